@@ -1,0 +1,27 @@
+"""clew: from what a retriever finds to what a language model should read."""
+
+from clew import recipes
+from clew.context import Context, Item
+from clew.document import Document
+from clew.embed import Embedder
+from clew.graph import Graph, Query, Seeds, Subgraph
+from clew.index import Index, narrow
+from clew.pipeline import Pipeline
+from clew.render import Render
+
+__all__ = [
+    "Context",
+    "Document",
+    "Embedder",
+    "Graph",
+    "Index",
+    "Item",
+    "Pipeline",
+    "Query",
+    "Render",
+    "Seeds",
+    "Subgraph",
+    "narrow",
+    "recipes",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,37 @@
+"""A document as it comes in: a text with an id and metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from clew.graph import NOTHING
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text to be read.
+
+    Attributes:
+        id: the caller's name for it, unique in an index. text: what is read. metadata: the caller's own; `title` heads it in a context.
+        original: the framework object it came as. vector: a unit vector that is already known, or None.
+        source: id of the document that this is a piece of, with `span`, its place there. parent, previous: ids of the container and of
+            the piece before, where the caller's objects say so. heading: this is a container, read as `text` alone.
+        embedded_as: what is embedded in the place of `text`, where the caller's object says so.
+        references: link targets written in the text. format: "text" or "markdown", how a splitter reads it.
+    """
+
+    id: str
+    text: str
+    metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    original: Any = field(default=None, compare=False, repr=False)
+    vector: Any = field(default=None, compare=False, repr=False)
+    source: str | None = None
+    span: tuple[int, int] | None = None
+    parent: str | None = None
+    previous: str | None = None
+    heading: bool = False
+    embedded_as: str | None = None
+    references: tuple[str, ...] = ()
+    format: str = "text"

@@ -1,0 +1,99 @@
+"""The way from the question to each item: the fewest hops from where the question touches the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.context import Hop, Tie
+from clew.graph import Graph, Query, Rows, Seeds, Subgraph
+
+QUESTION = "question"
+MAX_HOPS = 4
+MAX_STARTS = 64  # where a seed names no terminals, ways are sought from its strongest touches
+
+
+def ways(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
+    """Return for each row the hops that lead to it; a row that the question touches directly has one hop."""
+    mapped = _mapped(graph, seeds)
+    named = [*mapped, *(row for row in seeds.terminals.tolist() if row not in mapped)]
+    strongest = np.argsort(-seeds.weights, kind="stable")[:MAX_STARTS]
+    starts = named or strongest[seeds.weights[strongest] > 0].tolist()
+    reached = {row: (mapped.get(row) or _touch(graph, seeds, row),) for row in starts}
+    wanted = {row for row in rows if row not in reached and (named or seeds.weights[row] <= 0)}
+    frontier, links = starts, graph.links() if wanted else None
+    for _ in range(MAX_HOPS):
+        if links is None or not wanted or not frontier:
+            break
+        following: list[int] = []
+        for row in frontier:
+            for slot in range(links.starts[row], links.starts[row + 1]):
+                target = int(links.targets[slot])
+                if target not in reached:
+                    reached[target] = (*reached[row], hop_over(graph, int(links.edges[slot][0]), row, target))
+                    following.append(target)
+                    wanted.discard(target)
+        frontier = following
+    return {row: reached.get(row) or (_touch(graph, seeds, row),) for row in rows}
+
+
+def ways_to_facts(graph: Graph, seeds: Seeds, facts: list[int]) -> dict[int, tuple[Hop, ...]]:
+    """Return the hop to each fact that the question was mapped to, or the way to its subject."""
+    score = dict(zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False))
+    to_subject = ways(graph, seeds, [int(graph.facts.subjects[fact]) for fact in facts if fact not in score])
+    return {
+        fact: (Hop(QUESTION, "fact", graph.facts.texts[fact], graph.facts.texts[fact], score[fact]),)
+        if fact in score
+        else to_subject[int(graph.facts.subjects[fact])]
+        for fact in facts
+    }
+
+
+def hop_over(graph: Graph, edge: int, source: int, target: int) -> Hop:
+    fact = int(graph.edges.facts[edge])
+    text = graph.facts.texts[fact] if fact >= 0 else ""
+    return Hop(graph.ids[source], graph.edges.kinds[edge], graph.ids[target], text, float(graph.edges.weights[edge]))
+
+
+def ties(graph: Graph, printed: Rows, subgraph: Subgraph) -> tuple[Tie, ...]:
+    """Return the edges of the subgraph, or, where it names none, those among the printed nodes."""
+    edges = subgraph.edges
+    if not len(edges) and len(printed):
+        inside = np.zeros(len(graph), np.bool_)
+        inside[printed] = True
+        edges = np.flatnonzero(inside[graph.edges.tails] & inside[graph.edges.heads]).astype(np.int32)
+    hops = [hop_over(graph, e, int(graph.edges.tails[e]), int(graph.edges.heads[e])) for e in edges.tolist()]
+    return tuple(Tie(hop.source, hop.target, hop.kind, hop.weight, hop.text) for hop in hops)
+
+
+def _mapped(graph: Graph, seeds: Seeds) -> dict[int, Hop]:
+    """The ends of the facts that the question was mapped to, each by its best fact."""
+    mapped: dict[int, Hop] = {}
+    for fact, score in zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False):
+        for row in (int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])):
+            mapped.setdefault(row, Hop(QUESTION, "fact", graph.ids[row], graph.facts.texts[fact], score))
+    return mapped
+
+
+def _touch(graph: Graph, seeds: Seeds, row: int) -> Hop:
+    """The direct hop to a row; weight 0 where the question does not touch it and no short way leads there."""
+    return Hop(QUESTION, "touches", graph.ids[row], weight=float(seeds.weights[row]))
+
+
+def role_of(row: int, seeds: Seeds, subgraph: Subgraph, kind: str, filled: frozenset[int]) -> str:
+    """Return the role of a printed node: fill, report, seed, bridge or expansion."""
+    if row in filled:
+        return "fill"
+    if kind == "report":
+        return "report"
+    named = seeds.terminals
+    if (row in named) if len(named) else seeds.weights[row] > 0:
+        return "seed"
+    return "bridge" if row in subgraph.kept else "expansion"
+
+
+def score_of_fact(graph: Graph, query: Query, seeds: Seeds, prizes: Rows, fact: int) -> float:
+    """Return the score by which the question was mapped to a fact, or else the mean prize of its ends."""
+    at = np.flatnonzero(seeds.facts == fact)
+    if len(at) and len(seeds.fact_scores):
+        return float(seeds.fact_scores[at[0]])
+    return float((prizes[graph.facts.subjects[fact]] + prizes[graph.facts.objects[fact]]) / 2)

@@ -1,0 +1,30 @@
+"""The graph, and what travels through the stages over it."""
+
+from clew.graph.columns import Floats, Labels, Mask, Ragged, Rows, Vectors, frozen
+from clew.graph.core import CONNECTORS, Edges, Facts, Graph, Part, count_words
+from clew.graph.links import Adjacency, Links
+from clew.graph.travel import NOTHING, UNLIMITED, Query, Reading, Seeds, Subgraph
+
+__all__ = [
+    "CONNECTORS",
+    "NOTHING",
+    "UNLIMITED",
+    "Adjacency",
+    "Edges",
+    "Facts",
+    "Floats",
+    "Graph",
+    "Labels",
+    "Links",
+    "Mask",
+    "Part",
+    "Query",
+    "Ragged",
+    "Reading",
+    "Rows",
+    "Seeds",
+    "Subgraph",
+    "Vectors",
+    "count_words",
+    "frozen",
+]

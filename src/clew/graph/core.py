@@ -1,0 +1,279 @@
+"""The graph that every method reads: columns of nodes, facts and edges, none of which ever changes.
+
+A change (a filter, an addition, a deletion) makes the next graph. What a stage needs once per graph (an inverted index, an adjacency)
+is a *part*: a frozen, hashable value with `of(graph)`, computed at its first use and kept here. It is the only cache in the library.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.columns import Labels, Mask, Ragged, Rows, Vectors, frozen
+from clew.graph.links import Adjacency, Links
+from clew.graph.travel import NOTHING
+
+CONNECTORS = ("entity", "document", "section", "community")  # passed through freely, never read as content of their own
+
+Made = TypeVar("Made", covariant=True)
+
+
+class Part(Protocol[Made]):
+    """Something computed once per graph."""
+
+    def of(self, graph: Graph) -> Made: ...
+
+
+def count_words(text: str) -> int:
+    """Count tokens without a tokenizer: a word is one token per four characters begun, a sign or an ideograph is one."""
+    import re
+
+    return sum(
+        max(1, -(-len(piece) // 4)) if piece.isascii() and piece.isalnum() else len(piece) for piece in re.findall(r"[A-Za-z0-9]+|\S", text)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What is said in the passages: a text, a unit vector (or zeros), subject and object rows, a relation, and where it was read."""
+
+    texts: tuple[str, ...] = ()
+    vectors: Vectors = field(default_factory=lambda: frozen(np.zeros((0, 0)), np.float32))
+    subjects: Rows = field(default_factory=lambda: frozen([], np.int32))
+    objects: Rows = field(default_factory=lambda: frozen([], np.int32))
+    relations: Labels = field(default_factory=lambda: Labels.of(()))
+    read_from: Ragged = field(default_factory=lambda: Ragged.empty(0))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Links between nodes: from `tails` to `heads`, with a kind, an affinity in (0, 1], the fact it states (or -1), where it was read."""
+
+    tails: Rows = field(default_factory=lambda: frozen([], np.int32))
+    heads: Rows = field(default_factory=lambda: frozen([], np.int32))
+    kinds: Labels = field(default_factory=lambda: Labels.of(()))
+    weights: Vectors = field(default_factory=lambda: frozen([], np.float32))
+    facts: Rows = field(default_factory=lambda: frozen([], np.int32))
+    read_from: Ragged = field(default_factory=lambda: Ragged.empty(0))
+
+    @classmethod
+    def of(cls, kind: str, tails: Any, heads: Any, weights: Any = 1.0, facts: Any = None, read_from: Ragged | None = None) -> Edges:
+        """Return edges of one kind; `weights` may be one number, `facts` and `read_from` default to none."""
+        tails = frozen(tails, np.int32)
+        m = len(tails)
+        return cls(
+            tails,
+            frozen(heads, np.int32),
+            Labels.of([kind] * m),
+            frozen(np.broadcast_to(np.asarray(weights, np.float32), (m,)), np.float32),
+            frozen(np.full(m, -1) if facts is None else facts, np.int32),
+            Ragged.empty(m) if read_from is None else read_from,
+        )
+
+    @classmethod
+    def join(cls, parts: Sequence[Edges]) -> Edges:
+        if not parts:
+            return cls()
+        return cls(
+            frozen(np.concatenate([p.tails for p in parts]), np.int32),
+            frozen(np.concatenate([p.heads for p in parts]), np.int32),
+            Labels.join([p.kinds for p in parts]),
+            frozen(np.concatenate([p.weights for p in parts]), np.float32),
+            frozen(np.concatenate([p.facts for p in parts]), np.int32),
+            Ragged.join([p.read_from for p in parts]),
+        )
+
+    def take(self, rows: NDArray[Any]) -> Edges:
+        return Edges(
+            frozen(self.tails[rows], np.int32),
+            frozen(self.heads[rows], np.int32),
+            self.kinds.take(rows),
+            frozen(self.weights[rows], np.float32),
+            frozen(self.facts[rows], np.int32),
+            self.read_from.take(rows),
+        )
+
+    def __len__(self) -> int:
+        return len(self.tails)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Nodes, facts and edges, in columns; immutable.
+
+    Attributes (n nodes, row `i` of each column is node `i`):
+        ids: unique names. kinds: "passage", "sentence", "section", "document", "entity", ... texts: what is read; a heading for a
+            container, a name for an entity. vectors: float32 [n, d], unit rows; a row of zeros means "no vector".
+        tokens: int32 [n], what the node costs as it is rendered, by `count`.
+        documents: row of the owning document (a passage that is a whole document owns itself), -1 for an entity.
+        parents, previous: row of the container, and of the node before it in reading order, or -1, as the documents have it.
+        spans: int32 [n, 2], start and end of the text in its document.
+        references: per node, the link targets written in it. read_from: per node, the passages an entity or a made text comes from.
+        made: True for a text that clew or a model made out of others (it goes with the first of them; all else goes with its last).
+        metadata, originals: the caller's own, untouched.
+        facts, edges: see there. count: the tokenizer, text -> number of tokens.
+    """
+
+    ids: tuple[str, ...]
+    kinds: Labels
+    texts: tuple[str, ...]
+    vectors: Vectors
+    tokens: Rows
+    documents: Rows
+    parents: Rows
+    previous: Rows
+    spans: Rows
+    references: tuple[tuple[str, ...], ...]
+    read_from: Ragged
+    made: Mask
+    metadata: tuple[Mapping[str, Any], ...]
+    originals: tuple[Any, ...]
+    facts: Facts = field(default_factory=Facts)
+    edges: Edges = field(default_factory=Edges)
+    count: Callable[[str], int] = count_words
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[str],
+        *,
+        ids: Sequence[str] | None = None,
+        kinds: Sequence[str] | str = "passage",
+        vectors: Any = None,
+        count: Callable[[str], int] = count_words,
+        **columns: Any,
+    ) -> Graph:
+        """Return a graph of these nodes; a column that is not given gets its plain default (no parent, no span, own document)."""
+        n = len(texts)
+        kinds = Labels.of([kinds] * n if isinstance(kinds, str) else kinds)
+        spans = columns.pop("spans", None)
+        lengths = [(0, len(text)) for text in texts]
+        nowhere = np.full(n, -1)
+        return cls(
+            ids=tuple(str(i) for i in range(n)) if ids is None else tuple(ids),
+            kinds=kinds,
+            texts=tuple(texts),
+            vectors=frozen(np.zeros((n, 0)) if vectors is None else vectors, np.float32),
+            tokens=frozen(columns.pop("tokens", None) or [count(f"- {text}\n") for text in texts], np.int32),
+            documents=frozen(columns.pop("documents", np.where(kinds.mask("entity"), -1, np.arange(n))), np.int32),
+            parents=frozen(columns.pop("parents", nowhere), np.int32),
+            previous=frozen(columns.pop("previous", nowhere), np.int32),
+            spans=frozen(lengths if spans is None else spans, np.int32, (n, 2)),
+            references=columns.pop("references", ((),) * n),
+            read_from=columns.pop("read_from", Ragged.empty(n)),
+            made=frozen(columns.pop("made", np.zeros(n)), np.bool_),
+            metadata=columns.pop("metadata", (NOTHING,) * n),
+            originals=columns.pop("originals", (None,) * n),
+            count=count,
+            **columns,
+        )
+
+    def __post_init__(self) -> None:
+        from clew.graph.check import check
+
+        object.__setattr__(self, "_parts", {})
+        object.__setattr__(self, "_lock", threading.RLock())
+        check(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_parts", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _parts={}, _lock=threading.RLock())
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{int(self.kinds.mask(k).sum()):,} {k}" for k in self.kinds.names)
+        return f"Graph({kinds or 'empty'}; {len(self.facts):,} facts, {len(self.edges):,} edges)"
+
+    def part(self, part: Part[Made]) -> Made:
+        """Return what `part.of(self)` gives, computed once; `part` must be hashable."""
+        parts: dict[Any, Any] = self._parts  # type: ignore[attr-defined]  # set in __post_init__: not a field, not compared, not copied
+        if part not in parts:
+            with self._lock:  # type: ignore[attr-defined]  # as above
+                if part not in parts:
+                    parts[part] = part.of(self)
+        return parts[part]  # type: ignore[no-any-return]  # the dictionary is of any part
+
+    def row(self, id: str) -> int:
+        """Return the row of the node with this id."""
+        rows = self.part(_RowOfId())
+        if id not in rows:
+            raise KeyError(f"no node with id {id!r} among the {len(self):,} of this graph")
+        return rows[id]
+
+    def rows(self, *kinds: str) -> Rows:
+        """Return the rows of the nodes of these kinds."""
+        return np.flatnonzero(self.kinds.mask(*kinds)).astype(np.int32)
+
+    @property
+    def content(self) -> Mask:
+        """True for the nodes that are read as content, False for connectors (entities, documents, sections, communities)."""
+        return ~self.kinds.mask(*CONNECTORS)
+
+    def links(self, kinds: Sequence[str | tuple[str, float]] | None = None, *, directed: bool = False, merge: str = "max") -> Links:
+        """Return the adjacency over the chosen kinds of edge, in compressed rows, computed once.
+
+        Args:
+            kinds: the kinds of edge, or pairs of a kind and the factor its weights are multiplied by; None for all kinds.
+            directed: follow edges from tail to head only.
+            merge: what parallel edges become, "max" (the strongest) or "sum".
+        """
+        return self.part(Adjacency(None if kinds is None else tuple(kinds), directed, merge))
+
+    def linked(self, edges: Edges) -> Graph:
+        """Return this graph with `edges` in the place of its own."""
+        return replace(self, edges=edges)
+
+    def where(self, allowed: Any) -> Graph:
+        """Return the graph without the forbidden nodes, and without everything that was read only from them.
+
+        Args:
+            allowed: bool [n]; what is False is forbidden. Entities and facts go with the last passage they were read from, a made
+                text with the first, a container with the last of its contents, an edge with either end.
+        """
+        from clew.graph.filtering import subgraph
+
+        return subgraph(self, np.asarray(allowed, np.bool_))
+
+    @classmethod
+    def from_triples(cls, triples: Sequence[tuple[str, str, str]], *, embed: Callable[[list[str]], Any] | None = None) -> Graph:
+        """Return the graph of facts (subject, relation, object) alone, one entity node per name."""
+        from clew.graph.interchange import from_triples
+
+        return from_triples(triples, embed)
+
+    @classmethod
+    def from_networkx(cls, network: Any, *, count: Callable[[str], int] = count_words) -> Graph:
+        """Return the graph of a networkx graph; node attributes `kind`, `text`, `vector`, edge attributes `kind`, `weight` are read."""
+        from clew.graph.interchange import from_networkx
+
+        return from_networkx(network, count)
+
+    def to_networkx(self) -> Any:
+        """Return a `networkx.MultiDiGraph` with every column as an attribute."""
+        from clew.graph.interchange import to_networkx
+
+        return to_networkx(self)
+
+    def to_rustworkx(self) -> Any:
+        """Return a `rustworkx.PyDiGraph` whose node index is the row and whose payloads are dictionaries."""
+        from clew.graph.interchange import to_rustworkx
+
+        return to_rustworkx(self)
+
+
+@dataclass(frozen=True)
+class _RowOfId:
+    def of(self, graph: Graph) -> dict[str, int]:
+        return {id: row for row, id in enumerate(graph.ids)}

@@ -1,0 +1,9 @@
+"""What is connected to what?  nodes -> edges, once, when the graph is built"""
+
+from clew.link.hyperlink import Hyperlink
+from clew.link.said import Facts, Mentions
+from clew.link.shared import Shared
+from clew.link.similar import Similar, Synonym
+from clew.link.structure import Contains, Next
+
+__all__ = ["Contains", "Facts", "Hyperlink", "Mentions", "Next", "Shared", "Similar", "Synonym"]

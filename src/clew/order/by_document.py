@@ -1,0 +1,27 @@
+"""As the documents have it: the best document first, each one's pieces in their own order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.graph import Floats, Graph, Query, Reading, Subgraph
+from clew.order.by_prize import content_of, facts_of
+
+
+@dataclass(frozen=True)
+class ByDocument:
+    """Documents by the prize of their best piece, pieces by their place; facts first."""
+
+    def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
+        def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
+            rows = content_of(graph, chosen)
+            documents = np.where(graph.documents[rows] >= 0, graph.documents[rows], rows)
+            top = np.full(len(graph), -np.inf)
+            np.maximum.at(top, documents, np.round(prizes[rows], 9))
+            order = np.lexsort((rows, graph.spans[rows, 0], documents, -top[documents]))
+            return Reading.of(rows[order], facts_of(graph, chosen))
+
+        return read

@@ -1,0 +1,34 @@
+"""Best first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.algorithms.rank import best
+from clew.graph import Floats, Graph, Query, Reading, Rows, Subgraph
+
+
+@dataclass(frozen=True)
+class ByPrize:
+    """The content by falling prize, after the facts that the chosen edges state."""
+
+    def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
+        def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
+            rows = content_of(graph, chosen)
+            return Reading.of(rows[best(prizes[rows])], facts_of(graph, chosen))
+
+        return read
+
+
+def content_of(graph: Graph, chosen: Subgraph) -> Rows:
+    """Return the chosen nodes that are read; connectors are passed through."""
+    return chosen.nodes[graph.content[chosen.nodes]]
+
+
+def facts_of(graph: Graph, chosen: Subgraph) -> Rows:
+    """Return the facts that the chosen edges state, each once, in the edges' order."""
+    facts = graph.edges.facts[chosen.edges] if len(chosen.edges) else chosen.edges
+    return np.array(list(dict.fromkeys(facts[facts >= 0].tolist())), np.int32)

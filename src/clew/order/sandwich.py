@@ -1,0 +1,28 @@
+"""Best first, second best last, the least in the middle, where a language model looks least.
+
+Liu et al., "Lost in the middle", TACL 2024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.algorithms.rank import best
+from clew.graph import Floats, Graph, Query, Reading, Subgraph
+from clew.order.by_prize import content_of, facts_of
+
+
+@dataclass(frozen=True)
+class Sandwich:
+    """Ranks 1, 3, 5, ..., 6, 4, 2, whether their number is odd or even; facts first."""
+
+    def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
+        def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
+            rows = content_of(graph, chosen)
+            ranked = rows[best(prizes[rows])]
+            return Reading.of(np.concatenate([ranked[0::2], ranked[1::2][::-1]]), facts_of(graph, chosen))
+
+        return read

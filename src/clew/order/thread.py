@@ -1,0 +1,63 @@
+"""Along the links: after each item the one it is tied to most strongly, so that what belongs together is read together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.algorithms.rank import best
+from clew.graph import Floats, Graph, Links, Query, Reading, Rows, Subgraph
+from clew.order.by_prize import content_of, facts_of
+
+
+@dataclass(frozen=True)
+class Thread:
+    """Start at the best; go on to the unread item with the strongest tie to what was read last, directly or over one connector.
+
+    Where nothing unread is tied to it, to what was read before it, and so on back; then to the best unread. Facts first.
+    """
+
+    def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
+        links = graph.links()
+
+        def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
+            rows = content_of(graph, chosen)
+            ranked = rows[best(prizes[rows])]
+            strength = _strengths(links, ranked, ~graph.content)
+            unread, path, order = set(range(len(ranked))), [], []
+            while unread:
+                while path and not any(strength[path[-1]].get(other, 0) > 0 for other in unread):
+                    path.pop()
+                if path:
+                    ties = strength[path[-1]]
+                    following = min(unread, key=lambda other: (-ties.get(other, 0.0), other))
+                else:
+                    following = min(unread)  # positions are ranks
+                unread.remove(following)
+                path.append(following)
+                order.append(following)
+            return Reading.of(ranked[order], facts_of(graph, chosen))
+
+        return read
+
+
+def _strengths(links: Links, rows: Rows, connector: np.ndarray) -> list[dict[int, float]]:  # type: ignore[type-arg]  # of bool
+    """For every position in `rows`, the strength of its tie to others: an edge's weight, or the product of two over a connector."""
+    position = {row: i for i, row in enumerate(rows.tolist())}
+    strengths: list[dict[int, float]] = [{} for _ in position]
+    through: dict[int, list[tuple[int, float]]] = {}
+    for i, row in enumerate(rows.tolist()):
+        for slot in range(links.starts[row], links.starts[row + 1]):
+            target, weight = int(links.targets[slot]), round(float(links.weights[slot]), 6)
+            if target in position:
+                strengths[i][position[target]] = max(weight, strengths[i].get(position[target], 0.0))
+            elif connector[target]:
+                through.setdefault(target, []).append((i, weight))
+    for ends in through.values():
+        for i, one in ends:
+            for j, other in ends:
+                if i != j:
+                    strengths[i][j] = max(round(one * other, 6), strengths[i].get(j, 0.0))
+    return strengths

@@ -1,0 +1,205 @@
+"""Documents become the nodes of a graph, with the facts said in them; vectors and edges come later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from clew.algorithms.words import folded
+from clew.document import Document
+from clew.graph import NOTHING, Facts, Graph, Labels, Ragged, frozen
+
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a document: a "section" (its text is the heading), a "passage" or a "sentence".
+
+    `start` and `end` are its place in the document's text; `parent` is the position in the list of pieces of the section or passage
+    around it, or None for the document itself; `references` are the link targets written in it.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    parent: int | None = None
+    references: tuple[str, ...] = ()
+
+
+class Splitter(Protocol):
+    """Cuts a document into pieces; a single passage that covers it keeps the document whole."""
+
+    def __call__(self, document: Document) -> Sequence[Piece]: ...
+
+
+def assemble(
+    documents: Sequence[Document],
+    pieces: Sequence[Sequence[Piece]],
+    facts: Mapping[str, Iterable[Triple]] | None,
+    count: Callable[[str], int],
+) -> Graph:
+    """Return the graph of the documents' pieces, the entities and the facts, without vectors and edges.
+
+    A document whose only piece is one passage is that passage and keeps its id; others become a container, with pieces named
+    `{id}#{start}-{end}` (sections with `:section` behind it). Facts are read from the passage of their document that names both ends,
+    else one end, else from its first.
+    """
+    nodes = _Nodes()
+    for document, parts in zip(documents, pieces, strict=True):
+        nodes.add(document, parts)
+    nodes.tie()
+    return nodes.graph(facts or {}, count)
+
+
+class _Nodes:
+    """Columns under construction."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.row: dict[str, int] = {}
+        self.of_document: dict[str, list[int]] = {}
+        self.ties: list[tuple[int, Document]] = []
+
+    def add(self, document: Document, parts: Sequence[Piece]) -> None:
+        whole = len(parts) == 1 and parts[0].kind == "passage"
+        shared = {"metadata": document.metadata, "original": document.original}
+        if whole or document.heading:
+            kind = "section" if document.heading else "passage"
+            span = document.span or (0, len(document.text))
+            references = document.references or (parts[0].references if parts else ())
+            top = self._new(document.id, kind, document.text, span, references=references, vector=document.vector, **shared)
+            self.of_document[document.id] = [] if document.heading else [top]
+            self.ties.append((top, document))
+            return
+        title = str(document.metadata.get("title") or document.id)
+        top = self._new(document.id, "document", title, (0, len(document.text)), references=document.references, **shared)
+        rows: list[int] = []
+        previous: dict[str, int] = {}
+        for piece in parts:
+            name = f"{document.id}#{piece.start}-{piece.end}" + {"section": ":section", "sentence": ":sentence"}.get(piece.kind, "")
+            row = self._new(name, piece.kind, piece.text, (piece.start, piece.end), references=piece.references, metadata=document.metadata)
+            self.rows[row] |= {
+                "document": top,
+                "parent": top if piece.parent is None else rows[piece.parent],
+                "previous": previous.get(piece.kind, -1),
+            }
+            previous[piece.kind] = row
+            rows.append(row)
+        self.of_document[document.id] = [row for row in rows if self.rows[row]["kind"] == "passage"]
+
+    def tie(self) -> None:
+        """Resolve what whole documents say of their place: source, container, predecessor."""
+        for row, document in self.ties:
+            for name, other in (("parent", document.parent), ("previous", document.previous)):
+                if other in self.row:
+                    self.rows[row][name] = self.row[other]
+            if document.source is not None and document.source != document.id:
+                if document.source not in self.row:
+                    title = str(document.metadata.get("title") or document.metadata.get("file_name") or "")
+                    self._new(document.source, "document", title, (0, 0))
+                source = self.row[document.source]
+                self.rows[row]["document"] = source
+                if self.rows[row]["parent"] < 0:
+                    self.rows[row]["parent"] = source
+                self.of_document.setdefault(document.source, []).append(row)
+
+    def _new(self, id: str, kind: str, text: str, span: tuple[int, int], **more: Any) -> int:
+        row = len(self.rows)
+        self.rows.append({"id": id, "kind": kind, "text": text, "span": span, "document": row, "parent": -1, "previous": -1} | more)
+        if id in self.row:
+            raise ValueError(f"every document needs an id of its own: {id!r} came more than once")
+        self.row[id] = row
+        return row
+
+    def graph(self, given: Mapping[str, Iterable[Triple]], count: Callable[[str], int]) -> Graph:
+        unknown = [id for id in given if id not in self.of_document]
+        if unknown:
+            raise ValueError(f"facts were given for {len(unknown)} documents that did not come, for instance {unknown[0]!r}")
+        triples: dict[Triple, dict[int, None]] = {}
+        names: dict[str, str] = {}
+        read: dict[str, dict[int, None]] = {}
+        for id, said in given.items():
+            for triple in said:
+                subject, relation, object = _triple(triple, id)
+                ends = folded(subject), folded(object)
+                if not all(ends) or not self.of_document[id]:
+                    continue
+                passage = self._where_said(self.of_document[id], ends)
+                for end, name in zip(ends, (subject, object), strict=True):
+                    names.setdefault(end, name)
+                    read.setdefault(end, {})[passage] = None
+                triples.setdefault((ends[0], " ".join(relation.split()), ends[1]), {})[passage] = None
+        n = len(self.rows)
+        entity = {end: n + i for i, end in enumerate(names)}
+        columns = {name: [row.get(name, default) for row in self.rows] for name, default in _DEFAULTS.items()}
+        m, texts = len(names), columns["text"]
+        relations = [relation for _, relation, _ in triples]
+        said_texts = tuple(" ".join((names[a], relation, names[b])) for a, relation, b in triples)
+        return Graph.of(
+            [*texts, *names.values()],
+            ids=[*columns["id"], *(f"entity:{end}" for end in names)],
+            kinds=[*columns["kind"], *["entity"] * m],
+            count=count,
+            documents=[*columns["document"], *[-1] * m],
+            parents=[*columns["parent"], *[-1] * m],
+            previous=[*columns["previous"], *[-1] * m],
+            spans=[*columns["span"], *[(0, 0)] * m],
+            references=(*columns["references"], *[()] * m),
+            metadata=(*columns["metadata"], *[NOTHING] * m),
+            originals=(*columns["original"], *[None] * m),
+            read_from=Ragged.of([*[()] * n, *read.values()]),
+            vectors=_known_vectors(columns["vector"], m),
+            facts=Facts(
+                said_texts,
+                frozen(np.zeros((len(triples), 0)), np.float32),
+                frozen([entity[subject] for subject, _, _ in triples], np.int32),
+                frozen([entity[object] for _, _, object in triples], np.int32),
+                Labels.of(relations),
+                Ragged.of(triples.values()),
+            ),
+        )
+
+    def _where_said(self, passages: list[int], ends: tuple[str, str]) -> int:
+        if len(passages) == 1:
+            return passages[0]
+        named = [sum(end in self._folded(row) for end in ends) for row in passages]
+        return passages[named.index(max(named))]
+
+    def _folded(self, row: int) -> str:
+        if "folded" not in self.rows[row]:
+            self.rows[row]["folded"] = folded(self.rows[row]["text"])
+        return str(self.rows[row]["folded"])
+
+
+_DEFAULTS: dict[str, Any] = {
+    "id": "",
+    "kind": "",
+    "text": "",
+    "span": (0, 0),
+    "document": -1,
+    "parent": -1,
+    "previous": -1,
+    "references": (),
+    "metadata": NOTHING,
+    "original": None,
+    "vector": None,
+}
+
+
+def _triple(triple: Any, id: str) -> Triple:
+    if isinstance(triple, str) or len(triple) != 3 or not all(isinstance(part, str) for part in triple):
+        raise ValueError(f"a fact is (subject, relation, object), three strings; document {id!r} has {triple!r}")
+    return triple[0], triple[1], triple[2]
+
+
+def _known_vectors(vectors: list[Any], entities: int) -> Any:
+    known = [v for v in vectors if v is not None]
+    if not known:
+        return None
+    width = len(known[0])
+    return np.array([np.zeros(width) if v is None else v for v in vectors] + [np.zeros(width)] * entities, np.float32)

@@ -1,0 +1,59 @@
+"""A reading becomes text: the page that a language model is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clew.graph import Graph, Reading
+
+STYLES = ("bullets", "triples", "numbered", "plain")
+
+
+@dataclass(frozen=True)
+class Render:
+    """How a reading is written down.
+
+    Attributes:
+        style: "bullets" (`- text`), "triples" (the same, with facts as `(subject, relation, object)`), "numbered" (`[1] text`, to be
+            cited) or "plain".
+        headings: write `# Title > Section` above a run of items that share one.
+    """
+
+    style: str = "bullets"
+    headings: bool = True
+
+    def __post_init__(self) -> None:
+        if self.style not in STYLES:
+            raise ValueError(f"unknown style {self.style!r}; known: {', '.join(STYLES)}")
+
+    def pieces(self, graph: Graph, reading: Reading) -> list[str]:
+        """Return the printed text of each entry, its heading line included; the page is these joined by line ends."""
+        pieces, above = [], ""
+        for number, (node, fact) in enumerate(zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True), 1):
+            mark = {"numbered": f"[{number}] ", "plain": ""}.get(self.style, "- ")
+            if self.style == "triples" and node < 0:
+                mark = ""
+            heading = heading_of(graph, node) if self.headings and node >= 0 else ""
+            pieces.append((f"# {heading}\n" if heading and heading != above else "") + mark + self._said(graph, node, fact))
+            above = heading
+        return pieces
+
+    def _said(self, graph: Graph, node: int, fact: int) -> str:
+        if node >= 0:
+            return graph.texts[node]
+        if self.style != "triples":
+            return graph.facts.texts[fact]
+        subject, object = graph.texts[graph.facts.subjects[fact]], graph.texts[graph.facts.objects[fact]]
+        return f"({subject}, {graph.facts.relations[fact]}, {object})"
+
+
+def heading_of(graph: Graph, node: int) -> str:
+    """Return the titles of the containers around a node, outermost first; for a whole document its metadata's `title`."""
+    titles: list[str] = []
+    above = int(graph.parents[node])
+    while above >= 0:
+        titles.append(graph.texts[above])
+        above = int(graph.parents[above])
+    if not titles:
+        titles.append(str(graph.metadata[node].get("title") or ""))
+    return " > ".join(title.strip() for title in dict.fromkeys(reversed(titles)) if title.strip())

@@ -1,0 +1,8 @@
+"""Where does the question touch the graph?  question -> seeds"""
+
+from clew.seed.bm25 import BM25
+from clew.seed.dense import Dense
+from clew.seed.facts import LinkedFacts
+from clew.seed.fused import Blend, ReciprocalRank
+
+__all__ = ["BM25", "Blend", "Dense", "LinkedFacts", "ReciprocalRank"]

@@ -1,0 +1,65 @@
+"""Several seeds as one: by their ranks, or by their scaled scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.algorithms.rank import best
+from clew.graph import Floats, Graph, Query, Seeds
+from clew.seed.bm25 import BM25
+from clew.seed.dense import Dense
+
+
+@dataclass(frozen=True)
+class ReciprocalRank:
+    """Reciprocal rank fusion: the weight of a node is the sum over the seeds of 1 / (k + its rank there).
+
+    Cormack, Clarke and Buettcher, SIGIR 2009.
+    """
+
+    seeds: tuple[Dense | BM25, ...] = (Dense(), BM25())
+    k: int = 60
+
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        bound = [seed.on(graph) for seed in self.seeds]
+
+        def touch(query: Query) -> Seeds:
+            weights, notes = np.zeros(len(graph)), {}
+            for seed in bound:
+                found = seed(query)
+                ranked = best(found.weights, int((found.weights > 0).sum()))
+                weights[ranked] += 1 / (self.k + 1 + np.arange(len(ranked)))
+                notes |= found.notes
+            return Seeds(weights, notes=notes)
+
+        return touch
+
+
+@dataclass(frozen=True)
+class Blend:
+    """A weighted mean of scores, each scaled to [0, 1] over the nodes it touches: `share` of the first seed, the rest of the second.
+
+    Bruch, Gai and Ingber, "An analysis of fusion functions for hybrid retrieval", TOIS 2023.
+    """
+
+    seeds: tuple[Dense | BM25, Dense | BM25] = (Dense(), BM25())
+    share: float = 0.8
+
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        bound = [seed.on(graph) for seed in self.seeds]
+
+        def touch(query: Query) -> Seeds:
+            found = [seed(query) for seed in bound]
+            notes = {key: value for seeds in found for key, value in seeds.notes.items()}
+            first, second = (_share_of_best(seeds.weights) for seeds in found)
+            return Seeds(self.share * first + (1 - self.share) * second, notes=notes)
+
+        return touch
+
+
+def _share_of_best(weights: Floats) -> Floats:
+    top = weights.max(initial=0)
+    return weights / top if top > 0 else weights

@@ -1,0 +1,56 @@
+"""The kinds of stage. Each is a frozen dataclass whose fields are its parameters; `on(graph)` binds it and returns a plain function.
+
+documents -link-> graph; question -seed-> seeds -spread-> prizes -select-> subgraph -order-> reading -render-> context
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from clew.graph import Edges, Floats, Graph, Query, Reading, Seeds, Subgraph
+
+if TYPE_CHECKING:
+    from clew.context import Context
+
+
+class Link(Protocol):
+    """What is connected to what?  nodes -> edges, once, when the graph is built.
+
+    `corpus_wide` says whether the edge between two nodes depends on other nodes too (nearest neighbours, rarity), so that it must be
+    made again when nodes come or go.
+    """
+
+    @property
+    def corpus_wide(self) -> bool: ...
+    def on(self, graph: Graph) -> Edges: ...
+
+
+class Seed(Protocol):
+    """Where does the question touch the graph?"""
+
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]: ...
+
+
+class Spread(Protocol):
+    """What else is worth reading, given the links?  prizes -> prizes"""
+
+    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]: ...
+
+
+class Select(Protocol):
+    """Which part of the graph is worth the budget?  prizes, candidates, budget -> subgraph"""
+
+    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]: ...
+
+
+class Order(Protocol):
+    """In what order should it be read?  subgraph -> reading"""
+
+    def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]: ...
+
+
+class Method(Protocol):
+    """Anything that can be asked: question, budget in tokens -> context. A pipeline is one."""
+
+    def on(self, graph: Graph) -> Callable[[Query, int], Context]: ...

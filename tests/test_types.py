@@ -1,0 +1,169 @@
+"""The types, frozen by four small pipelines that use them to the full: if one of these must change, every method must."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from clew.graph import UNLIMITED, Edges, Facts, Graph, Labels, Query, Ragged, Reading, Seeds, Subgraph, frozen
+from clew.order import ByPrize
+from clew.pipeline import Pipeline
+from clew.render import Render
+from clew.select import Top
+
+
+def rows(*values: int) -> np.ndarray:
+    return frozen(values, np.int32)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A seed that says what it is told."""
+
+    weights: tuple[float, ...]
+    terminals: tuple[int, ...] = ()
+    facts: tuple[int, ...] = ()
+
+    def on(self, graph):
+        return lambda query: Seeds(
+            frozen(self.weights, np.float64), rows(*self.terminals), rows(*self.facts), frozen([1.0] * len(self.facts), np.float64)
+        )
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A selector that chooses what it is told."""
+
+    nodes: tuple[int, ...]
+    edges: tuple[int, ...] = ()
+    kept: tuple[int, ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()
+    missing: tuple[tuple[int, int], ...] = ()
+
+    def on(self, graph):
+        return lambda query, seeds, prizes, candidates, budget: Subgraph(
+            rows(*self.nodes), rows(*self.edges), rows(*self.kept), self.groups, value=2.0, bound=4.0, missing=self.missing
+        )
+
+
+def three_entities() -> Graph:
+    """Anna -married-> Ben -lives in-> Corfu, and Delos apart; each fact read from its own passage."""
+    names = ["Anna", "Ben", "Corfu", "Delos"]
+    passages = ["Anna married Ben.", "Ben lives in Corfu."]
+    facts = Facts(
+        ("Anna married Ben", "Ben lives in Corfu"),
+        frozen(np.zeros((2, 0)), np.float32),
+        rows(2, 3),
+        rows(3, 4),
+        Labels.of(["married", "lives in"]),
+        Ragged.of([[0], [1]]),
+    )
+    edges = Edges.join(
+        [
+            Edges.of("fact", [2, 3], [3, 4], facts=[0, 1], read_from=Ragged.of([[0], [1]])),
+            Edges.of("mentions", [0, 0, 1, 1], [2, 3, 3, 4], read_from=Ragged.of([[0], [0], [1], [1]])),
+        ]
+    )
+    return Graph.of(
+        [*passages, *names],
+        ids=["p0", "p1", *names],
+        kinds=["passage"] * 2 + ["entity"] * 4,
+        read_from=Ragged.of([[], [], [0], [0, 1], [1], []]),
+        facts=facts,
+        edges=edges,
+    )
+
+
+def test_a_steiner_context_emits_the_facts_on_the_way_and_says_what_cannot_be_joined():
+    graph = three_entities()
+    tree = Chosen(nodes=(2, 3, 4, 1), edges=(0, 1), kept=(3,), missing=((2, 5),))
+    method = Pipeline(
+        Given((0, 0.5, 1, 0, 1, 1), terminals=(2, 4, 5), facts=(0,)), selects=(tree,), order=ByPrize(), render=Render("triples")
+    )
+
+    context = method.on(graph)(Query("Where does Anna's husband live?"), UNLIMITED)
+
+    assert context.text == "(Anna, married, Ben)\n(Ben, lives in, Corfu)\n- Ben lives in Corfu."
+    assert [item.role for item in context] == ["fact", "fact", "expansion"]
+    assert context.missing == (("Anna", "Delos"),)
+    assert {(tie.tail, tie.kind, tie.head) for tie in context.edges} == {("Anna", "fact", "Ben"), ("Ben", "fact", "Corfu")}
+    way = context.items[2].why
+    assert (way[0].source, way[-1].target) == ("question", "p1")
+    assert all(one.target == other.source for one, other in zip(way, way[1:], strict=False))
+    assert context.bound == 4.0
+    assert context.gap == pytest.approx((4.0 - context.value) / 4.0)
+
+
+def test_a_fused_group_is_emitted_as_its_members():
+    graph = Graph.of(["one", "two", "three"])
+    method = Pipeline(Given((1, 2, 3)), selects=(Chosen((0, 1, 2), groups=((0, 1),)),), order=ByPrize())
+
+    items = {item.id: item for item in method.on(graph)(Query("?"), UNLIMITED)}
+
+    assert items["0"].group == items["1"].group is not None
+    assert items["2"].group is None
+
+
+@pytest.mark.parametrize("budget", [7, 8, 12])
+def test_a_bridge_survives_the_second_selector_and_the_ceiling(budget):
+    graph = Graph.of(["alpha", "bridge", "gamma"], count=lambda text: len(text.split()))
+    bridged = Chosen((0, 1, 2), kept=(1,))
+
+    @dataclass(frozen=True)
+    class Half:
+        """A second selector that keeps bridges and may drop the rest."""
+
+        def on(self, graph):
+            def select(query, seeds, prizes, candidates, budget):
+                best = max(set(candidates.nodes.tolist()) - set(candidates.kept.tolist()), key=lambda row: prizes[row])
+                return replace(candidates, nodes=rows(best, *candidates.kept))
+
+            return select
+
+    method = Pipeline(Given((1.0, 0.0, 2.0)), selects=(bridged, Half()), order=ByPrize())
+
+    context = method.on(graph)(Query("?"), budget)
+
+    assert context.ids == ["2", "1"]
+    assert [item.role for item in context] == ["seed", "bridge"]
+    assert [step.stage for step in context.trace] == [repr(method.seed), repr(bridged), "Half", repr(method.order)] or len(context.trace) == 4
+
+    narrow = method.on(graph)(Query("?"), 2)
+    assert narrow.ids == ["1"], "the bridge is what is left when only one fits"
+    assert narrow.dropped[0].id == "2"
+
+
+def test_a_filtered_graph_forgets_what_was_read_only_from_the_forbidden():
+    graph = three_entities()
+    allowed = np.ones(6, np.bool_)
+    allowed[0] = False
+
+    left = graph.where(allowed)
+
+    assert left.ids == ("p1", "Ben", "Corfu", "Delos")
+    assert left.facts.texts == ("Ben lives in Corfu",)
+    assert sorted(left.edges.kinds) == ["fact", "mentions", "mentions"]
+    assert [left.ids[row] for row in left.read_from[1]] == ["p1"]
+    assert len(graph) == 6, "the graph itself stays as it was"
+    context = Pipeline(Given((1, 0, 0, 0)), selects=(Top(),), order=ByPrize()).on(left)(Query("?"), UNLIMITED)
+    assert context.ids == ["p1"]
+
+
+def test_a_limit_is_kept_exactly_while_there_are_so_many():
+    graph = Graph.of(["a", "b", "c", "d"])
+    method = Pipeline(Given((1, 0, 3, 2)), selects=(Chosen((2, 3)),), order=ByPrize())
+    answer = method.on(graph)
+
+    assert answer(Query("?", limit=1), UNLIMITED).ids == ["2"]
+    three = answer(Query("?", limit=3), UNLIMITED)
+    assert three.ids == ["2", "3", "0"]
+    assert three.items[-1].role == "fill"
+    assert len(answer(Query("?", limit=9), UNLIMITED)) == 4
+
+
+def test_a_reading_puts_facts_before_nodes():
+    reading = Reading.of([3, 4], [7])
+    assert reading.nodes.tolist() == [-1, 3, 4]
+    assert reading.facts.tolist() == [7, -1, -1]
