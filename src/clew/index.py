@@ -76,12 +76,26 @@ class Index:
         where: Where | None = None,
         deadline: float | None = None,
         model: Any = None,
+        vector: Any = None,
     ) -> Context:
-        """Return the context for a question."""
+        """Return the context for a question.
+
+        Args:
+            question: a text with at least one word. recipe: a name of `clew.recipes.names()`, or a method of one's own.
+            budget: the most tokens the rendered context may have, by the index's counter; None for no ceiling.
+            limit: exactly so many items while there are so many; what the method does not choose is filled up by prize.
+            where: what may be read: wanted metadata values, or a function of a passage's metadata. What it forbids influences nothing.
+            deadline: seconds after which an anytime method returns its best so far, marked. model: a language model for methods that ask.
+            vector: the question's vector by the index's embedder, if it is known already.
+
+        Raises:
+            ValueError: an empty question, an unknown recipe, a budget or limit below 1, a budget that holds nothing of what was chosen,
+                a filter that allows nothing, a vector that is not finite or of another dimension.
+        """
         question = _checked(question, budget, limit)
         inside = self._restricted(where)
-        vector = inside._vector(inside.embedder.question(question))
-        return inside._answer(question, vector, recipe, budget, limit, deadline, model)
+        raw = inside.embedder.question(question) if vector is None else vector
+        return inside._answer(question, inside._vector(raw), recipe, budget, limit, deadline, model)
 
     async def aask(
         self,
@@ -93,11 +107,14 @@ class Index:
         where: Where | None = None,
         deadline: float | None = None,
         model: Any = None,
+        vector: Any = None,
     ) -> Context:
         """Return what `ask` returns without blocking the event loop: the embedder's own async call, the rest in a thread."""
         question = _checked(question, budget, limit)
         inside = await asyncio.to_thread(self._restricted, where)
-        if inside.embedder.ask is None:
+        if vector is not None:
+            raw = vector
+        elif inside.embedder.ask is None:
             raw = await asyncio.to_thread(inside.embedder.question, question)
         else:
             raw = await inside.embedder.ask(question)
@@ -280,13 +297,14 @@ def narrow(
     facts: Mapping[str, Iterable[Triple]] | None = None,
     limit: int | None = None,
     model: Any = None,
+    vector: Any = None,
 ) -> Context:
     """Return the context made of another retriever's candidates alone: a small graph of them, and no index.
 
     Args:
         candidates: documents, best first, as `Index.from_documents` takes them, or pairs of one and its score. Without scores their
             rank counts. The scores are the seeds' weights in the place of a search of our own.
-        recipe, budget, embedder, count, facts, limit, model: as in `Index`.
+        recipe, budget, embedder, count, facts, limit, model, vector: as in `Index`.
     """
     question = _checked(question, budget, limit)
     pairs = [pair if isinstance(pair, tuple) else (pair, None) for pair in candidates]
@@ -296,5 +314,5 @@ def narrow(
     scores = [n if score is None else score for n, (_, score) in zip(range(len(pairs), 0, -1), pairs, strict=True)]
     top = max(scores)
     given = {index.graph.row(d.id): max(0.0, float(s)) / (top if top > 0 else 1) for d, s in zip(index.documents, scores, strict=True)}
-    vector = index._vector(index.embedder.question(question))
-    return index._answer(question, vector, recipe, budget, limit, None, model, given)
+    known = index._vector(index.embedder.question(question) if vector is None else vector)
+    return index._answer(question, known, recipe, budget, limit, None, model, given)
