@@ -127,12 +127,10 @@ class Context:
             | {"why": [asdict(hop) for hop in item.why]}
             for item in self.items
         ]
-        return _plain(
-            plain
-            | {"items": items, "edges": [asdict(tie) for tie in self.edges], "dropped": [asdict(d) for d in self.dropped]}
-            | {"trace": [{"stage": s.stage, "seconds": s.seconds, "notes": s.notes} for s in self.trace]}
-            | {"unused": self.unused, "gap": self.gap}
-        )  # type: ignore[no-any-return]  # a dictionary stays one
+        listed = {"edges": [asdict(tie) for tie in self.edges], "dropped": [asdict(one) for one in self.dropped]}
+        trace = [{"stage": step.stage, "seconds": step.seconds, "notes": step.notes} for step in self.trace]
+        whole: dict[str, Any] = _plain(plain | listed | {"items": items, "trace": trace, "unused": self.unused, "gap": self.gap})
+        return whole
 
 
 def _plain(value: Any) -> Any:

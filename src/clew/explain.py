@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clew.context import Hop, Tie
-from clew.graph import Graph, Query, Rows, Seeds, Subgraph
+from clew.graph import Floats, Graph, Query, Rows, Seeds, Subgraph
 
 QUESTION = "question"
 MAX_HOPS = 4
@@ -18,7 +18,7 @@ def ways(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, tuple[Hop, ..
     named = [*mapped, *(row for row in seeds.terminals.tolist() if row not in mapped)]
     strongest = np.argsort(-seeds.weights, kind="stable")[:MAX_STARTS]
     starts = named or strongest[seeds.weights[strongest] > 0].tolist()
-    reached = {row: (mapped.get(row) or _touch(graph, seeds, row),) for row in starts}
+    reached: dict[int, tuple[Hop, ...]] = {row: (mapped.get(row) or _touch(graph, seeds, row),) for row in starts}
     wanted = {row for row in rows if row not in reached and (named or seeds.weights[row] <= 0)}
     frontier, links = starts, graph.links() if wanted else None
     for _ in range(MAX_HOPS):
@@ -91,7 +91,7 @@ def role_of(row: int, seeds: Seeds, subgraph: Subgraph, kind: str, filled: froze
     return "bridge" if row in subgraph.kept else "expansion"
 
 
-def score_of_fact(graph: Graph, query: Query, seeds: Seeds, prizes: Rows, fact: int) -> float:
+def score_of_fact(graph: Graph, query: Query, seeds: Seeds, prizes: Floats, fact: int) -> float:
     """Return the score by which the question was mapped to a fact, or else the mean prize of its ends."""
     at = np.flatnonzero(seeds.facts == fact)
     if len(at) and len(seeds.fact_scores):

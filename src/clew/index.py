@@ -146,7 +146,8 @@ class Index:
         return _built(documents, facts, self.splitter, self.graph.count, embedder, self.links, known, progress)
 
     def _vector(self, raw: Any) -> Vectors:
-        return unit_rows([raw], ["the question"], self.graph.vectors.shape[1], zeros=self.fitted)[0]
+        row: Vectors = unit_rows([raw], ["the question"], self.graph.vectors.shape[1], zeros=self.fitted)[0]
+        return row
 
     def _answer(
         self,

@@ -193,7 +193,7 @@ def _filled(asked: _Asked, chosen: Subgraph, reading: Reading, room: int) -> tup
 
 def _without_nested(asked: _Asked, reading: Reading) -> tuple[Reading, list[Dropped]]:
     """Leave out what lies inside something better that is read too: no sentence beside its passage."""
-    graph, kept, dropped = asked.graph, [], []
+    graph, kept, dropped = asked.graph, list[int](), list[Dropped]()
     spans = {(int(graph.documents[n]), *graph.spans[n].tolist()) for n in reading.nodes.tolist() if n >= 0}
     if len({document for document, _, _ in spans}) == len(spans):
         return reading, []  # every node from a document of its own, as nearly always

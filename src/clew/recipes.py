@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from clew.order import ByPrize
+from clew import order, seed, select, spread
 from clew.pipeline import Pipeline
-from clew.seed import BM25 as BM25Seed
-from clew.seed import Blend, Dense, LinkedFacts
-from clew.select import MMR as Diverse
-from clew.select import Top
-from clew.spread import PageRank
 from clew.stage import Method
 
-DENSE = Pipeline(Dense(), selects=(Top(),), order=ByPrize())
-BM25 = Pipeline(BM25Seed(), selects=(Top(),), order=ByPrize())
-FUSED = Pipeline(Blend(), selects=(Top(),), order=ByPrize())
-MMR = Pipeline(Dense(), selects=(Diverse(),), order=ByPrize())
+# The passages nearest to the question by cosine.
+DENSE = Pipeline(seed.Dense(), selects=(select.Top(),), order=order.ByPrize())
+
+# The passages that hold the question's rare words.
+BM25 = Pipeline(seed.BM25(), selects=(select.Top(),), order=order.ByPrize())
+
+# Both, as a weighted mean of scaled scores.
+FUSED = Pipeline(seed.Blend(), selects=(select.Top(),), order=order.ByPrize())
+
+# Near to the question, and unlike what is read already.
+MMR = Pipeline(seed.Dense(), selects=(select.MMR(),), order=order.ByPrize())
+
+# A walk over facts, entities and passages that starts at the facts nearest to the question (HippoRAG 2, arXiv 2502.14802).
 HIPPORAG = Pipeline(
-    LinkedFacts(),
-    (PageRank(0.5, (("fact", 1.0), ("mentions", 0.5), ("synonym", 1.0), ("similar", 0.5), ("next", 0.5))),),
-    (Top(),),
-    order=ByPrize(),
+    seed.LinkedFacts(),
+    (spread.PageRank(0.5, (("fact", 1.0), ("mentions", 0.5), ("synonym", 1.0))),),
+    (select.Top(),),
+    order=order.ByPrize(),
 )
 
 

@@ -17,7 +17,7 @@ def nearest_pairs(vectors: Vectors, k: int, least: float) -> tuple[Rows, Rows, F
     """
     n = len(vectors)
     height = max(1, BLOCK_BYTES // (4 * max(n, 1)))
-    found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # type: ignore[type-arg]  # of rows, rows, cosines
+    found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for start in range(0, n, height):
         block = vectors[start : start + height] @ vectors.T
         own = np.arange(len(block))

@@ -67,5 +67,6 @@ def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float =
             break
         omega = 1 / (1 - damping**2 / 2) if omega == 1.0 else 1 / (1 - damping**2 * omega / 4)
         previous, y = y, omega * (step - previous) + previous
-    x = np.maximum(step * walk.root, 0)
-    return x / x.sum()
+    x: Floats = np.maximum(step * walk.root, 0)
+    x /= x.sum()
+    return x

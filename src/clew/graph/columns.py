@@ -43,7 +43,7 @@ class Labels:
         return len(self.codes)
 
     def __getitem__(self, row: int) -> str:
-        return self.names[self.codes[row]]
+        return self.names[int(self.codes[row])]
 
     def __iter__(self) -> Iterator[str]:
         return (self.names[code] for code in self.codes)
@@ -121,5 +121,5 @@ class Ragged:
         lengths = np.concatenate([part.lengths for part in parts]) if parts else np.zeros(0, np.int64)
         starts = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
-        values = np.concatenate([part.values for part in parts]) if parts else []
+        values: Any = np.concatenate([part.values for part in parts]) if parts else []
         return cls(frozen(starts, np.int64), frozen(values, np.int32))

@@ -153,17 +153,17 @@ class Graph:
     ) -> Graph:
         """Return a graph of these nodes; a column that is not given gets its plain default (no parent, no span, own document)."""
         n = len(texts)
-        kinds = Labels.of([kinds] * n if isinstance(kinds, str) else kinds)
+        labels = Labels.of([kinds] * n if isinstance(kinds, str) else kinds)
         spans = columns.pop("spans", None)
         lengths = [(0, len(text)) for text in texts]
         nowhere = np.full(n, -1)
         return cls(
             ids=tuple(str(i) for i in range(n)) if ids is None else tuple(ids),
-            kinds=kinds,
+            kinds=labels,
             texts=tuple(texts),
             vectors=frozen(np.zeros((n, 0)) if vectors is None else vectors, np.float32),
             tokens=frozen(columns.pop("tokens", None) or [count(f"- {text}\n") for text in texts], np.int32),
-            documents=frozen(columns.pop("documents", np.where(kinds.mask("entity"), -1, np.arange(n))), np.int32),
+            documents=frozen(columns.pop("documents", np.where(labels.mask("entity"), -1, np.arange(n))), np.int32),
             parents=frozen(columns.pop("parents", nowhere), np.int32),
             previous=frozen(columns.pop("previous", nowhere), np.int32),
             spans=frozen(lengths if spans is None else spans, np.int32, (n, 2)),

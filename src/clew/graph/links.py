@@ -40,7 +40,7 @@ class Links:
 
     def strengths(self) -> Floats:
         """Return the sum of weights at every row, float64 [n]."""
-        return np.bincount(self.sources, weights=self.weights, minlength=len(self))
+        return np.bincount(self.sources, weights=self.weights, minlength=len(self)).astype(np.float64)
 
     def matrix(self, values: Any = None, dtype: type[np.floating[Any]] = np.float64) -> Any:
         """Return a scipy CSR array of the weights, or of `values` on the same structure."""

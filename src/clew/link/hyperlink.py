@@ -25,7 +25,7 @@ class Hyperlink:
                 for name in (id, graph.metadata[row].get("url"), graph.metadata[row].get("source")):
                     if name:
                         place.setdefault(_plain(str(name)), row)
-        pairs = {}
+        pairs: dict[tuple[int, int], None] = {}
         for row, references in enumerate(graph.references):
             own = graph.ids[graph.documents[row]] if graph.documents[row] >= 0 else ""
             for reference in references:

@@ -48,6 +48,6 @@ class Synonym:
         return edges.take(np.flatnonzero(long[edges.tails])) if len(edges) else edges
 
 
-def _nearest(graph: Graph, kind: str, rows: np.ndarray, k: int, least: float) -> Edges:  # type: ignore[type-arg]  # of rows
+def _nearest(graph: Graph, kind: str, rows: np.ndarray, k: int, least: float) -> Edges:
     near, other, cosine = nearest_pairs(graph.vectors[rows], k, least)
     return Edges.of(kind, rows[near], rows[other], cosine)

@@ -26,7 +26,7 @@ class Thread:
             rows = content_of(graph, chosen)
             ranked = rows[best(prizes[rows])]
             strength = _strengths(links, ranked, ~graph.content)
-            unread, path, order = set(range(len(ranked))), [], []
+            unread, path, order = set(range(len(ranked))), list[int](), list[int]()
             while unread:
                 while path and not any(strength[path[-1]].get(other, 0) > 0 for other in unread):
                     path.pop()
@@ -43,7 +43,7 @@ class Thread:
         return read
 
 
-def _strengths(links: Links, rows: Rows, connector: np.ndarray) -> list[dict[int, float]]:  # type: ignore[type-arg]  # of bool
+def _strengths(links: Links, rows: Rows, connector: np.ndarray) -> list[dict[int, float]]:
     """For every position in `rows`, the strength of its tie to others: an edge's weight, or the product of two over a connector."""
     position = {row: i for i, row in enumerate(rows.tolist())}
     strengths: list[dict[int, float]] = [{} for _ in position]

@@ -33,7 +33,7 @@ class Dense:
         return touch
 
 
-def cosines(vectors: np.ndarray, query: np.ndarray) -> Floats:  # type: ignore[type-arg]  # of float32
+def cosines(vectors: np.ndarray, query: np.ndarray) -> Floats:
     """Return the cosine of every unit row with a unit vector."""
     if vectors.shape[1] != len(query):
         raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class ReciprocalRank:
         bound = [seed.on(graph) for seed in self.seeds]
 
         def touch(query: Query) -> Seeds:
-            weights, notes = np.zeros(len(graph)), {}
+            weights, notes = np.zeros(len(graph)), dict[str, Any]()
             for seed in bound:
                 found = seed(query)
                 ranked = best(found.weights, int((found.weights > 0).sum()))

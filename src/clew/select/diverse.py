@@ -55,14 +55,15 @@ def _picked(
     kept: np.ndarray,
     share: float,
     most: int,
-    left: int,  # type: ignore[type-arg]  # of rows
+    left: int,
 ) -> tuple[list[int], list[tuple[int, str]]]:
     """The greedy rule with the largest similarity so far kept up to date: one product per pick."""
     vectors = graph.vectors[rows]
     likeness = np.full(len(rows), -np.inf)
     if len(kept):
         likeness = (vectors @ graph.vectors[kept].T).max(axis=1).astype(np.float64)
-    open_, chosen, dropped = np.ones(len(rows), np.bool_), [], []
+    open_, chosen = np.ones(len(rows), np.bool_), list[int]()
+    dropped: list[tuple[int, str]] = []
     while len(chosen) < most and open_.any():
         marginal = worth if np.isneginf(likeness).all() else share * worth - (1 - share) * likeness
         i = int(np.argmax(np.where(open_, np.round(marginal, DECIMALS), -np.inf)))

@@ -27,7 +27,9 @@ class Top:
         def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
             rows = candidates.nodes[content[candidates.nodes] & (prizes[candidates.nodes] > 0)]
             most = min([len(rows), *(k for k in (self.k, query.limit) if k is not None)])
-            chosen, dropped, left = [], [], budget
+            chosen: list[int] = []
+            dropped: list[tuple[int, str]] = []
+            left = budget
             for row in rows[best(prizes[rows])].tolist():
                 if len(chosen) == most or left <= 0:
                     break
