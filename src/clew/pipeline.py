@@ -239,7 +239,8 @@ def _count(graph: Graph, pieces: list[str]) -> int:
 def _too_small(asked: _Asked, budget: int, dropped: list[Dropped]) -> str:
     tokens = asked.graph.tokens[asked.graph.content]
     least = f"the smallest passage takes {int(tokens.min())}" if len(tokens) else "there is nothing to read"
-    return f"a budget of {budget} tokens holds none of what was chosen ({least}); give a larger budget or split the documents smaller. First: {dropped[0]}"
+    advice = "give a larger budget or split the documents smaller"
+    return f"a budget of {budget} tokens holds none of what was chosen ({least}); {advice}. First: {dropped[0].id!r}, {dropped[0].reason}"
 
 
 @contextmanager

@@ -21,7 +21,7 @@ MMR = Pipeline(seed.Dense(), selects=(select.MMR(),), order=order.ByPrize())
 # A walk over facts, entities and passages that starts at the facts nearest to the question (HippoRAG 2, arXiv 2502.14802).
 HIPPORAG = Pipeline(
     seed.LinkedFacts(),
-    (spread.PageRank(0.5, (("fact", 1.0), ("mentions", 0.5), ("synonym", 1.0))),),
+    (spread.PageRank(0.5, (("fact", 1.0), ("mentions", 0.5), ("synonym", 0.5))),),
     (select.Top(),),
     order=order.ByPrize(),
 )

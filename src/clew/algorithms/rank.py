@@ -23,7 +23,7 @@ def best(scores: NDArray[Any], k: int | None = None) -> NDArray[np.int64]:
     return rows[np.argsort(-rounded[rows], kind="stable")][:k]
 
 
-def scaled(scores: NDArray[Any]) -> NDArray[np.float64]:
+def scaled(scores: Any) -> NDArray[np.float64]:
     """Return the scores moved and stretched to [0, 1]; all equal scores become 1."""
     scores = np.asarray(scores, np.float64)
     if not len(scores):

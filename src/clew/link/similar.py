@@ -1,6 +1,7 @@
 """What is alike: passages by their meaning, and names that are probably written two ways.
 
-Synonym edges after Gutierrez et al., arXiv 2502.14802 (cosine at least 0.8, at most 100 each). Names are never merged: an edge can be undone.
+Synonym edges after Gutierrez et al., arXiv 2502.14802: cosine at least 0.8, at most 100 each. Names are never merged, as an edge can
+be undone and a merge cannot.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The question touches the graph at the facts nearest to it, and weakly at every passage like it.
 
 Gutierrez et al., "From RAG to memory" (HippoRAG 2), arXiv 2502.14802, section 3: the best facts' subjects and objects get the fact's score,
-divided by the number of passages that mention them; every passage gets `passage_weight` times its scaled similarity.
+divided by the number of passages that mention them; every passage gets `passage_weight` times its similarity. Fact scores and
+similarities are scaled to [0, 1] over all facts and all passages first.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.algorithms.rank import best, scaled
-from clew.graph import Graph, Query, Seeds, frozen
+from clew.graph import Floats, Graph, Query, Seeds, frozen
 from clew.seed.dense import Dense, cosines
 
 
@@ -23,23 +24,24 @@ class LinkedFacts:
     Attributes:
         top: how many facts the question is mapped to, and how many of their entities are kept.
         passage_weight: factor on the passages' scaled similarities.
-        passages: the seed that scores passages.
+        kinds: the kinds of node that count as passages.
     """
 
     top: int = 5
     passage_weight: float = 0.05
-    passages: Dense = Dense()
+    kinds: tuple[str, ...] = ("passage", "report")
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, mentioned_in = graph.facts, np.maximum(graph.read_from.lengths, 1)
-        dense, rows = self.passages.on(graph), graph.rows(*self.passages.kinds)
+        dense, rows = Dense(self.kinds).on(graph), graph.rows(*self.kinds)
+        vectors = graph.vectors[rows]
         known = facts.vectors.any(axis=1) if len(facts) else np.zeros(0, np.bool_)
 
         def touch(query: Query) -> Seeds:
-            similar = dense(query)
             vector = query.vector if query.fact_vector is None else query.fact_vector
             if not known.any() or vector is None or not vector.any():
                 why = "the graph has no facts with vectors" if not known.any() else "the question has no vector"
+                similar = dense(query)
                 return Seeds(similar.weights, notes={**similar.notes, "fallback": f"{why}: the passages alone are the seeds"})
             scores = np.where(known, scaled(cosines(facts.vectors, vector)), 0)
             nearest = best(scores, self.top)
@@ -50,9 +52,16 @@ class LinkedFacts:
             terminals = best(mean, min(self.top, int((mean > 0).sum())))
             weights = np.zeros(len(graph))
             weights[terminals] = mean[terminals]
-            weights[rows] += self.passage_weight * scaled(similar.weights[rows])
-            return Seeds(
-                weights, frozen(terminals, np.int32), frozen(nearest, np.int32), frozen(scores[nearest], np.float64), similar.notes
-            )
+            weights += self.passage_weight * similarities(query)
+            return Seeds(weights, frozen(terminals, np.int32), frozen(nearest, np.int32), frozen(scores[nearest], np.float64))
+
+        def similarities(query: Query) -> Floats:
+            similar = np.zeros(len(graph))
+            if query.given is not None:
+                given = list(query.given)
+                similar[given] = scaled(list(query.given.values()))
+            elif query.vector is not None:
+                similar[rows] = scaled(cosines(vectors, query.vector))  # negative cosines count: the least similar passage gets 0
+            return similar
 
         return touch

@@ -47,7 +47,7 @@ class Blend:
     """
 
     seeds: tuple[Dense | BM25, Dense | BM25] = (Dense(), BM25())
-    share: float = 0.8
+    share: float = 0.7
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         bound = [seed.on(graph) for seed in self.seeds]
