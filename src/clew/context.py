@@ -132,6 +132,24 @@ class Context:
         whole: dict[str, Any] = _plain(plain | listed | {"items": items, "trace": trace, "unused": self.unused, "gap": self.gap})
         return whole
 
+    def to_mermaid(self) -> str:
+        """Return the way from the question to every item as a Mermaid flowchart; see `clew.show`."""
+        from clew.show import mermaid
+
+        return mermaid(self)
+
+    def to_networkx(self) -> Any:
+        """Return the question, the items and what joins them as a networkx graph; see `clew.show`."""
+        from clew.show import to_networkx
+
+        return to_networkx(self)
+
+    def to_html(self) -> str:
+        """Return a page to look at, which needs neither network nor script; see `clew.show`."""
+        from clew.show import html
+
+        return html(self)
+
 
 def _plain(value: Any) -> Any:
     """Numpy numbers become Python's, mappings dictionaries, sequences lists; what JSON has no word for becomes its text."""
