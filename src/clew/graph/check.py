@@ -23,7 +23,10 @@ def check(graph: Graph) -> None:
         raise ValueError(f"every node needs an id of its own: {len(twice)} ids came more than once, for instance {twice[0]!r}")
     for name in ("documents", "parents", "previous"):
         _rows(name, getattr(graph, name), n, nothing=True)
+    _acyclic(graph)
     _rows("read_from", graph.read_from.values, n)
+    if len(wrong := np.flatnonzero(graph.tokens < 0)):
+        raise ValueError(f"tokens must not be negative: {graph.ids[wrong[0]]!r} has {graph.tokens[wrong[0]]}")
     if graph.spans.shape != (n, 2):
         raise ValueError(f"spans must have shape ({n}, 2), start and end of each node in its document; got {graph.spans.shape}")
     check_vectors("vectors", graph.vectors, graph.ids)
@@ -59,6 +62,15 @@ def check_vectors(name: str, vectors: NDArray[Any], owners: tuple[str, ...]) -> 
             f"{name} must be finite rows of length 1 (or zeros, for none): the one of {owners[row]!r} has length "
             f"{np.sqrt(lengths[row]):.4g}; {len(wrong)} of {len(vectors)} are wrong"
         )
+
+
+def _acyclic(graph: Graph) -> None:
+    """Refuse a node that is inside itself: whoever walks up from it would never arrive."""
+    above = np.append(graph.parents, -1)  # -1 leads to itself
+    for _ in range(len(above).bit_length()):  # each round doubles the steps
+        above = above[above]
+    if len(ring := np.flatnonzero(above >= 0)):
+        raise ValueError(f"parents must lead upwards to a node without one: {graph.ids[ring[0]]!r} is, over its parents, inside itself")
 
 
 def _length(name: str, column: Any, n: int, what: str) -> None:

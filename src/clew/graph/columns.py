@@ -16,8 +16,10 @@ Mask = NDArray[np.bool_]
 
 
 def frozen(values: Any, dtype: type[np.generic], shape: tuple[int, ...] | None = None) -> NDArray[Any]:
-    """Return `values` as a contiguous array of `dtype` that cannot be written to; the caller's own array stays as it was."""
+    """Return `values` as a contiguous array of `dtype` that nobody can write to: the caller's own array, if it can be, is copied."""
     array = np.ascontiguousarray(values, dtype=dtype)
+    if array.flags.writeable and isinstance(values, np.ndarray) and np.may_share_memory(array, values):
+        array = array.copy()
     if shape is not None:
         array = array.reshape(shape)
     array = array.view()

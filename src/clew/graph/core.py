@@ -154,7 +154,7 @@ class Graph:
         """Return a graph of these nodes; a column that is not given gets its plain default (no parent, no span, own document)."""
         n = len(texts)
         labels = Labels.of([kinds] * n if isinstance(kinds, str) else kinds)
-        spans = columns.pop("spans", None)
+        spans, tokens = columns.pop("spans", None), columns.pop("tokens", None)
         lengths = [(0, len(text)) for text in texts]
         nowhere = np.full(n, -1)
         return cls(
@@ -162,11 +162,11 @@ class Graph:
             kinds=labels,
             texts=tuple(texts),
             vectors=frozen(np.zeros((n, 0)) if vectors is None else vectors, np.float32),
-            tokens=frozen(columns.pop("tokens", None) or [count(f"- {text}\n") for text in texts], np.int32),
+            tokens=frozen([count(f"- {text}\n") for text in texts] if tokens is None else tokens, np.int32),
             documents=frozen(columns.pop("documents", np.where(labels.mask("entity"), -1, np.arange(n))), np.int32),
             parents=frozen(columns.pop("parents", nowhere), np.int32),
             previous=frozen(columns.pop("previous", nowhere), np.int32),
-            spans=frozen(lengths if spans is None else spans, np.int32, (n, 2)),
+            spans=frozen(lengths if spans is None else spans, np.int32) if n else frozen([], np.int32, (0, 2)),
             references=columns.pop("references", ((),) * n),
             read_from=columns.pop("read_from", Ragged.empty(n)),
             made=frozen(columns.pop("made", np.zeros(n)), np.bool_),

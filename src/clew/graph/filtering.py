@@ -21,14 +21,14 @@ def survivors(graph: Graph, allowed: Mask) -> Mask:
     owned = graph.documents >= 0
     keep = allowed.copy()
     keep[owned] &= allowed[graph.documents[owned]]
-    read, left = graph.read_from.lengths, _left(graph.read_from, keep)
-    keep &= np.where(graph.made, left == read, (left > 0) | (read == 0))
-    before = _children(graph.parents, np.ones(len(graph), np.bool_))
-    while True:  # an emptied container empties the one around it: as many rounds as the hierarchy is deep
-        empty = keep & (before > 0) & (_children(graph.parents, keep) == 0) & graph.kinds.mask("document", "section")
-        if not empty.any():
+    read, before = graph.read_from.lengths, _children(graph.parents, np.ones(len(graph), np.bool_))
+    container = graph.kinds.mask("document", "section") & (before > 0)
+    while True:  # what goes may take others with it: as many rounds as the longest such chain
+        left = _left(graph.read_from, keep)
+        stay = keep & np.where(graph.made, left == read, (left > 0) | (read == 0)) & (~container | (_children(graph.parents, keep) > 0))
+        if stay.sum() == keep.sum():
             return keep
-        keep &= ~empty
+        keep = stay
 
 
 def subgraph(graph: Graph, allowed: Mask) -> Graph:

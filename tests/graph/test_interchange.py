@@ -1,0 +1,84 @@
+"""To networkx and rustworkx and back."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from clew.graph import Edges, Facts, Graph, Labels, Ragged, frozen
+
+
+@pytest.fixture
+def graph():
+    said = Facts(
+        ("Ada wrote Notes",), frozen([[0.0, 1.0]], np.float32), frozen([1], np.int32), frozen([2], np.int32), Labels.of(["wrote"]), Ragged.of([[0]])
+    )
+    edges = Edges.join([Edges.of("fact", [1], [2], 0.5, [0]), Edges.of("mentions", [0, 0], [1, 2]), Edges.of("mentions", [0], [1], 0.25)])
+    return Graph.of(
+        ["Ada wrote Notes.", "Ada", "Notes"],
+        ids=["p", "ada", "notes"],
+        kinds=["passage", "entity", "entity"],
+        vectors=[[1.0, 0.0], [0.0, 0.0], [0.6, 0.8]],
+        metadata=({"page": 3}, {}, {"born": "1843"}),
+        facts=said,
+        edges=edges,
+    )
+
+
+def edges_of(graph):
+    e = graph.edges
+    return sorted(
+        (graph.ids[t], graph.ids[h], k, round(float(w), 6)) for t, h, k, w in zip(e.tails, e.heads, e.kinds, e.weights, strict=True)
+    )
+
+
+def test_a_round_trip_over_networkx_keeps_nodes_vectors_metadata_and_parallel_edges(graph):
+    there = graph.to_networkx()
+    back = Graph.from_networkx(there)
+
+    assert isinstance(there, nx.MultiDiGraph)
+    assert there.edges["ada", "notes", 0] == {"kind": "fact", "weight": 0.5, "fact": "Ada wrote Notes"}
+    assert "vector" not in there.nodes["ada"], "a row of zeros means no vector"
+    assert (back.ids, back.texts, list(back.kinds)) == (graph.ids, graph.texts, list(graph.kinds))
+    assert np.array_equal(back.vectors, graph.vectors)
+    assert [dict(m) for m in back.metadata] == [dict(m) for m in graph.metadata]
+    assert edges_of(back) == edges_of(graph)
+
+
+def test_rustworkx_has_the_same_nodes_by_row_and_the_same_edges(graph):
+    there = graph.to_rustworkx()
+    assert [there[row]["id"] for row in range(3)] == list(graph.ids)
+    assert there[0]["page"] == 3
+    assert sorted((graph.ids[t], graph.ids[h], d["kind"], round(d["weight"], 6)) for t, h, d in there.weighted_edge_list()) == edges_of(graph)
+
+
+def test_a_networkx_graph_of_anything_becomes_passages(embed):
+    network = nx.Graph()
+    network.add_node(1, text="one", vector=[1.0, 0.0], tokens=99, colour="red")
+    network.add_edge(1, ("a", 2), weight=0.5)
+    graph = Graph.from_networkx(network, count=len)
+    assert graph.ids == ("1", "('a', 2)")
+    assert graph.texts == ("one", "('a', 2)")
+    assert graph.tokens.tolist() == [len("- one\n"), len("- ('a', 2)\n")]
+    assert graph.metadata[0] == {"colour": "red"}
+    assert edges_of(graph) == [("1", "('a', 2)", "related", 0.5)]
+    assert len(Graph.from_networkx(nx.Graph())) == 0
+
+
+def test_nodes_that_read_the_same_are_refused():
+    with pytest.raises(ValueError, match="two of them have the same str"):
+        Graph.from_networkx(nx.Graph([(1, "1")]))
+
+
+def test_triples_are_entities_facts_and_edges_each_once(embed):
+    graph = Graph.from_triples([("a", "knows", "b"), ("b", "knows", "c"), ("a", "knows", "b"), ("a", "likes", "a")], embed=embed)
+    assert graph.ids == ("a", "b", "c")
+    assert list(graph.kinds) == ["entity"] * 3
+    assert graph.facts.texts == ("a knows b", "b knows c", "a likes a")
+    assert list(graph.facts.relations) == ["knows", "knows", "likes"]
+    assert graph.facts.vectors.shape == graph.vectors.shape
+    assert edges_of(graph) == [("a", "a", "fact", 1.0), ("a", "b", "fact", 1.0), ("b", "c", "fact", 1.0)]
+    assert graph.edges.facts.tolist() == [0, 1, 2]
+    assert graph.links().neighbours(0).tolist() == [1]
+    assert len(Graph.from_triples([])) == 0

@@ -1,0 +1,103 @@
+"""What is computed once per graph is computed once, also by sixteen threads at a time, and never copied or pickled along."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from clew.graph import Edges, Graph
+
+CALLS = []
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A part that says when it is made, and asks for another one on its way."""
+
+    name: str
+
+    def of(self, graph):
+        CALLS.append(self.name)
+        threading.Event().wait(0.02)
+        return object() if self.name == "inner" else graph.part(Slow("inner"))
+
+
+@pytest.fixture
+def graph():
+    CALLS.clear()
+    return Graph.of(["one", "two", "three"], vectors=np.eye(3), edges=Edges.of("next", [0, 1], [1, 2]), metadata=({"a": 1}, {}, {}))
+
+
+def test_sixteen_threads_compute_a_part_once(graph):
+    start = threading.Barrier(16)
+
+    def ask(_):
+        start.wait()
+        return graph.part(Slow("outer"))
+
+    with ThreadPoolExecutor(16) as threads:
+        found = list(threads.map(ask, range(16)))
+
+    assert sorted(CALLS) == ["inner", "outer"]
+    assert all(one is found[0] for one in found)
+
+
+def test_a_part_that_fails_is_tried_again(graph):
+    attempts = []
+
+    @dataclass(frozen=True)
+    class Fails:
+        def of(self, graph):
+            attempts.append(1)
+            if len(attempts) == 1:
+                raise RuntimeError("the first time")
+            return "made"
+
+    with pytest.raises(RuntimeError, match="the first time"):
+        graph.part(Fails())
+    assert graph.part(Fails()) == "made"
+
+
+@pytest.mark.parametrize("copied", [lambda g: pickle.loads(pickle.dumps(g)), copy.deepcopy, copy.copy], ids=["pickle", "deepcopy", "copy"])
+def test_a_copy_is_equal_column_by_column_and_has_parts_of_its_own(graph, copied):
+    graph.part(Slow("inner"))
+    other = copied(graph)
+    assert (other.ids, other.texts, list(other.kinds)) == (graph.ids, graph.texts, list(graph.kinds))
+    assert [dict(m) for m in other.metadata] == [dict(m) for m in graph.metadata]
+    assert np.array_equal(other.vectors, graph.vectors)
+    assert np.array_equal(other.edges.heads, graph.edges.heads)
+    assert other.count("some words") == graph.count("some words")
+    other.part(Slow("inner"))
+    assert CALLS == ["inner", "inner"], "nothing computed for the one is handed to the other"
+    assert other.links().neighbours(1).tolist() == [0, 2]
+
+
+def test_the_next_graph_computes_its_own_parts(graph):
+    assert graph.links().neighbours(0).tolist() == [1]
+    assert replace(graph, edges=Edges.of("next", [0], [2])).links().neighbours(0).tolist() == [2]
+    assert graph.linked(Edges()).links().neighbours(0).tolist() == []
+
+
+def test_rows_are_found_by_id_and_an_unknown_id_is_named(graph):
+    assert graph.row("2") == 2
+    with pytest.raises(KeyError, match="'nine' among the 3"):
+        graph.row("nine")
+
+
+@pytest.mark.parametrize("column", ["vectors", "tokens", "documents", "parents", "previous", "spans", "made"])
+def test_no_column_can_be_written(graph, column):
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(graph, column)[0] = 0
+
+
+def test_the_callers_array_may_change_afterwards():
+    own = np.eye(2, dtype=np.float32)
+    graph = Graph.of(["a", "b"], vectors=own)
+    own[0] = 0
+    assert graph.vectors[0].tolist() == [1, 0]
