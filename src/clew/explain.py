@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from clew.algorithms.breadth import shortest_ways
+from clew.algorithms.rank import best
 from clew.context import Hop, Tie
 from clew.graph import Floats, Graph, Query, Rows, Seeds, Subgraph
 
@@ -15,25 +17,25 @@ MAX_STARTS = 64  # where a seed names no terminals, ways are sought from its str
 def ways(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
     """Return for each row the hops that lead to it; a row that the question touches directly has one hop."""
     mapped = _mapped(graph, seeds)
-    named = [*mapped, *(row for row in seeds.terminals.tolist() if row not in mapped)]
-    strongest = np.argsort(-seeds.weights, kind="stable")[:MAX_STARTS]
-    starts = named or strongest[seeds.weights[strongest] > 0].tolist()
-    reached: dict[int, tuple[Hop, ...]] = {row: (mapped.get(row) or _touch(graph, seeds, row),) for row in starts}
-    wanted = {row for row in rows if row not in reached and (named or seeds.weights[row] <= 0)}
-    frontier, links = starts, graph.links() if wanted else None
-    for _ in range(MAX_HOPS):
-        if links is None or not wanted or not frontier:
-            break
-        following: list[int] = []
-        for row in frontier:
-            for slot in range(links.starts[row], links.starts[row + 1]):
-                target = int(links.targets[slot])
-                if target not in reached:
-                    reached[target] = (*reached[row], hop_over(graph, int(links.edges[slot][0]), row, target))
-                    following.append(target)
-                    wanted.discard(target)
-        frontier = following
-    return {row: reached.get(row) or (_touch(graph, seeds, row),) for row in rows}
+    named = dict.fromkeys([*mapped, *seeds.terminals.tolist()])
+    wanted = [row for row in rows if row not in named and (named or seeds.weights[row] <= 0)]
+    if not wanted:
+        return {row: (mapped.get(row) or _touch(graph, seeds, row),) for row in rows}
+    strongest = best(seeds.weights, MAX_STARTS)
+    starts = list(named) or strongest[seeds.weights[strongest] > 0].tolist()
+    links = graph.links()
+    found = shortest_ways(links, starts, wanted, MAX_HOPS)
+    explained = {}
+    for row in rows:
+        slots = found.get(row, [])
+        at = int(np.searchsorted(links.starts, slots[0], side="right")) - 1 if slots else row
+        hops = [mapped.get(at) or _touch(graph, seeds, at)]
+        for slot in slots:
+            following = int(links.targets[slot])
+            hops.append(hop_over(graph, int(links.edges[slot][0]), at, following))
+            at = following
+        explained[row] = tuple(hops)
+    return explained
 
 
 def ways_to_facts(graph: Graph, seeds: Seeds, facts: list[int]) -> dict[int, tuple[Hop, ...]]:

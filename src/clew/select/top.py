@@ -10,6 +10,8 @@ import numpy as np
 from clew.algorithms.rank import best
 from clew.graph import Floats, Graph, Query, Seeds, Subgraph, frozen
 
+FIRST = 1000  # ranking all of a large graph costs more than ranking as many as nearly every context holds
+
 
 @dataclass(frozen=True)
 class Top:
@@ -17,9 +19,11 @@ class Top:
 
     Attributes:
         k: take at most so many; None for as many as fit.
+        reach: pass over at most so many in all: something that still fits, but far down the ranking, is not worth its tokens.
     """
 
     k: int | None = None
+    reach: int = 100
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         content = graph.content
@@ -27,21 +31,22 @@ class Top:
         def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
             rows = candidates.nodes[content[candidates.nodes] & (prizes[candidates.nodes] > 0)]
             most = min([len(rows), *(k for k in (self.k, query.limit) if k is not None)])
+            ranked, at = rows[best(prizes[rows], FIRST)], 0
             chosen: list[int] = []
-            dropped: list[tuple[int, str]] = []
-            left = budget
-            for row in rows[best(prizes[rows])].tolist():
-                if len(chosen) == most or left <= 0:
-                    break
-                tokens = int(graph.tokens[row])
-                if tokens <= left:
-                    chosen.append(row)
-                    left -= tokens
-                elif len(dropped) < MAX_DROPPED:
-                    dropped.append((row, f"its {tokens} tokens do not fit in the {left} left"))
-            return Subgraph(frozen(chosen, np.int32), kept=candidates.kept, dropped=tuple(dropped))
+            passed: list[tuple[int, str]] = []
+            left, before_last = budget, 0
+            while len(chosen) < most and len(passed) < self.reach and at < len(rows):
+                if at == len(ranked):
+                    ranked = rows[best(prizes[rows])]
+                row, tokens = int(ranked[at]), int(graph.tokens[ranked[at]])
+                at += 1
+                if tokens > left:
+                    passed.append((row, f"its {tokens} tokens do not fit in the {left} left"))
+                    continue
+                chosen.append(row)
+                left -= tokens
+                before_last = len(passed)
+            # Of those behind the last one taken, only the first was kept out by the budget alone.
+            return Subgraph(frozen(chosen, np.int32), kept=candidates.kept, dropped=tuple(passed[: before_last + 1]))
 
         return select
-
-
-MAX_DROPPED = 20  # once the budget is nearly full, everything is passed over: the first ones tell enough
