@@ -51,7 +51,22 @@ class Index:
         links: Sequence[Link] = LINKS,
         progress: bool = False,
     ) -> Index:
-        """Return an index of the documents."""
+        """Return an index of the documents.
+
+        Args:
+            documents: texts, paths of files and folders, `clew.Document`s, LlamaIndex documents and nodes, LangChain documents, or
+                several of them. A piece keeps its own id; what clew cuts is named `{id}#{start}-{end}`.
+            embedder: a callable list[str] -> array [n, d], a LlamaIndex or LangChain embedder, a sentence-transformers model or the
+                name of one; None for the embedded default, which is fitted on the passages and needs no download.
+            facts: triples (subject, relation, object) by document id.
+            splitter: cuts documents into sections, passages and sentences, as `clew.Splitter()` does; None keeps each whole.
+            count: the tokenizer that budgets are counted with, text -> number of tokens; None for clew's own estimate.
+            links: the kinds of edge to make. progress: show bars on stderr.
+
+        Raises:
+            ValueError: no documents, a document without text, an id that comes twice, vectors that are not finite, all zeros, ragged or
+                of another dimension than the documents' own. Nothing is left half done.
+        """
         found, skipped = documents_of(documents)
         if not found:
             seen = f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
@@ -246,13 +261,16 @@ def _built(
     known: Mapping[str, Any],
     progress: bool,
 ) -> Index:
+    from tqdm import tqdm
+
     for document in documents:
         if not document.heading and not document.text.strip():
             raise ValueError(f"the document {document.id!r} has no text")
     graph = read(documents, splitter=splitter, facts=facts, count=count, progress=progress)
     instead = {document.id: document.embedded_as for document in documents if document.embedded_as is not None}
     made, graph = _embedded(graph, embedder, known, instead, progress)
-    graph = graph.linked(Edges.join([link.on(graph) for link in links]))
+    bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
+    graph = graph.linked(Edges.join([link.on(graph) for link in bar]))
     return Index(graph, made, documents, facts, splitter, links, fitted=embedder is None)
 
 
