@@ -1,6 +1,6 @@
 """clew: from what a retriever finds to what a language model should read."""
 
-from clew import recipes
+from clew import link, order, recipes, seed, select, spread
 from clew.context import Context, Item
 from clew.document import Document
 from clew.embed import Embedder
