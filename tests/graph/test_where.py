@@ -64,7 +64,8 @@ def graphs(draw):
 def surviving(graph, allowed):
     """The rules of `Graph.where`, one node at a time, until nothing changes."""
     stays = {row for row in range(len(graph)) if allowed[row] and (graph.documents[row] < 0 or allowed[graph.documents[row]])}
-    kinds, inside = list(graph.kinds), {row: np.flatnonzero(graph.parents == row).tolist() for row in range(len(graph))}
+    rows, kinds = range(len(graph)), list(graph.kinds)
+    inside = {row: [child for child in rows if child != row and row in (graph.parents[child], graph.documents[child])] for row in rows}
     while True:
         gone = set()
         for row in stays:

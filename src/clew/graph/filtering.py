@@ -21,11 +21,11 @@ def survivors(graph: Graph, allowed: Mask) -> Mask:
     owned = graph.documents >= 0
     keep = allowed.copy()
     keep[owned] &= allowed[graph.documents[owned]]
-    read, before = graph.read_from.lengths, _children(graph.parents, np.ones(len(graph), np.bool_))
-    container = graph.kinds.mask("document", "section") & (before > 0)
+    read = graph.read_from.lengths
+    container = graph.kinds.mask("document", "section") & (_contents(graph, np.ones(len(graph), np.bool_)) > 0)
     while True:  # what goes may take others with it: as many rounds as the longest such chain
         left = _left(graph.read_from, keep)
-        stay = keep & np.where(graph.made, left == read, (left > 0) | (read == 0)) & (~container | (_children(graph.parents, keep) > 0))
+        stay = keep & np.where(graph.made, left == read, (left > 0) | (read == 0)) & (~container | (_contents(graph, keep) > 0))
         if stay.sum() == keep.sum():
             return keep
         keep = stay
@@ -92,9 +92,11 @@ def _supported(read_from: Ragged, keep: Mask) -> Mask:
     return supported
 
 
-def _children(parents: Rows, keep: Mask) -> NDArray[np.int64]:
-    inside = keep & (parents >= 0)
-    return np.bincount(parents[inside], minlength=len(parents))
+def _contents(graph: Graph, keep: Mask) -> NDArray[np.int64]:
+    """How many of the kept nodes lie in each node: directly, or in the document that it is."""
+    inside, owned = keep & (graph.parents >= 0), keep & (graph.documents >= 0) & (graph.documents != np.arange(len(graph)))
+    within = np.concatenate([graph.parents[inside], graph.documents[owned]])
+    return np.bincount(within, minlength=len(graph))
 
 
 def _renumber(rows: Rows, new: Rows) -> Rows:
