@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from clew.context import Context
 from clew.show.network import drawn
 from clew.show.way import named, shortened
 
+JOINER = "\u2060"
 COLOURS = {
     "question": "fill:#1f2937,stroke:#1f2937,color:#ffffff",
     "seed": "fill:#dbeafe,stroke:#2563eb,color:#111827",
@@ -58,5 +60,9 @@ def _said(edge: Mapping[str, Any], width: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Everything but letters, digits and plain punctuation as a numbered entity, so that no text is read as Mermaid, Markdown or HTML."""
-    return "".join(c if c.isalnum() or c in " .,:·…“”" else f"#{ord(c)};" for c in text)
+    """Everything but letters, digits and plain punctuation as a numbered entity, so that no text is read as Mermaid, Markdown or HTML.
+
+    Mermaid decodes a box's entities before it looks for line breaks, formulas and icons: an invisible joiner stands in their way.
+    """
+    apart = re.sub(r"(?<=[<$\\])|(?<=:)(?=fa-)", JOINER, text)
+    return "".join(c if c.isalnum() or c in " .,:·…“”" else f"#{ord(c)};" for c in apart)

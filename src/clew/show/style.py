@@ -10,7 +10,8 @@ main { max-width: 64rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .3rem; }
 header p { margin: 0; color: var(--faint); }
 header .method { font: 12px/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
-figure, article, details { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; margin: 1rem 0 0; padding: .8rem 1rem; }
+figure, article, details { background: var(--paper); border: 1px solid var(--line); border-radius: 8px;
+  margin: 1rem 0 0; padding: .8rem 1rem; }
 figure { overflow-x: auto; }
 figcaption { font-size: 13px; color: var(--faint); margin-top: .5rem; }
 article { border-left: 5px solid var(--fill); }
@@ -19,7 +20,8 @@ h2 { font-size: 1.05rem; margin: 0; }
 .rank { color: var(--faint); font-weight: 400; }
 .note { font-size: 13px; color: var(--faint); margin: 0; overflow-wrap: anywhere; }
 .way { font-size: 14px; margin: .3rem 0 .5rem; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.5 ui-monospace, monospace; margin: 0; max-height: 26rem; overflow-y: auto; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.5 ui-monospace, monospace; margin: 0;
+  max-height: 26rem; overflow-y: auto; }
 summary { cursor: pointer; }
 table { border-collapse: collapse; margin-top: .5rem; font-size: 13px; }
 td { border-top: 1px solid var(--line); padding: .25rem .8rem .25rem 0; vertical-align: top; overflow-wrap: anywhere; }

@@ -1,0 +1,166 @@
+"""What can be typed: the commands, their options, and examples of each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from clew.render import STYLES
+
+TOKENS = 256
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line; `options.run(options)` does what was asked."""
+    top = argparse.ArgumentParser("clew", description=WHAT, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("--version", action="version", version=f"clew {_version()}")
+    top.set_defaults(run=None, traceback=False)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND")
+    _ask(_command(commands, "ask", "make the context for a question, from a folder, a file or an index", ASK, _run_ask))
+    _index(_command(commands, "index", "read a folder once and save its index", INDEX, _run_index))
+    listing = _command(commands, "recipes", "list the methods and the stages they are made of", RECIPES, _run_recipes)
+    listing.add_argument("names", nargs="*", metavar="NAME", help="only these")
+    listing.add_argument("--json", action="store_true", help="as JSON")
+    _measure(_command(commands, "measure", "compare recipes on questions with known answers", MEASURE, _run_measure))
+    return top
+
+
+def _command(commands: Any, name: str, help: str, examples: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = commands.add_parser(
+        name, help=help, description=f"{help[0].upper()}{help[1:]}.", epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("--traceback", action="store_true", help="show where an error came from")
+    made.set_defaults(run=run)
+    return made
+
+
+def _ask(ask: argparse.ArgumentParser) -> None:
+    ask.add_argument("source", metavar="FOLDER|FILE|INDEX", help="what to read; an index is a folder made by `clew index`")
+    ask.add_argument("question", help="the question, in quotes")
+    ask.add_argument("--recipe", default="fused", metavar="NAME", help="the method (default: fused; `clew recipes` lists them)")
+    ask.add_argument("--budget", type=_budget, default=2000, metavar="N", help="the most tokens of context, or none (default: 2000)")
+    ask.add_argument("--limit", type=int, metavar="K", help="exactly so many items while there are so many")
+    ask.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="read only what has this metadata value; the same key again allows another value",
+    )
+    ask.add_argument("--style", choices=STYLES, help="how the context is written (default: the recipe's own)")
+    out = ask.add_mutually_exclusive_group()
+    out.add_argument("--json", action="store_true", help="everything about the context, as JSON")
+    out.add_argument("--mermaid", action="store_true", help="the way from the question to every item, as a Mermaid flowchart")
+    ask.add_argument("--html", type=Path, metavar="FILE", help="write a page to look at, too")
+    ask.add_argument("--explain", action="store_true", help="say why every item is there, what was left out, and how long each stage took")
+    _reading(ask)
+
+
+def _index(index: argparse.ArgumentParser) -> None:
+    index.add_argument("source", metavar="FOLDER|FILE", help="what to read")
+    index.add_argument("-o", "--output", required=True, type=Path, metavar="DIR", help="where to save the index")
+    _reading(index)
+
+
+def _reading(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--tokens", type=int, metavar="N", help=f"split documents into passages of at most so many tokens (default: {TOKENS})"
+    )
+    command.add_argument(
+        "--embedder",
+        metavar="NAME",
+        help="a sentence-transformers model (default: clew's own, fitted to what is read; an index remembers)",
+    )
+    command.add_argument("--facts", type=Path, metavar="FILE", help="JSON: {document id: [[subject, relation, object], ...]}")
+
+
+def _measure(measure: argparse.ArgumentParser) -> None:
+    measure.add_argument("source", metavar="FOLDER", help="a folder of questions and passages, as `--prepare` writes it")
+    measure.add_argument("--recipes", type=_names, metavar="A,B", help="which recipes (default: all)")
+    measure.add_argument("--budgets", type=_numbers, metavar="N,M", help="token budgets (default: 500,1000,2000)")
+    measure.add_argument("--embedder", metavar="NAME", help="a sentence-transformers model (default: clew's own)")
+    measure.add_argument("--prepare", metavar="SOURCE", help="make FOLDER's data from a public data set first")
+    measure.add_argument("-o", "--output", type=Path, metavar="OUT", help="where to write")
+
+
+def _budget(text: str) -> int | None:
+    return None if text == "none" else int(text)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in _names(text)]
+
+
+def _version() -> str:
+    from clew import __version__
+
+    return __version__
+
+
+def _run_ask(options: argparse.Namespace) -> int:
+    from clew.cli.ask import ask
+
+    return ask(options)
+
+
+def _run_index(options: argparse.Namespace) -> int:
+    from clew.cli.indexing import index
+
+    return index(options)
+
+
+def _run_recipes(options: argparse.Namespace) -> int:
+    from clew.cli.listing import recipes
+
+    return recipes(options)
+
+
+def _run_measure(options: argparse.Namespace) -> int:
+    from clew.cli.measuring import measure
+
+    return measure(options)
+
+
+WHAT = """From a folder of texts and a question to what a language model should read:
+a connected, budgeted, ordered context, with the reason for every item.
+
+No language model, no key and no network is needed."""
+
+EXAMPLES = """examples:
+  clew ask docs/ "How do I cancel a running job?"
+  clew ask docs/ "How do I cancel a running job?" --budget 800 --explain
+  clew index docs/ -o docs.clew && clew ask docs.clew "How do I cancel a running job?"
+  clew recipes
+
+`clew COMMAND --help` says more about each command."""
+
+ASK = """examples:
+  clew ask docs/ "How do I cancel a running job?"              the context, then its sources
+  clew ask docs/ "..." --budget 500 --explain                  why each item is there, what was left out
+  clew ask docs/ "..." --recipe hipporag --style numbered      another method, items numbered to be cited
+  clew ask docs/ "..." --where file_type=.md --where file_type=.rst
+  clew ask docs/ "..." --json | jq '.items[].id'
+  clew ask docs/ "..." --html why.html                         a page that shows the way to every item
+
+A folder is read each time; save an index with `clew index` to read it once.
+The context goes to stdout, remarks to stderr."""
+
+INDEX = """examples:
+  clew index docs/ -o docs.clew
+  clew index docs/ -o docs.clew --tokens 128 --embedder all-MiniLM-L6-v2
+  clew index docs/ -o docs.clew --facts facts.json             {"intro.md": [["clew", "is a", "ball of thread"]]}
+  clew ask docs.clew "How do I cancel a running job?" """
+
+RECIPES = """examples:
+  clew recipes
+  clew recipes hipporag
+  clew recipes --json | jq 'keys'"""
+
+MEASURE = """examples:
+  clew measure data/ --recipes dense,bm25,fused --budgets 500,2000"""

@@ -1,0 +1,82 @@
+"""What the user names becomes an index: a folder or file is read, a saved index loaded."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from clew.cli.options import TOKENS
+from clew.cli.terminal import remark, watched
+from clew.index import Index
+
+SLOW = 5.0  # seconds of reading after which saving an index is worth a word
+
+
+def opened(options: argparse.Namespace) -> Index:
+    """Return the index behind `options.source`, saying on stderr how long reading took and what was skipped."""
+    from clew.store import is_index
+
+    path = _existing(options.source)
+    if not is_index(path):
+        begun = time.perf_counter()
+        index = made(options)
+        seconds = time.perf_counter() - begun
+        hint = f"; `clew index {options.source} -o DIR` reads it once and for all" if seconds > SLOW else ""
+        remark(f"read {len(index):,} documents ({_passages(index):,} passages) in {seconds:.1f} s{hint}")
+        return index
+    fixed = [name for name in ("tokens", "facts") if getattr(options, name) is not None]
+    if fixed:
+        raise ValueError(f"{options.source} is an index, made already: --{fixed[0]} belongs to `clew index`")
+    return Index.load(path, embedder=options.embedder)
+
+
+def made(options: argparse.Namespace) -> Index:
+    """Return the index of the folder or file `options.source`."""
+    from clew.read.split import Splitter
+
+    index = Index.from_documents(
+        _existing(options.source),
+        embedder=options.embedder,
+        facts=None if options.facts is None else facts_of(options.facts),
+        splitter=Splitter(tokens=TOKENS if options.tokens is None else options.tokens),
+        progress=watched(),
+    )
+    if index.skipped:
+        remark(skipped(index.skipped))
+    return index
+
+
+def facts_of(path: Path) -> dict[str, list[Any]]:
+    """Return the facts of a JSON file, by document id."""
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is not JSON: {error}") from error
+    if not isinstance(facts, dict) or not all(isinstance(said, list) for said in facts.values()):
+        raise ValueError(f"{path} must hold one JSON object, {{document id: [[subject, relation, object], ...]}}")
+    return facts
+
+
+def skipped(files: tuple[tuple[str, str], ...], names: int = 3) -> str:
+    """Return one line on the files that were not read: how many, for which reasons, and the first names of each."""
+    reasons = Counter(reason for _, reason in files)
+    said = []
+    for reason, number in reasons.most_common():
+        some = [Path(path).name for path, why in files if why == reason][:names]
+        said.append(f"{number} {reason} ({', '.join(some)}{', …' if number > names else ''})")
+    return f"skipped {len(files):,} {'file' if len(files) == 1 else 'files'}: {'; '.join(said)}"
+
+
+def _existing(source: str) -> Path:
+    path = Path(source).expanduser()
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {source!r}")
+    return path
+
+
+def _passages(index: Index) -> int:
+    return len(index.graph.rows("passage"))

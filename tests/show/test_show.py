@@ -1,0 +1,185 @@
+"""What is shown of a context is what is in it: every way, every item, and no text that is taken for something else."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import networkx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import clew
+from clew.context import Context, Dropped, Hop, Item, Step, Tie
+from clew.show import html, mermaid, to_networkx, told
+
+HOSTILE = [
+    '"]; end', "<script>alert(1)</script>", "a|b --> n0", "1. list\n- dash", "#quot; &amp;", "%%{init: {}}%%",
+    "$$x$$ \\n fa:fa-car", "click n0 call f()", "日本語 🧶", "",
+]  # fmt: skip
+
+
+def item(id: str, text: str, why: tuple[Hop, ...], role: str = "seed", **more) -> Item:
+    return Item(id, text, 0.5, role, "fact" if role == "fact" else "passage", 3, why=why, **more)
+
+
+def touch(target: str, weight: float = 0.9) -> Hop:
+    return Hop("question", "touches", target, weight=weight)
+
+
+@pytest.fixture
+def context() -> Context:
+    """Anna is touched; Ben's passage is reached over the entity; a fact is stated; an edge joins the two passages."""
+    to_anna = Hop("question", "fact", "entity:anna", "Anna married Ben", 0.8)
+    items = (
+        item("fact:Anna married Ben", "Anna married Ben", (Hop("question", "fact", "Anna married Ben", "Anna married Ben", 0.8),), "fact"),
+        item("p1", "Anna sails.", (touch("p1"),), metadata={"title": "The voyage"}, document="p1", span=(0, 11)),
+        item("p2", "Ben lives in Corfu.", (to_anna, Hop("entity:anna", "mentions", "p2")), "expansion"),
+    )
+    ties = (Tie("p1", "p2", "similar", 0.4), Tie("entity:anna", "p2", "mentions", 1.0), Tie("p1", "entity:corfu", "mentions", 0.2))
+    return Context(
+        items, "the page", 9, 20, "Who married Anna?", "Some(method)", ties,
+        (Step("Dense()", 0.0021, {"touched": 3}),), 1.5, 2.0, (("p1", "p9"),), (Dropped("p7", "too long"),),
+    )  # fmt: skip
+
+
+def test_every_item_is_reached_from_the_question_along_its_own_hops(context):
+    network = to_networkx(context)
+    ways = networkx.subgraph_view(network, filter_edge=lambda a, b, key: network.edges[a, b, key]["way"])
+    for rank, one in enumerate(context, 1):
+        assert network.nodes[one.id]["rank"] == rank
+        assert networkx.shortest_path_length(ways, network.graph["question"], one.id) == len(one.why)
+    assert network.graph["missing"] == [("p1", "p9")]
+
+
+def test_an_edge_that_is_a_hop_already_is_not_drawn_twice_and_connectors_are_named(context):
+    network = to_networkx(context)
+    assert network.number_of_edges("entity:anna", "p2") == 1
+    assert not network.edges["p1", "p2", 0]["way"]
+    assert network.nodes["entity:corfu"] == {"role": "connector", "kind": "entity", "text": "corfu"}
+
+
+def test_a_fact_that_the_question_was_not_mapped_to_hangs_on_the_subject_that_leads_to_it():
+    fact = item("fact:Ben sails", "Ben sails", (touch("p1"), Hop("p1", "mentions", "entity:ben")), "fact")
+    network = to_networkx(Context((fact,), "", 0, None, "Who sails?", ""))
+    assert networkx.shortest_path(network, "question", fact.id) == ["question", "p1", "entity:ben", fact.id]
+
+
+def test_a_document_named_question_is_not_the_question():
+    network = to_networkx(Context((item("question", "text", (touch("question"),)),), "", 0, None, "Who?", ""))
+    assert sorted(network.edges()) == [("question?", "question")]
+
+
+def test_ways_are_told_in_plain_words(context):
+    said = [told(one) for one in context]
+    assert said == [
+        "the question matches the fact “Anna married Ben” (0.80)",
+        "the question touches it (0.90)",
+        "the question matches the fact “Anna married Ben” (0.80) of “anna”, which is named in it",
+    ]
+    part = item("d#0-9", "x", (touch("d#5-9"), Hop("d#5-9", "contains", "d"), Hop("d", "contains", "d#0-9")), "expansion")
+    assert told(part) == "the question touches “d#5-9” (0.90), which is a part of “d”, which contains it"
+    assert "no short way leads to it" in told(item("p", "x", (touch("p", 0.0),)))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_leaves_its_box_in_a_mermaid_chart(text):
+    """Outside of quotes a chart consists of our own words alone, whatever the texts are."""
+    name = text or "x"
+    hostile = Context(
+        (item(name, text, (touch(name),), metadata={"title": text}),), text, 1, None, text, "",
+        (Tie(name, "b", "fact", 1.0, text),),
+    )  # fmt: skip
+    for line in mermaid(hostile).splitlines():
+        assert LINE.fullmatch(line), line
+
+
+TEXT = r'[^"<$\\|]*'
+LINE = re.compile(
+    rf'flowchart LR|    n\d+\["{TEXT}(<br/>{TEXT})?"\]:::[a-z]+|    n\d+ (-->|-\.-)\|"{TEXT}"\| n\d+|    classDef [a-z]+ [-a-z0-9:,# ]+'
+)
+
+
+def test_what_is_not_drawn_is_counted_the_strongest_edges_first(context):
+    chart = mermaid(context, edges=1)
+    assert "%% 1 weaker edges are not drawn" in chart
+    assert "similar 0.40" in chart
+    assert "corfu" not in chart
+    assert "1 weaker edges are not drawn" in html(context, edges=1)
+
+
+class Page(HTMLParser):
+    """Collects the tags and the words between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def read(page: str) -> Page:
+    parsed = Page()
+    parsed.feed(page)
+    return parsed
+
+
+def test_the_page_says_everything_there_is_to_say(context):
+    words = " ".join(read(html(context)).words.split())
+    for said in ("Who married Anna?", "The voyage", "Ben lives in Corfu.", "too long", "p9", "2.1 ms", "touched 3", "the page", "25.0%"):
+        assert said in words
+    assert all(told(one) in words for one in context)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_the_page_needs_nothing_from_outside_and_runs_nothing_whatever_the_texts(text):
+    name = text or "x"
+    page = html(Context((item(name, text, (touch(name),), metadata={"title": text}),), text, 1, None, text, text))
+    parsed = read(page)
+    assert "script" not in {tag for tag, _ in parsed.tags}
+    links = [value for _, attributes in parsed.tags for key, value in attributes.items() if key in ("href", "src", "xlink:href")]
+    assert links == ["#item-1"]
+    assert text.strip() in parsed.words
+    assert not any(key.startswith("on") for _, attributes in parsed.tags for key in attributes)
+
+
+def test_the_drawing_is_well_formed_and_its_boxes_never_overlap(context):
+    page = html(context)
+    svg = ElementTree.fromstring(page[page.index("<svg ") : page.rindex("</svg>") + 6])
+    boxes = [tuple(float(rect.attrib[key]) for key in ("x", "y", "width", "height")) for rect in svg.iter("rect")]
+    assert len(boxes) == len(to_networkx(context))
+    for i, (x, y, wide, high) in enumerate(boxes):
+        assert all(x + wide <= a or a + c <= x or y + high <= b or b + d <= y for a, b, c, d in boxes[:i])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12), st.integers(1, 6))
+def test_any_tangle_of_items_and_edges_can_be_drawn(pairs, number):
+    """Also edges to themselves, edges between connectors, and connectors that hang on nothing that is printed."""
+    items = tuple(item(f"p{i}", "text", (touch(f"p{i}"),)) for i in range(number))
+    tangle = Context(items, "", 0, None, "Who?", "", tuple(Tie(f"p{a}", f"p{b}", "similar", 0.5) for a, b in pairs))
+    assert html(tangle).count("<rect") == len(to_networkx(tangle))
+    assert mermaid(tangle).count(":::") == len(to_networkx(tangle))
+
+
+def test_a_context_shows_itself_and_the_same_index_shows_the_same():
+    documents = [clew.Document(f"d{i}", text) for i, text in enumerate(("Anna sails to Corfu.", "Ben sails.", "Corfu is an island."))]
+    pages = [clew.Index.from_documents(documents).ask("Who sails to Corfu?") for _ in range(2)]
+    assert pages[0].to_mermaid() == pages[1].to_mermaid() == mermaid(pages[0])
+    assert set(pages[0].ids) < set(pages[0].to_networkx())
+    stable = [re.sub(r"[\d.]+ ms", "ms", page.to_html()) for page in pages]
+    assert stable[0] == stable[1]
+
+
+def test_nothing_found_can_be_shown():
+    empty = Context((), "", 0, 100, "Who?", "method")
+    assert list(to_networkx(empty)) == ["question"]
+    assert "0 items" in html(empty)
+    assert mermaid(empty).startswith("flowchart LR")
