@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -154,6 +155,29 @@ class Index:
         if not left:
             raise ValueError("deleting these would leave an index without documents")
         return self._again(left, {id: said for id, said in self.facts.items() if id not in gone}, False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the index to a folder, whole or not at all; see `clew.store.save`."""
+        from clew.store import save
+
+        save(self, path)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        embedder: Any = None,
+        count: Callable[[str], int] | None = None,
+        splitter: Any = ...,
+        links: Any = ...,
+        verify: Literal["size", "full"] = "size",
+        generation: int | None = None,
+    ) -> Index:
+        """Return the index that was saved in a folder; what is not clew's own is given again: see `clew.store.load`."""
+        from clew.store import load
+
+        return load(path, embedder=embedder, count=count, splitter=splitter, links=links, verify=verify, generation=generation)
 
     def _again(self, documents: tuple[Document, ...], facts: Mapping[str, Sequence[Triple]], progress: bool) -> Index:
         known = {} if self.fitted else dict(zip(self.graph.texts, self.graph.vectors, strict=True))

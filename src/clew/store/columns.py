@@ -1,0 +1,175 @@
+"""What an index holds, as columns: its graph, its documents, the facts it was given and the files it skipped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from clew.document import Document
+from clew.graph import NOTHING, Edges, Facts, Graph, frozen
+from clew.index import Index
+from clew.store.plain import from_json, to_json
+from clew.store.tables import Arrays, Reader, Writer
+
+ROWS = ("tokens", "documents", "parents", "previous")
+
+
+def arrays_of(index: Index) -> Arrays:
+    """Return everything that an index holds as arrays; raise ValueError, naming it, for what they cannot hold."""
+    to = Writer()
+    _write_graph(to, index.graph)
+    _write_documents(to, index.documents, index.graph)
+    _write_metadata(to, index)
+    to.texts("given.documents", index.facts)
+    to.lists("given.facts", [[part for triple in said for part in triple] for said in index.facts.values()])
+    to.lists("skipped", index.skipped)
+    return to.done()
+
+
+def index_parts(array: Callable[[str], Any], count: Callable[[str], int]) -> dict[str, Any]:
+    """Return the graph, documents, facts and skipped files of an index, by its fields' names, from its arrays."""
+    of = Reader(array)
+    metadata = [_mapping(text) for text in of.texts("metadata")]
+    graph = _read_graph(of, metadata, count)
+    facts = {
+        id: list(zip(said[::3], said[1::3], said[2::3], strict=True))
+        for id, said in zip(of.texts("given.documents"), of.lists("given.facts"), strict=True)
+    }
+    skipped = tuple((file, reason) for file, reason in of.lists("skipped"))
+    return {"graph": graph, "documents": _read_documents(of, metadata, graph), "facts": facts, "skipped": skipped}
+
+
+def _write_metadata(to: Writer, index: Index) -> None:
+    """A node of a document has the very metadata of the document: kept once, and one object again when it is read."""
+    number: dict[int, int] = {}
+    held: list[tuple[str, Mapping[str, Any]]] = []  # also keeps the objects alive, so that no identity is used twice
+    documents = [(f"document {document.id!r}", document.metadata) for document in index.documents]
+    nodes = [(f"node {id!r}", metadata) for id, metadata in zip(index.graph.ids, index.graph.metadata, strict=True)]
+    for name, owners in (("documents", documents), ("nodes", nodes)):
+        for owner, metadata in owners:
+            if id(metadata) not in number:
+                number[id(metadata)] = len(held)
+                held.append((owner, metadata))
+        to.numbers(f"{name}.metadata", [number[id(metadata)] for _, metadata in owners], np.int32)
+    to.texts("metadata", [json.dumps(to_json(metadata, f"{owner}: metadata"), allow_nan=False) for owner, metadata in held])
+
+
+def _write_graph(to: Writer, graph: Graph) -> None:
+    to.texts("nodes.ids", graph.ids)
+    to.labels("nodes.kinds", graph.kinds)
+    to.texts("nodes.texts", graph.texts)
+    to.numbers("nodes.vectors", graph.vectors)
+    for name in (*ROWS, "spans", "made"):
+        to.numbers(f"nodes.{name}", getattr(graph, name))
+    to.lists("nodes.references", graph.references)
+    to.ragged("nodes.read_from", graph.read_from)
+    facts, edges = graph.facts, graph.edges
+    to.texts("facts.texts", facts.texts)
+    to.labels("facts.relations", facts.relations)
+    to.ragged("facts.read_from", facts.read_from)
+    for name in ("vectors", "subjects", "objects"):
+        to.numbers(f"facts.{name}", getattr(facts, name))
+    to.labels("edges.kinds", edges.kinds)
+    to.ragged("edges.read_from", edges.read_from)
+    for name in ("tails", "heads", "weights", "facts"):
+        to.numbers(f"edges.{name}", getattr(edges, name))
+
+
+def _read_graph(of: Reader, metadata: Sequence[Mapping[str, Any]], count: Callable[[str], int]) -> Graph:
+    ids = of.texts("nodes.ids")
+    return Graph(
+        ids=ids,
+        kinds=of.labels("nodes.kinds"),
+        texts=of.texts("nodes.texts"),
+        vectors=frozen(of.numbers("nodes.vectors"), np.float32),
+        **{name: frozen(of.numbers(f"nodes.{name}"), np.int32) for name in (*ROWS, "spans")},
+        references=of.lists("nodes.references"),
+        read_from=of.ragged("nodes.read_from"),
+        made=frozen(of.numbers("nodes.made"), np.bool_),
+        metadata=tuple(metadata[number] for number in _numbers(of, "nodes.metadata", len(metadata))),
+        originals=(None,) * len(ids),
+        facts=Facts(
+            of.texts("facts.texts"),
+            frozen(of.numbers("facts.vectors"), np.float32),
+            frozen(of.numbers("facts.subjects"), np.int32),
+            frozen(of.numbers("facts.objects"), np.int32),
+            of.labels("facts.relations"),
+            of.ragged("facts.read_from"),
+        ),
+        edges=Edges(
+            frozen(of.numbers("edges.tails"), np.int32),
+            frozen(of.numbers("edges.heads"), np.int32),
+            of.labels("edges.kinds"),
+            frozen(of.numbers("edges.weights"), np.float32),
+            frozen(of.numbers("edges.facts"), np.int32),
+            of.ragged("edges.read_from"),
+        ),
+        count=count,
+    )
+
+
+def _write_documents(to: Writer, documents: Sequence[Document], graph: Graph) -> None:
+    for name in ("id", "text", "source", "parent", "previous", "embedded_as", "format"):
+        to.texts(f"documents.{name}", [getattr(document, name) for document in documents])
+    to.lists("documents.references", [document.references for document in documents])
+    to.numbers("documents.heading", [document.heading for document in documents], np.bool_)
+    to.numbers("documents.span", np.array([document.span or (-1, -1) for document in documents], np.int64).reshape(-1, 2))
+    row = {id: row for row, id in enumerate(graph.ids)} if any(document.vector is not None for document in documents) else {}
+    to.numbers("documents.vector", [-1 if d.vector is None else _row_of_vector(graph, row.get(d.id, -1)) for d in documents], np.int32)
+
+
+def _row_of_vector(graph: Graph, row: int) -> int:
+    """Where the graph has a document's own vector; one that it made no use of (of a document cut into pieces) is nowhere: -1."""
+    return row if row >= 0 and graph.vectors[row].any() else -1
+
+
+def _read_documents(of: Reader, metadata: Sequence[Mapping[str, Any]], graph: Graph) -> tuple[Document, ...]:
+    vectors = _numbers(of, "documents.vector", len(graph), -1)
+    return tuple(
+        Document(
+            id=id,
+            text=text,
+            metadata=metadata[number],
+            vector=graph.vectors[vector] if vector >= 0 else None,
+            source=source,
+            span=None if start < 0 else (start, end),
+            parent=parent,
+            previous=previous,
+            heading=heading,
+            embedded_as=embedded_as,
+            references=references,
+            format=format,
+        )
+        for id, text, number, vector, source, (start, end), parent, previous, heading, embedded_as, references, format in zip(
+            of.texts("documents.id"),
+            of.texts("documents.text"),
+            _numbers(of, "documents.metadata", len(metadata)),
+            vectors,
+            of.perhaps("documents.source"),
+            of.numbers("documents.span").tolist(),
+            of.perhaps("documents.parent"),
+            of.perhaps("documents.previous"),
+            of.numbers("documents.heading").tolist(),
+            of.perhaps("documents.embedded_as"),
+            of.lists("documents.references"),
+            of.texts("documents.format"),
+            strict=True,
+        )
+    )
+
+
+def _numbers(of: Reader, name: str, n: int, least: int = 0) -> list[int]:
+    numbers: list[int] = of.numbers(name).tolist()
+    if numbers and not (least <= min(numbers) and max(numbers) < n):
+        raise ValueError(f"{name} points outside the {n} it chooses from")
+    return numbers
+
+
+def _mapping(text: str) -> Mapping[str, Any]:
+    held = from_json(json.loads(text))
+    if not isinstance(held, dict):
+        raise ValueError("metadata are no dictionary")  # noqa: TRY004  # a damaged file, not a wrong argument
+    return held or NOTHING

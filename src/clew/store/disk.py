@@ -1,0 +1,71 @@
+"""The few calls that change a disk, in one place: every one of them may fail, and a test makes each of them do so.
+
+A file is safe when it and then its folder have been synced, in that order; a rename is safe when the folder has been synced after it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+PLAIN_ONLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe must not make us wait
+CHUNK = 1 << 22
+
+
+def create(file: Path) -> int:
+    """Return a descriptor for a file that did not exist."""
+    return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | PLAIN_ONLY, 0o666)
+
+
+def write(descriptor: int, data: memoryview) -> None:
+    """Write all of `data`, a view of bytes."""
+    while len(data):
+        data = data[os.write(descriptor, data[:CHUNK]) :]
+
+
+def sync(descriptor: int) -> None:
+    """Wait until the file has reached the disk."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync alone stops at the drive's cache there
+    else:
+        os.fsync(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the folder's list of names has reached the disk, where the system can be asked for it."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        sync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def rename(old: Path, new: Path) -> None:
+    """Give a file its name, in one step."""
+    os.rename(old, new)  # noqa: PTH104  # as the others here: one call, that a test can replace
+
+
+def open_plain(file: Path) -> int:
+    """Return a descriptor for reading a plain file.
+
+    Raises:
+        FileNotFoundError: there is none. ValueError: it is a link, a folder or a device.
+    """
+    try:
+        if not stat.S_ISREG(os.lstat(file).st_mode):
+            raise ValueError(f"{file} is not a plain file; a saved index has no links, folders or devices in the places of its files")
+        descriptor = os.open(file, os.O_RDONLY | PLAIN_ONLY)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read: {error.strerror or error}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ValueError(f"{file} is not a plain file")
+    return descriptor

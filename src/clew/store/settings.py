@@ -1,0 +1,154 @@
+"""What an index was made with: its embedder, counter, splitter and links, by their names and parameters, never by their code.
+
+What is clew's own is made again from its parameters. What is the caller's own must be given again, and must be the same as far as its
+name and what it does to a known text can tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+
+import clew.link
+import clew.read
+from clew.embed import Embedder, embed_all
+from clew.graph import Graph, count_words
+from clew.store.plain import from_json, to_json
+
+PROBE = "The clew of thread that Theseus unwound, 12,345 cubits of it; Ariadne's. 迷宫"
+LEAST = 0.98  # cosine of two vectors of one text by one embedder, with room for other batches, hardware and quantised answers
+HOMES = {"splitter": clew.read, "links": clew.link}
+Record = Mapping[str, Any]
+
+
+def checked(settings: Any) -> Record:
+    """Return the settings of a manifest; raise ValueError or KeyError if they are none."""
+    embedder, count = settings["embedder"], settings["count"]
+    parts = [settings["splitter"], *settings["links"]]
+    names = [embedder["name"], count["name"], *(part["name"] for part in parts)]
+    if not all(isinstance(name, str) for name in names) or any(
+        "own" in part and not isinstance(part["parameters"], dict) for part in parts
+    ):
+        raise ValueError("its settings are not those of an index")
+    if [type(embedder["dimension"]), type(count["probe"]), type(count["own"]), type(settings["fitted"])] != [int, int, bool, bool]:
+        raise ValueError("its settings are not those of an index")
+    return dict(settings)
+
+
+def described(what: str, part: Any) -> Record:
+    """Return how to make a splitter or link again, if it is clew's own, and its name."""
+    name = type(part).__name__
+    if part is None or (is_dataclass(part) and getattr(HOMES[what], name, None) is type(part)):
+        try:
+            parameters = {} if part is None else {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+            record = {"name": named(part), "own": None if part is None else name, "parameters": to_json(parameters, "it")}
+        except ValueError:
+            return {"name": named(part)}
+        return record if _made(what, record) == part else {"name": named(part)}
+    return {"name": named(part)}
+
+
+def splitter_of(record: Record, given: Any) -> Any:
+    """Return the splitter that was saved; see `_same` for one that is given."""
+    if given is ...:
+        if "own" not in record:
+            raise ValueError(_wanted("splitter", record["name"]))
+        return _made("splitter", record)
+    return _same("splitter", record["name"], named(given), given)
+
+
+def links_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
+    """Return the links that were saved, in their order; see `_same` for those that are given."""
+    if isinstance(given, EllipsisType):
+        if not all("own" in record for record in records):
+            raise ValueError(_wanted("links", ", ".join(record["name"] for record in records)))
+        return tuple(_made("links", record) for record in records)
+    given = tuple(given)
+    saved, now = (f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given)))
+    made: tuple[Any, ...] = _same("links", saved, now, given)
+    return made
+
+
+def described_count(count: Callable[[str], int]) -> Record:
+    """Return the counter's name and what it counts in a known text."""
+    return {"name": named(count), "own": count is count_words, "probe": int(count(PROBE))}
+
+
+def count_of(record: Record, given: Callable[[str], int] | None) -> Callable[[str], int]:
+    """Return the counter that was saved, if it is clew's own, or the given one, if it counts as that did."""
+    if given is None:
+        if not record["own"]:
+            raise ValueError(_wanted("count", record["name"]))
+        given = count_words
+    if int(given(PROBE)) != record["probe"]:
+        raise ValueError(
+            f"the index was made with the counter {record['name']}, by which a text of ours has {record['probe']} tokens; "
+            f"{named(given)} counts {int(given(PROBE))}: give the counter it was made with"
+        )
+    return _same("count", record["name"], named(given), given)  # type: ignore[no-any-return]  # it is what came
+
+
+def described_embedder(embedder: Embedder, dimension: int) -> Record:
+    """Return the embedder's name and the dimension of its vectors."""
+    return {"name": embedder.name, "dimension": dimension}
+
+
+def embedder_of(record: Record, given: Any) -> Embedder:
+    """Return the embedder that is given, if its name is the saved one."""
+    if given is None:
+        raise ValueError(_wanted("embedder", f"{record['name']!r} ({record['dimension']} dimensions)"))
+    embedder = Embedder.of(given)
+    return _same("embedder", record["name"], embedder.name, embedder)  # type: ignore[no-any-return]  # it is what came
+
+
+def check_embedder(embedder: Embedder, graph: Graph, given: frozenset[str]) -> None:
+    """Raise ValueError unless the embedder gives the vector that the index has for one of its texts.
+
+    Args:
+        given: ids of the nodes whose vectors came from elsewhere, of which the dimension alone is compared.
+    """
+    width = graph.vectors.shape[1]
+    rows = [row for row in np.flatnonzero(graph.content | graph.kinds.mask("entity")).tolist() if graph.texts[row].strip()]
+    own = next((row for row in rows if graph.ids[row] not in given and graph.vectors[row].any()), None)
+    text = PROBE if own is None else graph.texts[own]
+    found = embed_all(embedder, [text])[0]
+    if len(found) != width:
+        raise ValueError(f"the index has vectors of {width} dimensions, made by {embedder.name!r}; the embedder given makes {len(found)}")
+    if own is not None and float(found @ graph.vectors[own]) < LEAST:
+        raise ValueError(
+            f"the index was made with another embedder than the one given, though both are named {embedder.name!r}: their vectors of "
+            f"{graph.ids[own]!r} have a cosine of {float(found @ graph.vectors[own]):.3f}"
+        )
+
+
+def named(part: Any) -> str:
+    """Return how a part is called in an index: its repr, without addresses in memory."""
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(part))
+
+
+def _made(what: str, record: Record) -> Any:
+    name, home = record["own"], HOMES[what]
+    if name is None:
+        return None
+    kind = getattr(home, name, None) if name in home.__all__ else None
+    if not is_dataclass(kind):
+        raise ValueError(f"the index was made with {record['name']}, which this version of clew has not")
+    try:
+        return kind(**from_json(record["parameters"]))  # type: ignore[operator]  # a class of ours
+    except TypeError as error:
+        raise ValueError(f"the index was made with {record['name']}, which this version of clew cannot make: {error}") from error
+
+
+def _same(what: str, saved: str, now: str, given: Any) -> Any:
+    if saved != now:
+        raise ValueError(f"the index was made with {what}={saved}; {now} was given: give the same, or make a new index")
+    return given
+
+
+def _wanted(what: str, name: str) -> str:
+    return f"the index was made with {what}={name}, which is not part of it: give it again, as load(path, {what}=...)"
