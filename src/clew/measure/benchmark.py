@@ -21,7 +21,7 @@ from typing import Any, Literal
 from clew.document import Document
 from clew.graph import NOTHING
 from clew.index import Index
-from clew.measure.files import found, json_of, lines_of, list_at, needed, text_at, text_of
+from clew.measure.files import found, json_of, lines_of, list_at, malformed, needed, text_at, text_of
 from clew.measure.stored import Stored
 from clew.read import Triple
 
@@ -110,7 +110,10 @@ def _documents(path: Path) -> tuple[Document, ...]:
     places: dict[str, str] = {}
     for place, record in lines_of(path):
         id = _new_id(place, record, places)
-        documents.append(Document(id, text_at(place, record, "title", empty=True) + "\n" + text_at(place, record, "text")))
+        title, text = (text_at(place, record, field, empty=True) for field in ("title", "text"))
+        if not (title.strip() or text.strip()):
+            raise ValueError(f"{place}: the passage {id!r} has neither a title nor a text")
+        documents.append(Document(id, f"{title}\n{text}"))
     if not documents:
         raise ValueError(f"{path}: no passages in it")
     return tuple(documents)
@@ -157,13 +160,14 @@ def _facts(path: Path, known: set[str], names: Names) -> tuple[dict[str, tuple[T
             raise ValueError(f"{place}: the passage {passage!r} is not in the corpus")
         for triple in list_at(place, record, "triples"):
             if not isinstance(triple, list) or len(triple) != 3 or not all(isinstance(part, str) for part in triple):
-                raise ValueError(f"{place}: a triple is [subject, relation, object], three texts; got {triple!r}")
+                raise malformed(place, "a triple", "[subject, relation, object], three texts", triple)
             subject, relation, object = map(_ascii, triple) if names == "ascii" else triple
             nameless += not (subject.strip() and object.strip())
             if subject.strip() and object.strip():
                 kept.append((subject, relation, object))
         said[passage] = (*said.get(passage, ()), *kept)
-    note = f"{nameless} triples of {path.name} were left out: a subject or object had no letter or digit left"
+    what = "no letter or digit a-z, 0-9" if names == "ascii" else "no word"
+    note = f"triples left out of {path.name} because a subject or an object has {what}: {nameless}"
     return said, (note,) if nameless else ()
 
 
@@ -204,7 +208,7 @@ def _named(folder: Path, prefix: str) -> tuple[list[str], list[list[str]]]:
     path = needed(folder, f"{prefix}facts.json")
     facts = json_of(path)
     if not isinstance(facts, list) or not all(isinstance(f, list) and len(f) == 3 and all(isinstance(p, str) for p in f) for f in facts):
-        raise ValueError(f"{path}: wanted a list of [subject, relation, object], three texts each")
+        raise malformed(str(path), "the file", "a list of [subject, relation, object], three texts each", facts)
     return text_of(needed(folder, f"{prefix}entities.txt")).removesuffix("\n").split("\n"), facts
 
 
@@ -214,7 +218,7 @@ def _lengths(folder: Path, documents: tuple[Document, ...]) -> dict[str, int]:
         return {}
     lengths = json_of(path)
     if not isinstance(lengths, list) or not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in lengths):
-        raise ValueError(f"{path}: wanted a list of token counts, whole numbers of at least 0")
+        raise malformed(str(path), "the file", "a list of token counts, whole numbers of at least 0", lengths)
     if len(lengths) != len(documents):
         raise ValueError(f"{path}: {len(lengths):,} token counts for {len(documents):,} passages")
     return {document.id: n for document, n in zip(documents, lengths, strict=True)}

@@ -23,7 +23,8 @@ from clew.stage import Method
 
 KS, BUDGETS = (2, 5, 10), (256, 512, 1024, 2048)
 FEW = 30  # questions; with fewer, drawing them anew says too little about others
-BY_SCORE, RENDERED, REFERENCE = "By score", "In the rendered context, at a budget of tokens", "Passages by score until one does not fit"
+BY_SCORE, RENDERED = "By score", "In the rendered context, tokens by the index's counter"
+REFERENCE, FURTHER = "Passages by score until one does not fit, tokens by the reference count", "Of the rendered context"
 Figure = Callable[[Context, Question], float]
 
 
@@ -175,7 +176,7 @@ def _named(methods: Sequence[str] | Mapping[str, str | Method], baseline: str) -
 
 
 def _titles(benchmark: Benchmark, figures: Mapping[str, Figure] | None) -> list[str]:
-    return [BY_SCORE, RENDERED, *([REFERENCE] if benchmark.lengths else []), *(["Of the rendered context"] if figures else [])]
+    return [BY_SCORE, RENDERED, *([REFERENCE] if benchmark.lengths else []), *([FURTHER] if figures else [])]
 
 
 class _Run:
@@ -190,29 +191,19 @@ class _Run:
         self, question: Question, lengths: Mapping[str, int], ks: Sequence[int], budgets: Sequence[int], figures: Mapping[str, Figure]
     ) -> None:
         vector = self.index.embedder.question(question.text)
-        ranked: list[str] = []
-        for k in ks:
-            context = self.ask(question, vector, limit=k, timed=not budgets)
-            found = by_score(context)[:k]
-            ranked = found if k == max(ks) else ranked
-            self._add(BY_SCORE, f"R@{k}", recall(found, question.gold))
-            self._add(BY_SCORE, f"all@{k}", everything(found, question.gold))
+        best = {k: by_score(self.ask(question, vector, limit=k, timed=not budgets))[:k] for k in ks}
+        self._add(BY_SCORE, question, {str(k): found for k, found in best.items()})
         if ks:
-            self._add(BY_SCORE, "MRR", reciprocal_rank(ranked, question.gold))
-        for budget in budgets:
-            context = self.ask(question, vector, budget=budget)
-            found = by_score(context)
-            self._add(RENDERED, f"R@{budget} tokens", recall(found, question.gold))
-            self._add(RENDERED, f"all@{budget} tokens", everything(found, question.gold))
-            for name, figure in figures.items():
-                self._add("Of the rendered context", f"{name}@{budget}", figure(context, question))
+            self.columns[BY_SCORE].setdefault("MRR", []).append(reciprocal_rank(best[max(ks)], question.gold))
+        contexts = {budget: self.ask(question, vector, budget=budget) for budget in budgets}
+        self._add(RENDERED, question, {f"{budget} tokens": by_score(context) for budget, context in contexts.items()})
+        for name, figure in figures.items():
+            for budget, context in contexts.items():
+                self.columns[FURTHER].setdefault(f"{name}@{budget} tokens", []).append(figure(context, question))
         if lengths and budgets:
             most = int((np.cumsum(np.sort(list(lengths.values()))) <= max(budgets)).sum()) + 1
-            found = by_score(self.ask(question, vector, limit=most, timed=False))
-            for budget in budgets:
-                fitting = first_that_fit(found, lengths, budget)
-                self._add(REFERENCE, f"R@{budget} reference", recall(fitting, question.gold))
-                self._add(REFERENCE, f"all@{budget} reference", everything(fitting, question.gold))
+            ranked = by_score(self.ask(question, vector, limit=most, timed=False))
+            self._add(REFERENCE, question, {f"{budget} reference": first_that_fit(ranked, lengths, budget) for budget in budgets})
 
     def ask(
         self, question: Question, vector: Any = None, *, budget: int | None = None, limit: int | None = None, timed: bool = True
@@ -233,5 +224,7 @@ class _Run:
     def notes(self) -> list[str]:
         return [f"{self.label} gave no context for {len(e)} questions at {b} tokens; the first time: {e[0]}" for b, e in self.empty.items()]
 
-    def _add(self, title: str, figure: str, value: float) -> None:
-        self.columns[title].setdefault(figure, []).append(value)
+    def _add(self, title: str, question: Question, found: Mapping[str, Sequence[str]]) -> None:
+        for name, figure in (("R", recall), ("all", everything)):
+            for at, ids in found.items():
+                self.columns[title].setdefault(f"{name}@{at}", []).append(figure(ids, question.gold))

@@ -39,12 +39,14 @@ class Table:
     @property
     def means(self) -> Floats:
         """The figures: float64 [methods, figures]."""
-        return self.values.mean(axis=2)
+        means: Floats = self.values.mean(axis=2)
+        return means
 
     @property
     def differences(self) -> Floats:
         """What the means have over the baseline's: float64 [methods, figures]."""
-        return (self.values - self.values[self.methods.index(self.baseline)]).mean(axis=2)
+        differences: Floats = (self.values - self.values[self.methods.index(self.baseline)]).mean(axis=2)
+        return differences
 
     def mean(self, method: str, figure: str) -> float:
         """Return one figure of one method."""

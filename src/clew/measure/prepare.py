@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clew.measure.files import json_of, lines_of, list_at, text_at, write_lines
+from clew.measure.files import json_of, lines_of, list_at, malformed, text_at, write_lines
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,15 @@ def prepare(source: str | Path, out: str | Path, *, limit: int | None = None, se
         raise FileExistsError(f"{out} already has {there[0]}: give a new folder")
     records = list(_records(source))
     kind = _kind(source, records)
-    usable = [(place, record) for place, record in records if record.get("answerable", True)]
+    usable = [(place, record) for place, record in records if record.get("answerable") is not False]
+    skipped = len(records) - len(usable)
     if not usable:
         raise ValueError(f"{source}: none of its {len(records):,} questions is answerable")
     if limit is not None and limit < len(usable):
         usable = [usable[i] for i in sorted(random.Random(seed).sample(range(len(usable)), limit))]  # noqa: S311  # a sample, no secret
     asked = [(_musique if kind == "musique" else _hotpot)(place, record, kind) for place, record in usable]
     corpus, queries = _pooled(kind, asked)
-    done = Prepared(out, kind, len(corpus), len(queries), len(records) - sum(r.get("answerable", True) is not False for _, r in records))
+    done = Prepared(out, kind, len(corpus), len(queries), skipped)
     out.mkdir(parents=True, exist_ok=True)
     write_lines(out / "corpus.jsonl.gz", corpus)
     write_lines(out / "queries.jsonl.gz", queries)
@@ -110,9 +111,10 @@ def _musique(place: str, record: Mapping[str, Any], kind: str) -> _Asked:
     for i, paragraph in enumerate(list_at(place, record, "paragraphs")):
         where = f"{place}, paragraph {i}"
         if not isinstance(paragraph, dict) or not isinstance(paragraph.get("is_supporting"), bool):
-            raise ValueError(f"{where}: wanted an object with 'is_supporting', true or false")
+            raise malformed(where, "a paragraph", "an object with 'is_supporting', true or false", paragraph)
         at[paragraph.get("idx")] = i
-        passages.append((text_at(where, paragraph, "title", empty=True).strip(), text_at(where, paragraph, "paragraph_text").strip()))
+        texts = [text_at(where, paragraph, field, empty=True).strip() for field in ("title", "paragraph_text")]
+        passages.append((texts[0], texts[1]))
         gold += [i] if paragraph["is_supporting"] else []
     steps = [step for step in record.get("question_decomposition") or [] if isinstance(step, dict)]
     order = [at[step["paragraph_support_idx"]] for step in steps if step.get("paragraph_support_idx") in at]
@@ -126,12 +128,12 @@ def _hotpot(place: str, record: Mapping[str, Any], kind: str) -> _Asked:
     for i, part in enumerate(list_at(place, record, "context")):
         well = isinstance(part, list) and len(part) == 2 and isinstance(part[0], str) and isinstance(part[1], list)
         if not well or not all(isinstance(sentence, str) for sentence in part[1]):
-            raise ValueError(f"{place}, context {i}: wanted [title, [sentence, ...]]")
+            raise malformed(place, f"context {i}", "[title, [sentence, ...]]", part)
         passages.append((part[0].strip(), _joined(part[1])))
     titles = [title for title, _ in passages]
     marked = list_at(place, record, "supporting_facts")
     if not all(isinstance(mark, list) and len(mark) == 2 and isinstance(mark[0], str) for mark in marked):
-        raise ValueError(f"{place}: 'supporting_facts' must be a list of [title, number of the sentence]")
+        raise malformed(place, "'supporting_facts'", "a list of [title, number of the sentence]", marked)
     wanted = list(dict.fromkeys(title.strip() for title, _ in marked))
     absent = [title for title in wanted if title not in titles]
     if absent:
@@ -143,6 +145,8 @@ def _hotpot(place: str, record: Mapping[str, Any], kind: str) -> _Asked:
 def _asked(
     place: str, id: str, record: Mapping[str, Any], passages: list[tuple[str, str]], gold: list[int], more: dict[str, Any]
 ) -> _Asked:
+    if not all(title or text for title, text in passages):
+        raise ValueError(f"{place}: one of its passages has neither a title nor a text")
     if not gold:
         raise ValueError(f"{place}: no passage is marked as supporting; a test split has no marks, take train or dev")
     return _Asked(id, text_at(place, record, "question"), passages, gold, more)
@@ -165,7 +169,7 @@ def _pooled(kind: str, asked: list[_Asked]) -> tuple[list[dict[str, Any]], list[
     ids: dict[tuple[str, str], str] = {}
     queries = []
     for one in asked:
-        own = [ids.setdefault(passage, f"{kind}-{len(ids):06d}") if passage[1] else "" for passage in one.passages]
+        own = [ids.setdefault(passage, f"{kind}-{len(ids):06d}") for passage in one.passages]
         gold = list(dict.fromkeys(own[i] for i in one.gold))
         more = one.more | ({"gold_order": [own[i] for i in one.more["gold_order"]]} if "gold_order" in one.more else {})
         queries.append({"id": one.id, "question": one.question, "gold_ids": gold} | more)

@@ -88,12 +88,14 @@ class Stored:
         missing = [text for text, row in zip(texts, rows, strict=True) if row < 0]
         if missing:
             raise ValueError(f"{len(missing)} of {len(texts)} texts have no vector in {self.path}, for instance {missing[0][:80]!r}")
-        return frozen(self.rows[rows], np.float32)
+        found: Vectors = self.rows[rows]
+        return found
 
     def _question(self, question: str) -> Vectors:
         if question.strip() not in self.questions:
             raise ValueError(f"the question {question!r} has no vector in {self.path}: only the benchmark's own questions can be asked")
-        return self.rows[self.questions[question.strip()]]
+        found: Vectors = self.rows[self.questions[question.strip()]]
+        return found
 
 
 def _arrays(path: Path, wanted: list[tuple[str, Sequence[str]]]) -> list[Vectors]:
