@@ -1,0 +1,7 @@
+"""clew in LangChain: what a language model should read, as a retriever and as a document compressor."""
+
+from langchain_clew.compressor import ClewCompressor
+from langchain_clew.retriever import ClewRetriever
+
+__all__ = ["ClewCompressor", "ClewRetriever"]
+__version__ = "0.1.0"

@@ -1,0 +1,138 @@
+"""Documents that another retriever found, with their scores in one direction, and the context made of them alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+
+from langchain_core.documents import Document
+
+import clew
+
+Triples = Mapping[str, Iterable[tuple[str, str, str]]]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Distinct documents by their ids, best first.
+
+    `scores` are higher for better, or None where only the order is known; `vectors` are those that need not be computed again, by id;
+    `notes` go to the trace.
+    """
+
+    documents: Mapping[str, Document]
+    scores: Sequence[float] | None = None
+    vectors: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        documents: Iterable[Document],
+        scores: Sequence[float] | None,
+        notes: Mapping[str, Any],
+        vector_of: Callable[[Document], Any] | None = None,
+    ) -> Candidates:
+        """Return the candidates: of several with one id the first, those without an id known by their text, blank ones left out."""
+        documents = list(documents)
+        first: dict[str, int] = {}
+        for i, document in enumerate(documents):
+            if document.page_content.strip():
+                first.setdefault(document.id or f"text:{sha256(document.page_content.encode()).hexdigest()[:24]}", i)
+        blank = sum(not document.page_content.strip() for document in documents)
+        counts = {"candidates": len(first), "repeated": len(documents) - blank - len(first), "blank": blank}
+        return cls(
+            {id: documents[i] for id, i in first.items()},
+            None if scores is None else [scores[i] for i in first.values()],
+            {} if vector_of is None else {id: vector_of(documents[i]) for id, i in first.items()},
+            {**notes, **counts},
+        )
+
+    def narrow(
+        self,
+        question: str,
+        *,
+        recipe: Any,
+        budget: int | None,
+        limit: int | None,
+        embedder: Any = None,
+        vector: Any = None,
+        facts: Triples = MappingProxyType({}),
+        count: Callable[[str], int] | None = None,
+        model: Any = None,
+    ) -> clew.Context:
+        """Return the context made of these documents; an empty one if there are none."""
+        if not self.documents:
+            return clew.Context((), "", 0, budget, question, repr(clew.recipes.get(recipe)))
+        read = [self._read(id, document) for id, document in self.documents.items()]
+        context = clew.narrow(
+            question,
+            read if self.scores is None else list(zip(read, self.scores, strict=True)),
+            recipe=recipe,
+            budget=budget,
+            embedder=embedder,
+            count=count,
+            facts={id: said for id, said in facts.items() if id in self.documents},
+            limit=limit,
+            model=model,
+            vector=vector,
+        )
+        items = tuple(replace(item, original=self.documents.get(item.id, item.original)) for item in context)
+        return replace(context, items=items, trace=_recorded(context, self.notes))
+
+    def _read(self, id: str, document: Document) -> clew.Document:
+        vector = self.vectors.get(id)
+        return clew.Document(id, document.page_content, document.metadata, original=document, vector=vector)
+
+
+def facts_of(facts: Any) -> dict[str, list[tuple[str, str, str]]]:
+    """Return the triples by document id as they are needed at every question: lists, read once from whatever came."""
+    return {id: list(said) for id, said in (facts or {}).items()}
+
+
+def one_direction(scores: Sequence[Any]) -> tuple[list[float] | None, str]:
+    """Return the scores of a store's results, best first, as higher for better, and what they were taken for.
+
+    Stores mean similarities or distances by a score and do not say which; their order does. Scores that contradict every order, that
+    are not finite, or of which none is above 0, tell nothing beyond the rank: None.
+    """
+    known = [float(score) for score in scores if _is_number(score)]
+    if len(known) < len(scores):
+        return None, "rank: not every score is a finite number"
+    if all(a >= b for a, b in pairwise(known)):
+        return (known, "similarity") if any(score > 0 for score in known) else (None, "rank: no score is above 0")
+    if all(a <= b for a, b in pairwise(known)):
+        least = min(0.0, known[0])
+        return [1 / (1 + score - least) for score in known], "distance"
+    return None, "rank: the scores follow no order"
+
+
+def scores_in(documents: Sequence[Document], names: Sequence[str]) -> tuple[list[float] | None, str]:
+    """Return the scores that all documents carry in their metadata under one of the names, and where they were found."""
+    for name in names:
+        scores = [document.metadata.get(name) for document in documents]
+        if all(_is_number(score) for score in scores):
+            known = [float(score) for score in scores if score is not None]
+            if any(score > 0 for score in known):
+                return known, f"metadata {name!r}"
+            worse = [sum(other < score for other in known) + 1.0 for score in known]
+            return worse, f"order by metadata {name!r}: no score is above 0"
+    return None, "rank: no score that all candidates carry"
+
+
+def _is_number(score: Any) -> bool:
+    try:
+        return not isinstance(score, (bool, str)) and math.isfinite(score)
+    except TypeError:
+        return False
+
+
+def _recorded(context: clew.Context, notes: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The trace, with where the candidates came from as its first step."""
+    steps = context.trace
+    return (type(steps[0])("candidates", 0.0, notes), *steps) if steps else steps

@@ -1,0 +1,98 @@
+"""What a vector store finds, asked as an index is: its best candidates, and a context made of those alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from langchain_core.documents import Document
+from langchain_core.vectorstores import VectorStore
+
+import clew
+from langchain_clew.candidates import Candidates, Triples, one_direction
+
+WAYS = ("similarity_search_with_relevance_scores", "similarity_search_with_score", "similarity_search")
+CANNOT = (NotImplementedError, ValueError)  # how stores say that they have no relevance, or no scores at all
+
+
+@dataclass(frozen=True, eq=False)
+class Shortlist:
+    """Any vector store, asked for `candidates` documents at a question; `embedder` None stands for the store's own."""
+
+    store: VectorStore
+    candidates: int = 50
+    search_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    embedder: clew.Embedder | None = None
+    facts: Triples = field(default_factory=dict)
+    count: Callable[[str], int] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.candidates, bool) or not isinstance(self.candidates, int) or self.candidates < 1:
+            raise ValueError(f"candidates is a whole number of at least 1; got {self.candidates!r}")
+
+    def ask(self, question: str, *, where: Any = None, deadline: float | None = None, **how: Any) -> clew.Context:
+        """Return the context for a question; `where` is a filter in the store's own language, the rest as in `clew.Index.ask`."""
+        _refuse(deadline)
+        candidates = self._found(*self._search(question, where))
+        return candidates.narrow(question, embedder=self.embeds, facts=self.facts, count=self.count, **how)
+
+    async def aask(self, question: str, *, where: Any = None, deadline: float | None = None, **how: Any) -> clew.Context:
+        """Return what `ask` returns without blocking the event loop."""
+        _refuse(deadline)
+        candidates, embedder, vector = self._found(*await self._asearch(question, where)), self.embeds, None
+        if embedder is not None and embedder.ask is not None and candidates.documents:
+            vector = await embedder.ask(question)
+        how |= {"embedder": embedder, "vector": vector, "facts": self.facts, "count": self.count}
+        return await asyncio.to_thread(candidates.narrow, question, **how)
+
+    @property
+    def embeds(self) -> clew.Embedder | None:
+        """The embedder of the candidates: the given one, else the store's; None (clew's own) where the store has none."""
+        own = self.store.embeddings
+        return self.embedder if self.embedder is not None or own is None else clew.Embedder.of(own)
+
+    def _search(self, question: str, where: Any) -> tuple[str, list[Any]]:
+        for way in WAYS[:-1]:
+            try:
+                return way, getattr(self.store, way)(question, **self._how(where))
+            except CANNOT:
+                continue
+        return WAYS[-1], self.store.similarity_search(question, **self._how(where))
+
+    async def _asearch(self, question: str, where: Any) -> tuple[str, list[Any]]:
+        for way in WAYS[:-1]:
+            try:
+                return way, await getattr(self.store, f"a{way}")(question, **self._how(where))
+            except CANNOT:
+                continue
+        return WAYS[-1], await self.store.asimilarity_search(question, **self._how(where))
+
+    def _how(self, where: Any) -> dict[str, Any]:
+        return {"k": self.candidates, **self.search_kwargs, **({} if where is None else {"filter": where})}
+
+    def _found(self, way: str, found: list[Any]) -> Candidates:
+        if way == WAYS[-1]:
+            documents, scores, meaning = found, None, "rank: the store gives no scores"
+        else:
+            documents = [document for document, _ in found]
+            scores, meaning = one_direction([score for _, score in found])
+        notes = {"store": type(self.store).__name__, "search": way, "scores": meaning}
+        return Candidates.of(documents, scores, notes, self._vector)
+
+    def _vector(self, document: Document) -> Any:
+        """The vector that the store holds of a document, where it keeps them in a mapping by id and they are of the same embedder."""
+        if self.embedder is not None or self.store.embeddings is None:
+            return None
+        entries = getattr(self.store, "store", None)
+        entry = entries.get(document.id) if isinstance(entries, Mapping) else None
+        vector = np.asarray(entry["vector"], np.float64) if isinstance(entry, Mapping) and "vector" in entry else np.zeros(0)
+        length = np.linalg.norm(vector)
+        return vector / length if length > 0 else None
+
+
+def _refuse(deadline: float | None) -> None:
+    if deadline is not None:
+        raise ValueError("a deadline needs an index: over a vector store the context is made of the candidates at once")

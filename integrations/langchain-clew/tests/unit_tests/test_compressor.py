@@ -1,0 +1,120 @@
+"""The compressor, behind any retriever."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_classic.retrievers import ContextualCompressionRetriever, EnsembleRetriever
+from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
+from langchain_clew import ClewCompressor, ClewRetriever
+from langchain_clew.candidates import one_direction
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.runnables import RunnableLambda
+from langchain_core.vectorstores import InMemoryVectorStore
+from pydantic import ValidationError
+
+
+def ids(documents):
+    return [document.id for document in documents]
+
+
+@pytest.fixture
+def compressor(embeddings):
+    return ClewCompressor(embeddings=embeddings, recipe="dense", budget=None)
+
+
+def scored(documents, name, scores):
+    return [d.model_copy(update={"metadata": {**d.metadata, name: s}}) for d, s in zip(documents, scores, strict=False)]
+
+
+@pytest.mark.parametrize("name", ["relevance_score", "score", "_similarity_score", "clew_score"])
+def test_scores_in_the_metadata_decide_the_order_where_every_document_has_one(compressor, documents, question, name):
+    some = scored(documents, name, [0.1, 0.9, 0.5])
+    assert ids(compressor.compress_documents(some, question)) == [documents[i].id for i in (1, 2, 0)]
+    assert compressor.context(some, question).trace[0].notes["scores"] == f"metadata {name!r}"
+
+
+@pytest.mark.parametrize("missing", [None, "high", float("nan"), True])
+def test_scores_that_not_every_document_has_count_for_nothing(compressor, documents, question, missing):
+    some = scored(documents, "score", [0.1, 0.9, missing])
+    assert ids(compressor.compress_documents(some, question)) == ids(some)
+    assert compressor.context(some, question).trace[0].notes["scores"].startswith("rank")
+
+
+def test_scores_of_a_reranker_that_are_all_below_zero_count_by_their_order(compressor, documents, question):
+    some = scored(documents, "relevance_score", [-7.5, -1.0, -4.0])
+    assert ids(compressor.compress_documents(some, question)) == [documents[i].id for i in (1, 2, 0)]
+
+
+async def test_no_documents_make_no_documents(compressor, question):
+    assert compressor.compress_documents([], question) == await compressor.acompress_documents([], question) == []
+
+
+def test_of_several_with_one_id_the_first_is_kept_and_ids_go_as_they_came(compressor, question):
+    came = [Document("first", id="a"), Document("second", id="a"), Document("no name"), Document("no name"), Document("other")]
+    assert [(d.id, d.page_content) for d in compressor.compress_documents(came, question)] == [
+        ("a", "first"),
+        (None, "no name"),
+        (None, "other"),
+    ]
+
+
+def test_nothing_done_to_what_came_out_reaches_what_went_in(compressor, documents, question):
+    before = copy.deepcopy(documents)
+    for document in compressor.compress_documents(documents, question):
+        document.metadata["place"]["island"] = "spoilt"
+        document.metadata["tags"].append("spoilt")
+    assert documents == before
+
+
+def test_the_budget_is_kept_by_the_caller_s_own_count(documents, question):
+    context = ClewCompressor(count=len, budget=200).context(documents, question)
+    assert 0 < len(context.text) == context.tokens <= 200
+
+
+async def test_it_compresses_behind_a_retriever_in_a_pipeline_and_in_a_lambda(compressor, documents, embeddings, question):
+    base = InMemoryVectorStore.from_documents(documents, embeddings).as_retriever(search_kwargs={"k": 5})
+    wanted = compressor.compress_documents(base.invoke(question), question)
+    assert len(wanted) == 5
+
+    contextual = ContextualCompressionRetriever(base_compressor=compressor, base_retriever=base)
+    assert contextual.invoke(question) == await contextual.ainvoke(question) == wanted
+    pipeline = DocumentCompressorPipeline(transformers=[compressor, compressor])
+    twice = ContextualCompressionRetriever(base_compressor=pipeline, base_retriever=base)
+    assert ids(twice.invoke(question)) == ids(await twice.ainvoke(question)) == ids(wanted)
+    chain = RunnableLambda(lambda question: compressor.compress_documents(base.invoke(question), question))
+    assert chain.invoke(question) == wanted
+
+
+def test_it_compresses_what_an_ensemble_found(compressor, index, documents, embeddings, question):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    ensemble = EnsembleRetriever(retrievers=[ClewRetriever(index=index, recipe="bm25", k=4), store.as_retriever()])
+    found = ensemble.invoke(question)
+    assert sorted(ids(compressor.compress_documents(found, question))) == sorted(ids(found))
+
+
+@pytest.mark.parametrize("wrong", [{"budgt": 3}, {"budget": 0}, {"k": 0}, {"recipe": "fuzed"}])
+def test_what_it_does_not_take_is_refused(wrong):
+    with pytest.raises(ValidationError, match=rf"({next(iter(wrong))}|unknown recipe)"):
+        ClewCompressor(**wrong)
+    with pytest.raises(TypeError, match="cannot embed with a int"):
+        ClewCompressor(embeddings=3)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c)), lambda c: c.model_copy()])
+def test_a_copy_compresses_the_same(documents, question, again):
+    compressor = ClewCompressor(embeddings=DeterministicFakeEmbedding(size=16), recipe="mmr", budget=100)
+    assert again(compressor).compress_documents(documents, question) == compressor.compress_documents(documents, question)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=6, unique=True), st.booleans())
+def test_scores_in_either_direction_become_higher_for_better(scores, descending):
+    came = sorted(scores, reverse=descending)
+    weights, _ = one_direction(came)
+    assert weights is None or (sorted(weights, reverse=True) == weights and max(weights) > 0)
+    assert (weights is None) == (max(scores) <= 0 and (descending or len(scores) == 1))

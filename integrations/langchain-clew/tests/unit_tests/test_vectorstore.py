@@ -1,0 +1,178 @@
+"""Any vector store makes a context, whatever it means by a score, and nothing is embedded that it holds already."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from langchain_clew import ClewRetriever
+from langchain_core.documents import Document
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+
+
+def ids(documents):
+    return [document.id for document in documents]
+
+
+class Relevances(InMemoryVectorStore):
+    """Has relevance scores."""
+
+    def _select_relevance_score_fn(self):
+        return lambda similarity: max(0.0, similarity)
+
+
+class Distances(InMemoryVectorStore):
+    """Means a distance by a score, and has no relevance, as the default of several stores."""
+
+    def similarity_search_with_score(self, query, k=4, **kwargs):
+        return [(document, 1 - score) for document, score in super().similarity_search_with_score(query, k, **kwargs)]
+
+    async def asimilarity_search_with_score(self, query, k=4, **kwargs):
+        return self.similarity_search_with_score(query, k, **kwargs)
+
+
+class Inverted(Distances):
+    """Says relevance and means a distance."""
+
+    def _select_relevance_score_fn(self):
+        return lambda distance: distance
+
+
+class Refusing(InMemoryVectorStore):
+    """Has no relevance for its metric and says so by a ValueError."""
+
+    def _select_relevance_score_fn(self):
+        raise ValueError("no relevance for this metric")
+
+
+class Plain(VectorStore):
+    """Finds, and gives no scores: what the base class asks of a store."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    @property
+    def embeddings(self):
+        return self.inner.embeddings
+
+    @classmethod
+    def from_texts(cls, texts, embedding, metadatas=None, **kwargs):
+        return cls(InMemoryVectorStore.from_texts(texts, embedding, metadatas, **kwargs))
+
+    def similarity_search(self, query, k=4, **kwargs):
+        return self.inner.similarity_search(query, k, **kwargs)
+
+
+STORES = {
+    InMemoryVectorStore: ("similarity_search_with_score", "similarity"),
+    Relevances: ("similarity_search_with_relevance_scores", "similarity"),
+    Distances: ("similarity_search_with_score", "distance"),
+    Inverted: ("similarity_search_with_relevance_scores", "distance"),
+    Refusing: ("similarity_search_with_score", "similarity"),
+    Plain: ("similarity_search", "rank: the store gives no scores"),
+}
+
+
+@pytest.mark.parametrize("kind", STORES)
+async def test_the_store_s_order_is_kept_whatever_it_means_by_a_score_and_the_trace_says_what_was_understood(
+    kind, documents, embeddings, question
+):
+    store = kind.from_texts([d.page_content for d in documents], embeddings, [d.metadata for d in documents], ids=[d.id for d in documents])
+    retriever = ClewRetriever.from_vectorstore(store, candidates=6, recipe="dense", budget=None)
+
+    assert ids(retriever.invoke(question)) == ids(store.similarity_search(question, k=6))
+    assert ids(await retriever.ainvoke(question)) == ids(store.similarity_search(question, k=6))
+    assert ids(retriever.invoke(question, k=2)) == ids(store.similarity_search(question, k=2))
+    notes = retriever.context(question).trace[0].notes
+    assert (notes["store"], notes["search"], notes["scores"]) == (kind.__name__, *STORES[kind])
+    assert (notes["candidates"], notes["repeated"], notes["blank"]) == (6, 0, 0)
+
+
+def test_nothing_that_the_store_holds_is_embedded_again(documents, embeddings, question):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    retriever = ClewRetriever.from_vectorstore(store, recipe="mmr")
+    embeddings.documents.clear()
+    found = retriever.invoke(question)
+    assert embeddings.documents == []
+
+    fresh = ClewRetriever.from_vectorstore(Plain(store), recipe="mmr").invoke(question)
+    assert sorted(embeddings.documents) == sorted(document.page_content for document in documents)
+    assert set(ids(fresh)) == set(ids(found))
+
+
+def test_the_vectors_of_one_embedder_are_not_taken_for_those_of_another(documents, embeddings, question):
+    other = type(embeddings)()
+    retriever = ClewRetriever.from_vectorstore(InMemoryVectorStore.from_documents(documents, embeddings), 4, embeddings=other)
+    embeddings.questions.clear()
+    retriever.invoke(question)
+    assert len(other.documents) == 4
+    assert (other.questions, embeddings.questions) == ([question], [question])
+
+
+def test_a_filter_and_the_search_arguments_go_to_the_store_as_they_are(documents, embeddings, question):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+
+    def named(document):
+        return document.id in ("naxos", "icarus", "theseus")
+
+    assert set(ids(ClewRetriever.from_vectorstore(store, filter=named).invoke(question))) == {"naxos", "icarus", "theseus"}
+    always = ClewRetriever.from_vectorstore(store, search_kwargs={"filter": named})
+    assert set(ids(always.invoke(question))) == {"naxos", "icarus", "theseus"}
+    assert ids(always.invoke(question, filter=lambda document: document.id == "minos")) == ["minos"]
+
+
+async def test_a_store_that_finds_nothing_gives_no_documents(embeddings, question):
+    retriever = ClewRetriever.from_vectorstore(InMemoryVectorStore(embeddings))
+    assert retriever.invoke(question) == await retriever.ainvoke(question) == []
+    context = retriever.context(question)
+    assert (context.text, context.tokens, context.budget, context.question) == ("", 0, 2000, question)
+
+
+def test_nothing_done_to_what_came_out_reaches_the_store(documents, embeddings, question):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    before = copy.deepcopy(store.store)
+    for document in ClewRetriever.from_vectorstore(store).invoke(question):
+        document.metadata["place"]["island"] = "spoilt"
+        document.metadata["tags"].clear()
+    assert store.store == before
+    assert all("clew_rank" not in document.metadata for document in documents)
+
+
+def test_facts_of_documents_that_were_not_found_are_left_aside(documents, embeddings, facts, question):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    retriever = ClewRetriever.from_vectorstore(store, 3, facts={id: iter(said) for id, said in facts.items()}, recipe="hipporag")
+    assert retriever.invoke(question, k=3) == retriever.invoke(question, k=3)
+    assert retriever.context(question).trace[1].notes["facts"] > 0
+
+
+def test_the_tracing_names_are_the_store_s(documents, embeddings):
+    retriever = ClewRetriever.from_vectorstore(InMemoryVectorStore.from_documents(documents, embeddings))
+    said = retriever._get_ls_params()
+    assert said == {
+        "ls_retriever_name": "clew",
+        "ls_vector_store_provider": "InMemoryVectorStore",
+        "ls_embedding_provider": "Counting",
+        "ls_embedding_model": "Counting",
+    }
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [({"candidates": 0}, "candidates is a whole number of at least 1; got 0"), ({"embeddings": 3}, "cannot embed with a int")],
+)
+def test_a_wrong_value_is_refused_when_the_retriever_is_made(embeddings, how, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        ClewRetriever.from_vectorstore(InMemoryVectorStore(embeddings), **how)
+
+
+def test_documents_with_one_text_and_no_id_count_once():
+    class Fixed(Plain):
+        embeddings = None
+
+        def similarity_search(self, query, k=4, **kwargs):
+            return [Document(text, metadata={"n": n}) for n, text in enumerate(["thread", "thread", " ", "wax"])]
+
+    retriever = ClewRetriever.from_vectorstore(Fixed(None), recipe="dense")
+    assert [(d.id, d.page_content, d.metadata["n"]) for d in retriever.invoke("thread")] == [(None, "thread", 0), (None, "wax", 3)]
+    notes = retriever.context("thread").trace[0].notes
+    assert (notes["candidates"], notes["repeated"], notes["blank"]) == (2, 1, 1)
