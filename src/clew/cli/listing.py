@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
+import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -41,7 +43,13 @@ def described(name: str) -> dict[str, Any]:
         stages = {field.name: [getattr(method, field.name)] for field in fields(method)} if is_dataclass(method) else {}
         stages = {role: values for role, values in stages.items() if hasattr(values[0], "on")}
     said = {role: [{"stage": repr(stage), "does": _first_sentence(stage)} for stage in values] for role, values in stages.items() if values}
-    return {"does": "" if isinstance(method, Pipeline) else _first_sentence(method), "method": repr(method), "stages": said}
+    return {"does": _above().get(name.lower()) or _first_sentence(method), "method": repr(method), "stages": said}
+
+
+def _above() -> dict[str, str]:
+    """What stands above each recipe on its page."""
+    found = re.findall(r"((?:^# .*\n)+)^([A-Z][A-Z0-9_]*) = ", inspect.getsource(known), re.MULTILINE)
+    return {name.lower(): " ".join(line.removeprefix("# ") for line in lines.splitlines()).rstrip(".") for lines, name in found}
 
 
 def _first_sentence(thing: Any) -> str:

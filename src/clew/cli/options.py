@@ -77,12 +77,21 @@ def _reading(command: argparse.ArgumentParser) -> None:
 
 
 def _measure(measure: argparse.ArgumentParser) -> None:
-    measure.add_argument("source", metavar="FOLDER", help="a folder of questions and passages, as `--prepare` writes it")
+    measure.add_argument("source", nargs="?", metavar="FOLDER", help="corpus.jsonl, queries.jsonl and what else `--prepare` writes")
     measure.add_argument("--recipes", type=_names, metavar="A,B", help="which recipes (default: all)")
-    measure.add_argument("--budgets", type=_numbers, metavar="N,M", help="token budgets (default: 500,1000,2000)")
-    measure.add_argument("--embedder", metavar="NAME", help="a sentence-transformers model (default: clew's own)")
-    measure.add_argument("--prepare", metavar="SOURCE", help="make FOLDER's data from a public data set first")
-    measure.add_argument("-o", "--output", type=Path, metavar="OUT", help="where to write")
+    measure.add_argument("--budgets", type=_numbers, metavar="N,M", help="budgets in tokens (default: 256,512,1024,2048)")
+    measure.add_argument("--limits", type=_numbers, metavar="K,L", help="numbers of passages (default: 2,5,10)")
+    measure.add_argument("--baseline", default="dense", metavar="NAME", help="what the others are compared with (default: dense)")
+    measure.add_argument(
+        "--embedder", metavar="NAME", help="a sentence-transformers model (default: the folder's vectors, else clew's own)"
+    )
+    measure.add_argument("--intervals", action="store_true", help="write every difference and its interval")
+    measure.add_argument("--json", action="store_true", help="as JSON")
+    measure.add_argument(
+        "--prepare", type=Path, metavar="FILE", help="make a folder of MuSiQue's, HotpotQA's or 2WikiMultihopQA's own file"
+    )
+    measure.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="the folder to make")
+    measure.add_argument("--questions", type=int, metavar="N", help="prepare so many questions, drawn at random (default: all)")
 
 
 def _budget(text: str) -> int | None:
@@ -163,4 +172,10 @@ RECIPES = """examples:
   clew recipes --json | jq 'keys'"""
 
 MEASURE = """examples:
-  clew measure data/ --recipes dense,bm25,fused --budgets 500,2000"""
+  clew measure --prepare hotpot_dev_distractor_v1.json -o hotpot/ --questions 500
+  clew measure hotpot/
+  clew measure hotpot/ --recipes dense,bm25,fused --budgets 512,2048 --intervals
+  clew measure hotpot/ --embedder all-MiniLM-L6-v2
+
+Recall of the passages that answer, among the best K and in contexts of N tokens, with intervals for the
+differences from the baseline."""
