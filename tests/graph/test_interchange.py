@@ -82,3 +82,24 @@ def test_triples_are_entities_facts_and_edges_each_once(embed):
     assert graph.edges.facts.tolist() == [0, 1, 2]
     assert graph.links().neighbours(0).tolist() == [1]
     assert len(Graph.from_triples([])) == 0
+
+
+def test_a_rustworkx_graph_comes_back_with_its_facts():
+    import rustworkx
+
+    network = rustworkx.PyGraph()
+    anna, ben = network.add_node({"id": "anna", "kind": "entity", "text": "Anna"}), network.add_node("ben")
+    network.add_edge(anna, ben, {"relation": "married", "weight": 0.5})
+    network.add_edge(ben, anna, 0.25)
+
+    graph = Graph.from_rustworkx(network)
+
+    assert graph.ids == ("anna", "ben")
+    assert list(graph.kinds) == ["entity", "passage"]
+    assert graph.facts.texts == ("Anna married ben",)
+    assert [(kind, weight) for kind, weight in zip(graph.edges.kinds, graph.edges.weights.tolist(), strict=True)] == [
+        ("fact", 0.5),
+        ("related", 0.25),
+    ]
+    again = Graph.from_rustworkx(graph.to_rustworkx())
+    assert (again.ids, again.texts, again.facts.texts) == (graph.ids, graph.texts, graph.facts.texts)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clew.graph.columns import Labels, Ragged, frozen
-from clew.graph.core import Edges, Facts, Graph
+from clew.graph.core import Graph
+from clew.graph.edges import Edges, Facts
 
 if TYPE_CHECKING:
     import networkx
@@ -43,28 +44,54 @@ def from_triples(triples: Sequence[tuple[str, str, str]], embed: Callable[[list[
 
 
 def from_networkx(network: networkx.Graph[Any], count: Callable[[str], int]) -> Graph:
-    """Return the nodes (id, `kind`, `text`, `vector`, the rest as metadata) and edges (`kind`, `weight`) of a networkx graph."""
+    """Return the graph of a networkx graph whose nodes and edges may carry the attributes named in `Graph.from_networkx`."""
     names = list(network.nodes)
     row = {name: i for i, name in enumerate(names)}
-    if len({str(name) for name in names}) < len(names):
+    nodes = [(str(name), dict(network.nodes[name])) for name in names]
+    return _from_plain(nodes, [(row[tail], row[head], data) for tail, head, data in network.edges(data=True)], count)
+
+
+def from_rustworkx(network: rustworkx.PyGraph[Any, Any] | rustworkx.PyDiGraph[Any, Any], count: Callable[[str], int]) -> Graph:
+    """Return the graph of a rustworkx graph: payloads are dictionaries, or else a node's name and an edge's weight."""
+    indices = list(network.node_indices())
+    row = {index: i for i, index in enumerate(indices)}
+    payloads = [network[index] for index in indices]
+    nodes = [(str(p.get("id", i)), dict(p)) if isinstance(p, dict) else (str(p), {}) for i, p in zip(indices, payloads, strict=True)]
+    ties = [(row[a], row[b], p if isinstance(p, dict) else {} if p is None else {"weight": p}) for a, b, p in network.weighted_edge_list()]
+    return _from_plain(nodes, ties, count)
+
+
+def _from_plain(nodes: Sequence[tuple[str, dict[str, Any]]], ties: Sequence[tuple[int, int, Any]], count: Callable[[str], int]) -> Graph:
+    """The graph of named nodes and edges with attributes; an edge with a `relation` or a `fact` states one."""
+    names = [name for name, _ in nodes]
+    if len(set(names)) < len(names):
         raise ValueError("node names must differ as text too: two of them have the same str()")
-    data = [network.nodes[name] for name in names]
-    vectors = [d.get("vector") for d in data]
+    texts = [str(data.get("text", name)) for name, data in nodes]
+    vectors = [data.get("vector") for _, data in nodes]
     width = max((len(v) for v in vectors if v is not None), default=0)
-    ties = [(row[a], row[b], d) for a, b, d in network.edges(data=True)]
+    stated = [(t, h, d) for t, h, d in ties if "relation" in d or "fact" in d]
+    said = [str(d.get("fact", f"{texts[t]} {d.get('relation')} {texts[h]}")) for t, h, d in stated]
+    number = iter(range(len(stated)))
+    edges = [
+        Edges.of(str(d.get("kind", default)), [t], [h], float(d.get("weight", 1.0)), facts=[fact])
+        for t, h, d in ties
+        for default, fact in [("fact", next(number)) if "relation" in d or "fact" in d else ("related", -1)]
+    ]
     return Graph.of(
-        [str(d.get("text", name)) for name, d in zip(names, data, strict=True)],
-        ids=[str(name) for name in names],
-        kinds=[str(d.get("kind", "passage")) for d in data],
+        texts,
+        ids=names,
+        kinds=[str(data.get("kind", "passage")) for _, data in nodes],
         vectors=np.array([np.zeros(width) if v is None else v for v in vectors]).reshape(len(names), width),
-        metadata=tuple({k: v for k, v in d.items() if k not in ("text", "kind", "vector", *NODE_COLUMNS)} for d in data),
-        edges=Edges.join(
-            [
-                Edges.of(kind, [t[0] for t in some], [t[1] for t in some], [float(t[2].get("weight", 1.0)) for t in some])
-                for kind in sorted({str(d.get("kind", "related")) for _, _, d in ties})
-                if (some := [t for t in ties if str(t[2].get("kind", "related")) == kind])
-            ]
+        metadata=tuple({k: v for k, v in data.items() if k not in ("id", "text", "kind", "vector", *NODE_COLUMNS)} for _, data in nodes),
+        facts=Facts(
+            tuple(said),
+            frozen(np.zeros((len(stated), 0)), np.float32),
+            frozen([t for t, _, _ in stated], np.int32),
+            frozen([h for _, h, _ in stated], np.int32),
+            Labels.of([str(d.get("relation", "")) for _, _, d in stated]),
+            Ragged.empty(len(stated)),
         ),
+        edges=Edges.join(edges),
         count=count,
     )
 
