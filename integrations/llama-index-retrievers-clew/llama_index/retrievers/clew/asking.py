@@ -1,0 +1,138 @@
+"""What the retrievers have in common: how a question is asked, and what may be changed from one question to the next."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.vector_stores.types import MetadataFilters
+from llama_index.retrievers.clew.filters import Where, where
+from llama_index.retrievers.clew.nodes import nodes_of
+
+import clew
+
+OPTIONS = ("recipe", "budget", "similarity_top_k", "filters", "deadline", "llm")
+
+
+class Asking:
+    """The options of a question, as plain attributes.
+
+    Attributes:
+        recipe: a name of `clew.recipes.names()`, or a method. budget: the most tokens of the rendered context, or None.
+        similarity_top_k: exactly so many nodes while there are so many, or None for what the recipe chooses.
+        filters: what may be read. deadline: seconds, for anytime methods. llm: a language model, for methods that ask one.
+    """
+
+    recipe: Any
+    budget: int | None
+    similarity_top_k: int | None
+    filters: MetadataFilters | None
+    deadline: float | None
+    llm: Any
+
+    def _set_options(self, **options: Any) -> None:
+        unknown = [name for name in options if name not in OPTIONS]
+        if unknown:
+            raise TypeError(f"unknown option {unknown[0]!r}; a question's options are {', '.join(OPTIONS)}")
+        if "recipe" in options:
+            clew.recipes.get(options["recipe"])
+        if "filters" in options:
+            where(options["filters"])
+        for name, value in options.items():
+            setattr(self, name, value)
+
+    def with_options(self, **options: Any) -> Self:
+        """Return a retriever with other options over the same index: for one question, or one user. Nothing is built again.
+
+        Args:
+            options: any of recipe, budget, similarity_top_k, filters, deadline, llm.
+        """
+        other = copy.copy(self)
+        other._set_options(**options)
+        return other
+
+    def context(self, query: str | QueryBundle) -> clew.Context:
+        """Return the whole context: rendered text, tokens, edges, trace and what was dropped, of which `retrieve` gives the nodes."""
+        return self._context(bundle_of(query))
+
+    async def acontext(self, query: str | QueryBundle) -> clew.Context:
+        """Return what `context` returns, without blocking the event loop."""
+        return await self._acontext(bundle_of(query))
+
+    def _context(self, bundle: QueryBundle) -> clew.Context:
+        raise NotImplementedError
+
+    async def _acontext(self, bundle: QueryBundle) -> clew.Context:
+        raise NotImplementedError
+
+    def _how(self) -> dict[str, Any]:
+        return {"recipe": self.recipe, "budget": self.budget, "limit": self.similarity_top_k, "model": self.llm}
+
+    def _ask(self, index: clew.Index, bundle: QueryBundle) -> clew.Context:
+        allowed = where(self.filters)
+        if _forbids_all(index, allowed):
+            return nothing_found(bundle, self.budget, self.recipe)
+        vector = None if index.fitted else given_vector(index.embedder, bundle)
+        return index.ask(bundle.query_str, where=allowed, deadline=self.deadline, vector=vector, **self._how())
+
+    async def _aask(self, index: clew.Index, bundle: QueryBundle) -> clew.Context:
+        allowed = where(self.filters)
+        if allowed is not None and await asyncio.to_thread(_forbids_all, index, allowed):
+            return nothing_found(bundle, self.budget, self.recipe)
+        vector = None if index.fitted else await agiven_vector(index.embedder, bundle)
+        return await index.aask(bundle.query_str, where=allowed, deadline=self.deadline, vector=vector, **self._how())
+
+
+def nodes_from(index: clew.Index, context: clew.Context) -> list[NodeWithScore]:
+    """Return the nodes of a context that was asked of this index."""
+    graph = index.graph
+
+    def known(id: str) -> Any:
+        try:
+            return graph.originals[graph.row(id)]
+        except KeyError:  # a fact, or a text that a recipe made: no node of the graph
+            return None
+
+    return nodes_of(context, known)
+
+
+def given_vector(embedder: clew.Embedder, bundle: QueryBundle) -> Any:
+    """Return the question's vector where the bundle says what it is: its embedding, or the mean over its custom texts; else None.
+
+    An index without an embed_model never comes here: its own embedder is fitted on its passages, so that a vector that another
+    retriever left in the bundle is of another space, and the question is embedded as it is written.
+    """
+    if bundle.embedding is not None:
+        return bundle.embedding
+    if not bundle.custom_embedding_strs:
+        return None
+    return np.mean([np.asarray(embedder.question(text), np.float64) for text in bundle.custom_embedding_strs], axis=0)
+
+
+async def agiven_vector(embedder: clew.Embedder, bundle: QueryBundle) -> Any:
+    """Return what `given_vector` returns, without blocking the event loop."""
+    if bundle.embedding is not None or not bundle.custom_embedding_strs or embedder.ask is None:
+        return await asyncio.to_thread(given_vector, embedder, bundle)
+    return np.mean([np.asarray(await embedder.ask(text), np.float64) for text in bundle.custom_embedding_strs], axis=0)
+
+
+def nothing_found(bundle: QueryBundle, budget: int | None, recipe: Any) -> clew.Context:
+    """Return the context without items: what a filter that allows nothing leaves to read."""
+    return clew.Context((), "", 0, budget, bundle.query_str, repr(clew.recipes.get(recipe)))
+
+
+def bundle_of(query: str | QueryBundle) -> QueryBundle:
+    """Return a bundle of our own with the question stripped: tools add line ends, and the caller's bundle is not written to."""
+    given = query if isinstance(query, QueryBundle) else QueryBundle(query)
+    if not given.query_str.strip():
+        raise ValueError(f"a question is a text with at least one word; got {given.query_str!r}")
+    return QueryBundle(given.query_str.strip(), given.image_path, given.custom_embedding_strs, given.embedding)
+
+
+def _forbids_all(index: clew.Index, allowed: Where | None) -> bool:
+    content: list[Mapping[str, Any]] = [index.graph.metadata[row] for row in np.flatnonzero(index.graph.content)]
+    return allowed is not None and not any(allowed(metadata) for metadata in content)

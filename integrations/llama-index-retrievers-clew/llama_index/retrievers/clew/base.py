@@ -1,0 +1,153 @@
+"""A retriever over an index of clew's, or over the candidates of a vector store that keeps its own text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.schema import BaseNode, Document, IndexNode, NodeWithScore, QueryBundle, TransformComponent
+from llama_index.core.vector_stores.types import MetadataFilters
+from llama_index.retrievers.clew.asking import Asking, nodes_from, nothing_found
+from llama_index.retrievers.clew.candidates import Candidates, nodes_with_vectors, without_vector
+from llama_index.retrievers.clew.nodes import nodes_of
+
+import clew
+
+Triple = tuple[str, str, str]
+
+
+class ClewRetriever(Asking, BaseRetriever):
+    """Retrieves a connected context under a token budget, in reading order.
+
+    The score of a node is its prize for this question; prizes of two questions do not compare, so a similarity cutoff tuned for cosines
+    does not fit them. The metadata of a node says its `clew_rank`, `clew_role` and `clew_why`, none of which is shown to a model.
+    A filter that allows nothing gives an empty list.
+    """
+
+    def __init__(
+        self,
+        index: clew.Index | Candidates,
+        recipe: Any = "fused",
+        budget: int | None = 2000,
+        similarity_top_k: int | None = None,
+        filters: MetadataFilters | None = None,
+        deadline: float | None = None,
+        llm: Any = None,
+        callback_manager: CallbackManager | None = None,
+        object_map: dict[str, Any] | None = None,
+        objects: list[IndexNode] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        """Make a retriever over an index that is there already; see `Asking` for the options of a question."""
+        super().__init__(callback_manager, object_map, objects, verbose)
+        if not isinstance(index, (clew.Index, Candidates)):
+            raise TypeError(
+                f"index is a clew.Index, not a {type(index).__name__}; for documents, nodes or an index of LlamaIndex's there are "
+                "ClewRetriever.from_documents, from_nodes and from_index"
+            )
+        if isinstance(index, Candidates) and deadline is not None:
+            raise ValueError("a deadline needs an index of clew's: candidates of another store are narrowed without one")
+        self.index = index
+        self._set_options(recipe=recipe, budget=budget, similarity_top_k=similarity_top_k, filters=filters, deadline=deadline, llm=llm)
+
+    @classmethod
+    def from_documents(
+        cls,
+        documents: Sequence[Document],
+        embed_model: Any = None,
+        *,
+        facts: Mapping[str, Iterable[Triple]] | None = None,
+        splitter: Any = None,
+        count: Callable[[str], int] | None = None,
+        show_progress: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Index documents and return a retriever over them.
+
+        Args:
+            embed_model: a LlamaIndex embedding, or what else `clew.Index` embeds with; None: clew's own, fitted on these texts.
+            facts: triples (subject, relation, object) by document id. count: a tokenizer, text -> number of tokens.
+            splitter: a LlamaIndex node parser or a splitter of clew's; None keeps each document whole.
+            options: the arguments of the constructor but the index.
+        """
+        if isinstance(splitter, TransformComponent):
+            return cls.from_nodes(splitter(documents), embed_model, facts=facts, count=count, show_progress=show_progress, **options)
+        made = clew.Index.from_documents(
+            documents, embedder=embed_model, facts=facts, splitter=splitter, count=count, progress=show_progress
+        )
+        return cls(made, **options)
+
+    @classmethod
+    def from_nodes(
+        cls,
+        nodes: Sequence[BaseNode],
+        embed_model: Any = None,
+        *,
+        facts: Mapping[str, Iterable[Triple]] | None = None,
+        count: Callable[[str], int] | None = None,
+        show_progress: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Index nodes as they are and return a retriever over them; an embedding that a node has must be `embed_model`'s.
+
+        Args:
+            embed_model, facts, count, options: as in `from_documents`; facts are named by node id or by the id of its source.
+        """
+        given = nodes if embed_model is not None else [without_vector(node) for node in nodes]
+        return cls(clew.Index.from_documents(given, embedder=embed_model, facts=facts, count=count, progress=show_progress), **options)
+
+    @classmethod
+    def from_index(
+        cls,
+        index: Any,
+        embed_model: Any = None,
+        *,
+        candidates: int = 50,
+        facts: Mapping[str, Iterable[Triple]] | None = None,
+        count: Callable[[str], int] | None = None,
+        show_progress: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Return a retriever over the nodes of a LlamaIndex index.
+
+        The nodes are read from its docstore once, with the vectors that its vector store can give. Where the vector store keeps the
+        text itself and the docstore is empty, each question narrows the store's own best candidates instead, and filters go to the store.
+
+        Args:
+            embed_model: the model the index was embedded with; None: the one it knows. candidates: how many the store is asked for.
+            facts, count, options: as in `from_documents`.
+        """
+        embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
+        nodes = nodes_with_vectors(index)
+        if nodes:
+            return cls.from_nodes(nodes, embed_model, facts=facts, count=count, show_progress=show_progress, **options)
+        return cls(Candidates(index, embed_model, candidates, facts, count), **options)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._nodes(self.context(query_bundle))
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        context = await self.acontext(query_bundle)
+        return await asyncio.to_thread(self._nodes, context)
+
+    def _nodes(self, context: clew.Context) -> list[NodeWithScore]:
+        if isinstance(self.index, clew.Index):
+            return nodes_from(self.index, context)
+        return nodes_of(context, {}.get)
+
+    def _context(self, bundle: QueryBundle) -> clew.Context:
+        if isinstance(self.index, clew.Index):
+            return self._ask(self.index, bundle)
+        found, vector = self.index.find(bundle, self.filters)
+        return self.index.narrow(bundle, found, vector, **self._how()) if found else nothing_found(bundle, self.budget, self.recipe)
+
+    async def _acontext(self, bundle: QueryBundle) -> clew.Context:
+        if isinstance(self.index, clew.Index):
+            return await self._aask(self.index, bundle)
+        found, vector = await self.index.afind(bundle, self.filters)
+        if not found:
+            return nothing_found(bundle, self.budget, self.recipe)
+        return await asyncio.to_thread(self.index.narrow, bundle, found, vector, **self._how())

@@ -1,0 +1,97 @@
+"""What an index of LlamaIndex's has to give: all its nodes, or, for each question, the best candidates of its vector store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
+from llama_index.retrievers.clew.asking import agiven_vector, given_vector
+
+import clew
+
+
+def nodes_with_vectors(index: Any) -> list[BaseNode]:
+    """Return the nodes of an index, in its order, as copies with the vectors its vector store holds; none where it keeps no nodes."""
+    stored = index.docstore.docs
+    listed = getattr(index.index_struct, "nodes_dict", None)  # a docstore may be shared: the index lists the nodes that are its own
+    nodes = [stored[id] for id in dict.fromkeys(listed.values()) if id in stored] if listed else list(stored.values())
+    vectors = getattr(getattr(getattr(index, "vector_store", None), "data", None), "embedding_dict", None) or {}
+    return [node.model_copy(update={"embedding": vectors.get(node.node_id, node.embedding)}) for node in nodes]
+
+
+def scored(nodes: Sequence[NodeWithScore], own: Callable[[BaseNode], BaseNode] = lambda node: node) -> list[Any]:
+    """Return candidates for `clew.narrow`: pairs of a node and its score, or the nodes alone, so that their rank counts.
+
+    Rank counts where a node has no score, or one below zero (a logit, a distance turned round): such scores have no common zero.
+    A node that came twice counts once, where it came first; one without text (a picture) cannot be read within a budget of tokens.
+
+    Raises:
+        ValueError: a score that is not a number.
+    """
+    read = [one for one in nodes if one.get_content().strip()]
+    once = list({one.node.node_id: one for one in reversed(read)}.values())[::-1]
+    for one in once:
+        if one.score is not None and one.score != one.score:
+            raise ValueError(f"the score of node {one.node.node_id!r} is not a number; wanted a number or None")
+    if all(one.score is not None and one.score >= 0 for one in once) and any(one.score for one in once):
+        return [(own(one.node), one.score) for one in once]
+    return [own(one.node) for one in once]
+
+
+def without_vector(node: BaseNode) -> BaseNode:
+    """Return the node, or a copy without its embedding: for where it would be of another space than the index's."""
+    return node if node.embedding is None else node.model_copy(update={"embedding": None})
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """An index whose vector store keeps the text: each question fetches its best `top_k` nodes and narrows them."""
+
+    index: Any
+    embed_model: Any
+    top_k: int = 50
+    facts: Mapping[str, Iterable[tuple[str, str, str]]] | None = None
+    count: Callable[[str], int] | None = None
+
+    def find(self, bundle: QueryBundle, filters: MetadataFilters | None) -> tuple[list[NodeWithScore], Any]:
+        """Return the store's best nodes for the question, and the question's vector."""
+        embedder = clew.Embedder.of(self.embed_model)
+        vector = given_vector(embedder, bundle)
+        vector = embedder.question(bundle.query_str) if vector is None else vector
+        return self._retriever(filters).retrieve(_with(bundle, vector)), vector
+
+    async def afind(self, bundle: QueryBundle, filters: MetadataFilters | None) -> tuple[list[NodeWithScore], Any]:
+        """Return what `find` returns without blocking the event loop: a store without an async query of its own works in a thread."""
+        embedder = clew.Embedder.of(self.embed_model)
+        vector = await agiven_vector(embedder, bundle)
+        if vector is None:
+            ask = embedder.ask
+            vector = await (asyncio.to_thread(embedder.question, bundle.query_str) if ask is None else ask(bundle.query_str))
+        retriever, asked = self._retriever(filters), _with(bundle, vector)
+        if type(self.index.vector_store).aquery is BasePydanticVectorStore.aquery:
+            return await asyncio.to_thread(retriever.retrieve, asked), vector
+        return await retriever.aretrieve(asked), vector
+
+    def narrow(self, bundle: QueryBundle, found: Sequence[NodeWithScore], vector: Any, **how: Any) -> clew.Context:
+        """Return the context made of these nodes; facts of documents that are not among them are left out."""
+        facts = facts_among(self.facts, [one.node for one in found])
+        return clew.narrow(bundle.query_str, scored(found), embedder=self.embed_model, count=self.count, facts=facts, vector=vector, **how)
+
+    def _retriever(self, filters: MetadataFilters | None) -> Any:
+        return self.index.as_retriever(similarity_top_k=self.top_k, filters=filters)
+
+
+def facts_among(facts: Mapping[str, Iterable[Any]] | None, nodes: Sequence[BaseNode]) -> dict[str, Any] | None:
+    """Return the facts of these nodes and of the documents they are pieces of."""
+    if facts is None:
+        return None
+    ids = {node.node_id for node in nodes} | {node.ref_doc_id for node in nodes}
+    return {id: said for id, said in facts.items() if id in ids}
+
+
+def _with(bundle: QueryBundle, vector: Any) -> QueryBundle:
+    return QueryBundle(bundle.query_str, bundle.image_path, bundle.custom_embedding_strs, [float(x) for x in vector])

@@ -1,0 +1,82 @@
+"""A context becomes the framework's nodes: copies of the caller's own where there are any, in reading order.
+
+A node's hash covers its metadata, so a returned node, which says its rank, role and reason there, has another hash than the node it
+was copied from: it is for reading, not for writing back into a document store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+
+import clew
+
+RANK, ROLE, WHY = "clew_rank", "clew_role", "clew_why"
+SHARED = (
+    "metadata_template",
+    "metadata_separator",
+    "text_template",
+    "mimetype",
+    "excluded_embed_metadata_keys",
+    "excluded_llm_metadata_keys",
+)
+
+
+def nodes_of(context: clew.Context, known: Callable[[str], Any]) -> list[NodeWithScore]:
+    """Return the items of a context as nodes with their prize as the score, in reading order.
+
+    Args:
+        known: the caller's node of an id, or None; asked for the items and for the documents that they are pieces of.
+    """
+    return [NodeWithScore(node=_node(item, rank, known), score=float(item.score)) for rank, item in enumerate(context, 1)]
+
+
+def _node(item: clew.Item, rank: int, known: Callable[[str], Any]) -> TextNode:
+    own = known(item.id) or item.original
+    if isinstance(own, TextNode) and own.node_id == item.id:
+        return _marked(own, own, item, rank)
+    if isinstance(own, BaseNode) and own.node_id == item.id:  # a Document is no TextNode, and consumers want one
+        like = {name: getattr(own, name) for name in SHARED if hasattr(own, name)}
+        return _marked(TextNode(id_=item.id, text=item.text, embedding=own.embedding, **deepcopy(like)), own, item, rank)
+    return _marked(*_piece(item, known), item, rank)
+
+
+def _piece(item: clew.Item, known: Callable[[str], Any]) -> tuple[TextNode, BaseNode]:
+    """The node of an item that came as no node of its own: a piece of a document, a fact, a report."""
+    node = TextNode(id_=item.id, text=item.text, metadata=deepcopy(dict(item.metadata)))
+    if item.document is not None and item.document != item.id:
+        source = known(item.document)
+        if isinstance(source, BaseNode):
+            node = TextNode(id_=item.id, text=item.text, **{k: deepcopy(getattr(source, k)) for k in SHARED if hasattr(source, k)})
+            node.metadata = deepcopy(dict(item.metadata))
+        info = source.as_related_node_info() if isinstance(source, BaseNode) else RelatedNodeInfo(node_id=item.document)
+        node.relationships = {NodeRelationship.SOURCE: info.model_copy(update={"metadata": deepcopy(info.metadata)})}
+    if item.span is not None:
+        node.start_char_idx, node.end_char_idx = item.span
+    return node, node
+
+
+def _marked(node: TextNode, own: BaseNode, item: clew.Item, rank: int) -> TextNode:
+    """A copy that shares nothing that can be changed with the node it was made from, with the reasons in its metadata."""
+    marks = {RANK: rank, ROLE: item.role, WHY: _way(item)}
+    return node.model_copy(
+        update={
+            "metadata": deepcopy(dict(own.metadata)) | marks,
+            "relationships": deepcopy(own.relationships),
+            "embedding": None if own.embedding is None else list(own.embedding),
+            "excluded_llm_metadata_keys": _with(own.excluded_llm_metadata_keys, marks),
+            "excluded_embed_metadata_keys": _with(own.excluded_embed_metadata_keys, marks),
+        }
+    )
+
+
+def _with(keys: list[str], more: dict[str, Any]) -> list[str]:
+    return [*keys, *(key for key in more if key not in keys)]
+
+
+def _way(item: clew.Item) -> str:
+    """For instance `question -touches-> a -mentions-> entity:corfu`."""
+    return "".join([item.why[0].source, *(f" -{hop.kind}-> {hop.target}" for hop in item.why)]) if item.why else ""

@@ -1,0 +1,108 @@
+"""A small world: letters of an island, the facts said in them, and an embedder that needs no model."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import zlib
+from typing import Any
+
+import pytest
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.schema import Document, TextNode
+from pydantic import PrivateAttr
+
+TEXTS = {
+    "corfu": "Corfu is an island in the Ionian Sea. Gerald Durrell lived there as a boy and kept scorpions.",
+    "gerald": "Gerald Durrell wrote about his family and other animals, and founded a zoo on Jersey.",
+    "jersey": "Jersey is an island in the English Channel, known for its cows and its zoo.",
+    "lawrence": "Lawrence Durrell, the elder brother of Gerald Durrell, wrote four novels set in Alexandria.",
+    "alexandria": "Alexandria is a harbour city in Egypt with a famous lighthouse, now gone.",
+    "ionian": "The Ionian Sea lies between Greece and Italy and is very deep.",
+    "spiro": "Spiro drove the family about in his Dodge, and knew everyone on Corfu.",
+    "theodore": "Theodore Stephanides taught Gerald Durrell how to look at the water of ponds.",
+}
+FACTS = {
+    "corfu": [("Gerald Durrell", "lived on", "Corfu"), ("Corfu", "lies in", "Ionian Sea")],
+    "gerald": [("Gerald Durrell", "founded", "Jersey Zoo")],
+    "jersey": [("Jersey Zoo", "stands on", "Jersey")],
+    "lawrence": [("Lawrence Durrell", "brother of", "Gerald Durrell")],
+    "theodore": [("Theodore Stephanides", "taught", "Gerald Durrell")],
+}
+QUESTION = "Who taught Gerald Durrell on Corfu?"
+
+
+class HashEmbedding(BaseEmbedding):
+    """Sums a fixed direction per word; says what it was asked for in `seen`."""
+
+    model_name: str = "hash"
+    dimensions: int = 48
+    delay: float = 0.0
+    _seen: list[tuple[str, str]] = PrivateAttr(default_factory=list)
+
+    @property
+    def seen(self) -> list[tuple[str, str]]:
+        return self._seen
+
+    def of(self, text: str) -> list[float]:
+        total = [0.0] * self.dimensions
+        for word in text.lower().split():
+            bits = zlib.crc32(word.strip(".,?:").encode())
+            for i in range(3):
+                total[(bits >> (8 * i)) % self.dimensions] += 1.0 if bits >> (24 + i) & 1 else 0.5
+        return total
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        self._seen.append(("text", text))
+        return self.of(text)
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        time.sleep(self.delay)
+        self._seen.append(("question", query))
+        return self.of(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        await asyncio.sleep(self.delay)
+        self._seen.append(("question", query))
+        return self.of(query)
+
+
+@pytest.fixture
+def embed_model() -> HashEmbedding:
+    return HashEmbedding()
+
+
+@pytest.fixture
+def slow_embed_model() -> HashEmbedding:
+    return HashEmbedding(delay=0.2)
+
+
+@pytest.fixture
+def question() -> str:
+    return QUESTION
+
+
+@pytest.fixture
+def facts() -> dict[str, list[tuple[str, str, str]]]:
+    return {id: list(said) for id, said in FACTS.items()}
+
+
+@pytest.fixture
+def documents() -> list[Document]:
+    return [Document(id_=id, text=text, metadata=_metadata(i, id)) for i, (id, text) in enumerate(TEXTS.items())]
+
+
+@pytest.fixture
+def nodes() -> list[TextNode]:
+    return [TextNode(id_=id, text=text, metadata=_metadata(i, id)) for i, (id, text) in enumerate(TEXTS.items())]
+
+
+def _metadata(i: int, id: str) -> dict[str, Any]:
+    return {"year": 1930 + i, "kind": "place" if id in ("corfu", "jersey", "alexandria", "ionian") else "person", "tags": ["letter", id]}
+
+
+@pytest.fixture(autouse=True)
+def _no_models_from_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever falls back to Settings would ask a paid service: make that fail at once."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("IS_TESTING", raising=False)

@@ -1,0 +1,257 @@
+"""The retriever gives the index's own context as the framework's nodes, wherever the framework asks it."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import pickle
+
+import clew
+import pytest
+from clew.read import Piece
+from llama_index.core import MockEmbedding
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.llms import MockLLM
+from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import Document, IndexNode, MetadataMode, NodeRelationship, QueryBundle, TextNode
+from llama_index.core.tools import RetrieverTool
+from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
+
+from llama_index.retrievers.clew import ClewRetriever
+
+MARKS = {"clew_rank", "clew_role", "clew_why"}
+
+
+@pytest.fixture
+def index(documents, embed_model, facts):
+    return clew.Index.from_documents(documents, embedder=embed_model, facts=facts)
+
+
+def ids(found):
+    return [one.node.node_id for one in found]
+
+
+def only(**wanted):
+    return MetadataFilters(filters=[MetadataFilter(key=key, value=value) for key, value in wanted.items()])
+
+
+def test_it_is_a_retriever():
+    assert BaseRetriever in ClewRetriever.__mro__
+
+
+@pytest.mark.parametrize("recipe", clew.recipes.names())
+async def test_every_recipe_gives_the_same_nodes_in_the_same_order_everywhere(index, question, recipe):
+    context = index.ask(question, recipe=recipe, budget=90)
+    retriever = ClewRetriever(index, recipe=recipe, budget=90)
+    engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
+    assert len(context) > 1
+    found = retriever.retrieve(question)
+    assert [(one.node.node_id, one.text, one.score) for one in found] == [(item.id, item.text, item.score) for item in context]
+    assert ids(await retriever.aretrieve(question)) == context.ids
+    assert ids((await engine.aquery(question)).source_nodes) == context.ids
+    assert ids(engine.query(question).source_nodes) == context.ids
+    assert retriever.context(question).text == context.text
+    assert (await retriever.acontext(question)).text == context.text
+
+
+def test_a_node_says_rank_role_and_reason_in_plain_values_that_no_prompt_sees(index, documents, question):
+    found = ClewRetriever(index, recipe="hipporag").retrieve(question)
+    own = {document.node_id: document for document in documents}
+    assert [one.metadata["clew_rank"] for one in found] == list(range(1, len(found) + 1))
+    for one in found:
+        assert type(one.score) is float
+        assert one.metadata["clew_role"] in {"seed", "bridge", "expansion", "fact", "report", "fill"}
+        assert one.metadata["clew_why"].startswith("question -")
+        for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+            assert one.node.get_content(mode) == own[one.node.node_id].get_content(mode)
+        assert json.loads(one.to_json())["node"]["metadata"]["clew_rank"] == one.metadata["clew_rank"]
+
+
+def test_the_callers_documents_are_neither_changed_nor_shared(index, documents, question):
+    before = [document.model_copy(deep=True) for document in documents]
+    retriever = ClewRetriever(index)
+    first = retriever.retrieve(question)
+    for one in first:
+        assert isinstance(one.node, TextNode)
+        assert MARKS <= set(one.metadata)
+        one.metadata["tags"].append("scribble")
+        one.metadata["year"] = 0
+        one.node.excluded_llm_metadata_keys.append("year")
+        one.node.relationships[NodeRelationship.NEXT] = documents[0].as_related_node_info()
+        one.node.set_content("scribble")
+    assert documents == before
+    again = retriever.retrieve(question)
+    assert all("scribble" not in one.metadata["tags"] and one.text != "scribble" and one.metadata["year"] for one in again)
+
+
+def test_text_nodes_come_back_whole_as_they_came(embed_model, documents, question):
+    nodes = SentenceSplitter(chunk_size=64, chunk_overlap=0).get_nodes_from_documents(documents)
+    own = {node.node_id: node for node in nodes}
+    found = ClewRetriever.from_nodes(nodes, embed_model).retrieve(question)
+    assert found
+    for one in found:
+        node = one.node.model_copy(update={"metadata": {k: v for k, v in one.metadata.items() if k not in MARKS}})
+        node.excluded_llm_metadata_keys = [key for key in node.excluded_llm_metadata_keys if key not in MARKS]
+        node.excluded_embed_metadata_keys = [key for key in node.excluded_embed_metadata_keys if key not in MARKS]
+        assert node == own[one.node.node_id]
+        assert node.hash == own[one.node.node_id].hash != one.node.hash
+
+
+def halves(document):
+    middle = document.text.index(" ", len(document.text) // 2)
+    return [Piece("passage", document.text[:middle], 0, middle), Piece("passage", document.text[middle:], middle, len(document.text))]
+
+
+def test_a_piece_of_a_document_names_its_source_and_place(embed_model, documents, question):
+    documents[0].excluded_llm_metadata_keys = ["year"]
+    found = ClewRetriever.from_documents(documents, embed_model, splitter=halves).retrieve(question)
+    own = {document.node_id: document for document in documents}
+    assert "corfu" in {one.node.ref_doc_id for one in found}
+    for one in found:
+        source = own[one.node.ref_doc_id]
+        assert one.text == source.text[one.node.start_char_idx : one.node.end_char_idx]
+        assert one.node.source_node.hash == source.hash
+        assert one.metadata["year"] == source.metadata["year"]
+        assert one.node.excluded_llm_metadata_keys[: len(source.excluded_llm_metadata_keys)] == source.excluded_llm_metadata_keys
+        one.node.source_node.metadata["tags"].append("scribble")
+    assert all("scribble" not in document.metadata["tags"] for document in documents)
+
+
+def test_a_node_parser_splits_as_it_would_by_itself(embed_model, documents, question):
+    parser = SentenceSplitter(chunk_size=40, chunk_overlap=0)
+    texts = {node.text for node in parser.get_nodes_from_documents(documents)}
+    found = ClewRetriever.from_documents(documents, embed_model, splitter=parser).retrieve(question)
+    assert found
+    assert {one.text for one in found} <= texts
+    assert {one.node.ref_doc_id for one in found} <= {document.node_id for document in documents}
+
+
+def test_nodes_of_a_hierarchy_come_once_and_never_with_the_text_around_them(embed_model, question):
+    long = Document(id_="book", text=" ".join(f"Chapter {i} tells of Gerald Durrell on Corfu in year {i}." for i in range(60)))
+    nodes = HierarchicalNodeParser.from_defaults(chunk_sizes=[256, 64]).get_nodes_from_documents([long])
+    parents = {node.node_id for node in nodes if node.child_nodes}
+    found = ClewRetriever.from_nodes(nodes, embed_model, budget=300).retrieve(question)
+    assert len(found) > 1
+    assert not parents & set(ids(found))
+    assert set(ids(found)) <= {node.node_id for node in nodes}
+
+
+def test_filters_decide_what_may_be_read(documents, embed_model, facts, question):
+    retriever = ClewRetriever.from_documents(documents, embed_model, facts=facts, recipe="dense", filters=only(kind="place"))
+    alone = ClewRetriever.from_documents([d for d in documents if d.metadata["kind"] == "place"], embed_model, recipe="dense")
+    assert ids(retriever.retrieve(question)) == ids(alone.retrieve(question))
+
+
+async def test_a_filter_that_allows_nothing_finds_nothing(index, question):
+    retriever = ClewRetriever(index, filters=only(kind="animal"))
+    assert retriever.retrieve(question) == await retriever.aretrieve(question) == []
+    assert retriever.context(question).text == ""
+
+
+def test_similarity_top_k_is_how_many_come(index, question):
+    for wanted in (1, 3, 8):
+        assert len(ClewRetriever(index, similarity_top_k=wanted, budget=None).retrieve(question)) == wanted
+
+
+def test_options_change_for_one_question_and_the_index_is_shared(index, question):
+    retriever = ClewRetriever(index, budget=2000)
+    other = retriever.with_options(similarity_top_k=2, recipe="bm25", filters=only(kind="person"))
+    assert other.index is retriever.index
+    assert (retriever.similarity_top_k, retriever.recipe, retriever.filters) == (None, "fused", None)
+    assert ids(other.retrieve(question)) == index.ask(question, recipe="bm25", limit=2, where={"kind": "person"}).ids
+    retriever.similarity_top_k = 1
+    assert len(retriever.retrieve(question)) == 1
+
+
+def test_what_is_wrong_is_said_at_once(index, documents, embed_model):
+    with pytest.raises(TypeError, match="budgett"):
+        ClewRetriever(index).with_options(budgett=3)
+    with pytest.raises(ValueError, match=r"unknown recipe 'nonsense'; known: .*dense"):
+        ClewRetriever(index, recipe="nonsense")
+    with pytest.raises(ValueError, match="at least one word"):
+        ClewRetriever(index).retrieve(" \n")
+    with pytest.raises(TypeError, match="from_documents"):
+        ClewRetriever(documents)
+    with pytest.raises(TypeError, match="filters"):
+        ClewRetriever(index, filters={"kind": "place"})
+    with pytest.raises(TypeError, match="similarity_topk"):
+        ClewRetriever.from_documents(documents, embed_model, similarity_topk=3)
+
+
+async def test_the_bundles_own_embedding_is_the_questions_vector_and_the_bundle_stays_as_it_was(index, embed_model, question):
+    retriever, other = ClewRetriever(index, recipe="dense"), "Which sea lies between Greece and Italy?"
+    bundle = QueryBundle(question, embedding=embed_model.of(other))
+    embed_model.seen.clear()
+    assert ids(retriever.retrieve(bundle)) == index.ask(other, recipe="dense").ids != index.ask(question, recipe="dense").ids
+    assert ids(await retriever.aretrieve(bundle)) == index.ask(other, recipe="dense").ids
+    assert bundle == QueryBundle(question, embedding=embed_model.of(other))
+    bare = QueryBundle(f"  {question}\n")
+    retriever.retrieve(bare)
+    assert bare == QueryBundle(f"  {question}\n")
+
+
+async def test_custom_texts_are_embedded_in_the_place_of_the_question(index, embed_model, question):
+    retriever, texts = ClewRetriever(index, recipe="dense"), ["deep sea", "Greece and Italy"]
+    mean = [(a + b) / 2 for a, b in zip(*map(embed_model.of, texts), strict=True)]
+    wanted = index.ask(question, recipe="dense", vector=mean).ids
+    bundle = QueryBundle(question, custom_embedding_strs=texts)
+    assert ids(retriever.retrieve(bundle)) == ids(await retriever.aretrieve(bundle)) == wanted
+    assert bundle.embedding is None
+
+
+def test_a_vector_left_by_another_retriever_does_not_disturb_an_index_with_its_own_embedder(documents, question):
+    retriever = ClewRetriever.from_documents(documents)
+    foreign = QueryBundle(question, embedding=[1.0, 2.0], custom_embedding_strs=["cows"])
+    assert ids(retriever.retrieve(foreign)) == ids(retriever.retrieve(question))
+
+
+def test_questions_are_stripped_as_tools_hand_them_over(index, embed_model, question):
+    tool = RetrieverTool.from_defaults(ClewRetriever(index, budget=60), name="letters", description="letters")
+    embed_model.seen.clear()
+    said = tool.call(question), tool.call(input=question)
+    assert embed_model.seen[0] == ("question", question)
+    assert all("scorpions" in str(one) and "clew_" not in str(one) for one in said)
+
+
+def test_a_chat_engine_reads_what_it_found(index, question):
+    engine = ContextChatEngine.from_defaults(retriever=ClewRetriever(index, budget=60), llm=MockLLM())
+    answer = engine.chat(question)
+    assert ids(answer.source_nodes) == index.ask(question, budget=60).ids
+    assert "clew_" not in str(answer)
+
+
+async def test_the_event_loop_runs_on_while_the_embedder_is_slow(documents, slow_embed_model, question):
+    retriever, ticks = ClewRetriever.from_documents(documents, slow_embed_model), 0
+
+    async def tick():
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.01)
+            ticks += 1
+
+    ticking = asyncio.create_task(tick())
+    found = await asyncio.gather(*(retriever.aretrieve(question) for _ in range(3)))
+    ticking.cancel()
+    assert ticks >= 5
+    assert len({tuple(ids(one)) for one in found}) == 1
+
+
+def test_an_index_node_leads_to_what_it_stands_for(embed_model, nodes, question):
+    inner = ClewRetriever.from_nodes(nodes, embed_model, similarity_top_k=1)
+    outer = [IndexNode(text="All about Gerald Durrell on Corfu", index_id="letters", id_="pointer"), TextNode(text="Cows.", id_="cows")]
+    retriever = ClewRetriever.from_nodes(outer, embed_model, object_map={"letters": inner}, similarity_top_k=1)
+    assert ids(retriever.retrieve(question)) == ids(inner.retrieve(question))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copied_retriever_answers_alike(index, question, copied):
+    retriever = ClewRetriever(index, recipe="hipporag", similarity_top_k=3, filters=only(kind="person"))
+    assert ids(copied(retriever).retrieve(question)) == ids(retriever.retrieve(question))
+
+
+def test_constant_vectors_and_one_document_are_answered(documents, question):
+    assert len(ClewRetriever.from_documents(documents, MockEmbedding(4)).retrieve(question)) > 0
+    assert ids(ClewRetriever.from_documents(documents[:1]).retrieve(question)) == ["corfu"]
