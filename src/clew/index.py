@@ -13,10 +13,11 @@ import numpy as np
 from clew.context import Context
 from clew.document import Document
 from clew.embed import Embedder, embed_all, fit_latent, unit_rows
-from clew.graph import UNLIMITED, Edges, Graph, Mask, Query, Vectors, count_words, frozen
+from clew.graph import UNLIMITED, Edges, Graph, Mask, Query, Vectors, frozen
 from clew.link import Contains, Facts, Hyperlink, Mentions, Next, Shared, Similar, Synonym
 from clew.read import Splitter, Triple, documents_of, read
 from clew.stage import Link, Method
+from clew.tokens import counter
 
 LINKS: tuple[Link, ...] = (Contains(), Next(), Mentions(), Facts(), Hyperlink(), Shared(), Similar(), Synonym())
 BUDGET = 2000
@@ -48,7 +49,7 @@ class Index:
         embedder: Any = None,
         facts: Mapping[str, Iterable[Triple]] | None = None,
         splitter: Splitter | None = None,
-        count: Callable[[str], int] | None = None,
+        count: Callable[[str], Any] | str | None = None,
         links: Sequence[Link] = LINKS,
         progress: bool = False,
     ) -> Index:
@@ -61,7 +62,8 @@ class Index:
                 name of one; None for the embedded default, which is fitted on the passages and needs no download.
             facts: triples (subject, relation, object) by document id.
             splitter: cuts documents into sections, passages and sentences, as `clew.Splitter()` does; None keeps each whole.
-            count: the tokenizer that budgets are counted with, text -> number of tokens; None for clew's own estimate.
+            count: the tokenizer that budgets are counted with: a function text -> number (or list) of tokens, a tokenizer with `encode`,
+                or the name of a tiktoken encoding; None for clew's own estimate.
             links: the kinds of edge to make. progress: show bars on stderr.
 
         Raises:
@@ -73,7 +75,7 @@ class Index:
             seen = f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
             raise ValueError(f"no documents came: an index needs at least one with text{seen}")
         given = {id: list(said) for id, said in (facts or {}).items()}
-        made = _built(tuple(found), given, splitter, count or count_words, embedder, tuple(links), {}, progress)
+        made = _built(tuple(found), given, splitter, counter(count), embedder, tuple(links), {}, progress)
         return replace(made, skipped=tuple(skipped))
 
     def __repr__(self) -> str:
@@ -168,7 +170,7 @@ class Index:
         path: str | os.PathLike[str],
         *,
         embedder: Any = None,
-        count: Callable[[str], int] | None = None,
+        count: Callable[[str], Any] | str | None = None,
         splitter: Any = ...,
         links: Any = ...,
         verify: Literal["size", "full"] = "size",
@@ -336,7 +338,7 @@ def narrow(
     recipe: str | Method = "fused",
     budget: int | None = BUDGET,
     embedder: Any = None,
-    count: Callable[[str], int] | None = None,
+    count: Callable[[str], Any] | str | None = None,
     facts: Mapping[str, Iterable[Triple]] | None = None,
     limit: int | None = None,
     model: Any = None,

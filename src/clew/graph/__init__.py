@@ -1,7 +1,8 @@
 """The graph, and what travels through the stages over it."""
 
 from clew.graph.columns import Floats, Labels, Mask, Ragged, Rows, Vectors, frozen
-from clew.graph.core import CONNECTORS, Graph, Part, count_words
+from clew.graph.core import CONNECTORS, Graph, Part
+from clew.graph.count import count_words
 from clew.graph.edges import Edges, Facts
 from clew.graph.links import Adjacency, Links
 from clew.graph.travel import NOTHING, UNLIMITED, Query, Reading, Seeds, Subgraph

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from clew.graph.columns import Labels, Mask, Ragged, Rows, Vectors, frozen
+from clew.graph.count import count_words
 from clew.graph.edges import Edges, Facts
 from clew.graph.links import Adjacency, Links
 from clew.graph.travel import NOTHING
@@ -27,15 +28,6 @@ class Part(Protocol[Made]):
     """Something computed once per graph."""
 
     def of(self, graph: Graph) -> Made: ...
-
-
-def count_words(text: str) -> int:
-    """Count tokens without a tokenizer: a word is one token per four characters begun, a sign or an ideograph is one."""
-    import re
-
-    return sum(
-        max(1, -(-len(piece) // 4)) if piece.isascii() and piece.isalnum() else len(piece) for piece in re.findall(r"[A-Za-z0-9]+|\S", text)
-    )
 
 
 @dataclass(frozen=True, eq=False)
