@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from clew.document import Document
 from clew.graph import Graph
-from clew.read.assemble import Piece, Splitter, Triple, assemble
-from clew.read.sources import documents_of
+from clew.read.assemble import Piece, Split, Triple, assemble
+from clew.read.markdown import links_of
+from clew.read.sources import Found, documents_of
+from clew.read.split import Splitter
 
-__all__ = ["Piece", "Splitter", "Triple", "assemble", "documents_of", "read", "whole"]
+__all__ = ["Found", "Piece", "Split", "Splitter", "Triple", "assemble", "documents_of", "read", "whole"]
 
 
 def whole(document: Document) -> Sequence[Piece]:
     """Return the document as one passage."""
-    return [Piece("passage", document.text, 0, len(document.text))]
+    links = links_of(document.text) if document.format == "markdown" else ()
+    return [Piece("passage", document.text, 0, len(document.text), None, links)]
 
 
 def read(
     documents: Sequence[Document],
     *,
-    splitter: Splitter | None = None,
+    splitter: Split | None = None,
     facts: Mapping[str, Iterable[Triple]] | None = None,
     count: Callable[[str], int],
     progress: bool = False,
@@ -33,6 +37,8 @@ def read(
     """
     from tqdm import tqdm
 
-    cut = splitter or whole
+    cut: Split = splitter or whole
+    if isinstance(cut, Splitter) and cut.count is None:
+        cut = replace(cut, count=count)
     bar = tqdm(documents, desc="reading", unit="document", disable=not progress)
     return assemble(documents, [whole(d) if d.heading else cut(d) for d in bar], facts, count)

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from clew.algorithms.words import folded
+from clew.algorithms.words import folded, words
 from clew.document import Document
 from clew.graph import NOTHING, Facts, Graph, Labels, Ragged, frozen
+from clew.read.markdown import front_title
 
 Triple = tuple[str, str, str]
 
@@ -31,7 +32,7 @@ class Piece:
     references: tuple[str, ...] = ()
 
 
-class Splitter(Protocol):
+class Split(Protocol):
     """Cuts a document into pieces; a single passage that covers it keeps the document whole."""
 
     def __call__(self, document: Document) -> Sequence[Piece]: ...
@@ -76,8 +77,9 @@ class _Nodes:
             self.of_document[document.id] = [] if document.heading else [top]
             self.ties.append((top, document))
             return
-        title = str(document.metadata.get("title") or document.id)
+        title = _title(document) or (front_title(document.text) if document.format == "markdown" else None) or ""
         top = self._new(document.id, "document", title, (0, len(document.text)), references=document.references, **shared)
+        self.ties.append((top, document))
         rows: list[int] = []
         previous: dict[str, int] = {}
         for piece in parts:
@@ -100,13 +102,13 @@ class _Nodes:
                     self.rows[row][name] = self.row[other]
             if document.source is not None and document.source != document.id:
                 if document.source not in self.row:
-                    title = str(document.metadata.get("title") or document.metadata.get("file_name") or "")
-                    self._new(document.source, "document", title, (0, 0))
+                    self._new(document.source, "document", _title(document), (0, 0))
                 source = self.row[document.source]
-                self.rows[row]["document"] = source
+                if document.span is not None and self.rows[row]["kind"] != "document":
+                    self.rows[row]["document"] = source  # without a known place, or itself cut, it keeps a text of its own
                 if self.rows[row]["parent"] < 0:
                     self.rows[row]["parent"] = source
-                self.of_document.setdefault(document.source, []).append(row)
+                self.of_document.setdefault(document.source, []).extend(self.of_document[document.id])
 
     def _new(self, id: str, kind: str, text: str, span: tuple[int, int], **more: Any) -> int:
         row = len(self.rows)
@@ -167,13 +169,14 @@ class _Nodes:
     def _where_said(self, passages: list[int], ends: tuple[str, str]) -> int:
         if len(passages) == 1:
             return passages[0]
-        named = [sum(end in self._folded(row) for end in ends) for row in passages]
+        spelt = [_spelt(end) for end in ends]
+        named = [sum(end in self._words(row) for end in spelt) for row in passages]
         return passages[named.index(max(named))]
 
-    def _folded(self, row: int) -> str:
-        if "folded" not in self.rows[row]:
-            self.rows[row]["folded"] = folded(self.rows[row]["text"])
-        return str(self.rows[row]["folded"])
+    def _words(self, row: int) -> str:
+        if "words" not in self.rows[row]:
+            self.rows[row]["words"] = _spelt(self.rows[row]["text"])
+        return str(self.rows[row]["words"])
 
 
 _DEFAULTS: dict[str, Any] = {
@@ -191,6 +194,16 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
+def _title(document: Document) -> str:
+    """What a container is headed by; an id is no title: it is often a row of digits."""
+    return str(document.metadata.get("title") or document.metadata.get("file_name") or "")
+
+
+def _spelt(text: str) -> str:
+    """The words of a text, each between spaces, so that "Ur" is not found in "your"."""
+    return f" {' '.join(words(text))} "
+
+
 def _triple(triple: Any, id: str) -> Triple:
     if isinstance(triple, str) or len(triple) != 3 or not all(isinstance(part, str) for part in triple):
         raise ValueError(f"a fact is (subject, relation, object), three strings; document {id!r} has {triple!r}")
@@ -198,8 +211,10 @@ def _triple(triple: Any, id: str) -> Triple:
 
 
 def _known_vectors(vectors: list[Any], entities: int) -> Any:
-    known = [v for v in vectors if v is not None]
-    if not known:
+    widths = sorted({len(v) for v in vectors if v is not None})
+    if not widths:
         return None
-    width = len(known[0])
+    if len(widths) > 1:
+        raise ValueError(f"vectors that are given must all have one dimension; got {', '.join(map(str, widths))}")
+    width = widths[0]
     return np.array([np.zeros(width) if v is None else v for v in vectors] + [np.zeros(width)] * entities, np.float32)

@@ -1,29 +1,114 @@
-"""Whatever the caller has becomes documents: texts, paths, and the objects of the two frameworks."""
+"""Whatever the caller has becomes documents: texts, files, folders, and the objects of the two frameworks."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from clew.document import Document
+from clew.read.chunks import agreeing, from_chunk, is_chunk
+from clew.read.files import read_path
+from clew.read.nodes import from_node, is_node, related, unwrapped
+
+LONGEST_PATH = 250  # a longer string is a text
+KNOWN = "texts, paths, clew.Document, LlamaIndex nodes and documents, LangChain documents"
 
 
 class Found(NamedTuple):
-    """The documents that were read, and the files that were not, each with the reason."""
+    """The documents that were read, and the sources that were not, each with the reason."""
 
     documents: list[Document]
     skipped: list[tuple[str, str]]
 
 
 def documents_of(sources: Any) -> Found:
-    """Return the documents behind texts, paths, `clew.Document`s, LlamaIndex nodes and LangChain documents."""
-    if isinstance(sources, (str, Document)):
-        sources = [sources]
-    return Found([_document(i, source) for i, source in enumerate(sources)], [])
+    """Return the documents behind what the caller has.
+
+    Args:
+        sources: a path to a file or folder, or an iterable of texts, paths, `clew.Document`s, LlamaIndex nodes and LangChain documents.
+            A string by itself is a path, unless it is plainly a text (it has a line end, or more than 250 characters); a string
+            among others is a text, unless it names a file or folder that exists.
+
+    Raises:
+        FileNotFoundError: a path that leads nowhere. ValueError: two documents with one id. TypeError: something of another kind.
+    """
+    alone = isinstance(sources, (str, Path, Document)) or is_node(unwrapped(sources)) or is_chunk(sources)
+    if isinstance(sources, (bytes, Mapping)) or not (alone or isinstance(sources, Iterable)):
+        raise TypeError(f"documents are {KNOWN}, one or a list of them; got a {type(sources).__name__}")
+    found = Found([], [])
+    if isinstance(sources, str) and _may_be_path(sources) and not _exists(sources):
+        raise FileNotFoundError(f"there is no file or folder {sources!r}; if this is a text, give a list of texts: [{sources!r}]")
+    for source in [sources] if alone else sources:
+        _add(source, found)
+    documents = agreeing(related(found.documents))
+    _distinct(documents)
+    return Found(documents, found.skipped)
 
 
-def _document(i: int, source: Any) -> Document:
+def _add(source: Any, found: Found) -> None:
+    node = unwrapped(source)
     if isinstance(source, Document):
-        return source
-    if isinstance(source, str):
-        return Document(f"text-{i}", source)
-    raise TypeError(f"cannot read a {type(source).__name__}")
+        found.documents.append(source)
+    elif isinstance(source, Path) or (isinstance(source, str) and _may_be_path(source) and _exists(source)):
+        read_path(Path(source), found.documents, found.skipped)
+    elif isinstance(source, str):
+        found.documents.append(Document(text_id(source), source))
+    elif is_node(node):
+        _keep(from_node(node), node, found)
+    elif is_chunk(source):
+        document = from_chunk(source)
+        _keep(document if document.id else replace(document, id=text_id(source.page_content, source.metadata)), source, found)
+    else:
+        raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN}")
+
+
+def _keep(document: Document, source: Any, found: Found) -> None:
+    """A framework's loaders give empty pages and pictures among the texts: these are no fault of the caller's."""
+    if document.text.strip():
+        found.documents.append(document)
+    else:
+        found.skipped.append((document.id, f"this {type(source).__name__} has no text"))
+
+
+def text_id(text: str, metadata: Mapping[str, Any] | None = None) -> str:
+    """Return the id of a text that came without one: the same for the same text and metadata, whatever comes beside it."""
+    known = text if not metadata else f"{text}\0{_stable(metadata)}"
+    return f"text-{blake2b(known.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+
+
+def _stable(value: Any) -> str:
+    """The same writing in every run: no hash order, no memory address."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(sorted(f"{_stable(key)}:{_stable(of)}" for key, of in value.items())) + "}"
+    if isinstance(value, (set, frozenset)):
+        return "{" + ",".join(sorted(map(_stable, value))) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(_stable, value)) + "]"
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+
+
+def _may_be_path(text: str) -> bool:
+    return bool(text.strip()) and len(text) <= LONGEST_PATH and not any(sign in text for sign in "\n\r\0")
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # a name the file system cannot have
+        return False
+
+
+def _distinct(documents: list[Document]) -> None:
+    twice = [id for id, times in Counter(document.id for document in documents).items() if times > 1]
+    if twice:
+        same = [document for document in documents if document.id == twice[0]]
+        equal = "the same text, " if len({document.text for document in same}) == 1 else ""
+        raise ValueError(
+            f"every document needs an id of its own: {len(twice)} ids came more than once, for instance {twice[0]!r}, {len(same)} times "
+            f"({equal}{same[0].text[:60]!r}); leave the repeats out, or give clew.Document(id=…, text=…)"
+        )

@@ -1,0 +1,196 @@
+"""A document becomes sections, passages and sentences, each at its exact place.
+
+Blocks (paragraphs, list items, code, tables) that stand together are filled into passages up to a number of tokens; only a block that
+does not fit is cut: between its sentences (sentencex), its lines or its items, and a sentence that does not fit between its words
+(semchunk). A passage therefore never cuts a sentence that could have been kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clew.document import Document
+from clew.graph import count_words
+from clew.read.assemble import Piece
+from clew.read.markdown import Block, Heading, Outline, outline, trimmed
+
+_PARAGRAPH_END = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)\s*")
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """Cuts documents into sections, passages and sentences.
+
+    Attributes:
+        tokens: the most tokens of a passage. A document without headings that has no more stays whole.
+        sentences: cut every passage of several sentences into these too.
+        count: the tokenizer, text -> number of tokens; None for that of the index.
+        language: code of the language whose abbreviations end no sentence, such as "de"; None for what the document's metadata says
+            under `language`, else "en", which also knows the sentence ends of Chinese, Japanese, Arabic and Hindi.
+    """
+
+    tokens: int = 256
+    sentences: bool = False
+    count: Callable[[str], int] | None = None
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.tokens, bool) or not isinstance(self.tokens, int) or self.tokens < 1:
+            raise ValueError(f"tokens is a whole number of at least 1, the most that a passage may have; got {self.tokens!r}")
+
+    def __call__(self, document: Document) -> list[Piece]:
+        """Return the pieces of a document, every container before its contents.
+
+        Passages are disjoint, in order, and leave out nothing but space, headings and front matter; a heading with nothing under it
+        is read as a passage. `document.text[piece.start:piece.end]` is the text of every passage and sentence. A section's text is its
+        heading and its span reaches to its end.
+        """
+        language = self.language or str(document.metadata.get("language") or "en").split("-")[0].lower()
+        return _Cut(document.text, self.tokens, self.count or count_words, language, self.sentences).pieces(document.format)
+
+
+class _Cut:
+    """The pieces of one text under construction."""
+
+    def __init__(self, text: str, tokens: int, count: Callable[[str], int], language: str, sentences: bool) -> None:
+        self.text, self.tokens, self.count, self.language, self.sentences = text, tokens, count, language, sentences
+        self.made: list[Piece] = []
+        self.links: tuple[tuple[int, str], ...] = ()
+
+    def pieces(self, format: str) -> list[Piece]:
+        found = outline(self.text) if format == "markdown" else Outline(tuple(paragraphs(self.text)))
+        self.links = found.links
+        headings = any(isinstance(part, Heading) for part in found.parts)
+        if not headings and (not found.parts or self.count(self.text) <= self.tokens):
+            self._passage(0, len(self.text), None, found.parts)
+            return self.made
+        self._sections(found.parts)
+        return self.made
+
+    def _sections(self, parts: Sequence[Heading | Block]) -> None:
+        around: list[tuple[int, int]] = []  # level and position of the sections around
+        waiting: list[Block] = []
+        for i, part in enumerate(parts):
+            if isinstance(part, Heading):
+                while around and around[-1][0] >= part.level:
+                    self._passages(waiting, around.pop()[1])
+                if end := _end_of_section(parts, i):
+                    self._passages(waiting, around[-1][1] if around else None)
+                    parent = around[-1][1] if around else None
+                    around.append((part.level, len(self.made)))
+                    self.made.append(Piece("section", part.text, part.start, end, parent, self._links_in(part.start, part.end)))
+                    continue
+                part = Block(part.start, part.end)
+            waiting.append(part)
+        self._passages(waiting, around[-1][1] if around else None)
+
+    def _passages(self, blocks: list[Block], parent: int | None) -> None:
+        """Fill the waiting blocks into passages."""
+        atoms = [atom for block in blocks for atom in self._atoms(block)]
+        i = 0
+        while i < len(atoms):
+            start, total, j = atoms[i][0], atoms[i][2], i + 1
+            while True:
+                k = j
+                while k < len(atoms) and total + atoms[k][2] <= self.tokens:
+                    total += atoms[k][2]
+                    k += 1
+                if k == j:
+                    break
+                # What stands between blocks counts too, and a tokenizer may add something to every text it is given.
+                while k > j and (total := self.count(self.text[start : atoms[k - 1][1]])) > self.tokens:
+                    k -= 1
+                if k == j:
+                    break
+                j = k
+            self._passage(start, atoms[j - 1][1], parent, blocks)
+            i = j
+        blocks.clear()
+
+    def _passage(self, start: int, end: int, parent: int | None, blocks: Sequence[Heading | Block]) -> None:
+        position = len(self.made)
+        self.made.append(Piece("passage", self.text[start:end], start, end, parent, self._links_in(start, end)))
+        if not self.sentences:
+            return
+        inside = [block for block in blocks if isinstance(block, Block) and block.start < end and start < block.end]
+        spans = [trimmed(self.text, max(a, start), min(b, end)) for block in inside for a, b in self._units(block) if a < end and start < b]
+        if len(spans) > 1:
+            for a, b in spans:
+                self.made.append(Piece("sentence", self.text[a:b], a, b, position, self._links_in(a, b)))
+
+    def _units(self, block: Block) -> Iterator[tuple[int, int]]:
+        """The sentences of a block; code, a table or HTML is one."""
+        if block.parts:
+            for part in block.parts:
+                yield from self._units(part)
+        elif block.kind == "prose":
+            yield from sentences(self.text, block.start, block.end, self.language)
+        else:
+            yield block.start, block.end
+
+    def _atoms(self, block: Block) -> Iterator[tuple[int, int, int]]:
+        """The largest parts of a block that fit, each with its tokens."""
+        said = self.text[block.start : block.end]
+        tokens = self.count(said)
+        if tokens <= self.tokens:
+            yield block.start, block.end, tokens
+            return
+        finer: Sequence[Block] = block.parts
+        if not finer and block.kind == "prose":
+            finer = [Block(a, b, "words") for a, b in sentences(self.text, block.start, block.end, self.language)]
+        elif not finer and block.kind == "lines":
+            finer = [Block(a, b, "words") for a, b in _between(self.text, block.start, block.end, _LINE_END)]
+        if finer:
+            for part in finer:
+                yield from self._atoms(part)
+            return
+        from semchunk.semchunk import chunk
+
+        def count(text: str) -> int:  # a single sign that does not fit cannot be cut, which the library does not see
+            return self.count(text) if len(text) > 1 else 1
+
+        spans: Any = chunk(said, self.tokens, count, memoize=False, offsets=True)[1]
+        for a, b in spans:
+            yield block.start + a, block.start + b, self.count(said[a:b])
+
+    def _links_in(self, start: int, end: int) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(target for at, target in self.links if start <= at < end))
+
+
+def paragraphs(text: str) -> Iterator[Block]:
+    """Return the paragraphs of a plain text: what stands between empty lines."""
+    return (Block(start, end) for start, end in _between(text, 0, len(text), _PARAGRAPH_END))
+
+
+def sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
+    """Return the spans of the sentences in text[start:end]; they leave out nothing but space."""
+    from sentencex import get_sentence_boundaries  # type: ignore[import-untyped]  # compiled, without stubs
+
+    begins = [start + found["start_index"] for found in get_sentence_boundaries(language, text[start:end])]
+    for a, b in zip(begins, [*begins[1:], end], strict=True):
+        a, b = trimmed(text, a, b)
+        if a < b:
+            yield a, b
+
+
+def _between(text: str, start: int, end: int, mark: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    at = start
+    for found in [*mark.finditer(text, start, end), None]:
+        a, b = trimmed(text, at, found.start() if found else end)
+        if a < b:
+            yield a, b
+        at = found.end() if found else end
+
+
+def _end_of_section(parts: Sequence[Heading | Block], i: int) -> int | None:
+    """Where the section of heading `i` ends; None if there is nothing under it."""
+    level, end = parts[i].level, None  # type: ignore[union-attr]  # the caller asks of headings alone
+    for part in parts[i + 1 :]:
+        if isinstance(part, Heading) and part.level <= level:
+            break
+        end = part.end
+    return end
