@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 from langchain_core.documents import Document
@@ -21,25 +20,16 @@ Triples = Mapping[str, Iterable[tuple[str, str, str]]]
 class Candidates:
     """Distinct documents by their ids, best first.
 
-    `scores` are higher for better, or None where only the order is known; `vectors` are those that need not be computed again, by id;
-    `notes` go to the trace.
+    `scores` are higher for better, or None where only the order is known; `notes` go to the trace.
     """
 
     documents: Mapping[str, Document]
-    scores: Sequence[float] | None = None
-    vectors: Mapping[str, Any] = field(default_factory=dict)
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    scores: Sequence[float] | None
+    notes: Mapping[str, Any]
 
     @classmethod
-    def of(
-        cls,
-        documents: Iterable[Document],
-        scores: Sequence[float] | None,
-        notes: Mapping[str, Any],
-        vector_of: Callable[[Document], Any] | None = None,
-    ) -> Candidates:
+    def of(cls, documents: Sequence[Document], scores: Sequence[float] | None, notes: Mapping[str, Any]) -> Candidates:
         """Return the candidates: of several with one id the first, those without an id known by their text, blank ones left out."""
-        documents = list(documents)
         first: dict[str, int] = {}
         for i, document in enumerate(documents):
             if document.page_content.strip():
@@ -49,45 +39,23 @@ class Candidates:
         return cls(
             {id: documents[i] for id, i in first.items()},
             None if scores is None else [scores[i] for i in first.values()],
-            {} if vector_of is None else {id: vector_of(documents[i]) for id, i in first.items()},
             {**notes, **counts},
         )
 
-    def narrow(
-        self,
-        question: str,
-        *,
-        recipe: Any,
-        budget: int | None,
-        limit: int | None,
-        embedder: Any = None,
-        vector: Any = None,
-        facts: Triples = MappingProxyType({}),
-        count: Callable[[str], int] | None = None,
-        model: Any = None,
-    ) -> clew.Context:
-        """Return the context made of these documents; an empty one if there are none."""
+    def narrow(self, question: str, *, recipe: Any, budget: int | None, facts: Triples, **how: Any) -> clew.Context:
+        """Return what `clew.narrow` makes of these documents, with the caller's own objects in it; an empty context if there are none.
+
+        Args:
+            facts: triples by document id; those of other documents are left aside. how: the rest of what `clew.narrow` takes.
+        """
         if not self.documents:
             return clew.Context((), "", 0, budget, question, repr(clew.recipes.get(recipe)))
-        read = [self._read(id, document) for id, document in self.documents.items()]
-        context = clew.narrow(
-            question,
-            read if self.scores is None else list(zip(read, self.scores, strict=True)),
-            recipe=recipe,
-            budget=budget,
-            embedder=embedder,
-            count=count,
-            facts={id: said for id, said in facts.items() if id in self.documents},
-            limit=limit,
-            model=model,
-            vector=vector,
-        )
-        items = tuple(replace(item, original=self.documents.get(item.id, item.original)) for item in context)
+        named = [document.model_copy(update={"id": id}) for id, document in self.documents.items()]
+        said = {id: triples for id, triples in facts.items() if id in self.documents}
+        pairs = named if self.scores is None else list(zip(named, self.scores, strict=True))
+        context = clew.narrow(question, pairs, recipe=recipe, budget=budget, facts=said, **how)
+        items = tuple(replace(item, original=self.documents.get(item.id)) for item in context)
         return replace(context, items=items, trace=_recorded(context, self.notes))
-
-    def _read(self, id: str, document: Document) -> clew.Document:
-        vector = self.vectors.get(id)
-        return clew.Document(id, document.page_content, document.metadata, original=document, vector=vector)
 
 
 def facts_of(facts: Any) -> dict[str, list[tuple[str, str, str]]]:

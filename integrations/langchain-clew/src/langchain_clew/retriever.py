@@ -185,6 +185,10 @@ class ClewRetriever(BaseRetriever):
             "model": asked.model,
         }
 
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Share what is asked: an index does not change, and a store is the caller's."""
+        return super().__deepcopy__({id(self.index): self.index, **(memo or {})})
+
     @model_validator(mode="after")
     def _check_filter(self) -> Self:
         if isinstance(self.index, clew.Index):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
@@ -36,17 +35,16 @@ class Shortlist:
     def ask(self, question: str, *, where: Any = None, deadline: float | None = None, **how: Any) -> clew.Context:
         """Return the context for a question; `where` is a filter in the store's own language, the rest as in `clew.Index.ask`."""
         _refuse(deadline)
-        candidates = self._found(*self._search(question, where))
-        return candidates.narrow(question, embedder=self.embeds, facts=self.facts, count=self.count, **how)
+        return self._narrow(question, *self._search(question, where), None, how)
 
     async def aask(self, question: str, *, where: Any = None, deadline: float | None = None, **how: Any) -> clew.Context:
         """Return what `ask` returns without blocking the event loop."""
         _refuse(deadline)
-        candidates, embedder, vector = self._found(*await self._asearch(question, where)), self.embeds, None
-        if embedder is not None and embedder.ask is not None and candidates.documents:
+        way, found = await self._asearch(question, where)
+        embedder, vector = self.embeds, None
+        if found and embedder is not None and embedder.ask is not None:
             vector = await embedder.ask(question)
-        how |= {"embedder": embedder, "vector": vector, "facts": self.facts, "count": self.count}
-        return await asyncio.to_thread(candidates.narrow, question, **how)
+        return await asyncio.to_thread(self._narrow, question, way, found, vector, how)
 
     @property
     def embeds(self) -> clew.Embedder | None:
@@ -73,24 +71,34 @@ class Shortlist:
     def _how(self, where: Any) -> dict[str, Any]:
         return {"k": self.candidates, **self.search_kwargs, **({} if where is None else {"filter": where})}
 
-    def _found(self, way: str, found: list[Any]) -> Candidates:
+    def _narrow(self, question: str, way: str, found: list[Any], vector: Any, how: Mapping[str, Any]) -> clew.Context:
         if way == WAYS[-1]:
             documents, scores, meaning = found, None, "rank: the store gives no scores"
         else:
             documents = [document for document, _ in found]
             scores, meaning = one_direction([score for _, score in found])
-        notes = {"store": type(self.store).__name__, "search": way, "scores": meaning}
-        return Candidates.of(documents, scores, notes, self._vector)
+        candidates = Candidates.of(documents, scores, {"store": type(self.store).__name__, "search": way, "scores": meaning})
+        embedder = self.embeds
+        if embedder is not None and self.embedder is None:
+            embedder = _remembering(embedder, {d.page_content: known for d in documents if (known := self._vector(d)) is not None})
+        return candidates.narrow(question, embedder=embedder, vector=vector, facts=self.facts, count=self.count, **how)
 
     def _vector(self, document: Document) -> Any:
-        """The vector that the store holds of a document, where it keeps them in a mapping by id and they are of the same embedder."""
-        if self.embedder is not None or self.store.embeddings is None:
-            return None
+        """The vector that the store holds of a document, where it keeps them in a mapping by id, as LangChain's own in memory does."""
         entries = getattr(self.store, "store", None)
         entry = entries.get(document.id) if isinstance(entries, Mapping) else None
-        vector = np.asarray(entry["vector"], np.float64) if isinstance(entry, Mapping) and "vector" in entry else np.zeros(0)
-        length = np.linalg.norm(vector)
-        return vector / length if length > 0 else None
+        return entry.get("vector") if isinstance(entry, Mapping) else None
+
+
+def _remembering(embedder: clew.Embedder, known: Mapping[str, Any]) -> clew.Embedder:
+    """The embedder, with the vectors of some texts known already."""
+
+    def texts(asked: list[str]) -> list[Any]:
+        fresh = [text for text in asked if text not in known]
+        vectors = iter(embedder.texts(fresh) if fresh else ())
+        return [known[text] if text in known else next(vectors) for text in asked]
+
+    return replace(embedder, texts=texts)
 
 
 def _refuse(deadline: float | None) -> None:
