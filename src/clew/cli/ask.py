@@ -30,7 +30,7 @@ def ask(options: argparse.Namespace) -> int:
     else:
         if context.text:
             say(f"{context.text}\n")
-        say(sources(context, index.graph))
+        say(sources(context, index))
         if options.explain:
             say(f"\n{explained(context)}")
     return 0

@@ -10,22 +10,27 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from clew import recipes as known
+from clew.cli.options import DEFAULT
 from clew.cli.terminal import say
 from clew.pipeline import Pipeline
 
 
 def recipes(options: argparse.Namespace) -> int:
-    """Print every recipe with what it does and its stages."""
+    """Print every recipe with what it does and its stages; those that are named with what each stage does."""
     listed = {name: described(name) for name in options.names or known.names()}
     if options.json:
         say(json.dumps(listed, ensure_ascii=False, indent=2))
         return 0
     for name, about in listed.items():
-        say(f"{name}{' (the default)' if name == 'fused' else ''}\n    {about['does']}")
-        for role, stages in about["stages"].items():
-            for stage in stages:
-                say(f"    {role:>8}  {stage['stage']}{': ' if stage['does'] else ''}{stage['does']}")
-        say()
+        say(f"{name}{' (the default)' if name == DEFAULT else ''}\n    {about['does']}")
+        stages = [(role, stage) for role, several in about["stages"].items() for stage in several]
+        if options.names:
+            for role, stage in stages:
+                say(f"    {role:<6}  {stage['stage']}\n            {stage['does']}")
+        elif stages:
+            say("    " + " -> ".join(f"{role} {stage['stage'].partition('(')[0]}" for role, stage in stages))
+    if not options.names:
+        say("\n`clew recipes NAME` says what each stage does, and its parameters.")
     return 0
 
 

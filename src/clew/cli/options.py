@@ -9,7 +9,7 @@ from typing import Any
 
 from clew.render import STYLES
 
-TOKENS = 256
+TOKENS, BUDGET, DEFAULT = 256, 2000, "fused"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -39,8 +39,8 @@ def _command(commands: Any, name: str, help: str, examples: str, run: Callable[[
 def _ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("source", metavar="FOLDER|FILE|INDEX", help="what to read; an index is a folder made by `clew index`")
     ask.add_argument("question", help="the question, in quotes")
-    ask.add_argument("--recipe", default="fused", metavar="NAME", help="the method (default: fused; `clew recipes` lists them)")
-    ask.add_argument("--budget", type=_budget, default=2000, metavar="N", help="the most tokens of context, or none (default: 2000)")
+    ask.add_argument("--recipe", default=DEFAULT, metavar="NAME", help=f"the method (default: {DEFAULT}; `clew recipes` lists them)")
+    ask.add_argument("--budget", type=_budget, default=BUDGET, metavar="N", help=f"the most tokens of context, or none (default: {BUDGET})")
     ask.add_argument("--limit", type=int, metavar="K", help="exactly so many items while there are so many")
     ask.add_argument(
         "--where",

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import PurePath
+
 from clew.context import Context, Item
-from clew.graph import Graph
+from clew.index import Index
 from clew.render import heading_of
 from clew.show import told
 
 LEFT_OUT = 10  # lines for what was dropped, unless there are hardly more
 
 
-def sources(context: Context, graph: Graph) -> str:
-    """Return one line per item: its number, where it stands, its tokens; above them what the whole takes of the budget."""
+def sources(context: Context, index: Index) -> str:
+    """Return one line per item: its number, its file, lines and headings, its tokens; above them what the whole takes of the budget."""
+    texts = {document.id: document.text for document in index.documents}
     used = f"{context.tokens:,} tokens" if context.budget is None else f"{context.tokens:,} of {context.budget:,} tokens"
     lines = [f"sources: {len(context)} {'item' if len(context) == 1 else 'items'}, {used}"]
     if not len(context):
         lines.append("  nothing in it touches the question; try other words or another recipe (`clew recipes`)")
-    lines += [f"{number:>4}  {_place(item, graph)}  ({item.tokens:,} tokens)" for number, item in enumerate(context, 1)]
+    lines += [f"{number:>4}  {_place(item, index, texts)}  ({item.tokens:,} tokens)" for number, item in enumerate(context, 1)]
     return "\n".join(lines)
 
 
@@ -43,13 +47,22 @@ def explained(context: Context) -> str:
     return "\n".join(lines)
 
 
-def _place(item: Item, graph: Graph) -> str:
-    """The document of an item with the headings above it; for a fact, the fact."""
+def _place(item: Item, index: Index, texts: Mapping[str, str]) -> str:
+    """The document of an item, its lines there, and the headings above it; for a fact, the fact."""
     if item.role == "fact":
         return f"fact: {_line(item.text)}"
-    document = item.document or item.id
-    titles = [title for title in heading_of(graph, graph.row(item.id)).split(" > ") if title and title != document]
-    return _line(" > ".join([document, *titles]))
+    document, row = item.document or item.id, index.graph.row(item.id)
+    titles = [title for title in heading_of(index.graph, row).split(" > ") if title]
+    if titles and titles[0] in (document, PurePath(document).name, PurePath(document).stem):
+        titles = titles[1:]
+    return _line(" > ".join([document + _lines(item, texts.get(document, "")), *titles]))
+
+
+def _lines(item: Item, text: str) -> str:
+    if item.span is None or item.span == (0, len(text)) or not text[slice(*item.span)]:
+        return ""
+    first, last = (text.count("\n", 0, place) + 1 for place in (item.span[0], item.span[1] - 1))
+    return f":{first}" if first == last else f":{first}-{last}"
 
 
 def _line(text: str) -> str:

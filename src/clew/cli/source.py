@@ -62,13 +62,12 @@ def facts_of(path: Path) -> dict[str, list[Any]]:
 
 
 def skipped(files: tuple[tuple[str, str], ...], names: int = 3) -> str:
-    """Return one line on the files that were not read: how many, for which reasons, and the first names of each."""
-    reasons = Counter(reason for _, reason in files)
+    """Return one line on the files that were not read: how many for which reason, and the first names of each."""
     said = []
-    for reason, number in reasons.most_common():
+    for reason, number in Counter(reason for _, reason in files).most_common():
         some = [Path(path).name for path, why in files if why == reason][:names]
-        said.append(f"{number} {reason} ({', '.join(some)}{', …' if number > names else ''})")
-    return f"skipped {len(files):,} {'file' if len(files) == 1 else 'files'}: {'; '.join(said)}"
+        said.append(f"{number:,} {reason} ({', '.join(some)}{', …' if number > names else ''})")
+    return f"not read: {'; '.join(said)}"
 
 
 def _existing(source: str) -> Path:
