@@ -212,9 +212,8 @@ class _Run:
         try:
             context = self.index.ask(question.text, recipe=self.method, budget=budget, limit=limit, vector=vector)
         except ValueError as error:
-            if budget is None:
+            if budget is None or not str(error).startswith(f"a budget of {budget} tokens holds none"):
                 raise
-            self.index.ask(question.text, recipe=self.method, budget=None, limit=1, vector=vector)  # else it was not the budget
             self.empty.setdefault(budget, []).append(str(error))
             context = Context((), "", 0, budget, question.text, repr(self.method))
         if timed:

@@ -89,7 +89,7 @@ def _records(source: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         return
     records = json_of(source)
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        raise ValueError(f"{source}: wanted a list of objects {{...}}, one per question")
+        raise malformed(str(source), "the file", "a list of objects {...}, one per question", records)
     yield from ((f"{source}, record {i}", record) for i, record in enumerate(records, 1))
 
 
