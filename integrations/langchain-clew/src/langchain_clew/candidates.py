@@ -49,13 +49,18 @@ class Candidates:
             facts: triples by document id; those of other documents are left aside. how: the rest of what `clew.narrow` takes.
         """
         if not self.documents:
-            return clew.Context((), "", 0, budget, question, repr(clew.recipes.get(recipe)))
+            return nothing_found(question, budget, recipe)
         named = [document.model_copy(update={"id": id}) for id, document in self.documents.items()]
         said = {id: triples for id, triples in facts.items() if id in self.documents}
         pairs = named if self.scores is None else list(zip(named, self.scores, strict=True))
         context = clew.narrow(question, pairs, recipe=recipe, budget=budget, facts=said, **how)
         items = tuple(replace(item, original=self.documents.get(item.id)) for item in context)
         return replace(context, items=items, trace=_recorded(context, self.notes))
+
+
+def nothing_found(question: str, budget: int | None, recipe: Any) -> clew.Context:
+    """Return the context without items: what an empty shelf, or a filter that allows nothing, leaves to read."""
+    return clew.Context((), "", 0, budget, question, repr(clew.recipes.get(recipe)))
 
 
 def facts_of(facts: Any) -> dict[str, list[tuple[str, str, str]]]:
@@ -66,14 +71,14 @@ def facts_of(facts: Any) -> dict[str, list[tuple[str, str, str]]]:
 def one_direction(scores: Sequence[Any]) -> tuple[list[float] | None, str]:
     """Return the scores of a store's results, best first, as higher for better, and what they were taken for.
 
-    Stores mean similarities or distances by a score and do not say which; their order does. Scores that contradict every order, that
-    are not finite, or of which none is above 0, tell nothing beyond the rank: None.
+    Stores mean similarities or distances by a score and do not say which; their order does. Scores that are not finite or contradict
+    every order tell nothing beyond the rank: None.
     """
-    known = [float(score) for score in scores if _is_number(score)]
-    if len(known) < len(scores):
+    if not all(_is_number(score) for score in scores):
         return None, "rank: not every score is a finite number"
+    known = [float(score) for score in scores]
     if all(a >= b for a, b in pairwise(known)):
-        return (known, "similarity") if any(score > 0 for score in known) else (None, "rank: no score is above 0")
+        return (known, "similarity") if _have_a_zero(known) else (None, "rank: the scores have no common zero")
     if all(a <= b for a, b in pairwise(known)):
         least = min(0.0, known[0])
         return [1 / (1 + score - least) for score in known], "distance"
@@ -81,16 +86,20 @@ def one_direction(scores: Sequence[Any]) -> tuple[list[float] | None, str]:
 
 
 def scores_in(documents: Sequence[Document], names: Sequence[str]) -> tuple[list[float] | None, str]:
-    """Return the scores that all documents carry in their metadata under one of the names, and where they were found."""
+    """Return the scores that all documents carry in their metadata under one of the names, and what was made of them."""
     for name in names:
         scores = [document.metadata.get(name) for document in documents]
-        if all(_is_number(score) for score in scores):
+        if documents and all(_is_number(score) for score in scores):
             known = [float(score) for score in scores if score is not None]
-            if any(score > 0 for score in known):
+            if _have_a_zero(known):
                 return known, f"metadata {name!r}"
-            worse = [sum(other < score for other in known) + 1.0 for score in known]
-            return worse, f"order by metadata {name!r}: no score is above 0"
+            return [1.0 + sum(other < score for other in known) for score in known], f"order by metadata {name!r}: they have no common zero"
     return None, "rank: no score that all candidates carry"
+
+
+def _have_a_zero(scores: Sequence[float]) -> bool:
+    """Whether 0 and less can be read as "not alike": so it is with cosines and relevances, not with a reranker's logits."""
+    return not scores or (max(scores) > 0 and min(scores) >= -1)
 
 
 def _is_number(score: Any) -> bool:

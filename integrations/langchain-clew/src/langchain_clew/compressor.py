@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from langchain_core.callbacks import Callbacks
@@ -31,7 +31,7 @@ class ClewCompressor(BaseDocumentCompressor):
         embeddings: LangChain `Embeddings`, or anything else that `clew.narrow` takes; None for clew's own.
         recipe: a name of `clew.recipes.names()`, or a method. budget: the most tokens of the whole context; None for no ceiling.
         k: exactly so many documents while there are so many. facts: triples by document id; those of other documents are left aside.
-        count: the tokenizer, text -> number of tokens. model: a language model for the recipes that ask one.
+        count: the tokenizer, for instance `llm.get_num_tokens`. model: a language model for the recipes that ask one.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -41,7 +41,7 @@ class ClewCompressor(BaseDocumentCompressor):
     budget: int | None = Field(default=1500, ge=1)
     k: int | None = Field(default=None, ge=1)
     facts: Annotated[Any, AfterValidator(facts_of)] = Field(default_factory=dict)
-    count: Callable[[str], int] | None = None
+    count: Any = None
     model: Any = None
 
     def compress_documents(self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None) -> list[Document]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Self, TypedDict, Unpack, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -12,7 +13,7 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 import clew
-from langchain_clew.candidates import Triples, facts_of
+from langchain_clew.candidates import Triples, facts_of, nothing_found
 from langchain_clew.documents import documents_of
 from langchain_clew.filters import where_of
 from langchain_clew.shortlist import Shortlist
@@ -76,7 +77,7 @@ class ClewRetriever(BaseRetriever):
         *,
         facts: Triples | None = None,
         splitter: Any = None,
-        count: Callable[[str], int] | None = None,
+        count: Any = None,
         progress: bool = False,
         **fields: Any,
     ) -> Self:
@@ -86,7 +87,7 @@ class ClewRetriever(BaseRetriever):
             documents: LangChain documents; one without an id gets one.
             embeddings: LangChain `Embeddings`, or anything else that `clew.Index.from_documents` takes; None for clew's own.
             facts: triples (subject, relation, object) by document id. splitter: cuts documents further; None keeps each whole.
-            count: the tokenizer, text -> number of tokens, for instance `llm.get_num_tokens`. progress: show bars.
+            count: the tokenizer, for instance `llm.get_num_tokens` or a tiktoken name. progress: show bars.
             **fields: `recipe`, `budget`, `k`, ... as in the constructor.
         """
         cls._refuse_unknown(fields)
@@ -121,7 +122,7 @@ class ClewRetriever(BaseRetriever):
         embeddings: Any = None,
         *,
         facts: Triples | None = None,
-        count: Callable[[str], int] | None = None,
+        count: Any = None,
         **fields: Any,
     ) -> Self:
         """Return a retriever that asks a vector store for candidates and makes the context of those; nothing is indexed.
@@ -136,13 +137,19 @@ class ClewRetriever(BaseRetriever):
         return cls(index=Shortlist(store, candidates, dict(search_kwargs or {}), embedder, facts_of(facts), count), **fields)
 
     def context(self, question: str, **overrides: Unpack[Overrides]) -> clew.Context:
-        """Return the whole context: its rendered `text`, its tokens, edges, reasons and trace."""
-        asked: clew.Context = self.index.ask(question, **self._how(cast("dict[str, Any]", overrides)))
+        """Return the whole context: its rendered `text`, its tokens, edges, reasons and trace; empty if the filter allows nothing."""
+        how = self._how(cast("dict[str, Any]", overrides))
+        if self._forbids_all(how["where"]):
+            return nothing_found(question, how["budget"], how["recipe"])
+        asked: clew.Context = self.index.ask(question, **how)
         return asked
 
     async def acontext(self, question: str, **overrides: Unpack[Overrides]) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
-        asked: clew.Context = await self.index.aask(question, **self._how(cast("dict[str, Any]", overrides)))
+        how = self._how(cast("dict[str, Any]", overrides))
+        if how["where"] is not None and await asyncio.to_thread(self._forbids_all, how["where"]):
+            return nothing_found(question, how["budget"], how["recipe"])
+        asked: clew.Context = await self.index.aask(question, **how)
         return asked
 
     def _get_relevant_documents(
@@ -169,6 +176,13 @@ class ClewRetriever(BaseRetriever):
 
     def _documents(self, context: clew.Context) -> list[Document]:
         return documents_of(context, as_they_came=isinstance(self.index, Shortlist))
+
+    def _forbids_all(self, where: Any) -> bool:
+        """A retriever that finds nothing says so by no documents, where the core would call the filter a mistake."""
+        if where is None or isinstance(self.index, Shortlist):
+            return False
+        graph = self.index.graph
+        return not any(where(graph.metadata[row]) for row in graph.content.nonzero()[0])
 
     def _how(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         """What the index is asked with: the overrides are checked as the fields are, by the fields' own rules."""

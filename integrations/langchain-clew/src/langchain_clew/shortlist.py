@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ class Shortlist:
     search_kwargs: Mapping[str, Any] = field(default_factory=dict)
     embedder: clew.Embedder | None = None
     facts: Triples = field(default_factory=dict)
-    count: Callable[[str], int] | None = None
+    count: Any = None
 
     def __post_init__(self) -> None:
         if isinstance(self.candidates, bool) or not isinstance(self.candidates, int) or self.candidates < 1:

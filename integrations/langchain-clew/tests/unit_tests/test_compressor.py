@@ -46,8 +46,9 @@ def test_scores_that_not_every_document_has_count_for_nothing(compressor, docume
     assert compressor.context(some, question).trace[0].notes["scores"].startswith("rank")
 
 
-def test_scores_of_a_reranker_that_are_all_below_zero_count_by_their_order(compressor, documents, question):
-    some = scored(documents, "relevance_score", [-7.5, -1.0, -4.0])
+@pytest.mark.parametrize("logits", [[-7.5, -1.0, -4.0], [-7.5, 3.0, -4.0], [-0.9, -0.2, -0.3]])
+def test_scores_without_a_common_zero_such_as_a_reranker_s_logits_count_by_their_order(compressor, documents, question, logits):
+    some = scored(documents, "relevance_score", logits)
     assert ids(compressor.compress_documents(some, question)) == [documents[i].id for i in (1, 2, 0)]
 
 
@@ -117,4 +118,4 @@ def test_scores_in_either_direction_become_higher_for_better(scores, descending)
     came = sorted(scores, reverse=descending)
     weights, _ = one_direction(came)
     assert weights is None or (sorted(weights, reverse=True) == weights and max(weights) > 0)
-    assert (weights is None) == (max(scores) <= 0 and (descending or len(scores) == 1))
+    assert (weights is None) == ((max(scores) <= 0 or min(scores) < -1) and (descending or len(scores) == 1))
