@@ -12,7 +12,12 @@ from clew.graph import Edges, Facts, Graph, Labels, Ragged, frozen
 @pytest.fixture
 def graph():
     said = Facts(
-        ("Ada wrote Notes",), frozen([[0.0, 1.0]], np.float32), frozen([1], np.int32), frozen([2], np.int32), Labels.of(["wrote"]), Ragged.of([[0]])
+        ("Ada wrote Notes",),
+        frozen([[0.0, 1.0]], np.float32),
+        frozen([1], np.int32),
+        frozen([2], np.int32),
+        Labels.of(["wrote"]),
+        Ragged.of([[0]]),
     )
     edges = Edges.join([Edges.of("fact", [1], [2], 0.5, [0]), Edges.of("mentions", [0, 0], [1, 2]), Edges.of("mentions", [0], [1], 0.25)])
     return Graph.of(
@@ -50,7 +55,9 @@ def test_rustworkx_has_the_same_nodes_by_row_and_the_same_edges(graph):
     there = graph.to_rustworkx()
     assert [there[row]["id"] for row in range(3)] == list(graph.ids)
     assert there[0]["page"] == 3
-    assert sorted((graph.ids[t], graph.ids[h], d["kind"], round(d["weight"], 6)) for t, h, d in there.weighted_edge_list()) == edges_of(graph)
+    assert sorted((graph.ids[t], graph.ids[h], d["kind"], round(d["weight"], 6)) for t, h, d in there.weighted_edge_list()) == edges_of(
+        graph
+    )
 
 
 def test_a_networkx_graph_of_anything_becomes_passages(embed):

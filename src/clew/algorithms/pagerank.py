@@ -39,6 +39,9 @@ class WalkOver:
         return walk(links.matrix(), links.strengths())
 
 
+FLOAT_NOISE = 2.0**-46  # some units in the last place of a sum: no iteration brings the residual far below it
+
+
 def walk(adjacency: Any, strengths: Floats) -> Walk:
     """Return the walk on a symmetric scipy CSR adjacency whose row sums are `strengths`."""
     root = np.sqrt(np.where(strengths > 0, strengths, 1.0))
@@ -53,7 +56,8 @@ def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float =
     Args:
         walk: the graph. reset: float64 [n], >= 0, not all zero; scaled to sum 1.
         damping: probability of following an edge, in [0, 1).
-        tolerance: the L1 error is at most this, by the residual: ||error|| <= ||residual|| / (1 - damping).
+        tolerance: the L1 error is at most this, or as near as floats come: before x is scaled to sum 1 it is at most the residual's
+            norm / (1 - damping), and scaling can at most double it beside the sum.
     """
     if not 0 <= damping < 1:
         raise ValueError(f"damping is the probability of following an edge, in [0, 1); got {damping}")
@@ -63,7 +67,8 @@ def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float =
     previous, y, omega = np.zeros_like(b), b.copy(), 1.0
     while True:
         step = b + damping * (walk.matrix @ y)
-        if np.abs((step - y) * walk.root).sum() <= tolerance * (1 - damping):
+        enough = max(tolerance * (1 - damping) / 2, FLOAT_NOISE) * np.abs(step * walk.root).sum()
+        if np.abs((step - y) * walk.root).sum() <= enough:
             break
         omega = 1 / (1 - damping**2 / 2) if omega == 1.0 else 1 / (1 - damping**2 * omega / 4)
         previous, y = y, omega * (step - previous) + previous

@@ -1,0 +1,77 @@
+"""Nearest rows against brute force, in one block and in many."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.algorithms import nearest
+from clew.algorithms.nearest import nearest_pairs
+
+
+def unit(vectors):
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).astype(np.float32)
+
+
+def brute_force(vectors, k, least):
+    cosines = np.round(vectors.astype(np.float64) @ vectors.T.astype(np.float64), 6)
+    found = {}
+    for row in range(len(vectors)):
+        others = [other for other in range(len(vectors)) if other != row and cosines[row, other] >= least]
+        found[row] = sorted(others, key=lambda other: (-cosines[row, other], other))[:k]
+    return found, cosines
+
+
+@pytest.mark.parametrize("block_bytes", [nearest.BLOCK_BYTES, 1, 100])
+@given(
+    st.lists(st.lists(st.sampled_from([0, 0, 1, 2, -1]), min_size=3, max_size=3), max_size=14),
+    st.integers(1, 20),
+    st.sampled_from([0.05, 0.5, 0.99]),
+)
+def test_the_nearest_are_those_of_brute_force(block_bytes, rows, k, least):
+    vectors = unit(np.array(rows, np.float64).reshape(-1, 3))  # duplicates, zeros and ties are the rule here
+    expected, cosines = brute_force(vectors, k, least)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nearest, "BLOCK_BYTES", block_bytes)
+        row, other, cosine = nearest_pairs(vectors, k, least)
+
+    found = {i: [] for i in range(len(vectors))}
+    for a, b, c in zip(row.tolist(), other.tolist(), cosine.tolist(), strict=True):
+        found[a].append(b)
+        assert c == pytest.approx(cosines[a, b], abs=2e-6)
+    assert found == expected
+
+
+@pytest.mark.parametrize("block_bytes", [nearest.BLOCK_BYTES, 4 * 203 * 7])
+def test_duplicates_in_many_dimensions_go_to_the_lower_row(block_bytes, monkeypatch):
+    rng = np.random.default_rng(0)
+    vectors = np.repeat(unit(rng.normal(size=(29, 97))), 7, axis=0)
+    monkeypatch.setattr(nearest, "BLOCK_BYTES", block_bytes)
+    row, other, _ = nearest_pairs(vectors, 3, 0.9)
+    for i in range(len(vectors)):
+        twins = [j for j in range(i - i % 7, i - i % 7 + 7) if j != i]
+        assert other[row == i].tolist() == twins[:3]
+
+
+def test_equal_rows_by_the_thousand_are_not_held_pair_by_pair():
+    tracemalloc.start()
+    try:
+        row, other, _ = nearest_pairs(np.tile(np.float32([[0.6, 0.8]]), (4000, 1)), 5, 0.1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(row) == 4000 * 5
+    assert other[:10].tolist() == [1, 2, 3, 4, 5, 0, 2, 3, 4, 5]
+    assert peak < 4 * nearest.BLOCK_BYTES
+
+
+def test_nothing_has_no_neighbours():
+    assert [len(part) for part in nearest_pairs(np.zeros((0, 4), np.float32), 3, 0.1)] == [0, 0, 0]
+    assert [len(part) for part in nearest_pairs(np.zeros((5, 0), np.float32), 3, 0.1)] == [0, 0, 0]
+    assert [len(part) for part in nearest_pairs(np.zeros((5, 2), np.float32), 3, 0.1)] == [0, 0, 0]

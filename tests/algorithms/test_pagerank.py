@@ -1,0 +1,86 @@
+"""PageRank against a dense solve of its definition and against networkx."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from clew.algorithms.pagerank import pagerank, walk
+
+
+def random_weights(n, share, seed):
+    rng = np.random.default_rng(seed)
+    weights = np.triu(np.round(rng.random((n, n)), 3) * (rng.random((n, n)) < share), 1)
+    weights[:, n // 2] = weights[n // 2] = 0  # a node apart
+    return weights + weights.T
+
+
+def dense_solve(weights, reset, damping):
+    """x = (1 - d) r + d (W^T x + mass at nodes without links * r), with r scaled to sum 1."""
+    reset, strengths = reset / reset.sum(), weights.sum(axis=1)
+    follow = np.divide(weights, strengths[:, None], out=np.zeros_like(weights), where=strengths[:, None] > 0)
+    follow[strengths == 0] = reset
+    return np.linalg.solve(np.eye(len(weights)) - damping * follow.T, (1 - damping) * reset)
+
+
+def walk_on(weights):
+    return walk(csr_array(weights), weights.sum(axis=1))
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.5, 0.85, 0.99])
+@given(st.integers(1, 24), st.sampled_from([0.0, 0.1, 0.5]), st.integers(0, 10**6))
+def test_it_is_the_solution_of_its_equation_also_with_nodes_apart(damping, n, share, seed):
+    weights = random_weights(n, share, seed)
+    rng = np.random.default_rng(seed)
+    reset = rng.random(n) * (rng.random(n) < 0.3)
+    reset[rng.integers(n)] = 1.0
+
+    found = pagerank(walk_on(weights), reset, damping, tolerance=1e-9)
+
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+    assert (found >= 0).all()
+    assert np.abs(found - dense_solve(weights, reset, damping)).sum() <= 1e-9
+
+
+@pytest.mark.parametrize("damping", [0.5, 0.85])
+def test_networkx_finds_the_same(damping):
+    weights = random_weights(60, 0.1, 7)
+    reset = np.zeros(60)
+    reset[[3, 40]] = [1, 3]
+    reference = nx.pagerank(
+        nx.from_numpy_array(weights),
+        damping,
+        personalization=dict(enumerate(reset)),
+        dangling=dict(enumerate(reset)),
+        tol=1e-12,
+        max_iter=1000,
+    )
+    assert pagerank(walk_on(weights), reset, damping) == pytest.approx([reference[i] for i in range(60)], abs=1e-9)
+
+
+@pytest.mark.parametrize("damping", [0.999, 0.999999])
+def test_it_comes_to_an_end_where_no_float_can_show_the_tolerance(damping):
+    weights = random_weights(40, 0.2, 3)
+    reset = np.ones(40)
+    found = pagerank(walk_on(weights), reset, damping, tolerance=1e-14)
+    assert np.abs(found - dense_solve(weights, reset, damping)).sum() < 1e-6
+
+
+def test_nodes_that_the_walk_cannot_reach_get_nothing():
+    weights = np.zeros((4, 4))
+    weights[0, 1] = weights[1, 0] = weights[2, 3] = weights[3, 2] = 1
+    assert pagerank(walk_on(weights), np.array([1.0, 0, 0, 0]))[2:].tolist() == [0, 0]
+    assert pagerank(walk_on(weights), np.array([1.0, 0, 0, 0]), 0.0).tolist() == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("reset", "damping", "message"),
+    [([1.0, 0], 1.0, "damping"), ([1.0, 0], -0.1, "damping"), ([0.0, 0], 0.5, "no mass"), ([np.nan, 1], 0.5, "no mass")],
+)
+def test_bad_input_is_named(reset, damping, message):
+    with pytest.raises(ValueError, match=message):
+        pagerank(walk_on(np.array([[0.0, 1], [1, 0]])), np.array(reset), damping)

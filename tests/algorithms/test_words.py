@@ -1,0 +1,41 @@
+"""Words in the scripts of the world."""
+
+from __future__ import annotations
+
+import pytest
+
+from clew.algorithms.words import folded, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The cat's Straße, naïve: 42nd_try", ["the", "cat", "s", "strasse", "naïve", "42nd", "try"]),
+        ("Ｆｕｌｌ ｗｉｄｔｈ ﬁne", ["full", "width", "fine"]),
+        ("nai\u0308ve", ["naïve"]),
+        ("Всё о Москве!", ["всё", "о", "москве"]),
+        ("Αθήνα, ΣΟΦΟΣ σοφός", ["αθήνα", "σοφοσ", "σοφόσ"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("مَرْحَبًا بالعالم", ["مَرْحَبًا", "بالعالم"]),
+        ("北京在中国", ["北", "京", "在", "中", "国"]),
+        ("東京タワーに行く", list("東京タワーに行く")),
+        ("𠀀𪜶 B細胞", ["𠀀", "𪜶", "b", "細", "胞"]),
+        ("한국어 공부", ["한국어", "공부"]),
+        ("ภาษาไทย ดี", ["ภาษาไทย", "ดี"]),
+        ("GPT-4o 3.5%", ["gpt", "4o", "3", "5"]),
+        ("🙂 👍🏽 … — ?!", []),
+        ("", []),
+        (" \t\n", []),
+    ],
+)
+def test_words(text, expected):
+    assert words(text) == expected
+
+
+def test_composed_and_decomposed_are_one_word():
+    assert words("ἈΘΗ͂ΝΑΙ") == words("Ἀθῆναι".lower())
+    assert words("é ガ") == words("e\u0301 カ\u3099")
+
+
+def test_folded_texts_are_compared_without_case_width_and_spacing():
+    assert folded("  Straße\n\tＡ ") == folded("STRASSE a") == "strasse a"
