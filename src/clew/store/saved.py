@@ -62,9 +62,9 @@ def save(index: Index, path: str | os.PathLike[str]) -> None:
     }
     root = Path(path)
     _refuse_foreign(root)
-    new = [folder for folder in (root, *root.parents) if not folder.exists()]
+    new = [folder for folder in (root / DATA, root, *root.parents) if not folder.exists()]
     (root / DATA).mkdir(parents=True, exist_ok=True)
-    for folder in new:
+    for folder in new:  # so that no manifest can outlast the folder of its files
         disk.sync_folder(folder.parent)
     with locked(root):
         _refuse_newer(root)

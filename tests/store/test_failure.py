@@ -1,0 +1,179 @@
+"""A save that fails leaves what was there; whoever reads or writes at the same time is safe."""
+
+from __future__ import annotations
+
+import errno
+import threading
+import time
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from clew.store import disk, load, manifest, save
+from clew.store.lock import locked
+
+CALLS = ("create", "write", "sync", "sync_folder", "rename")
+
+
+def failing(monkeypatch, at, error):
+    """Make the `at`-th call that changes the disk fail, and all after it, as on a disk that is full or gone."""
+    calls = count()
+    for name in CALLS:
+        real = getattr(disk, name)
+
+        def call(*args, real=real):
+            if next(calls) >= at:
+                raise error
+            return real(*args)
+
+        monkeypatch.setattr(disk, name, call)
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "LOCK"}
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_whichever_write_sync_or_rename_fails_the_old_generation_stays_or_the_new_one_is_whole(embed, small, tmp_path, monkeypatch, error):
+    old, new = small.delete("cleo"), small
+    save(old, tmp_path)
+    before = files(tmp_path)
+    for at in count():
+        with monkeypatch.context() as patched:
+            failing(patched, at, error)
+            try:
+                save(new, tmp_path)
+            except (OSError, KeyboardInterrupt) as raised:
+                failed = str(raised)
+            else:
+                break
+        loaded = load(tmp_path, embedder=embed, verify="full")
+        if "is saved to" in failed or len(loaded) == 3:
+            break  # all is there, only the last sync was refused
+        assert len(loaded) == 2
+        assert files(tmp_path) == before, "a save that failed leaves nothing behind"
+        if isinstance(error, OSError):
+            assert failed == f"[Errno 28] the index was not saved to {tmp_path}, where all is as it was: No space left on device"
+    assert at > 2 * len(before), "every file was made to fail"
+    assert len(load(tmp_path, embedder=embed, verify="full")) == 3
+    save(new, tmp_path)
+    assert len(load(tmp_path, embedder=embed, verify="full")) == 3
+
+
+def test_a_first_save_that_fails_leaves_no_index_and_can_be_tried_again(embed, small, tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        failing(patched, 30, OSError(errno.EIO, "Input/output error"))
+        with pytest.raises(OSError, match="the index was not saved to"):
+            save(small, tmp_path / "new")
+    with pytest.raises(FileNotFoundError, match="is not a saved index"):
+        load(tmp_path / "new", embedder=embed)
+    save(small, tmp_path / "new")
+    assert len(load(tmp_path / "new", embedder=embed)) == 3
+
+
+def test_everything_is_on_the_disk_before_the_manifest_has_its_name(small, tmp_path, monkeypatch):
+    did, path_of = [], {}
+
+    def recorded(name):
+        real = getattr(disk, name)
+
+        def call(*args):
+            done = real(*args)
+            if name == "create":
+                path_of[done] = args[0].relative_to(tmp_path).as_posix()
+            first = args[0]
+            did.append((name, path_of[first] if isinstance(first, int) else first.relative_to(tmp_path).as_posix()))
+            return done
+
+        monkeypatch.setattr(disk, name, call)
+
+    for name in CALLS:
+        recorded(name)
+    save(small, tmp_path / "new")
+    place = {}
+    for step, event in enumerate(did):
+        place.setdefault(event, []).append(step)
+    named = place["rename", next(path for name, path in did if name == "rename")][0]
+    made = [path for name, path in did if name == "create"]
+    assert len(made) > 40
+    for path in made:
+        written, [synced] = place["write", path], place["sync", path]
+        assert place["create", path][0] < written[0] <= written[-1] < synced < named, path
+    first, last = place["create", made[0]][0], max(place["sync", path][0] for path in made if path.startswith("new/data/"))
+    assert place["sync_folder", "."][0] < first, "the new folder has its name before anything is put into it"
+    assert place["sync_folder", "new"][0] < first, "and so has the folder of its files"
+    assert last < place["sync_folder", "new/data"][0] < place["create", made[-1]][0], "the files have their names before they are listed"
+    assert made[-1].startswith("new/MANIFEST-")
+    assert did[-2:] == [("sync", "folder"), ("sync_folder", "new")] or did[-1] == ("sync_folder", "new"), "the last thing is to keep the name"
+
+
+def test_a_second_writer_fails_at_once(small, tmp_path):
+    save(small, tmp_path)
+    before, answers = files(tmp_path), []
+
+    def second():
+        try:
+            save(small, tmp_path)
+        except BlockingIOError as error:
+            answers.append(str(error))
+
+    with locked(tmp_path):
+        other = threading.Thread(target=second)
+        other.start()
+        other.join(timeout=20)
+    assert answers == [f"another process or thread is saving an index to {tmp_path}; wait until it is done, then save again"]
+    assert files(tmp_path) == before
+    save(small, tmp_path)
+
+
+def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_are_cleared_away(embed, small, tmp_path, monkeypatch):
+    monkeypatch.setattr(manifest, "YOUNG", 0.0)  # clear away at once, from under the readers' hands
+    states = [replace(small.delete("cleo"), skipped=(("even", ""),)), replace(small, skipped=(("odd", ""),))]
+    save(states[0], tmp_path)
+    seen, wrong, done = [], [], threading.Event()
+
+    def reader():
+        while not done.is_set():
+            try:
+                index = load(tmp_path, embedder=embed, verify="full")
+                seen.append((index.skipped[0][0], len(index), len(index.graph.facts)))
+            except Exception as error:  # noqa: BLE001  # whatever it is, it fails the test
+                wrong.append(repr(error))
+
+    readers = [threading.Thread(target=reader) for _ in range(2)]
+    for thread in readers:
+        thread.start()
+    for k in range(1, 30):
+        save(states[k % 2], tmp_path)
+        time.sleep(0.01)
+    done.set()
+    for thread in readers:
+        thread.join()
+    assert wrong == []
+    assert set(seen) == {("even", 2, 2), ("odd", 3, 3)}
+    assert len(list(tmp_path.glob("MANIFEST-*"))) == 2
+
+
+def test_two_generations_are_kept_and_nothing_that_is_young_is_deleted(embed, small, tmp_path, monkeypatch):
+    one = sum(1 for _ in _saved(small, tmp_path))
+    for _ in range(3):
+        save(small, tmp_path)
+    assert len(list((tmp_path / "data").iterdir())) == 4 * one
+    (tmp_path / "data" / "mine.txt").write_text("not of the index")
+    left = tmp_path / "MANIFEST-00000009.json.0123456789abcdef"
+    left.write_text("of a save that was killed")
+    monkeypatch.setattr(manifest, "YOUNG", 0.0)
+    save(small, tmp_path)
+    assert sorted(manifest.generations(tmp_path)) == [4, 5]
+    assert len(list((tmp_path / "data").iterdir())) == 2 * one + 1
+    assert not left.exists()
+    (tmp_path / "MANIFEST-00000005.json").write_text("{}")
+    save(small, tmp_path)
+    assert sorted(manifest.generations(tmp_path)) == [4, 6], "a damaged one does not count among the two"
+    assert len(load(tmp_path, embedder=embed, generation=4, verify="full")) == 3
+
+
+def _saved(index, folder):
+    save(index, folder)
+    return (folder / "data").iterdir()

@@ -1,0 +1,254 @@
+"""What is refused, with one clear error that says what came and what was wanted, and nothing changed."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from hashlib import blake2b
+
+import numpy as np
+import pytest
+
+from clew import Document, Index
+from clew.embed import Embedder
+from clew.link import Next, Similar
+from clew.store import is_index, load, save
+
+
+def letters(text):
+    return len(text)
+
+
+def words(text):
+    return len(text.split())
+
+
+def anything(text):
+    return len(text.split())
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A splitter of the caller's own."""
+
+    size: int = 1
+
+    def __call__(self, document):
+        from clew.read import whole
+
+        return whole(document)
+
+
+def listed(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({"when": date(1910, 5, 1)}, "document 'b': metadata['when'] is a date"),
+        ({"deep": [1, {"k": {1, 2}}]}, "document 'b': metadata['deep'][1]['k'] is a set"),
+        ({"n": np.int64(3)}, "document 'b': metadata['n'] is a int64"),
+        ({"raw": b"bytes"}, "document 'b': metadata['raw'] is a bytes"),
+        ({"deep": functools.reduce(lambda inner, _: [inner], range(90), 1)}, "nested deeper than 64 levels"),
+    ],
+)
+def test_metadata_that_cannot_be_held_are_named_before_anything_is_written(embed, tmp_path, metadata, said):
+    index = Index.from_documents([Document("a", "the sea"), Document("b", "an island", metadata)], embedder=embed)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        index.save(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_of_other_things_is_left_alone(embed, small, tmp_path):
+    (tmp_path / "thesis.txt").write_text("all my work")
+    with pytest.raises(ValueError, match=r"has other files, for instance thesis\.txt"):
+        small.save(tmp_path)
+    (tmp_path / "b" / "data").mkdir(parents=True)
+    (tmp_path / "b" / "data" / "mine.npy").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"for instance data/mine\.npy"):
+        small.save(tmp_path / "b")
+    with pytest.raises(ValueError, match="is a file"):
+        small.save(tmp_path / "thesis.txt")
+    assert listed(tmp_path) == ["b", "b/data", "b/data/mine.npy", "thesis.txt"]
+
+
+def test_what_is_no_index_is_said_to_be_none(embed, small, tmp_path):
+    (tmp_path / "file").write_text("MANIFEST-00000001.json")
+    for place, said in ((tmp_path, "has no MANIFEST"), (tmp_path / "nowhere", "no such folder"), (tmp_path / "file", "no such folder")):
+        assert not is_index(place)
+        with pytest.raises(FileNotFoundError, match=f"{place.name} is not a saved index.*{said}"):
+            load(place, embedder=embed)
+    small.save(tmp_path / "new")
+    assert is_index(tmp_path / "new")
+    assert is_index(str(tmp_path / "new"))
+
+
+def test_an_embedder_is_wanted_again_and_must_be_the_same(embed, small, tmp_path):
+    small.save(tmp_path)
+    with pytest.raises(ValueError, match=r"embedder='hashed_words' \(24 dimensions\), which is not part of it: give it again"):
+        load(tmp_path)
+    with pytest.raises(ValueError, match="embedder=hashed_words; other was given"):
+        load(tmp_path, embedder=Embedder("other", embed, embed))
+    with pytest.raises(ValueError, match="24 dimensions, made by 'hashed_words'; the embedder given makes 25"):
+        load(tmp_path, embedder=Embedder("hashed_words", lambda texts: np.hstack([embed(texts), embed(texts)[:, :1]]), embed))
+    with pytest.raises(ValueError, match="another embedder than the one given, though both are named 'hashed_words'"):
+        load(tmp_path, embedder=Embedder("hashed_words", lambda texts: embed(texts)[:, ::-1], embed))
+
+
+def test_a_counter_of_ones_own_is_wanted_again_and_must_count_the_same(embed, tmp_path):
+    index = Index.from_documents([Document("a", "sea and island")], embedder=embed, count=words)
+    index.save(tmp_path)
+    with pytest.raises(ValueError, match=r"count=<function words>, which is not part of it"):
+        load(tmp_path, embedder=embed)
+    with pytest.raises(ValueError, match=r"counter <function words>, .* 13 tokens; <function letters> counts \d+"):
+        load(tmp_path, embedder=embed, count=letters)
+    with pytest.raises(ValueError, match=r"count=<function words>; <function anything> was given"):
+        load(tmp_path, embedder=embed, count=anything)
+    assert load(tmp_path, embedder=embed, count=words).graph.count is words
+
+
+def test_a_splitter_and_links_of_ones_own_are_wanted_again_and_must_have_the_same_parameters(embed, tmp_path):
+    @dataclass(frozen=True)
+    class Own(Next):
+        pass
+
+    index = Index.from_documents([Document("a", "sea and island")], embedder=embed, splitter=Whole(3), links=(Own(), Similar(2)))
+    index.save(tmp_path)
+    with pytest.raises(ValueError, match=r"splitter=Whole\(size=3\), which is not part of it: give it again"):
+        load(tmp_path, embedder=embed, links=(Own(), Similar(2)))
+    with pytest.raises(ValueError, match=r"splitter=Whole\(size=3\); Whole\(size=4\) was given"):
+        load(tmp_path, embedder=embed, splitter=Whole(4), links=(Own(), Similar(2)))
+    with pytest.raises(ValueError, match=r"links=.*Own\(\), Similar\(k=2.*, which is not part of it: give it again"):
+        load(tmp_path, embedder=embed, splitter=Whole(3))
+    with pytest.raises(ValueError, match=r"links=\(.*Similar\(k=2.*; \(.*Similar\(k=3.* was given"):
+        load(tmp_path, embedder=embed, splitter=Whole(3), links=(Own(), Similar(3)))
+    loaded = load(tmp_path, embedder=embed, splitter=Whole(3), links=(Own(), Similar(2)))
+    assert (loaded.splitter, loaded.links) == (index.splitter, index.links)
+
+
+def test_links_of_clews_own_are_made_again_with_their_parameters(embed, tmp_path):
+    links = (Similar(k=3, least=0.25, kinds=("passage", "sentence")), Next())
+    Index.from_documents([Document("a", "sea and island")], embedder=embed, links=links).save(tmp_path)
+    assert load(tmp_path, embedder=embed).links == links
+
+
+def rewritten(folder, change):
+    """Change what the manifest says, with the right checksum: the work of someone who means harm, or of another clew."""
+    [file] = folder.glob("MANIFEST-*.json")
+    content = json.loads(file.read_bytes())["index"]
+    change(content)
+    body = json.dumps(content).encode()
+    file.write_bytes(b'{"blake2b": "' + blake2b(body, digest_size=32).hexdigest().encode() + b'", "index": ' + body + b"}\n")
+
+
+def test_an_index_of_a_newer_clew_is_neither_read_nor_written_over(embed, small, tmp_path):
+    small.save(tmp_path)
+    rewritten(tmp_path, lambda content: content.update(format=2, clew="7.0", settings={"unknown": 1}))
+    before = listed(tmp_path)
+    for attempt in (lambda: load(tmp_path, embedder=embed), lambda: save(small, tmp_path)):
+        with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json was saved by clew 7\.0 in format 2; this clew reads 1: upgrade"):
+            attempt()
+    assert listed(tmp_path) == before
+
+
+@pytest.mark.parametrize("path", ["../secret.npy", "data/../../secret.npy", "/etc/passwd", "data/nodes.ids.npy", "data//x", "C:\\x", ""])
+def test_a_manifest_cannot_lead_outside_the_folder(embed, small, tmp_path, path):
+    small.save(tmp_path)
+    rewritten(tmp_path, lambda content: content["files"]["nodes.ids"].update(path=path))
+    with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json is not the manifest of an index.*no path of a file of an index"):
+        load(tmp_path, embedder=embed)
+
+
+@pytest.mark.parametrize("what", ["data", "manifest", "array"])
+def test_links_to_elsewhere_are_not_followed(embed, small, tmp_path, what):
+    small.save(tmp_path / "a")
+    name = {"data": "data", "manifest": "MANIFEST-00000001.json", "array": sorted(os.listdir(tmp_path / "a" / "data"))[0]}[what]
+    place = tmp_path / "a" / ("data" if what == "array" else "") / name
+    place.rename(tmp_path / name)
+    place.symlink_to(tmp_path / name)
+    with pytest.raises(ValueError, match=f"{re.escape(name)} is "):
+        load(tmp_path / "a", embedder=embed)
+
+
+def test_a_pipe_in_the_place_of_a_file_does_not_make_us_wait(embed, small, tmp_path):
+    small.save(tmp_path)
+    file = sorted((tmp_path / "data").iterdir())[0]
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(ValueError, match=f"{re.escape(file.name)} is not a plain file"):
+        load(tmp_path, embedder=embed)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shape": [10**15, 24], "bytes": 96 * 10**15 + 128},
+        {"shape": [10**15, 24]},
+        {"shape": [-3, 24]},
+        {"shape": [2**62, 2**62]},
+        {"shape": [1, 1, 1]},
+        {"shape": "12"},
+        {"dtype": "|O8"},
+        {"dtype": "<f2"},
+        {"bytes": None},
+        {"more": 1},
+    ],
+)
+def test_an_array_that_claims_what_its_file_does_not_hold_is_refused_before_memory_is_asked_for(embed, small, tmp_path, change):
+    small.save(tmp_path)
+    rewritten(tmp_path, lambda content: content["files"]["nodes.vectors"].update(change))
+    with pytest.raises(ValueError, match=r"nodes\.vectors-.*\.npy is damaged: it has|MANIFEST-00000001\.json is not the manifest of an index"):
+        load(tmp_path, embedder=embed)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"links": [1]}, {"embedder": None}, {"count": {"name": "x", "own": 1, "probe": 1}}, {"splitter": {"name": "x", "own": "x"}}]
+)
+def test_a_manifest_with_nonsense_in_it_is_refused_by_name(embed, small, tmp_path, settings):
+    small.save(tmp_path)
+    rewritten(tmp_path, lambda content: content.update(settings=content["settings"] | settings if settings else {}))
+    with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json is not the manifest"):
+        load(tmp_path, embedder=embed)
+
+
+@pytest.mark.parametrize("name", ["nodes.ids", "nodes.kinds.codes", "edges.heads", "documents.metadata", "strings.starts", "nodes.references.starts"])
+def test_files_that_do_not_fit_together_are_refused(embed, small, tmp_path, name):
+    small.save(tmp_path)
+
+    def swapped(content):
+        content["files"][name] = content["files"]["given.facts.starts" if name.endswith("starts") else "documents.text"]
+        if name in ("nodes.kinds.codes", "edges.heads", "documents.metadata"):
+            content["files"][name] = content["files"]["given.facts.values"]
+
+    rewritten(tmp_path, swapped)
+    with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json lists do not fit together"):
+        load(tmp_path, embedder=embed)
+    rewritten(tmp_path, lambda content: content["files"].pop(name))
+    with pytest.raises(ValueError, match=rf"do not fit together: {re.escape(name)} is missing"):
+        load(tmp_path, embedder=embed)
+
+
+def test_a_splitter_named_in_a_manifest_is_only_ever_one_of_clews_own(embed, small, tmp_path):
+    small.save(tmp_path)
+    for name in ("documents_of", "annotations", "os.system", "Path", "Piece.__init__"):
+        rewritten(tmp_path, lambda content, name=name: content["settings"].update(splitter={"name": name, "own": name, "parameters": {}}))
+        with pytest.raises(ValueError, match="this version of clew"):
+            load(tmp_path, embedder=embed)
+
+
+def test_an_unknown_verification_is_refused(embed, small, tmp_path):
+    small.save(tmp_path)
+    with pytest.raises(ValueError, match="verify is 'size' or 'full', not 'hash'"):
+        load(tmp_path, embedder=embed, verify="hash")
+
+
+def test_a_document_id_that_is_no_text_is_refused(embed, small, tmp_path):
+    documents = (replace(small.documents[0], id=7), *small.documents[1:])
+    with pytest.raises(TypeError, match=r"documents\.id has 7, a int; only texts"):
+        replace(small, documents=documents).save(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
