@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
-
 from llama_index.retrievers.clew.filters import where
 
 WORDS = st.sampled_from(["a", "b", "ab", "B", ""])

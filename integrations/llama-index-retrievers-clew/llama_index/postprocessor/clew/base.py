@@ -75,7 +75,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> list[NodeWithScore]:
         if query_bundle is None:
             raise ValueError("clew chooses nodes for a question: give postprocess_nodes a query_bundle or a query_str")
-        if not nodes:
+        if not any(one.get_content().strip() for one in nodes):
             return []
         name, wanted = f"clew {self.recipe}", self.top_n or len(nodes)
         dispatcher.event(ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=wanted, model_name=name))

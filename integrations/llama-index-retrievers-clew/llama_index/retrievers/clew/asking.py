@@ -55,6 +55,10 @@ class Asking:
         other._set_options(**options)
         return other
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy over the same index, which never changes: a copied query engine is not a copied corpus."""
+        return copy.copy(self)
+
     def context(self, query: str | QueryBundle) -> clew.Context:
         """Return the whole context: rendered text, tokens, edges, trace and what was dropped, of which `retrieve` gives the nodes."""
         return self._context(bundle_of(query))

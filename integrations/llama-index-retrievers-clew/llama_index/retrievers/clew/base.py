@@ -136,7 +136,7 @@ class ClewRetriever(Asking, BaseRetriever):
     def _nodes(self, context: clew.Context) -> list[NodeWithScore]:
         if isinstance(self.index, clew.Index):
             return nodes_from(self.index, context)
-        return nodes_of(context, {}.get)
+        return nodes_of(context)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         if isinstance(self.index, clew.Index):

@@ -25,7 +25,7 @@ SHARED = (
 )
 
 
-def nodes_of(context: clew.Context, known: Callable[[str], Any]) -> list[NodeWithScore]:
+def nodes_of(context: clew.Context, known: Callable[[str], Any] = lambda _: None) -> list[NodeWithScore]:
     """Return the items of a context as nodes with their prize as the score, in reading order.
 
     Args:

@@ -38,10 +38,11 @@ class StoredGraph:
     lock: Any = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+        """What the index is made of; the index itself is made again where it is unpickled."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("lock", "made")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lock=threading.Lock())
+        self.__dict__.update(state, made=None, lock=threading.Lock())
 
     def index(self) -> clew.Index | None:
         """Return the index; None while the store holds nothing to read, which the next call looks at again."""

@@ -1,0 +1,147 @@
+"""An index of LlamaIndex's is read with the vectors it has; one whose store keeps the text is asked for candidates."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+
+import pytest
+from llama_index.core import StorageContext, SummaryIndex, VectorStoreIndex
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import MetadataMode, QueryBundle
+from llama_index.core.storage.docstore import SimpleDocumentStore
+from llama_index.core.vector_stores.simple import SimpleVectorStore
+from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilter, MetadataFilters, VectorStoreQueryResult
+from llama_index.retrievers.clew import ClewRetriever
+from pydantic import PrivateAttr
+
+import clew
+
+KIND = MetadataFilters(filters=[MetadataFilter(key="kind", value="person")])
+
+
+class KeepsText(BasePydanticVectorStore):
+    """A vector store that gives back its own nodes, as hosted ones do."""
+
+    stores_text: bool = True
+    _inner: SimpleVectorStore = PrivateAttr(default_factory=SimpleVectorStore)
+    _nodes: dict = PrivateAttr(default_factory=dict)
+    _asked: list = PrivateAttr(default_factory=list)
+
+    @property
+    def client(self):
+        return None
+
+    def add(self, nodes, **kwargs):
+        for node in nodes:
+            self._nodes[node.node_id] = node.model_copy(update={"embedding": None})
+        return self._inner.add(nodes)
+
+    def delete(self, ref_doc_id, **kwargs):
+        raise NotImplementedError
+
+    def query(self, query, **kwargs):
+        self._asked.append(query)
+        found = self._inner.query(replace(query, node_ids=query.node_ids or None))
+        return VectorStoreQueryResult([self._nodes[id] for id in found.ids], found.similarities, found.ids)
+
+
+@pytest.fixture
+def store():
+    return KeepsText()
+
+
+@pytest.fixture
+def hosted(store, nodes, embed_model):
+    return VectorStoreIndex(nodes, storage_context=StorageContext.from_defaults(vector_store=store), embed_model=embed_model)
+
+
+def ids(found):
+    return [one.node.node_id for one in found]
+
+
+def asked_texts(embed_model):
+    return [text for kind, text in embed_model.seen if kind == "text"]
+
+
+def test_nothing_is_embedded_twice_and_the_answer_is_that_of_the_nodes(nodes, embed_model, question):
+    index = VectorStoreIndex(nodes, embed_model=embed_model)
+    embed_model.seen.clear()
+    retriever = ClewRetriever.from_index(index)
+    found = retriever.retrieve(question)
+    assert embed_model.seen == [("question", question)]
+    assert ids(found) == ids(ClewRetriever.from_nodes(nodes, embed_model).retrieve(question))
+    assert [retriever.index.graph.texts[row] for row in retriever.index.graph.rows("passage")] == [node.text for node in nodes]
+
+
+def test_only_the_nodes_of_the_index_are_read_from_a_shared_docstore(nodes, embed_model, question):
+    docstore = SimpleDocumentStore()
+    docstore.add_documents(nodes)
+    storage = StorageContext.from_defaults(docstore=docstore)
+    retriever = ClewRetriever.from_index(VectorStoreIndex(nodes[:3], storage_context=storage, embed_model=embed_model), budget=None)
+    assert set(ids(retriever.with_options(similarity_top_k=8).retrieve(question))) == {node.node_id for node in nodes[:3]}
+
+
+def test_a_deleted_document_is_not_read(documents, embed_model, question):
+    index = VectorStoreIndex.from_documents(documents, embed_model=embed_model, transformations=[SentenceSplitter()])
+    index.delete_ref_doc("theodore", delete_from_docstore=True)
+    found = ClewRetriever.from_index(index, similarity_top_k=8).retrieve(question)
+    assert {one.node.ref_doc_id for one in found} == {document.node_id for document in documents} - {"theodore"}
+
+
+def test_an_index_without_vectors_is_embedded_by_the_given_model(nodes, embed_model, question):
+    found = ClewRetriever.from_index(SummaryIndex(nodes), embed_model).retrieve(question)
+    assert ids(found) == ids(ClewRetriever.from_nodes(nodes, embed_model).retrieve(question))
+    assert set(asked_texts(embed_model)) >= {node.get_content(MetadataMode.EMBED).strip() for node in nodes}
+
+
+async def test_a_store_that_keeps_the_text_gives_candidates_that_are_narrowed(hosted, store, nodes, embed_model, question):
+    retriever = ClewRetriever.from_index(hosted, candidates=4, budget=80)
+    best = hosted.as_retriever(similarity_top_k=4).retrieve(question)
+    wanted = clew.narrow(question, [(one.node, one.score) for one in best], budget=80, embedder=embed_model)
+    assert ids(retriever.retrieve(question)) == ids(await retriever.aretrieve(question)) == wanted.ids
+    assert retriever.context(question).text == wanted.text
+    assert {query.similarity_top_k for query in store._asked} == {4}
+    assert len(wanted) > 1
+
+
+async def test_in_candidates_mode_filters_go_to_the_store(hosted, store, question):
+    retriever = ClewRetriever.from_index(hosted).with_options(filters=KIND)
+    found = retriever.retrieve(question)
+    assert ids(found) == ids(await retriever.aretrieve(question))
+    assert {one.metadata["kind"] for one in found} == {"person"}
+    assert store._asked[-1].filters == KIND
+    nothing = MetadataFilters(filters=[MetadataFilter(key="kind", value="animal")])
+    assert retriever.with_options(filters=nothing).retrieve(question) == []
+
+
+def test_in_candidates_mode_the_question_is_embedded_once_or_not_at_all(hosted, embed_model, question):
+    retriever = ClewRetriever.from_index(hosted)
+    embed_model.seen.clear()
+    retriever.retrieve(question)
+    assert [text for kind, text in embed_model.seen if kind == "question"] == [question]
+    embed_model.seen.clear()
+    retriever.retrieve(QueryBundle(question, embedding=embed_model.of("cows")))
+    assert not [text for kind, text in embed_model.seen if kind == "question"]
+
+
+def test_facts_of_candidates_count_and_those_of_others_are_left_out(hosted, facts, question):
+    context = ClewRetriever.from_index(hosted, facts=facts, recipe="hipporag", candidates=3).context(question)
+    assert any("fact" in hop.kind for item in context for hop in item.why)
+
+
+async def test_a_store_that_only_works_in_place_does_not_hold_up_the_event_loop(hosted, store, question, monkeypatch):
+    slowly = KeepsText.query
+    monkeypatch.setattr(KeepsText, "query", lambda self, query: (time.sleep(0.2), slowly(self, query))[1])
+    ticks, asked = 0, asyncio.create_task(ClewRetriever.from_index(hosted).aretrieve(question))
+    while not asked.done():
+        await asyncio.sleep(0.01)
+        ticks += 1
+    assert ticks >= 5
+    assert await asked
+
+
+def test_a_deadline_needs_an_index(hosted):
+    with pytest.raises(ValueError, match="deadline"):
+        ClewRetriever.from_index(hosted, deadline=1.0)
