@@ -13,9 +13,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-_FRONT = re.compile(r"---[ \t]*\r?\n(?=[\w\"'-]+[ \t]*:)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
-_TITLE = re.compile(r"^title[ \t]*:[ \t]*(?![>|])(.*?)[ \t\r]*$", re.MULTILINE)
-_LINE_END = re.compile(r"\r\n?|\n")
+_END = r"(?:\r\n?|\n)"
+_FRONT = re.compile(rf"---[ \t]*{_END}(?=[\w\"'-]+[ \t]*:)(?:[^\r\n]*{_END})*?(?:---|\.\.\.)[ \t]*(?:{_END}|\Z)")
+_TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
+_LINE_END = re.compile(_END)
 _LINES = ("fence", "code_block", "table_open", "html_block")
 
 
@@ -89,7 +90,7 @@ def front_title(text: str) -> str | None:
     """Return the title that the front matter gives, if any."""
     front = _FRONT.match(text)
     said = _TITLE.search(front[0]) if front else None
-    return (said[1].strip("\"' ") or None) if said else None
+    return (said[1].strip("\"' \t") or None) if said else None
 
 
 def links_of(text: str) -> tuple[str, ...]:

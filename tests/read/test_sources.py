@@ -1,0 +1,144 @@
+"""What a caller can hand in, and what is said of what cannot be read."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew import Index
+from clew.document import Document
+from clew.read import documents_of
+
+
+def write(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
+    write(
+        tmp_path,
+        {
+            "b.md": "---\ntitle: Bee\n---\n# Other\nText.",
+            "a/z.txt": "zed\r\nline",
+            "a/plain": "no suffix",
+            "a.csv": "x,y\n1,2",
+            "code.py": '"""Doc."""',
+            "bom.txt": b"\xef\xbb\xbfmarked",
+            "wide.txt": "wide é".encode("utf-16"),
+            "latin.txt": "é".encode("latin-1"),
+            "image.png": b"\x89PNG\0\0",
+            "nul.txt": b"a\0b",
+            "empty.md": " \n",
+            ".git/config": "no",
+            ".env": "no",
+            "pkg/__pycache__/x.py": "no",
+            "node_modules/y.js": "no",
+        },
+    )
+    with (tmp_path / "huge.txt").open("wb") as huge:
+        huge.truncate(20_000_001)
+
+    documents, skipped = documents_of(tmp_path)
+
+    assert [d.id for d in documents] == ["a/plain", "a/z.txt", "a.csv", "b.md", "bom.txt", "code.py", "wide.txt"]
+    of = {d.id: d for d in documents}
+    assert of["b.md"].metadata == {"path": (tmp_path / "b.md").as_posix(), "title": "Bee", "file_name": "b.md"}
+    assert [d.format for d in documents] == ["text", "text", "text", "markdown", "text", "text", "text"]
+    assert (of["a/z.txt"].text, of["bom.txt"].text, of["wide.txt"].text) == ("zed\nline", "marked", "wide é")
+    assert of["a/z.txt"].metadata["title"] == "z"
+    reasons = {Path(path).relative_to(tmp_path).as_posix(): reason for path, reason in skipped}
+    assert reasons == {
+        ".git": "hidden",
+        ".env": "hidden",
+        "pkg/__pycache__": "belongs to a tool",
+        "node_modules": "belongs to a tool",
+        "empty.md": "empty",
+        "huge.txt": "20 MB, more than 20",
+        "image.png": "not text in UTF-8, or in UTF-16 with its mark",
+        "latin.txt": "not text in UTF-8, or in UTF-16 with its mark",
+        "nul.txt": "binary",
+    }
+    assert documents_of(str(tmp_path)) == documents_of([tmp_path]) == documents_of([str(tmp_path)]) == (documents, skipped)
+
+
+def test_links_that_go_round_and_pipes_do_not_hang(tmp_path):
+    write(tmp_path, {"one/a.txt": "a"})
+    (tmp_path / "one" / "up").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "self").symlink_to(tmp_path / "self")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "b.txt").symlink_to(tmp_path / "one" / "a.txt")
+    os.mkfifo(tmp_path / "pipe")
+
+    documents, skipped = documents_of(tmp_path)
+
+    assert [(d.id, d.text) for d in documents] == [("b.txt", "a"), ("one/a.txt", "a")]
+    assert sorted(Path(path).name for path, _ in skipped) == ["gone", "pipe", "self", "up"]
+
+
+def test_a_file_is_known_by_its_name(tmp_path):
+    path = write(tmp_path, {"x/moon.md": "# The Moon\nIt shines."}) / "x" / "moon.md"
+    for source in (path, str(path), [path], [str(path)]):
+        (document,), skipped = documents_of(source)
+        assert (document.id, document.metadata["title"], skipped) == ("moon.md", "The Moon", [])
+
+
+@pytest.mark.parametrize("source", ["docs/nowhere.md", "The moon is far.", Path("nowhere"), [Path("nowhere")], ""])
+def test_a_path_that_leads_nowhere_says_so(source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if source == "":
+        assert documents_of(source).documents[0].text == ""  # the index says that it has no text
+        return
+    with pytest.raises(FileNotFoundError, match="there is no file or folder") as error:
+        documents_of(source)
+    if isinstance(source, str):
+        assert f"[{source!r}]" in str(error.value), "the way to give a text is shown"
+
+
+def test_a_string_that_is_plainly_a_text_is_one(tmp_path, monkeypatch):
+    write(tmp_path, {"moon": "from the file"})
+    monkeypatch.chdir(tmp_path)
+    for text in ("One line.\nAnother.", "long " * 60):
+        assert [d.text for d in documents_of(text).documents] == [text]
+    assert [d.text for d in documents_of(["moon", "the moon", "moon\n"]).documents] == ["from the file", "the moon", "moon\n"]
+
+
+@given(st.lists(st.text(min_size=1, max_size=20).map(lambda text: text + "\n"), unique=True, max_size=6), st.data())
+def test_the_id_of_a_text_stays_when_others_come_or_go(texts, data):
+    order = data.draw(st.permutations(texts))
+    ids = {d.text: d.id for d in documents_of(texts).documents}
+    assert all(re.fullmatch(r"text-[0-9a-f]{12}", id) for id in ids.values())
+    assert {d.text: d.id for d in documents_of(order[: len(order) // 2]).documents}.items() <= ids.items()
+
+
+def test_two_documents_of_one_id_are_named():
+    with pytest.raises(ValueError, match=r"1 ids came more than once.*'text-[0-9a-f]{12}', 2 times .the same text, 'Twice told"):
+        documents_of(["Twice told.", "Once.", "Twice told."])
+    with pytest.raises(ValueError, match="'a', 2 times"):
+        documents_of([Document("a", "one"), Document("a", "two")])
+
+
+@pytest.mark.parametrize("source", [None, 3, b"bytes", {"a": "text"}, [3], [None], [b"bytes"], [["nested"]], [("text", 0.5)]])
+def test_anything_else_is_refused(source):
+    with pytest.raises(TypeError, match="LangChain documents"):
+        documents_of(source)
+
+
+def test_documents_of_clew_come_back_as_they_are_and_an_iterator_will_do():
+    document = Document("a", "text", {"k": 1})
+    assert documents_of(document).documents == [document]
+    assert documents_of(iter([document]))[0][0] is document
+
+
+def test_an_index_of_a_folder_finds_its_files_and_knows_what_it_skipped(tmp_path):
+    write(tmp_path, {"sea.md": "# Sea\nThe sea is salt.", "moon.md": "# Moon\nThe moon is far, the [sea](sea.md) is near.", "x.bin": b"\0"})
+    index = Index.from_documents(tmp_path)
+    assert index.ask("How far is the moon?", recipe="bm25", limit=1).ids == ["moon.md"]
+    assert [reason for _, reason in index.skipped] == ["binary"]

@@ -1,0 +1,188 @@
+"""Every piece at its exact place, nothing lost, nothing too long."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import decimal
+import inspect
+import logging
+import optparse
+import statistics
+import tarfile
+import unittest
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.document import Document
+from clew.graph import count_words
+from clew.read import Piece, Splitter, read
+from clew.read.markdown import Heading, outline
+from clew.read.split import paragraphs, sentences
+
+MODULES = (argparse, collections, decimal, logging, optparse, statistics, tarfile, unittest)
+
+
+def docstrings() -> list[str]:
+    """Real text of every kind: prose, lists, code, tables, all wrapped by hand."""
+    found: dict[str, None] = {}
+    for module in MODULES:
+        for of in (module, *vars(module).values()):
+            said = inspect.getdoc(of) if inspect.isclass(of) or inspect.ismodule(of) or inspect.isfunction(of) else None
+            found[said or ""] = None
+    return [said for said in found if said.strip()]
+
+
+def letters(text: str) -> int:
+    return len(text)
+
+
+def as_a_model_does(text: str) -> int:
+    """A tokenizer that wraps every text in two marks of its own."""
+    return 2 + count_words(text)
+
+
+WORDS = st.sampled_from(
+    ["moon", "Dr.", "sea.", "why?", "Él.", "3.5", "我们。", "走吧", "नमस्ते।", "e\u0301", "😀", "x" * 40, "…", "(a)", "\u2028", "\t"]
+)
+LINES = st.lists(WORDS, max_size=12).map(" ".join)
+TEXTS = st.lists(LINES, max_size=12).flatmap(
+    lambda lines: st.sampled_from(["\n", "\n\n", "\r\n", "\r\n\r\n", "\n \n\n"]).map(lambda end: end.join(lines))
+)
+COUNTS = st.sampled_from([None, letters, as_a_model_does])
+BLOCKS = st.one_of(
+    LINES,
+    LINES.map(lambda line: f"# {line}"),
+    LINES.map(lambda line: f"### {line}"),
+    LINES.map(lambda line: f"{line}\n==="),
+    LINES.map(lambda line: f"- {line}\n- {line}\n  1. {line}"),
+    LINES.map(lambda line: f"```\n# {line}\n\n{line}\n```"),
+    LINES.map(lambda line: f"| a | b |\n|---|---|\n| {line} | x |"),
+    LINES.map(lambda line: f"> {line}\n> # {line}"),
+    LINES.map(lambda line: f"[{line}](a.md) and [b][r]\n\n[r]: c.md"),
+    st.sampled_from(["<div>\nhi\n</div>", "---", "    code", "[r]: <", "```\nnever closed", "| a |", "#", "\0"]),
+)
+MARKDOWN = st.lists(BLOCKS, max_size=8).map("\n\n".join)
+
+
+def check(text: str, pieces: list[Piece], most: int, count) -> None:
+    passages = [piece for piece in pieces if piece.kind == "passage"]
+    for i, piece in enumerate(pieces):
+        if piece.kind != "section":
+            assert text[piece.start : piece.end] == piece.text
+        if piece.parent is not None:
+            above = pieces[piece.parent]
+            assert piece.parent < i
+            assert above.start <= piece.start <= piece.end <= above.end
+            assert above.kind == ("passage" if piece.kind == "sentence" else "section")
+    for one, other in pairwise(passages):
+        assert one.end <= other.start
+    for piece in passages:
+        assert count(piece.text) <= most or len(piece.text.split()) <= 1
+    for at, passage in enumerate(pieces):
+        said = [piece for piece in pieces if piece.parent == at and piece.kind == "sentence"]
+        if said:
+            assert len(said) > 1
+            assert not without(passage.text, [(piece.start - passage.start, piece.end - passage.start) for piece in said]).strip()
+
+
+def without(text: str, spans: list[tuple[int, int]]) -> str:
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start] + text[end:]
+    return text
+
+
+@given(TEXTS, st.integers(1, 40), COUNTS, st.booleans())
+def test_passages_of_a_text_are_exact_disjoint_small_and_leave_out_nothing_but_space(text, most, count, said):
+    pieces = Splitter(most, sentences=said, count=count)(Document("d", text))
+    check(text, pieces, most, count or count_words)
+    assert not without(text, [(p.start, p.end) for p in pieces if p.kind == "passage"]).strip()
+
+
+@given(MARKDOWN, st.integers(1, 40), COUNTS, st.booleans())
+def test_passages_and_headings_of_markdown_leave_out_nothing_but_space(text, most, count, said):
+    pieces = Splitter(most, sentences=said, count=count)(Document("d", text, format="markdown"))
+    check(text, pieces, most, count or count_words)
+    sections = {piece.start for piece in pieces if piece.kind == "section"}
+    headings = [(p.start, p.end) for p in outline(text).parts if isinstance(p, Heading) and p.start in sections]
+    assert len(headings) == len(sections)
+    assert not without(text, headings + [(p.start, p.end) for p in pieces if p.kind == "passage"]).strip()
+    written = {target for _, target in outline(text).links}
+    assert {target for piece in pieces if piece.kind != "sentence" for target in piece.references} == written
+
+
+def test_real_text_keeps_every_sentence_that_fits_whole():
+    for text in docstrings():
+        pieces = Splitter(60, sentences=True)(Document("d", text))
+        check(text, pieces, 60, count_words)
+        passages = [(p.start, p.end) for p in pieces if p.kind == "passage"]
+        assert not without(text, passages).strip()
+        for block in paragraphs(text):
+            for start, end in sentences(text, block.start, block.end, "en"):
+                assert count_words(text[start:end]) > 60 or any(a <= start and end <= b for a, b in passages)
+
+
+def test_neighbouring_passages_could_not_have_been_one():
+    text = "\n\n".join(docstrings())
+    passages = Splitter(100)(Document("d", text))
+    assert all(count_words(text[a.start : b.end]) > 100 for a, b in zip(passages[::2], passages[1::2], strict=False))
+
+
+@given(TEXTS, st.booleans())
+def test_a_document_that_fits_stays_whole(text, markdown):
+    document = Document("d", text, format="markdown" if markdown else "text")
+    assert Splitter(10_000)(document) == [Piece("passage", text, 0, len(text))]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "wanted"),
+    [
+        (None, "Dr. Smith paid $3.5 to J. R. Hill. He asked why. It is over.", 3),
+        ("de", "Am 3. Oktober kam Dr. Müller an, vgl. S. 12. Er blieb bis ca. 12 Uhr.", 2),
+        (None, "我今天去了北京。天气很好！你呢？", 3),
+        (None, "ذهبت إلى المدرسة. هل أنت بخير؟ نعم!", 3),
+        (None, "मैं घर गया। क्या तुम ठीक हो? हाँ!", 3),
+    ],
+)
+def test_sentences_end_where_their_language_ends_them(language, text, wanted):
+    pieces = Splitter(sentences=True, language=language)(Document("d", text))
+    assert [piece.kind for piece in pieces] == ["passage"] + ["sentence"] * wanted
+    assert {piece.parent for piece in pieces[1:]} == {0}
+
+
+def test_the_documents_own_language_is_used():
+    text = "Das war am 3. Oktober. Er kam."
+    assert len(Splitter(sentences=True)(Document("d", text, {"language": "de-AT"}))) == 3
+    assert len(Splitter(sentences=True)(Document("d", text))) == 4
+
+
+def test_code_and_tables_are_kept_together_where_they_fit():
+    code = "```python\n" + "\n\n".join(f"x{i} = {i}. # Not an end. Nor this." for i in range(4)) + "\n```"
+    table = "| a | b |\n|---|---|\n" + "\n".join(f"| {i}. Yes. | no |" for i in range(4))
+    prose = "Some words stand here. " * 8
+    text = f"{prose}\n\n{code}\n\n{prose}\n\n{table}\n\n{prose}"
+    most = max(count_words(code), count_words(table))
+    passages = Splitter(most)(Document("d", text, format="markdown"))
+    assert any(code in piece.text for piece in passages)
+    assert any(table in piece.text for piece in passages)
+    cut = Splitter(count_words(table) // 2)(Document("d", table, format="markdown"))
+    assert len(cut) > 1
+    assert all(piece.text.startswith("|") and piece.text.endswith("|") for piece in cut), (
+        "a table that does not fit is cut between its rows"
+    )
+
+
+def test_the_index_hands_its_tokenizer_to_a_splitter_without_one():
+    text = "one two three four. " * 10
+    with_own = read([Document("d", text)], splitter=Splitter(20), count=letters)
+    assert [graph_text for graph_text in with_own.texts if len(graph_text) > 20] == []
+    assert len(read([Document("d", text)], splitter=Splitter(200, count=letters), count=count_words).rows("passage")) == 1
+
+
+@pytest.mark.parametrize("tokens", [0, -1, 2.5, True, None])
+def test_a_limit_that_is_none_is_refused(tokens):
+    with pytest.raises(ValueError, match="whole number of at least 1"):
+        Splitter(tokens)
