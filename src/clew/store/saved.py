@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -89,7 +89,7 @@ def load(
     path: str | os.PathLike[str],
     *,
     embedder: Any = None,
-    count: Callable[[str], int] | None = None,
+    count: Any = None,
     splitter: Any = ...,
     links: Any = ...,
     verify: Verify = "size",

@@ -19,6 +19,7 @@ import clew.read
 from clew.embed import Embedder, embed_all
 from clew.graph import Graph, count_words
 from clew.store.plain import from_json, to_json
+from clew.tokens import Tiktoken, counter, name_of
 
 PROBE = "The clew of thread that Theseus unwound, 12,345 cubits of it; Ariadne's. 迷宫"
 LEAST = 0.98  # cosine of two vectors of one text by one embedder, with room for other batches, hardware and quantised answers
@@ -31,9 +32,8 @@ def checked(settings: Any) -> Record:
     embedder, count = settings["embedder"], settings["count"]
     parts = [settings["splitter"], *settings["links"]]
     names = [embedder["name"], count["name"], *(part["name"] for part in parts)]
-    if not all(isinstance(name, str) for name in names) or any(
-        "own" in part and not isinstance(part["parameters"], dict) for part in parts
-    ):
+    known = all(isinstance(part["parameters"], dict) and isinstance(part["counters"], dict) for part in parts if "own" in part)
+    if not known or not all(isinstance(name, str) for name in names):
         raise ValueError("its settings are not those of an index")
     if [type(embedder["dimension"]), type(count["probe"]), type(count["own"]), type(settings["fitted"])] != [int, int, bool, bool]:
         raise ValueError("its settings are not those of an index")
@@ -44,11 +44,13 @@ def described(what: str, part: Any) -> Record:
     """Return how to make a splitter or link again, if it is clew's own, and its name."""
     name = type(part).__name__
     if part is None or (is_dataclass(part) and getattr(HOMES[what], name, None) is type(part)):
+        parameters = {} if part is None else {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+        counters = {field: name_of(value) for field, value in parameters.items() if _own_counter(value)}
         try:
-            parameters = {} if part is None else {f.name: getattr(part, f.name) for f in fields(part) if f.init}
-            record = {"name": named(part), "own": None if part is None else name, "parameters": to_json(parameters, "it")}
+            plain = to_json({field: value for field, value in parameters.items() if field not in counters}, "it")
         except ValueError:
             return {"name": named(part)}
+        record = {"name": named(part), "own": None if part is None else name, "parameters": plain, "counters": counters}
         return record if _made(what, record) == part else {"name": named(part)}
     return {"name": named(part)}
 
@@ -76,21 +78,21 @@ def links_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
 
 def described_count(count: Callable[[str], int]) -> Record:
     """Return the counter's name and what it counts in a known text."""
-    return {"name": named(count), "own": count is count_words, "probe": int(count(PROBE))}
+    return {"name": name_of(count), "own": _own_counter(count), "probe": int(count(PROBE))}
 
 
-def count_of(record: Record, given: Callable[[str], int] | None) -> Callable[[str], int]:
-    """Return the counter that was saved, if it is clew's own, or the given one, if it counts as that did."""
-    if given is None:
-        if not record["own"]:
-            raise ValueError(_wanted("count", record["name"]))
-        given = count_words
-    if int(given(PROBE)) != record["probe"]:
+def count_of(record: Record, given: Any) -> Callable[[str], int]:
+    """Return the counter that was saved, if it is clew's own or tiktoken's, or the given one, if it counts as that did."""
+    if given is None and not record["own"]:
+        raise ValueError(_wanted("count", record["name"]))
+    count = counter(record["name"] if given is None else given)
+    _same("count", record["name"], name_of(count), count)
+    if (found := int(count(PROBE))) != record["probe"]:
         raise ValueError(
-            f"the index was made with the counter {record['name']}, by which a text of ours has {record['probe']} tokens; "
-            f"{named(given)} counts {int(given(PROBE))}: give the counter it was made with"
+            f"the index was made with another counter than the one given, though both are named {name_of(count)}: "
+            f"by that a text of ours has {record['probe']} tokens, by this {found}"
         )
-    return _same("count", record["name"], named(given), given)  # type: ignore[no-any-return]  # it is what came
+    return count
 
 
 def described_embedder(embedder: Embedder, dimension: int) -> Record:
@@ -131,6 +133,10 @@ def named(part: Any) -> str:
     return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(part))
 
 
+def _own_counter(value: Any) -> bool:
+    return value is count_words or isinstance(value, Tiktoken)
+
+
 def _made(what: str, record: Record) -> Any:
     name, home = record["own"], HOMES[what]
     if name is None:
@@ -139,7 +145,7 @@ def _made(what: str, record: Record) -> Any:
     if not is_dataclass(kind):
         raise ValueError(f"the index was made with {record['name']}, which this version of clew has not")
     try:
-        return kind(**from_json(record["parameters"]))  # type: ignore[operator]  # a class of ours
+        return kind(**from_json(record["parameters"]), **{field: counter(name) for field, name in record["counters"].items()})  # type: ignore[operator]  # a class of ours
     except TypeError as error:
         raise ValueError(f"the index was made with {record['name']}, which this version of clew cannot make: {error}") from error
 
