@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from clew.graph import Vectors, frozen
+from clew.graph import Floats, Vectors, frozen
+from clew.latent import DIMENSIONS, LatentSemantic
+
+LATENT = "clew-latent-semantic-1"
+WANTED = "an array [n, d] of numbers, or n lists of d numbers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +21,8 @@ class Embedder:
     """An embedder in clew's terms: `texts` and `question` return raw vectors; `name` is recorded in an index.
 
     `ask` embeds a question without blocking an event loop, where the embedder can. `fact_question` embeds it as it is compared with
-    facts, where the embedder tells the two apart.
+    facts, where the embedder tells the two apart. `latent` is what the embedded default is made of, None for any other. An embedder can
+    be pickled where what it was made of can.
     """
 
     name: str
@@ -25,96 +30,171 @@ class Embedder:
     question: Callable[[str], Any]
     ask: Callable[[str], Awaitable[Any]] | None = None
     fact_question: Callable[[str], Any] | None = None
+    latent: LatentSemantic | None = None
 
     @classmethod
     def of(cls, source: Any) -> Embedder:
-        """Return the embedder behind a callable, a LlamaIndex, LangChain or sentence-transformers object, or a model's name."""
+        """Return the embedder behind a callable, a LlamaIndex, LangChain or sentence-transformers object, or a model's name.
+
+        Raises:
+            TypeError: none of these came, or a class in the place of an object, or an async function. ImportError: a name came and
+            sentence-transformers is not installed.
+        """
         if isinstance(source, Embedder):
             return source
+        if isinstance(source, LatentSemantic):
+            return cls.from_latent(source)
         if isinstance(source, str):
-            return cls.of(_sentence_transformer(source))
-        name = str(getattr(source, "model_name", "") or getattr(source, "model", "") or _name_of(source))
+            return replace(cls.of(_sentence_transformer(source)), name=source)
+        if inspect.isclass(source):
+            raise TypeError(f"the embedder is the class {source.__name__}; give an object of it")
+        name = _name_of(source)
         if hasattr(source, "get_text_embedding_batch"):  # LlamaIndex BaseEmbedding
-            return cls(name, source.get_text_embedding_batch, source.get_query_embedding, source.aget_query_embedding)
+            ask = getattr(source, "aget_query_embedding", None)
+            return cls(name, source.get_text_embedding_batch, source.get_query_embedding, ask)
         if hasattr(source, "embed_documents"):  # LangChain Embeddings
             return cls(name, source.embed_documents, source.embed_query, getattr(source, "aembed_query", None))
         if hasattr(source, "encode"):  # sentence-transformers
             texts = getattr(source, "encode_document", source.encode)
-            question = getattr(source, "encode_query", source.encode)
-            return cls(name, lambda t: texts(t), lambda q: question([q])[0])
+            return cls(name, texts, _Alone(getattr(source, "encode_query", source.encode)))
         if callable(source):
-            if inspect.iscoroutinefunction(source):
-                raise TypeError("the embedder is an async function; give a plain one, or a framework's embedder, which has both")
-            return cls(name, source, lambda q: np.asarray(source([q]))[0])
+            if inspect.iscoroutinefunction(source) or inspect.iscoroutinefunction(type(source).__call__):
+                raise TypeError(f"the embedder {name} is async; give a plain callable, or a framework's embedder, which has both")
+            return cls(name, source, _Alone(source))
         raise TypeError(
             f"cannot embed with a {type(source).__name__}: wanted a callable list[str] -> array [n, d], a LlamaIndex BaseEmbedding, "
             "LangChain Embeddings, a sentence-transformers model, or the name of one"
         )
+
+    @classmethod
+    def from_latent(cls, latent: LatentSemantic) -> Embedder:
+        """Return the embedded default of a corpus that it is fitted on already."""
+        return cls(LATENT, latent, latent.question, latent=latent)
+
+    @property
+    def zeros(self) -> bool:
+        """Whether a text may have a row of zeros, "no vector": only the embedded default says so of texts without words."""
+        return self.latent is not None
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """Embeds one text with what embeds lists of them."""
+
+    texts: Callable[[list[str]], Any]
+
+    def __call__(self, text: str) -> Any:
+        raw = self.texts([text])
+        vectors = raw if isinstance(raw, np.ndarray) else _array(raw)
+        if np.ndim(vectors) != 2 or len(vectors) != 1:
+            raise ValueError(f"the embedder returned an array of shape {np.shape(vectors)} for 1 text; wanted [1, d]")
+        return vectors[0]
+
+
+def fit_latent(texts: Sequence[str], dimensions: int = DIMENSIONS) -> Embedder:
+    """Return the embedded default, fitted on these texts."""
+    return Embedder.from_latent(LatentSemantic.fit(texts, dimensions))
+
+
+def embed_all(embedder: Embedder, texts: Sequence[str], *, batch: int = 256, width: int | None = None, progress: bool = False) -> Vectors:
+    """Return unit rows for all texts, batch by batch; equal texts are embedded once.
+
+    Raises:
+        RuntimeError: the embedder failed; says on which batch, and has the embedder's own exception as its cause.
+        ValueError, TypeError: as `unit_rows`.
+    """
+    from tqdm import tqdm
+
+    distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    order = list(distinct)
+    parts: list[Vectors] = []
+    with tqdm(total=len(order), desc="embedding", unit="text", disable=not progress) as bar:
+        for start in range(0, len(order), batch):
+            some = order[start : start + batch]
+            try:
+                raw = embedder.texts(list(some))
+                raw = list(raw) if isinstance(raw, Iterator) else raw
+            except Exception as error:
+                which = f"batch {start // batch + 1} of {-(-len(order) // batch)}, texts {start + 1:,} to {start + len(some):,}"
+                raise RuntimeError(f"the embedder {embedder.name!r} failed on {which}: {type(error).__name__}: {error}") from error
+            parts.append(unit_rows(raw, some, width, zeros=embedder.zeros))
+            width = parts[-1].shape[1]
+            bar.update(len(some))
+    if not parts:
+        return frozen(np.zeros((0, width or 0)), np.float32)
+    vectors = np.concatenate(parts) if len(parts) > 1 else parts[0]
+    return frozen(vectors if len(order) == len(texts) else vectors[[distinct[text] for text in texts]], np.float32)
 
 
 def unit_rows(vectors: Any, texts: Sequence[str], width: int | None = None, zeros: bool = False) -> Vectors:
     """Return the vectors as float32 rows of length 1.
 
     Args:
-        vectors: what an embedder returned for `texts`. width: the dimension they must have, or None. zeros: allow rows of zeros.
+        vectors: what an embedder returned for `texts`: an array, tensor, sparse matrix, generator or list of any float type.
+        width: the dimension they must have, or None. zeros: allow rows of zeros.
 
     Raises:
         ValueError: naming the first text whose vector is missing, ragged, not finite, zero, or of another dimension.
+        TypeError: what came holds no numbers, or is awaitable.
     """
-    rows = [np.asarray(row, np.float64).ravel() for row in vectors]
-    if len(rows) != len(texts):
-        raise ValueError(f"the embedder returned {len(rows)} vectors for {len(texts)} texts")
-    if not rows:
+    matrix = _array(vectors)
+    if np.ndim(matrix) == 0 or len(matrix) != len(texts):
+        what = f"{len(matrix)} vectors" if np.ndim(matrix) else f"a {type(vectors).__name__}"
+        raise ValueError(f"the embedder returned {what} for {len(texts)} texts; wanted {WANTED}, one row per text")
+    if not len(matrix):
         return frozen(np.zeros((0, width or 0)), np.float32)
-    wanted = len(rows[0]) if width is None else width
-    for row, text in zip(rows, texts, strict=True):
+    rows = _checked(matrix, texts, width)
+    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if len(bad):
+        raise ValueError(f"the vector of {_short(texts[bad[0]])} has NaN or infinite values{_more(bad)}")
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    bad = np.flatnonzero(largest[:, 0] == 0)
+    if len(bad) and not zeros:
+        raise ValueError(f"the vector of {_short(texts[bad[0]])} is all zeros: the embedder found nothing in that text{_more(bad)}")
+    largest[bad] = 1
+    rows = rows / largest  # first, lest squares of huge or tiny values leave the range of floats
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    length[bad] = 1
+    return frozen(rows / length, np.float32)
+
+
+def _array(raw: Any) -> Any:
+    """What came as one array where it has one shape, else as a list of arrays."""
+    if inspect.isawaitable(raw):
+        if hasattr(raw, "close"):
+            raw.close()
+        raise TypeError("the embedder returned an awaitable; give a plain callable, or a framework's embedder, which has both")
+    if isinstance(raw, (str, bytes, Mapping, set, frozenset)) or not (hasattr(raw, "__iter__") or hasattr(raw, "__array__")):
+        raise TypeError(f"the embedder returned a {type(raw).__name__}; wanted {WANTED}")
+    if hasattr(raw, "toarray"):  # a sparse matrix
+        return raw.toarray()
+    if hasattr(raw, "detach"):  # a tensor: off its device, and of a type that numpy has (bfloat16 it has not)
+        return raw.detach().cpu().float().numpy()
+    if hasattr(raw, "__array__"):
+        return np.asarray(raw)
+    rows = list(raw)
+    rows = [_array(row) if hasattr(row, "detach") or hasattr(row, "toarray") else row for row in rows]
+    try:
+        return np.asarray(rows)
+    except ValueError:  # ragged
+        return [np.asarray(row) for row in rows]
+
+
+def _checked(matrix: Any, texts: Sequence[str], width: int | None) -> Floats:
+    """The rows as float64 [n, d], d being `width` if that is known."""
+    wanted = np.size(matrix[0]) if width is None else width
+    for row, text in zip(matrix, texts, strict=True) if isinstance(matrix, list) or np.ndim(matrix) != 2 else [(matrix[0], texts[0])]:
+        if np.ndim(row) != 1 or not len(row):
+            raise ValueError(f"the vector of {_short(text)} came as an array of shape {np.shape(row)}; wanted {WANTED}")
         if len(row) != wanted:
             raise ValueError(f"the vector of {_short(text)} has {len(row)} dimensions; wanted {wanted}, as the others have")
-        if not np.isfinite(row).all():
-            raise ValueError(f"the vector of {_short(text)} has NaN or infinite values")
-        if not zeros and not row.any():
-            raise ValueError(f"the vector of {_short(text)} is all zeros: the embedder found nothing in that text")
-    matrix = np.stack(rows)
-    length = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return frozen(np.divide(matrix, length, out=np.zeros_like(matrix), where=length > 0), np.float32)
-
-
-def embed_all(embedder: Embedder, texts: Sequence[str], *, batch: int = 256, width: int | None = None, progress: bool = False) -> Vectors:
-    """Return unit rows for all texts, batch by batch; equal texts are embedded once."""
-    from tqdm import tqdm
-
-    distinct = list(dict.fromkeys(texts))
-    parts: list[Vectors] = []
-    with tqdm(total=len(distinct), desc="embedding", unit="text", disable=not progress) as bar:
-        for start in range(0, len(distinct), batch):
-            some = distinct[start : start + batch]
-            parts.append(unit_rows(embedder.texts(some), some, width, zeros=isinstance(embedder, Embedder) and embedder.name == LATENT))
-            width = parts[-1].shape[1]
-            bar.update(len(some))
-    if not parts:
-        return frozen(np.zeros((0, width or 0)), np.float32)
-    row = {text: i for i, text in enumerate(distinct)}
-    return frozen(np.concatenate(parts)[[row[text] for text in texts]], np.float32)
-
-
-LATENT = "clew-latent-semantic-1"
-
-
-def fit_latent(texts: Sequence[str], dimensions: int = 256) -> Embedder:
-    """Return the embedded default, fitted on these texts."""
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    from clew.algorithms.words import words
-
-    tfidf = TfidfVectorizer(analyzer=words, sublinear_tf=True, dtype=np.float64)
-    matrix = tfidf.fit_transform(texts)
-    rank = min(dimensions, min(matrix.shape) - 1)
-    if rank < 1:
-        return Embedder(LATENT, lambda t: tfidf.transform(t).toarray(), lambda q: tfidf.transform([q]).toarray()[0])
-    svd = TruncatedSVD(rank, random_state=0)
-    svd.fit(matrix)
-    return Embedder(LATENT, lambda t: svd.transform(tfidf.transform(t)), lambda q: svd.transform(tfidf.transform([q]))[0])
+    array = np.asarray(matrix)
+    if array.dtype.kind not in "fiub" and array.dtype.kind != "O":
+        raise TypeError(f"the vectors hold values of type {array.dtype}; wanted {WANTED}")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"the vectors hold values that are not numbers ({error}); wanted {WANTED}") from error
 
 
 def _sentence_transformer(name: str) -> Any:
@@ -127,7 +207,15 @@ def _sentence_transformer(name: str) -> Any:
 
 
 def _name_of(source: Any) -> str:
-    return str(getattr(source, "__qualname__", type(source).__qualname__))
+    """What a model calls itself, else the name of the function or class."""
+    said = [getattr(source, attribute, None) for attribute in ("model_name", "model", "model_id")]
+    said.append(getattr(getattr(source, "model_card_data", None), "base_model", None))  # sentence-transformers
+    own = getattr(source, "__qualname__", type(source).__qualname__)
+    return next((name for name in said if isinstance(name, str) and name), str(own))
+
+
+def _more(bad: Any) -> str:
+    return f", as have {len(bad) - 1:,} more of its batch" if len(bad) > 1 else ""
 
 
 def _short(text: str) -> str:

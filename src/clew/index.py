@@ -187,7 +187,7 @@ class Index:
         return _built(documents, facts, self.splitter, self.graph.count, embedder, self.links, known, progress)
 
     def _vector(self, raw: Any) -> Vectors:
-        row: Vectors = unit_rows([raw], ["the question"], self.graph.vectors.shape[1], zeros=self.fitted)[0]
+        row: Vectors = unit_rows([raw], ["the question"], self.graph.vectors.shape[1], zeros=self.embedder.zeros)[0]
         return row
 
     def _answer(
