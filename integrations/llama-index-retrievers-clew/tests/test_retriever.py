@@ -249,6 +249,14 @@ def test_an_index_node_leads_to_what_it_stands_for(embed_model, nodes, question)
     assert ids(retriever.retrieve(question)) == ids(inner.retrieve(question))
 
 
+def test_a_misspelt_option_is_refused_before_anything_is_embedded(documents, nodes, embed_model):
+    for make, given in ((ClewRetriever.from_documents, documents), (ClewRetriever.from_nodes, nodes)):
+        for wrong in ({"similarity_topk": 3}, {"recipe": "nonsense"}):
+            with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
+                make(given, embed_model, **wrong)
+    assert not embed_model.seen
+
+
 def letters(texts):
     return [[text.lower().count(letter) for letter in "aeioustr"] for text in texts]
 

@@ -12,7 +12,7 @@ from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRan
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.clew.asking import bundle_of, given_vector
-from llama_index.retrievers.clew.candidates import facts_among, scored, without_vector
+from llama_index.retrievers.clew.candidates import facts_among, readable, scored, without_vector
 from llama_index.retrievers.clew.nodes import nodes_of
 
 import clew
@@ -75,7 +75,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> list[NodeWithScore]:
         if query_bundle is None:
             raise ValueError("clew chooses nodes for a question: give postprocess_nodes a query_bundle or a query_str")
-        if not any(one.get_content().strip() for one in nodes):
+        if not readable(nodes):
             return []
         name, wanted = f"clew {self.recipe}", self.top_n or len(nodes)
         dispatcher.event(ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=wanted, model_name=name))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.retrievers.clew.filters import Where, where
 from llama_index.retrievers.clew.nodes import nodes_of
@@ -35,13 +35,7 @@ class Asking:
     llm: Any
 
     def _set_options(self, **options: Any) -> None:
-        unknown = [name for name in options if name not in OPTIONS]
-        if unknown:
-            raise TypeError(f"unknown option {unknown[0]!r}; a question's options are {', '.join(OPTIONS)}")
-        if "recipe" in options:
-            clew.recipes.get(options["recipe"])
-        if "filters" in options:
-            where(options["filters"])
+        check_options(options, OPTIONS)
         for name, value in options.items():
             setattr(self, name, value)
 
@@ -91,11 +85,23 @@ class Asking:
         return await index.aask(bundle.query_str, where=allowed, deadline=self.deadline, vector=vector, **self._how())
 
 
-def nodes_from(index: clew.Index, context: clew.Context) -> list[NodeWithScore]:
-    """Return the nodes of a context that was asked of this index."""
+def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Raise a TypeError for an option of another name, and a ValueError for a recipe or a filter that does not exist."""
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise TypeError(f"unknown option {unknown[0]!r}; known are {', '.join(known)}")
+    if "recipe" in options:
+        clew.recipes.get(options["recipe"])
+    where(options.get("filters"))
+
+
+def nodes_from(index: clew.Index, context: clew.Context, kept: Mapping[str, BaseNode]) -> list[NodeWithScore]:
+    """Return the nodes of a context that was asked of this index; `kept` are the caller's nodes where a loaded index has none."""
     graph = index.graph
 
     def known(id: str) -> Any:
+        if id in kept:
+            return kept[id]
         try:
             return graph.originals[graph.row(id)]
         except KeyError:  # a fact, or a text that a recipe made: no node of the graph

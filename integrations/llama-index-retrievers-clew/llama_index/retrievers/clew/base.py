@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import BaseNode, Document, IndexNode, NodeWithScore, QueryBundle, TransformComponent
 from llama_index.core.vector_stores.types import MetadataFilters
-from llama_index.retrievers.clew.asking import Asking, nodes_from, nothing_found
+from llama_index.retrievers.clew import persisted
+from llama_index.retrievers.clew.asking import OPTIONS, Asking, check_options, nodes_from, nothing_found
 from llama_index.retrievers.clew.candidates import Candidates, nodes_with_vectors, without_vector
 from llama_index.retrievers.clew.nodes import nodes_of
 
 import clew
 
 Triple = tuple[str, str, str]
+CONSTRUCTOR = (*OPTIONS, "callback_manager", "object_map", "objects", "verbose")
 
 
 class ClewRetriever(Asking, BaseRetriever):
@@ -51,6 +54,7 @@ class ClewRetriever(Asking, BaseRetriever):
         if isinstance(index, Candidates) and deadline is not None:
             raise ValueError("a deadline needs an index of clew's: candidates of another store are narrowed without one")
         self.index = index
+        self._kept: Mapping[str, BaseNode] = {}
         self._set_options(recipe=recipe, budget=budget, similarity_top_k=similarity_top_k, filters=filters, deadline=deadline, llm=llm)
 
     @classmethod
@@ -73,6 +77,7 @@ class ClewRetriever(Asking, BaseRetriever):
             splitter: a LlamaIndex node parser or a splitter of clew's; None keeps each document whole.
             options: the arguments of the constructor but the index.
         """
+        check_options(options, CONSTRUCTOR)
         if isinstance(splitter, TransformComponent):
             return cls.from_nodes(splitter(documents), embed_model, facts=facts, count=count, show_progress=show_progress, **options)
         made = clew.Index.from_documents(
@@ -96,6 +101,7 @@ class ClewRetriever(Asking, BaseRetriever):
         Args:
             embed_model, facts, count, options: as in `from_documents`; facts are named by node id or by the id of its source.
         """
+        check_options(options, CONSTRUCTOR)
         given = nodes if embed_model is not None else [without_vector(node) for node in nodes]
         return cls(clew.Index.from_documents(given, embedder=embed_model, facts=facts, count=count, progress=show_progress), **options)
 
@@ -120,11 +126,39 @@ class ClewRetriever(Asking, BaseRetriever):
             embed_model: the model the index was embedded with; None: the one it knows. candidates: how many the store is asked for.
             facts, count, options: as in `from_documents`.
         """
+        check_options(options, CONSTRUCTOR)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         nodes = nodes_with_vectors(index)
         if nodes:
             return cls.from_nodes(nodes, embed_model, facts=facts, count=count, show_progress=show_progress, **options)
         return cls(Candidates(index, embed_model, candidates, facts, count), **options)
+
+    def persist(self, persist_dir: str | Path) -> None:
+        """Save the index, the nodes as they came and the options to a folder; `from_persist_dir` opens it again.
+
+        The embed_model, a splitter or tokenizer of one's own, and the llm are not saved: they are given again.
+        """
+        if not isinstance(self.index, clew.Index):
+            raise TypeError("there is nothing to save: this retriever narrows the candidates of a vector store, which is saved by itself")
+        graph = self.index.graph
+        nodes = {id: node for id, node in zip(graph.ids, graph.originals, strict=True) if isinstance(node, BaseNode)}
+        persisted.save(persist_dir, self.index, {**nodes, **self._kept}, {name: getattr(self, name) for name in OPTIONS})
+
+    @classmethod
+    def from_persist_dir(
+        cls, persist_dir: str | Path, embed_model: Any = None, *, count: Any = None, splitter: Any = ..., **options: Any
+    ) -> Self:
+        """Return the retriever that was saved in a folder: it gives the same nodes.
+
+        Args:
+            embed_model, count, splitter: what the index was made with, where that is not clew's own.
+            options: the arguments of the constructor but the index, in the place of those that were saved.
+        """
+        check_options(options, CONSTRUCTOR)
+        index, nodes, saved = persisted.load(persist_dir, embed_model, count, splitter)
+        made = cls(index, **(saved | options))
+        made._kept = nodes
+        return made
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self._nodes(self.context(query_bundle))
@@ -135,7 +169,7 @@ class ClewRetriever(Asking, BaseRetriever):
 
     def _nodes(self, context: clew.Context) -> list[NodeWithScore]:
         if isinstance(self.index, clew.Index):
-            return nodes_from(self.index, context)
+            return nodes_from(self.index, context, self._kept)
         return nodes_of(context)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:

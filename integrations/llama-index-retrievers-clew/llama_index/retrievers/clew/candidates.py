@@ -27,19 +27,23 @@ def scored(nodes: Sequence[NodeWithScore], own: Callable[[BaseNode], BaseNode] =
     """Return candidates for `clew.narrow`: pairs of a node and its score, or the nodes alone, so that their rank counts.
 
     Rank counts where a node has no score, or one below zero (a logit, a distance turned round): such scores have no common zero.
-    A node that came twice counts once, where it came first; one without text (a picture) cannot be read within a budget of tokens.
+    A node that came twice counts once, where it came first.
 
     Raises:
         ValueError: a score that is not a number.
     """
-    read = [one for one in nodes if one.get_content().strip()]
-    once = list({one.node.node_id: one for one in reversed(read)}.values())[::-1]
+    once = list({one.node.node_id: one for one in reversed(readable(nodes))}.values())[::-1]
     for one in once:
         if one.score is not None and one.score != one.score:
             raise ValueError(f"the score of node {one.node.node_id!r} is not a number; wanted a number or None")
     if all(one.score is not None and one.score >= 0 for one in once) and any(one.score for one in once):
         return [(own(one.node), one.score) for one in once]
     return [own(one.node) for one in once]
+
+
+def readable(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+    """Return the nodes with text; one without (a picture) is nothing that can be read within a budget of tokens."""
+    return [one for one in nodes if one.get_content().strip()]
 
 
 def without_vector(node: BaseNode) -> BaseNode:
@@ -62,7 +66,7 @@ class Candidates:
         embedder = clew.Embedder.of(self.embed_model)
         vector = given_vector(embedder, bundle)
         vector = embedder.question(bundle.query_str) if vector is None else vector
-        return self._retriever(filters).retrieve(_with(bundle, vector)), vector
+        return readable(self._retriever(filters).retrieve(_with(bundle, vector))), vector
 
     async def afind(self, bundle: QueryBundle, filters: MetadataFilters | None) -> tuple[list[NodeWithScore], Any]:
         """Return what `find` returns without blocking the event loop: a store without an async query of its own works in a thread."""
@@ -73,8 +77,8 @@ class Candidates:
             vector = await (asyncio.to_thread(embedder.question, bundle.query_str) if ask is None else ask(bundle.query_str))
         retriever, asked = self._retriever(filters), _with(bundle, vector)
         if type(self.index.vector_store).aquery is BasePydanticVectorStore.aquery:
-            return await asyncio.to_thread(retriever.retrieve, asked), vector
-        return await retriever.aretrieve(asked), vector
+            return readable(await asyncio.to_thread(retriever.retrieve, asked)), vector
+        return readable(await retriever.aretrieve(asked)), vector
 
     def narrow(self, bundle: QueryBundle, found: Sequence[NodeWithScore], vector: Any, **how: Any) -> clew.Context:
         """Return the context made of these nodes; facts of documents that are not among them are left out."""

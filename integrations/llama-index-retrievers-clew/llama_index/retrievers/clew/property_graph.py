@@ -59,13 +59,13 @@ class ClewPGRetriever(Asking, BasePGRetriever):
     def retrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the nodes for a question, in reading order; none while the store is empty."""
         index, context = self.index, self.context(query_bundle)
-        return [] if index is None else nodes_from(index, context)
+        return [] if index is None else nodes_from(index, context, {})
 
     async def aretrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return what `retrieve_from_graph` returns, without blocking the event loop."""
         context = await self.acontext(query_bundle)
         index = self.stored.made
-        return [] if index is None else await asyncio.to_thread(nodes_from, index, context)
+        return [] if index is None else await asyncio.to_thread(nodes_from, index, context, {})
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         index = self.index

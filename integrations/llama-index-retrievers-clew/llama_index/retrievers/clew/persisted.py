@@ -1,0 +1,62 @@
+"""A retriever on the disk: clew's index in one folder, and beside it the nodes as they came and the options of a question.
+
+clew saves the texts, vectors, facts and edges; what only LlamaIndex knows of a node (its relationships, templates and excluded keys)
+is kept in the framework's own docstore file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from llama_index.core.schema import BaseNode
+from llama_index.core.storage.docstore import SimpleDocumentStore
+from llama_index.core.vector_stores.types import MetadataFilters
+from llama_index.retrievers.clew.candidates import without_vector
+
+import clew
+
+INDEX, NODES, OPTIONS = "clew_index", "clew_nodes.json", "clew_retriever.json"
+
+
+def save(folder: str | Path, index: clew.Index, nodes: Mapping[str, BaseNode], options: Mapping[str, Any]) -> None:
+    """Save to a folder, which may hold the files of a `StorageContext` too.
+
+    Raises:
+        TypeError: a recipe that is a method of one's own. ValueError: what `clew.Index.save` refuses. Nothing is written then.
+    """
+    root, recipe, filters = Path(folder), options["recipe"], options["filters"]
+    if not isinstance(recipe, str):
+        raise TypeError(f"a recipe is saved by its name: with_options(recipe=…) before, and after loading, in the place of {recipe!r}")
+    plain = {name: value for name, value in options.items() if name not in ("filters", "llm")}
+    written = json.dumps(plain | {"filters": None if filters is None else filters.model_dump(mode="json")}, indent=1)
+    store = SimpleDocumentStore()
+    store.add_documents([without_vector(node) for node in nodes.values()])
+    index.save(root / INDEX)
+    _replace(root / NODES, json.dumps(store.to_dict()))
+    _replace(root / OPTIONS, written)
+
+
+def load(folder: str | Path, embed_model: Any, count: Any, splitter: Any) -> tuple[clew.Index, dict[str, BaseNode], dict[str, Any]]:
+    """Return the index, the nodes by id, and the options that were saved.
+
+    Raises:
+        FileNotFoundError: no retriever was saved there. ValueError: what `clew.Index.load` refuses.
+    """
+    root = Path(folder)
+    if not (root / OPTIONS).exists():
+        raise FileNotFoundError(f"no retriever was saved in {str(root)!r}: it has no {OPTIONS}")
+    options = json.loads((root / OPTIONS).read_text("utf-8"))
+    filters = options.pop("filters")
+    index = clew.Index.load(root / INDEX, embedder=embed_model, count=count, splitter=splitter)
+    nodes = SimpleDocumentStore.from_dict(json.loads((root / NODES).read_text("utf-8"))).docs
+    return index, nodes, options | {"filters": None if filters is None else MetadataFilters.model_validate(filters)}
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write whole or not at all."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(text, "utf-8")
+    new.replace(path)
