@@ -66,7 +66,7 @@ def test_the_figures_are_those_of_the_contexts(opened):
             best = index.ask(question.text, recipe=recipe, budget=None, limit=3)
             ids = [item.id for item in sorted(best, key=lambda item: -item.score)]
             ranks.append(max([1 / (i + 1) for i, id in enumerate(ids) if id in question.gold], default=0))
-        assert found.mean(recipe, "MRR") == pytest.approx(np.mean(ranks))
+        assert found.mean(recipe, "MRR@3") == pytest.approx(np.mean(ranks))
         for budget in (40, 60):
             rendered, reference = [], []
             for question in opened.questions:
@@ -145,8 +145,8 @@ def test_one_call_opens_and_compares_a_folder_and_says_the_same_again(folder):
     assert said["tables"][0]["methods"]["bm25"]["R@2"]["mean"] == first.mean("bm25", "R@2")
     text = first.to_markdown(intervals=True)
     assert text.startswith("3 questions. Benchmark(")
-    assert "| method | R@1 | R@2 | all@1 | all@2 | MRR | ms |" in text
-    assert "(bootstrap over questions, 50 samples, seed 4)" in text
+    assert "| method | R@1 | R@2 | all@1 | all@2 | MRR@2 | ms |" in text
+    assert "(bootstrap over questions, 50 samples, seed 4), each by itself" in text
     assert "Note: 3 questions are too few for intervals to be trusted." in text
 
 
