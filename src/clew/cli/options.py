@@ -5,16 +5,23 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from clew.render import STYLES
 
 TOKENS, BUDGET, DEFAULT = 256, 2000, "fused"
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line, as all others are."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"clew: {message} (see `{self.prog} --help`)\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line; `options.run(options)` does what was asked."""
-    top = argparse.ArgumentParser("clew", description=WHAT, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = Parser("clew", description=WHAT, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--version", action="version", version=f"clew {_version()}")
     top.set_defaults(run=None, traceback=False)
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
@@ -38,10 +45,10 @@ def _command(commands: Any, name: str, help: str, examples: str, run: Callable[[
 
 def _ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("source", metavar="FOLDER|FILE|INDEX", help="what to read; an index is a folder made by `clew index`")
-    ask.add_argument("question", help="the question, in quotes")
+    ask.add_argument("question", type=_question, help="the question, in quotes")
     ask.add_argument("--recipe", default=DEFAULT, metavar="NAME", help=f"the method (default: {DEFAULT}; `clew recipes` lists them)")
     ask.add_argument("--budget", type=_budget, default=BUDGET, metavar="N", help=f"the most tokens of context, or none (default: {BUDGET})")
-    ask.add_argument("--limit", type=int, metavar="K", help="exactly so many items while there are so many")
+    ask.add_argument("--limit", type=_count, metavar="K", help="exactly so many items while there are so many")
     ask.add_argument(
         "--where",
         action="append",
@@ -66,7 +73,7 @@ def _index(index: argparse.ArgumentParser) -> None:
 
 def _reading(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--tokens", type=int, metavar="N", help=f"split documents into passages of at most so many tokens (default: {TOKENS})"
+        "--tokens", type=_count, metavar="N", help=f"split documents into passages of at most so many tokens (default: {TOKENS})"
     )
     command.add_argument(
         "--embedder",
@@ -79,8 +86,8 @@ def _reading(command: argparse.ArgumentParser) -> None:
 def _measure(measure: argparse.ArgumentParser) -> None:
     measure.add_argument("source", nargs="?", metavar="FOLDER", help="corpus.jsonl, queries.jsonl and what else `--prepare` writes")
     measure.add_argument("--recipes", type=_names, metavar="A,B", help="which recipes (default: all)")
-    measure.add_argument("--budgets", type=_numbers, metavar="N,M", help="budgets in tokens (default: 256,512,1024,2048)")
-    measure.add_argument("--limits", type=_numbers, metavar="K,L", help="numbers of passages (default: 2,5,10)")
+    measure.add_argument("--budgets", type=_counts, metavar="N,M", help="budgets in tokens (default: 256,512,1024,2048)")
+    measure.add_argument("--limits", type=_counts, metavar="K,L", help="numbers of passages (default: 2,5,10)")
     measure.add_argument("--baseline", default="dense", metavar="NAME", help="what the others are compared with (default: dense)")
     measure.add_argument(
         "--embedder", metavar="NAME", help="a sentence-transformers model (default: the folder's vectors, else clew's own)"
@@ -91,19 +98,31 @@ def _measure(measure: argparse.ArgumentParser) -> None:
         "--prepare", type=Path, metavar="FILE", help="make a folder of MuSiQue's, HotpotQA's or 2WikiMultihopQA's own file"
     )
     measure.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="the folder to make")
-    measure.add_argument("--questions", type=int, metavar="N", help="prepare so many questions, drawn at random (default: all)")
+    measure.add_argument("--questions", type=_count, metavar="N", help="prepare so many questions, drawn at random (default: all)")
+
+
+def _question(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("a question has at least one word")
+    return text
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number of at least 1 is wanted, not {text!r}")
+    return int(text)
 
 
 def _budget(text: str) -> int | None:
-    return None if text == "none" else int(text)
+    return None if text == "none" else _count(text)
 
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(number) for number in _names(text)]
+def _counts(text: str) -> list[int]:
+    return [_count(number) for number in _names(text)]
 
 
 def _version() -> str:

@@ -1,0 +1,279 @@
+"""The command line does what its help says, on real texts: the help of Python's own modules, written to a folder of Markdown files."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import clew
+from clew import cli, recipes
+from clew.cli import source
+from clew.cli.options import parser
+from clew.read.split import Splitter
+
+QUESTION = "Which average should I use for speeds and other rates?"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """One Markdown file per module, with a section per function, and two files that are not text."""
+    import shutil
+    import statistics
+    import textwrap
+
+    docs = tmp_path_factory.mktemp("docs")
+    for module in (shutil, statistics, textwrap):
+        sections = [f"## {name}\n\n{inspect.getdoc(getattr(module, name))}\n" for name in module.__all__]
+        (docs / f"{module.__name__}.md").write_text(f"# The module {module.__name__}\n\n" + "\n".join(sections), encoding="utf-8")
+    (docs / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    (docs / "nothing.txt").write_text("", encoding="utf-8")
+    return docs
+
+
+@pytest.fixture(scope="module")
+def index(folder) -> clew.Index:
+    return clew.Index.from_documents(folder, splitter=Splitter(tokens=256))
+
+
+@pytest.fixture(scope="module")
+def saved(folder, tmp_path_factory) -> str:
+    where = tmp_path_factory.mktemp("saved") / "docs.clew"
+    assert cli.main(["index", str(folder), "-o", str(where)]) == 0
+    return str(where)
+
+
+def run(capsys, *arguments: object) -> tuple[object, str, str]:
+    try:
+        code = cli.main([str(argument) for argument in arguments])
+    except SystemExit as done:  # the parser's own way out
+        code = done.code
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_ask_prints_the_context_and_the_lines_every_item_stands_on(capsys, folder, index):
+    code, out, _ = run(capsys, "ask", folder, QUESTION, "--budget", 700)
+    context = index.ask(QUESTION, budget=700)
+    text, _, below = out.rpartition("\n\nsources: ")
+    assert (code, text) == (0, context.text)
+    assert below.startswith(f"{len(context)} items, {context.tokens} of 700 tokens\n")
+    places = re.findall(r"^ +(\d+)  (\S+?):(\d+)(?:-(\d+))? > (.+)  \(([\d,]+) tokens\)$", below, re.MULTILINE)
+    assert [int(number) for number, *_ in places] == list(range(1, len(context) + 1))
+    for item, (_, file, first, last, heading, tokens) in zip(context, places, strict=True):
+        lines = (folder / file).read_text(encoding="utf-8").splitlines()[int(first) - 1 : int(last or first)]
+        assert "\n".join(lines).strip() == item.text.strip()
+        assert heading.split(" > ")[-1] in (folder / file).read_text(encoding="utf-8")
+        assert int(tokens) == item.tokens
+
+
+def test_a_saved_index_answers_as_the_folder_does(capsys, folder, saved):
+    asked = (QUESTION, "--budget", 500, "--explain")
+    of_folder, of_index = (run(capsys, "ask", what, *asked)[1].partition("\nstages:")[0] for what in (folder, saved))
+    assert of_folder == of_index
+
+
+def test_json_says_all_there_is(capsys, saved, index):
+    said = json.loads(run(capsys, "ask", saved, QUESTION, "--budget", 500, "--limit", 3, "--recipe", "bm25", "--json")[1])
+    wanted = index.ask(QUESTION, budget=500, limit=3, recipe="bm25").to_dict()
+    assert {key: value for key, value in said.items() if key != "trace"} == {key: value for key, value in wanted.items() if key != "trace"}
+
+
+def test_explain_says_why_each_item_is_there_what_was_left_out_and_how_long_it_took(capsys, saved, index):
+    context = index.ask(QUESTION, budget=300)
+    out = run(capsys, "ask", saved, QUESTION, "--budget", 300, "--explain")[1]
+    assert context.dropped
+    for item in context:
+        assert f"seed, score {item.score:.3f}  {item.id}\n        the question touches it ({item.why[0].weight:.2f})" in out
+    for dropped in context.dropped[:5]:
+        assert f"{dropped.id}: {dropped.reason}" in out
+    assert len(re.findall(r"^ +[\d.]+ ms  ", out, re.MULTILINE)) == len(context.trace)
+
+
+def test_mermaid_and_html_show_the_same_context(capsys, saved, index, tmp_path):
+    out = run(capsys, "ask", saved, QUESTION, "--mermaid", "--html", tmp_path / "why.html")[1]
+    context = index.ask(QUESTION)
+    assert out == context.to_mermaid()
+    page = (tmp_path / "why.html").read_text(encoding="utf-8")
+    assert page.count("<article") == len(context)
+
+
+def test_style_where_and_limit_reach_the_index(capsys, saved):
+    _, out, _ = run(capsys, "ask", saved, "copy a file", "--style", "numbered", "--limit", 2, "--where", "file_name=shutil.md")
+    assert re.findall(r"^\[(\d)\]", out, re.MULTILINE) == ["1", "2"]
+    assert set(re.findall(r"^ +\d  (\S+?):", out, re.MULTILINE)) == {"shutil.md"}
+    both = run(capsys, "ask", saved, "text", "--budget", "none", "--where", "file_name=shutil.md", "--where", "file_name=textwrap.md")[1]
+    assert set(re.findall(r"^ +\d+  (\S+?\.md)", both, re.MULTILINE)) == {"shutil.md", "textwrap.md"}
+
+
+def test_a_value_of_where_is_text_and_number():
+    from clew.cli.ask import wanted
+
+    assert wanted(["year=2020", "year=2021", "name=x=y"]) == {"year": ["2020", 2020, "2021", 2021], "name": ["x=y"]}
+
+
+def test_facts_are_read_from_json(capsys, folder, tmp_path):
+    facts = tmp_path / "facts.json"
+    facts.write_text(json.dumps({"statistics.md": [["harmonic_mean", "is an average of", "rates"]]}), encoding="utf-8")
+    out = run(capsys, "ask", folder, "average of rates", "--facts", facts, "--recipe", "hipporag", "--limit", 1, "--explain")[1]
+    assert "the question matches the fact “harmonic_mean is an average of rates”" in out
+
+
+def test_what_is_not_read_is_said_beside_the_result(capsys, folder):
+    _, out, err = run(capsys, "ask", folder, QUESTION)
+    assert err.startswith("clew: not read: ")
+    assert "(logo.png)" in err.splitlines()[0]
+    assert "(nothing.txt)" in err.splitlines()[0]
+    assert "logo.png" not in out
+    assert source.skipped((("a/x", "binary"), *((f"{i}.gif", "empty") for i in range(5)))) == (
+        "not read: 5 empty (0.gif, 1.gif, 2.gif, …); 1 binary (x)"
+    )
+
+
+def test_slow_reading_hints_at_an_index(capsys, folder, monkeypatch):
+    assert "clew index" not in run(capsys, "ask", folder, QUESTION)[2] or source.SLOW < 5.1  # as slow as this machine happens to be
+    monkeypatch.setattr(source, "SLOW", -1.0)
+    assert f"`clew index {folder} -o DIR`" in run(capsys, "ask", folder, QUESTION)[2]
+
+
+def test_nothing_found_is_said(capsys, saved):
+    code, out, _ = run(capsys, "ask", saved, "xyzzy plugh")
+    assert code == 0
+    assert out.startswith("sources: 0 items")
+
+
+def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object, ...]]:
+    """What the line on stderr says, by what was typed."""
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    (tmp_path / "list.json").write_text("[]", encoding="utf-8")
+    (tmp_path / "unknown.json").write_text('{"nowhere.md": [["a", "b", "c"]]}', encoding="utf-8")
+    return {
+        "no file or folder": ("ask", tmp_path / "absent", "x"),
+        "unknown recipe 'best'; known: dense": ("ask", folder, "x", "--recipe", "best"),
+        "--budget: a whole number": ("ask", folder, "x", "--budget", "-1"),
+        "--limit: a whole number of at least 1 is wanted, not 'many'": ("ask", folder, "x", "--limit", "many"),
+        "question: a question has": ("ask", folder, " "),
+        "unrecognized arguments: --best (see `clew --help`)": ("ask", folder, "x", "--best"),
+        "invalid choice: 'find'": ("find", folder, "x"),
+        "KEY=VALUE": ("ask", saved, "x", "--where", "name"),
+        "allows none": ("ask", saved, "x", "--where", "file_name=absent.md"),
+        "bad.json is not JSON": ("ask", folder, "x", "--facts", tmp_path / "bad.json"),
+        "must hold one JSON object": ("ask", folder, "x", "--facts", tmp_path / "list.json"),
+        "'nowhere.md'": ("ask", folder, "x", "--facts", tmp_path / "unknown.json"),
+        "absent.json: No such file": ("ask", folder, "x", "--facts", tmp_path / "absent.json"),
+        "--tokens belongs to `clew index`": ("ask", saved, "x", "--tokens", 9),
+        "--tokens: a whole number": ("ask", folder, "x", "--tokens", 0),
+        "pip install": ("ask", folder, "x", "--embedder", "some-model"),
+        "exists and is not an index": ("index", folder, "-o", folder),
+        "needs at least one with text": ("index", folder / "nothing.txt", "-o", tmp_path / "new"),
+        "unknown recipe 'worst'": ("recipes", "worst"),
+        "name a folder": ("measure",),
+        "-o belongs to --prepare": ("measure", folder, "-o", tmp_path),
+        "--prepare takes": ("measure", folder, "--prepare", folder),
+        "corpus.jsonl": ("measure", folder),
+    }
+
+
+def test_a_mistake_is_one_line_on_stderr_and_code_2(capsys, folder, saved, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # as if it were not installed
+    capsys.readouterr()
+    for wanted, typed in mistakes(folder, saved, tmp_path).items():
+        code, out, err = run(capsys, *typed)
+        last = err.splitlines()[-1]
+        assert (code, out) == (2, ""), typed
+        assert last.startswith("clew: "), typed
+        assert wanted in last, typed
+        assert "Traceback" not in err
+
+
+def test_traceback_is_there_for_those_who_want_it(folder):
+    with pytest.raises(ValueError, match="unknown recipe"):
+        cli.main(["ask", str(folder), "x", "--recipe", "best", "--traceback"])
+
+
+def test_a_wrong_recipe_is_said_before_anything_is_read(capsys, folder, monkeypatch):
+    monkeypatch.setattr(clew.Index, "from_documents", lambda *_, **__: pytest.fail("read"))
+    assert run(capsys, "ask", folder, "x", "--recipe", "best")[0] == 2
+    assert run(capsys, "ask", folder, "x", "--where", "name")[0] == 2
+
+
+def test_interruption_is_quiet(capsys, folder, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(clew.Index, "from_documents", interrupt)
+    assert run(capsys, "ask", folder, "x") == (130, "", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
+def test_a_reader_that_has_enough_is_no_error():
+    process = subprocess.Popen([sys.executable, "-m", "clew", "recipes", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 0
+
+
+def test_a_terminal_that_lacks_a_character_gets_its_number(folder, saved):
+    command = [sys.executable, "-m", "clew", "ask", saved, "Wörter ⟶ text", "--json"]
+    done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}, capture_output=True, check=True)
+    assert rb"W\xf6rter \u27f6 text" in done.stdout
+
+
+def test_every_recipe_is_listed_with_what_it_does_and_its_stages(capsys):
+    listed = json.loads(run(capsys, "recipes", "--json")[1])
+    assert list(listed) == recipes.names()
+    for name, about in listed.items():
+        assert about["does"], f"nothing is said above {name}"
+        assert all(stage["does"] for stages in about["stages"].values() for stage in stages)
+        assert about["method"] == repr(recipes.get(name))
+    out = run(capsys, "recipes")[1]
+    assert all(f"{name}\n" in out or f"{name} (the default)\n" in out for name in listed)
+
+
+def test_a_benchmark_is_prepared_and_measured(capsys, tmp_path):
+    texts = {"Anna": "Anna married Ben.", "Ben": "Ben lives on Corfu.", "Corfu": "Corfu is an island.", "Delos": "Delos is holy."}
+    record = {
+        "_id": "1",
+        "question": "Where does Anna's husband live?",
+        "answer": "Corfu",
+        "context": [[title, [text]] for title, text in texts.items()],
+        "supporting_facts": [["Anna", 0], ["Ben", 0]],
+    }
+    (tmp_path / "hotpot.json").write_text(json.dumps([record]), encoding="utf-8")
+    made = tmp_path / "made"
+    assert "1 questions on 4 passages" in run(capsys, "measure", "--prepare", tmp_path / "hotpot.json", "-o", made)[1]
+    how = ("--recipes", "bm25", "--budgets", "20,40", "--limits", "2")
+    code, out, _ = run(capsys, "measure", made, *how)
+    assert code == 0
+    assert all(said in out for said in ("| bm25 |", "| dense |", "R@2", "R@20 tokens", "R@40 tokens"))
+    assert json.loads(run(capsys, "measure", made, *how, "--json")[1])["questions"] == 1
+
+
+def test_every_example_of_the_help_can_be_typed():
+    """The commands of all epilogs parse; what follows two spaces is a remark."""
+    subparsers = next(action for action in parser()._actions if hasattr(action, "choices") and action.choices and "ask" in action.choices)
+    epilogs = [parser().epilog, *(sub.epilog for sub in subparsers.choices.values())]
+    lines = [line.strip() for epilog in epilogs for line in epilog.splitlines() if line.strip().startswith("clew ")]
+    assert len(lines) > 15
+    for line in lines:
+        for command in re.split(r" && | \| jq.*", re.split(r"  +", line)[0]):
+            if command.strip():
+                assert parser().parse_args(shlex.split(command)[1:]).run
+
+
+def test_without_a_command_the_help_is_shown_and_the_version_is_the_packages(capsys):
+    code, out, _ = run(capsys)
+    assert code == 0
+    assert out.startswith("usage: clew")
+    with pytest.raises(SystemExit) as done:
+        cli.main(["--version"])
+    assert done.value.code == 0
+    assert capsys.readouterr().out == f"clew {clew.__version__}\n"

@@ -1,0 +1,56 @@
+"""Every example runs as it stands, with no key and no network, and says what its first lines promise."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SAYS = {
+    "quickstart": ((), ["# statistics.harmonic_mean", "of 300 tokens: harmonic_mean", "pvariance    expansion", "flowchart LR"]),
+    "llamaindex_query_engine": (("llama_index.retrievers.clew",), ["Return the harmonic mean of data", "1  harmonic_mean"]),
+    "llamaindex_postprocessor": (
+        ("llama_index.postprocessor.clew",),
+        ["12 nodes were found", "Return the harmonic mean of data", "Query: Which"],
+    ),
+    "langchain_lcel_chain": (("langchain_clew",), ["[1] Return the harmonic mean", "harmonic_mean: question -touches-> harmonic_mean"]),
+    "langchain_compressor_ensemble": (("langchain_clew", "langchain_classic"), ["within 500 tokens", "harmonic_mean    seed"]),
+}
+
+
+def test_no_example_is_left_out():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAYS)
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_the_example_runs_offline_and_says_what_it_should(name, tmp_path):
+    modules, wanted = SAYS[name]
+    for module in modules:
+        pytest.importorskip(module)
+    blocked = tmp_path / "sitecustomize.py"
+    blocked.write_text("import socket\ndef no(*a): raise OSError('an example went to the network')\nsocket.socket.connect = no\n")
+    keep = {key: value for key, value in os.environ.items() if "KEY" not in key and "TOKEN" not in key}
+    paths = os.pathsep.join([str(tmp_path), *filter(None, [keep.get("PYTHONPATH")])])
+    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
+    done = subprocess.run(
+        command,
+        env=keep | {"PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for said in wanted:
+        assert said in done.stdout
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_an_example_is_read_in_a_minute(name):
+    lines = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 60
+    assert lines[0].startswith('"""')
