@@ -71,7 +71,8 @@ class Comparison:
             parts += [f"### {one.title}", one.to_markdown(intervals=intervals, more=time if i == 0 else None)]
         parts.append(
             f"Bold with ▲ or ▼: the 95 % interval of the paired difference from {self.baseline} excludes 0 (bootstrap over questions, "
-            f"{self.samples:,} samples, seed {self.seed}), each by itself: of a hundred equal methods about five would be marked. ms: median per question, its vector known."
+            f"{self.samples:,} samples, seed {self.seed}), each by itself: of a hundred equal methods "
+            f"about five would be marked. ms: median per question, its vector known."
         )
         return "\n\n".join((*parts, *(f"Note: {note}." for note in self.notes))) + "\n"
 
