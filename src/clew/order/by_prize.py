@@ -24,8 +24,8 @@ class ByPrize:
 
 
 def content_of(graph: Graph, chosen: Subgraph) -> Rows:
-    """Return the chosen nodes that are read; connectors are passed through."""
-    return chosen.nodes[graph.content[chosen.nodes]]
+    """Return the chosen nodes that are read, by row, so that ties go to the lower one; connectors are passed through."""
+    return np.sort(chosen.nodes[graph.content[chosen.nodes]])
 
 
 def facts_of(graph: Graph, chosen: Subgraph) -> Rows:

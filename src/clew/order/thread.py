@@ -26,16 +26,17 @@ class Thread:
             rows = content_of(graph, chosen)
             ranked = rows[best(prizes[rows])]
             strength = _strengths(links, ranked, ~graph.content)
-            unread, path, order = set(range(len(ranked))), list[int](), list[int]()
+            unread, path, order = dict.fromkeys(range(len(ranked))), list[int](), list[int]()
             while unread:
-                while path and not any(strength[path[-1]].get(other, 0) > 0 for other in unread):
+                tied: list[int] = []
+                while path and not (tied := [other for other in strength[path[-1]] if other in unread]):
                     path.pop()
                 if path:
                     ties = strength[path[-1]]
-                    following = min(unread, key=lambda other: (-ties.get(other, 0.0), other))
+                    following = min(tied, key=lambda other: (-ties[other], other))
                 else:
-                    following = min(unread)  # positions are ranks
-                unread.remove(following)
+                    following = next(iter(unread))  # positions are ranks
+                del unread[following]
                 path.append(following)
                 order.append(following)
             return Reading.of(ranked[order], facts_of(graph, chosen))

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.algorithms.rank import DECIMALS, best, scaled
-from clew.graph import Floats, Graph, Query, Seeds, Subgraph, frozen
+from clew.graph import Floats, Graph, Query, Seeds, Subgraph
+from clew.select.narrowed import bridges, narrowed
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,14 @@ class MMR:
 
         def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
             inside = candidates.nodes
-            kept = inside[np.isin(inside, candidates.kept)]
-            rows = inside[content[inside] & (prizes[inside] > 0) & ~np.isin(inside, candidates.kept)]
+            kept = bridges(candidates)
+            rows = inside[content[inside] & (prizes[inside] > 0) & ~np.isin(inside, kept)]
             rows = rows[best(prizes[rows], self.fetch)]
             limits = [k for k in (self.k, query.limit) if k is not None]
             most = min([len(rows), *(max(0, k - int(content[kept].sum())) for k in limits)])
             left = budget - int(graph.tokens[kept[content[kept]]].sum())
             chosen, dropped = _picked(graph, rows, scaled(prizes[rows]), kept, self.share, most, left)
-            nodes = np.concatenate([kept, np.array(chosen, np.int32)])
-            return Subgraph(frozen(nodes, np.int32), candidates.edges, candidates.kept, dropped=tuple(dropped))
+            return narrowed(graph, candidates, chosen, dropped)
 
         return select
 
@@ -61,7 +61,7 @@ def _picked(
     vectors = graph.vectors[rows]
     likeness = np.full(len(rows), -np.inf)
     if len(kept):
-        likeness = (vectors @ graph.vectors[kept].T).max(axis=1).astype(np.float64)
+        likeness = np.einsum("ij,kj->ik", vectors, graph.vectors[kept]).max(axis=1).astype(np.float64)
     open_, chosen = np.ones(len(rows), np.bool_), list[int]()
     dropped: list[tuple[int, str]] = []
     while len(chosen) < most and open_.any():
@@ -74,5 +74,7 @@ def _picked(
             continue
         chosen.append(row)
         left -= tokens
-        likeness = np.maximum(likeness, (vectors @ vectors[i]).astype(np.float64))
+        likeness = np.maximum(
+            likeness, np.einsum("ij,j->i", vectors, vectors[i]).astype(np.float64)
+        )  # not BLAS: see `cosines` of the seeds
     return chosen, dropped

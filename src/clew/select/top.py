@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Query, Seeds, Subgraph, frozen
+from clew.graph import Floats, Graph, Query, Seeds, Subgraph
+from clew.select.narrowed import bridges, narrowed
 
 FIRST = 1000  # ranking all of a large graph costs more than ranking as many as nearly every context holds
 
@@ -16,6 +15,8 @@ FIRST = 1000  # ranking all of a large graph costs more than ranking as many as 
 @dataclass(frozen=True)
 class Top:
     """Take candidates of the content kinds by falling prize while they fit; one that does not fit is passed over, and said.
+
+    Nodes that must be kept (bridges) come first and for sure.
 
     Attributes:
         k: take at most so many; None for as many as fit.
@@ -29,12 +30,15 @@ class Top:
         content = graph.content
 
         def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
-            rows = candidates.nodes[content[candidates.nodes] & (prizes[candidates.nodes] > 0)]
-            most = min([len(rows), *(k for k in (self.k, query.limit) if k is not None)])
+            kept, free = bridges(candidates), content & (prizes > 0)
+            free[kept] = False
+            kept = kept[content[kept]]
+            rows = candidates.nodes[free[candidates.nodes]]
+            most = min([len(rows), *(k - len(kept) for k in (self.k, query.limit) if k is not None)])
             ranked, at = rows[best(prizes[rows], FIRST)], 0
             chosen: list[int] = []
             passed: list[tuple[int, str]] = []
-            left, before_last = budget, 0
+            left, before_last = budget - int(graph.tokens[kept].sum()), 0
             while len(chosen) < most and len(passed) < self.reach and at < len(rows):
                 if at == len(ranked):
                     ranked = rows[best(prizes[rows])]
@@ -47,6 +51,6 @@ class Top:
                 left -= tokens
                 before_last = len(passed)
             # Of those behind the last one taken, only the first was kept out by the budget alone.
-            return Subgraph(frozen(chosen, np.int32), kept=candidates.kept, dropped=tuple(passed[: before_last + 1]))
+            return narrowed(graph, candidates, chosen, passed[: before_last + 1])
 
         return select

@@ -1,0 +1,37 @@
+"""What a later selector leaves of an earlier one's choice, beside its own: the bridges, the links, and what was said of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clew.graph import Graph, Rows, Subgraph, frozen
+
+
+def bridges(candidates: Subgraph) -> Rows:
+    """Return the candidates that must be kept, in the order of the candidates."""
+    return candidates.nodes[np.isin(candidates.nodes, candidates.kept)]
+
+
+def narrowed(graph: Graph, candidates: Subgraph, chosen: Any, dropped: list[tuple[int, str]]) -> Subgraph:
+    """Return the bridges and the `chosen` candidates, with the edges among them, also over connectors that an earlier selector chose."""
+    nodes = np.concatenate([bridges(candidates), np.asarray(chosen, np.int32)])
+    edges = candidates.edges
+    if len(edges):
+        tails, heads = graph.edges.tails, graph.edges.heads
+        inside = ~graph.content
+        inside[nodes] = True
+        edges = edges[inside[tails[edges]] & inside[heads[edges]]]
+        through = np.setdiff1d(np.concatenate([tails[edges], heads[edges]]), nodes)
+        nodes = np.concatenate([nodes, candidates.nodes[np.isin(candidates.nodes, through)]])
+    read = set(nodes.tolist())
+    groups = tuple(rows for group in candidates.groups if len(rows := tuple(row for row in group if row in read)) > 1)
+    return Subgraph(
+        frozen(nodes, np.int32),
+        frozen(edges, np.int32),
+        candidates.kept,
+        groups,
+        missing=candidates.missing,
+        dropped=(*candidates.dropped, *dropped),
+    )

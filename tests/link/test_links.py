@@ -1,0 +1,127 @@
+"""Every kind of link by its definition, on small graphs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.graph import Facts as Said
+from clew.graph import Graph, Labels, Ragged, frozen
+from clew.link import Contains, Facts, Hyperlink, Mentions, Next, Shared, Similar, Synonym
+
+
+def triples(edges, graph, weights=False):
+    named = [(graph.ids[t], graph.ids[h]) for t, h in zip(edges.tails, edges.heads, strict=True)]
+    return [(*pair, round(float(w), 6)) for pair, w in zip(named, edges.weights, strict=True)] if weights else named
+
+
+def said_in(passages, read_from):
+    """`passages` texts and one entity for each list of passages it was read from."""
+    n = len(passages)
+    return Graph.of(
+        [*passages, *(f"entity {i}" for i in range(len(read_from)))],
+        ids=[*(f"p{i}" for i in range(n)), *(f"e{i}" for i in range(len(read_from)))],
+        kinds=["passage"] * n + ["entity"] * len(read_from),
+        read_from=Ragged.of([*[()] * n, *read_from]),
+    )
+
+
+def test_contains_and_next_are_the_documents_own_structure():
+    graph = Graph.of(
+        ["title", "one", "two", "alone"],
+        ids=["d", "d1", "d2", "x"],
+        kinds=["document", "passage", "passage", "passage"],
+        parents=[-1, 0, 0, -1],
+        previous=[-1, -1, 1, -1],
+    )
+    assert triples(Contains().on(graph), graph) == [("d", "d1"), ("d", "d2")]
+    assert triples(Next().on(graph), graph) == [("d1", "d2")]
+    assert set(Contains().on(graph).kinds) == {"contains"}
+    assert set(Next().on(graph).kinds) == {"next"}
+
+
+def test_mentions_lead_from_a_passage_to_what_was_read_from_it_and_die_with_it():
+    graph = said_in(["a", "b"], [[0], [0, 1]])
+    edges = Mentions().on(graph)
+    assert sorted(triples(edges, graph)) == [("p0", "e0"), ("p0", "e1"), ("p1", "e1")]
+    assert [part.tolist() for part in map(edges.read_from.__getitem__, range(3))] == [[t] for t in edges.tails.tolist()]
+    assert triples(graph.linked(edges).where([False, True, True, True]).edges, graph.where([False, True, True, True])) == [("p1", "e1")]
+
+
+def test_a_fact_is_an_edge_for_every_passage_it_was_read_from_and_one_without_any():
+    graph = said_in(["a", "b"], [[0], [0, 1]])
+    said = Said(
+        ("e0 r e1", "e1 r e0"), frozen(np.zeros((2, 0)), np.float32), frozen([2, 3], np.int32), frozen([3, 2], np.int32),
+        Labels.of(["r", "r"]), Ragged.of([[1, 0], []]),
+    )  # fmt: skip
+    graph = Graph.of(graph.texts, ids=graph.ids, kinds=list(graph.kinds), read_from=graph.read_from, facts=said)
+    edges = Facts().on(graph)
+    assert triples(edges, graph) == [("e0", "e1"), ("e0", "e1"), ("e1", "e0")]
+    assert edges.facts.tolist() == [0, 0, 1]
+    assert [edges.read_from[i].tolist() for i in range(3)] == [[1], [0], []]
+
+
+@given(st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=6), st.integers(1, 4))
+def test_shared_weighs_what_two_passages_have_in_common_by_its_rarity(read_from, most):
+    graph = said_in(["text"] * 6, read_from)
+    expected = {}
+    for p, q in combinations(range(6), 2):
+        apart = 1.0
+        for passages in map(set, read_from):
+            if {p, q} <= passages and len(passages) <= most:
+                apart *= 1 - 1 / len(passages)
+        if apart < 1:
+            expected[f"p{p}", f"p{q}"] = pytest.approx(1 - apart, abs=1e-6)
+    assert {(a, b): w for a, b, w in triples(Shared(most).on(graph), graph, weights=True)} == expected
+
+
+def test_similar_joins_passages_alone_and_weighs_by_cosine():
+    vectors = [[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
+    graph = Graph.of(["a", "b", "c", "name", "none"], ids=list("abcen"), kinds=["passage"] * 3 + ["entity", "passage"], vectors=vectors)
+    assert triples(Similar(k=1).on(graph), graph, weights=True) == [("a", "b", 0.8), ("b", "a", 0.8), ("c", "b", 0.6)]
+    assert triples(Similar(k=5, least=0.7).on(graph), graph) == [("a", "b"), ("b", "a")]
+
+
+def test_synonyms_join_names_that_are_alike_and_a_short_one_starts_none():
+    vectors = [[1.0, 0.0], [0.96, 0.28], [1.0, 0.0], [1.0, 0.0]]
+    graph = Graph.of(
+        ["Anna Bell", "Ann Bell", "A!", "Anna Bell wrote."], ids=list("xyzp"), kinds=["entity"] * 3 + ["passage"], vectors=vectors
+    )
+    assert triples(Synonym(0.9).on(graph), graph, weights=True) == [
+        ("x", "z", 1.0), ("x", "y", 0.96), ("y", "x", 0.96), ("y", "z", 0.96),
+    ]  # fmt: skip
+    assert triples(Synonym(0.99).on(graph), graph) == [("x", "z")]
+
+
+def test_hyperlinks_are_found_by_id_by_url_and_by_relative_path():
+    graph = Graph.of(
+        ["index", "guide", "far", "piece"],
+        ids=["docs/index.md", "docs/use/guide.md", "far.md", "far.md#0-5"],
+        documents=[0, 1, 2, 2],
+        references=(
+            ("use/guide.md#top", "nowhere.md", "docs/index.md", "#here"),
+            ("../index.md", "https://far.example/x/"),
+            (),
+            ("docs/index%2Emd", "far.md"),
+        ),
+        metadata=({}, {}, {"url": "https://far.example/x"}, {}),
+    )
+    assert triples(Hyperlink().on(graph), graph) == [
+        ("docs/index.md", "docs/use/guide.md"),
+        ("docs/use/guide.md", "docs/index.md"),
+        ("docs/use/guide.md", "far.md"),
+        ("far.md#0-5", "docs/index.md"),
+    ]
+
+
+@pytest.mark.parametrize("link", [Contains(), Next(), Mentions(), Facts(), Shared(), Similar(), Synonym(), Hyperlink()], ids=repr)
+@pytest.mark.parametrize("texts", [[], ["alone"]], ids=["empty", "one"])
+def test_where_there_is_nothing_to_join_nothing_is_joined(link, texts):
+    graph = Graph.of(texts)
+    edges = link.on(graph)
+    assert len(edges) == 0
+    assert len(graph.linked(edges).links().targets) == 0

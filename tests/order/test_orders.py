@@ -1,0 +1,105 @@
+"""Every order reads what was chosen, all of it and once; each one's own rule by definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.graph import Edges, Facts, Graph, Labels, Query, Ragged, Subgraph, frozen
+from clew.order import ByDocument, ByPrize, Sandwich, Thread
+
+ORDERS = [ByPrize(), Sandwich(), Thread(), ByDocument()]
+
+
+def read(order, graph, prizes, nodes=None, edges=()):
+    nodes = range(len(graph)) if nodes is None else nodes
+    return order.on(graph)(Query("?"), np.array(prizes, np.float64), Subgraph(frozen(list(nodes), np.int32), frozen(edges, np.int32)))
+
+
+@st.composite
+def cases(draw):
+    n = draw(st.integers(1, 9))
+    kinds = draw(st.lists(st.sampled_from(["passage", "passage", "passage", "entity"]), min_size=n, max_size=n))
+    row = st.integers(0, n - 1)
+    ties = draw(st.lists(st.tuples(row, row, st.sampled_from([0.25, 0.5, 1.0]), st.booleans()), max_size=14))
+    stated = [e for e, tie in enumerate(ties) if tie[3]]
+    number = {e: i for i, e in enumerate(stated)}
+    k = len(stated)
+    facts = Facts(
+        tuple(f"fact {i}" for i in range(k)), frozen(np.zeros((k, 0)), np.float32), frozen([ties[e][0] for e in stated], np.int32),
+        frozen([ties[e][1] for e in stated], np.int32), Labels.of(["r"] * k), Ragged.empty(k),
+    )  # fmt: skip
+    edges = Edges.of(
+        "fact",
+        [t for t, *_ in ties],
+        [h for _, h, *_ in ties],
+        np.array([w for *_, w, _ in ties]),
+        [number.get(e, -1) for e in range(len(ties))],
+    )
+    graph = Graph.of([f"text {i}" for i in range(n)], kinds=kinds, facts=facts, edges=edges)
+    prizes = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0, 1), min_size=n, max_size=n))
+    chosen = draw(st.lists(st.integers(0, len(ties) - 1), unique=True, max_size=5)) if ties else []
+    return graph, prizes, draw(st.lists(row, unique=True, max_size=n)), chosen
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=repr)
+@given(cases())
+def test_what_was_chosen_is_read_once_facts_first_and_connectors_not_at_all(order, case):
+    graph, prizes, nodes, edges = case
+    found = read(order, graph, prizes, nodes, edges)
+    facts = [f for f in graph.edges.facts[edges].tolist() if f >= 0]
+    assert found.facts.tolist() == [*facts, *[-1] * (len(found) - len(facts))]
+    assert found.nodes[: len(facts)].tolist() == [-1] * len(facts)
+    assert sorted(found.nodes[len(facts) :].tolist()) == sorted(row for row in nodes if graph.kinds[row] == "passage")
+
+
+@given(st.lists(st.floats(0, 1).map(lambda x: round(x, 6)), min_size=1, max_size=9))
+def test_a_sandwich_has_the_best_first_the_second_best_last_and_the_least_inside(prizes):
+    graph = Graph.of([f"{i}" for i in range(len(prizes))])
+    ranked = read(ByPrize(), graph, prizes).nodes.tolist()
+    assert ranked == sorted(range(len(prizes)), key=lambda row: (-prizes[row], row))
+    found = read(Sandwich(), graph, prizes).nodes.tolist()
+    outside_in = []
+    while found:
+        outside_in.append(found.pop(0))
+        if found:
+            outside_in.append(found.pop())
+    assert outside_in == ranked
+
+
+@given(cases())
+def test_a_thread_goes_on_to_the_strongest_tie_of_what_was_read_last(case):
+    graph, prizes, nodes, _ = case
+    found = read(Thread(), graph, prizes, nodes).nodes.tolist()
+
+    content = [row for row in nodes if graph.kinds[row] == "passage"]
+    links = graph.links()
+    weight = {(int(s), int(t)): float(w) for s, t, w in zip(links.sources, links.targets, links.weights, strict=True)}
+    through = [row for row in range(len(graph)) if graph.kinds[row] == "entity" and row not in content]
+
+    def tie(a, b):
+        return max([weight.get((a, b), 0.0), *(weight.get((a, c), 0.0) * weight.get((c, b), 0.0) for c in through)])
+
+    rank = {row: i for i, row in enumerate(sorted(content, key=lambda row: (-round(prizes[row], 9), row)))}
+    unread, expected, path = set(content), [], []
+    while unread:
+        while path and not any(tie(path[-1], row) for row in unread):
+            path.pop()
+        following = min(unread, key=lambda row: (-tie(path[-1], row) if path else 0, rank[row]))
+        unread.remove(following)
+        path.append(following)
+        expected.append(following)
+    assert found == expected
+
+
+def test_by_document_reads_the_best_document_first_and_each_in_its_own_order():
+    graph = Graph.of(
+        ["A", "a1", "a2", "B", "b1", "c"],
+        kinds=["document", "passage", "passage", "document", "passage", "passage"],
+        documents=[0, 0, 0, 3, 3, 5],
+        spans=[(0, 9), (5, 9), (0, 4), (0, 9), (0, 9), (0, 1)],
+    )
+    assert read(ByDocument(), graph, [0, 0.9, 0.1, 0, 0.5, 0.7]).nodes.tolist() == [2, 1, 5, 4]
+    assert read(ByDocument(), graph, [0, 0.9, 0.1, 0, 0.9, 0.9]).nodes.tolist() == [2, 1, 4, 5], "ties by row"

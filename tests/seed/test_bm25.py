@@ -1,0 +1,52 @@
+"""BM25 against the textbook formula in Lucene's form, by plain loops."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.algorithms.words import words
+from clew.graph import Graph, Query
+from clew.seed import BM25
+
+TEXTS = st.lists(
+    st.lists(st.sampled_from(["red", "Blue", "green,", "красный", "文", "🙂"]), max_size=6).map(" ".join), min_size=1, max_size=7
+)
+
+
+def textbook(texts, question, k1, b):
+    documents = [words(text) for text in texts]
+    n, mean = len(documents), sum(map(len, documents)) / len(documents)
+    scores = []
+    for document in documents:
+        score = 0.0
+        for word in words(question):
+            containing = sum(word in other for other in documents)
+            times = document.count(word)
+            if times:
+                rarity = log(1 + (n - containing + 0.5) / (containing + 0.5))
+                score += rarity * times / (times + k1 * (1 - b + b * len(document) / mean))
+        scores.append(score)
+    return scores
+
+
+@given(
+    TEXTS,
+    st.sampled_from(["red", "Red blue", "red red blue", "文字 красный", "unheard", "🙂?!"]),
+    st.sampled_from([(1.5, 0.75), (0.9, 0.4)]),
+)
+def test_weights_are_those_of_the_textbook(texts, question, parameters):
+    graph = Graph.of([*texts, "red blue"], kinds=["passage"] * len(texts) + ["entity"])
+    found = BM25(*parameters).on(graph)(Query(question))
+    assert found.weights == pytest.approx([*textbook(texts, question, *parameters), 0], abs=1e-5)
+    known = {word for text in texts for word in words(text)}
+    assert ("fallback" in found.notes) == (not known & set(words(question)))
+
+
+@pytest.mark.xfail(strict=True, reason="BM25 searches although candidates came with scores")
+def test_given_candidates_keep_their_scores_and_no_search_is_made():
+    found = BM25().on(Graph.of(["red", "red blue"]))(Query("red", given={1: 0.5}))
+    assert found.weights.tolist() == [0, 0.5]

@@ -1,0 +1,46 @@
+"""Dense seeds by definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clew.graph import Graph, Query
+from clew.seed import Dense
+
+VECTORS = np.float32([[1, 0], [0.6, 0.8], [-1, 0], [0, 0], [0.8, 0.6]])
+GRAPH = Graph.of(list("abcde"), kinds=["passage", "passage", "passage", "passage", "entity"], vectors=VECTORS)
+
+
+def test_weights_are_the_cosines_of_passages_and_never_negative():
+    found = Dense().on(GRAPH)(Query("?", np.float32([1, 0])))
+    assert found.weights == pytest.approx([1, 0.6, 0, 0, 0])
+    assert Dense(("entity",)).on(GRAPH)(Query("?", np.float32([1, 0]))).weights == pytest.approx([0, 0, 0, 0, 0.8])
+
+
+def test_given_candidates_keep_their_scores_and_no_search_is_made():
+    found = Dense().on(GRAPH)(Query("?", np.float32([1, 0]), given={1: 0.25, 3: 1.0}))
+    assert found.weights.tolist() == [0, 0.25, 0, 1, 0]
+    assert found.notes
+
+
+@pytest.mark.parametrize("vector", [None, np.zeros(2, np.float32)])
+def test_a_question_without_a_vector_finds_nothing_and_says_so(vector):
+    found = Dense().on(GRAPH)(Query("?", vector))
+    assert not found.weights.any()
+    assert "no vector" in found.notes["fallback"]
+
+
+def test_another_models_vector_is_refused():
+    with pytest.raises(ValueError, match="3 dimensions and the graph's have 2"):
+        Dense().on(GRAPH)(Query("?", np.float32([1, 0, 0])))
+
+
+@pytest.mark.parametrize("n", [7, 1000, 4099])
+def test_equal_passages_weigh_the_same_wherever_they_stand(n):
+    """A matrix product in float32 rounds the last rows of a block differently from the first."""
+    rng = np.random.default_rng(n)
+    one, question = rng.normal(size=(2, 387)).astype(np.float32)
+    vectors = np.tile(one / np.linalg.norm(one), (n, 1))
+    found = Dense().on(Graph.of(["same"] * n, vectors=vectors))(Query("?", question / np.linalg.norm(question) + one))
+    assert len(set(np.round(found.weights, 9).tolist())) == 1

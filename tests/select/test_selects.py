@@ -1,0 +1,126 @@
+"""What every selector keeps to, and each one's own rule by definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.graph import UNLIMITED, Edges, Graph, Query, Seeds, Subgraph, frozen
+from clew.select import MMR, Top
+
+SELECTS = [Top(), Top(2), MMR(), MMR(1.0), MMR(0.0, k=3), MMR(fetch=2)]
+
+
+def select(stage, graph, prizes, budget=UNLIMITED, candidates=None, limit=None):
+    prizes = np.array(prizes, np.float64)
+    everything = Subgraph(frozen(np.arange(len(graph)), np.int32)) if candidates is None else candidates
+    return stage.on(graph)(Query("?", limit=limit), Seeds(prizes), prizes, everything, budget)
+
+
+def unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@st.composite
+def cases(draw):
+    n = draw(st.integers(1, 9))
+    kinds = draw(st.lists(st.sampled_from(["passage", "passage", "entity"]), min_size=n, max_size=n))
+    ends = st.integers(0, n - 1)
+    ties = draw(st.lists(st.tuples(ends, ends), max_size=8))
+    graph = Graph.of(
+        [f"text {i}" for i in range(n)],
+        kinds=kinds,
+        tokens=draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)),
+        vectors=unit(np.random.default_rng(draw(st.integers(0, 50))).normal(size=(n, 3)).round(1) + 0.01),
+        edges=Edges.of("next", [t for t, _ in ties], [h for _, h in ties]),
+    )
+    prizes = draw(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=n, max_size=n))
+    nodes = draw(st.lists(ends, unique=True, max_size=n))
+    inside = [e for e, (t, h) in enumerate(ties) if t in nodes and h in nodes]
+    kept = draw(st.lists(st.sampled_from(nodes), unique=True, max_size=2)) if nodes else []
+    candidates = Subgraph(
+        frozen(nodes, np.int32), frozen(inside, np.int32), frozen(kept, np.int32), missing=((0, n - 1),), dropped=((0, "earlier"),)
+    )
+    return graph, prizes, candidates, draw(st.integers(0, 20)), draw(st.none() | st.integers(1, 9))
+
+
+@pytest.mark.parametrize("stage", SELECTS, ids=repr)
+@given(cases())
+def test_what_every_selector_keeps_to(stage, case):
+    graph, prizes, candidates, budget, limit = case
+    found = select(stage, graph, prizes, budget, candidates, limit)
+
+    chosen, kept = found.nodes.tolist(), candidates.kept.tolist()
+    assert len(set(chosen)) == len(chosen)
+    assert set(kept) <= set(chosen) <= set(candidates.nodes.tolist()), "bridges survive, and nothing is taken that was not offered"
+    assert found.kept.tolist() == kept
+    free = [row for row in chosen if row not in kept]
+    tails, heads = graph.edges.tails, graph.edges.heads
+    ends = {row for e in found.edges.tolist() for row in (int(tails[e]), int(heads[e]))}
+    assert all(prizes[row] > 0 if graph.content[row] else row in ends for row in free), "a connector stays where it joins something"
+    cost = sum(int(graph.tokens[row]) for row in chosen if graph.content[row])
+    assert cost <= budget or not any(graph.content[row] for row in free)
+    for most in (limit, stage.k):
+        assert most is None or sum(bool(graph.content[row]) for row in chosen) <= max(most, sum(bool(graph.content[row]) for row in kept))
+    inside = {row for row in range(len(graph)) if row in chosen or not graph.content[row]}
+    among = [e for e in candidates.edges.tolist() if {int(tails[e]), int(heads[e])} <= inside]
+    assert found.edges.tolist() == among, "of the edges, those among what is chosen and the connectors between"
+    assert ends <= set(chosen)
+    assert found.missing == candidates.missing
+    assert candidates.dropped[0] in found.dropped
+    assert all(row not in chosen for row, reason in found.dropped if reason != "earlier")
+
+
+@given(cases())
+def test_mmr_by_prize_alone_is_top(case):
+    graph, prizes, candidates, budget, limit = case
+    one, other = select(MMR(1.0), graph, prizes, budget, candidates, limit), select(Top(), graph, prizes, budget, candidates, limit)
+    assert one.nodes.tolist() == other.nodes.tolist()
+
+
+def test_top_takes_the_highest_that_fit_and_says_what_it_passed_over():
+    graph = Graph.of(list("abcd"), tokens=[9, 2, 2, 2])
+    found = select(Top(), graph, [1.0, 0.5, 0.9, 0.1], budget=4)
+    assert found.nodes.tolist() == [2, 1]
+    assert found.dropped[0] == (0, "its 9 tokens do not fit in the 4 left")
+
+
+def test_top_looks_no_further_than_its_reach():
+    graph = Graph.of(["text"] * 3000, tokens=[10] * 2999 + [1])
+    prizes = np.linspace(1, 0.1, 3000)
+    assert select(Top(reach=50), graph, prizes, budget=25).nodes.tolist() == [0, 1]
+    assert select(Top(reach=3000), graph, prizes, budget=25).nodes.tolist() == [0, 1, 2999]
+    assert select(Top(), graph, prizes, budget=15_000).nodes.tolist() == list(range(1500)), "more than it ranks at first"
+
+
+@given(st.integers(2, 8), st.integers(0, 200), st.sampled_from([0.3, 0.5, 0.8]))
+def test_mmr_is_the_greedy_rule(n, seed, share):
+    rng = np.random.default_rng(seed)
+    vectors = unit(rng.normal(size=(n, 4))).astype(np.float32)
+    prizes = rng.random(n) + 0.01
+    graph = Graph.of(["text"] * n, vectors=vectors)
+    worth = (prizes - prizes.min()) / (prizes.max() - prizes.min())
+    cosines = vectors.astype(np.float64) @ vectors.T.astype(np.float64)
+
+    expected = [int(np.argmax(worth))]
+    while len(expected) < n:
+        left = [i for i in range(n) if i not in expected]
+        expected.append(max(left, key=lambda i: share * worth[i] - (1 - share) * max(cosines[i, j] for j in expected)))
+
+    assert select(MMR(share), graph, prizes).nodes.tolist() == expected
+    assert select(MMR(share, k=2), graph, prizes).nodes.tolist() == expected[:2]
+
+
+def test_an_exact_duplicate_is_deferred():
+    vectors = unit(np.array([[1.0, 0, 0], [1, 0, 0], [0.7, 0.7, 0], [0.6, 0, 0.8]]))
+    graph = Graph.of(list("abcd"), vectors=vectors)
+    assert select(MMR(0.5), graph, [1.0, 0.99, 0.98, 0.1]).nodes.tolist() == [0, 2, 1, 3]
+    assert select(MMR(1.0), graph, [1.0, 0.99, 0.98, 0.1]).nodes.tolist() == [0, 1, 2, 3]
+
+
+def test_what_is_like_a_bridge_is_deferred_too():
+    vectors = unit(np.array([[1.0, 0], [1, 0.01], [0, 1]]))
+    bridged = Subgraph(frozen([0, 1, 2], np.int32), kept=frozen([0], np.int32))
+    assert select(MMR(0.3), Graph.of(list("abc"), vectors=vectors), [0.0, 1.0, 0.9], candidates=bridged).nodes.tolist() == [0, 2, 1]
