@@ -38,7 +38,6 @@ def test_it_gives_the_same_nodes_with_the_same_options(tmp_path, chunks, embed_m
     assert ClewRetriever.from_persist_dir(tmp_path / "again", embed_model, budget=None).retrieve(question) == wanted
 
 
-@pytest.mark.xfail(raises=ValueError, reason="clew.Index.load does not yet bring back the embedder that was fitted")
 def test_the_embedder_fitted_on_the_texts_is_saved_with_them(tmp_path, documents, facts, question):
     saved = ClewRetriever.from_documents(documents, facts=facts, recipe="hipporag")
     saved.persist(tmp_path)

@@ -6,15 +6,17 @@ import asyncio
 import copy
 import json
 import pickle
+from dataclasses import dataclass, replace
 
 import pytest
-from llama_index.core import MockEmbedding
+from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.llms import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter
 from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import Document, IndexNode, MetadataMode, NodeRelationship, QueryBundle, TextNode
 from llama_index.core.tools import RetrieverTool
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
@@ -99,6 +101,18 @@ def test_text_nodes_come_back_whole_as_they_came(embed_model, documents, questio
         node.excluded_embed_metadata_keys = [key for key in node.excluded_embed_metadata_keys if key not in MARKS]
         assert node == own[one.node.node_id]
         assert node.hash == own[one.node.node_id].hash != one.node.hash
+
+
+async def test_fusion_knows_a_node_again_when_metadata_is_left_alone(nodes, embed_model, question):
+    index = VectorStoreIndex(nodes, embed_model=embed_model)
+    plain, own = index.as_retriever(similarity_top_k=8), {node.node_id: node.hash for node in nodes}
+    retriever = ClewRetriever.from_index(index, recipe="dense", similarity_top_k=8, budget=None, explain=False)
+    assert {one.node_id: one.node.hash for one in retriever.retrieve(question)} == own
+    parts = [plain, retriever]
+    fused = QueryFusionRetriever(parts, llm=MockLLM(), num_queries=1, similarity_top_k=8, mode="reciprocal_rerank", use_async=False)
+    ranks = [{id: rank for rank, id in enumerate(ids(part.retrieve(question)))} for part in parts]
+    for one in fused.retrieve(question):
+        assert one.score == pytest.approx(sum(1 / (60 + rank[one.node_id]) for rank in ranks))
 
 
 def halves(document):
@@ -255,6 +269,25 @@ def test_a_misspelt_option_is_refused_before_anything_is_embedded(documents, nod
             with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
                 make(given, embed_model, **wrong)
     assert not embed_model.seen
+
+
+@dataclass(frozen=True)
+class Says:
+    """A method that emits what is no node of the caller's: a fact, and a report of two passages."""
+
+    def on(self, graph):
+        hop = clew.recipes.get("dense").on(graph)
+        report = clew.Item("report:1", "They all lived on Corfu.", 0.5, "report", "report", 5, metadata={"members": ["corfu", "spiro"]})
+        fact = clew.Item("fact:a b c", "a b c", 0.7, "fact", "fact", 3, group="1")
+        return lambda query, budget: replace(hop(query, budget), items=(fact, *hop(query, budget).items[:1], report))
+
+
+def test_facts_and_reports_of_a_method_of_ones_own_are_nodes_too(index, question):
+    fact, passage, report = ClewRetriever(index, recipe=Says()).retrieve(question)
+    assert (fact.node_id, fact.text, fact.score, fact.metadata["clew_role"]) == ("fact:a b c", "a b c", 0.7, "fact")
+    assert passage.node_id in index.graph.ids
+    assert (report.text, report.metadata["members"], report.metadata["clew_rank"]) == ("They all lived on Corfu.", ["corfu", "spiro"], 3)
+    assert fact.node.get_content(MetadataMode.LLM) == "a b c"
 
 
 def letters(texts):

@@ -15,7 +15,7 @@ from llama_index.retrievers.clew.nodes import nodes_of
 
 import clew
 
-OPTIONS = ("recipe", "budget", "similarity_top_k", "filters", "deadline", "llm")
+OPTIONS = ("recipe", "budget", "similarity_top_k", "filters", "deadline", "llm", "explain")
 
 
 class Asking:
@@ -25,6 +25,8 @@ class Asking:
         recipe: a name of `clew.recipes.names()`, or a method. budget: the most tokens of the rendered context, or None.
         similarity_top_k: exactly so many nodes while there are so many, or None for what the recipe chooses.
         filters: what may be read. deadline: seconds, for anytime methods. llm: a language model, for methods that ask one.
+        explain: say rank, role and reason in the nodes' metadata. Without it metadata and hash are the caller's own, which retrievers need
+            that fuse several results by hash.
     """
 
     recipe: Any
@@ -33,6 +35,7 @@ class Asking:
     filters: MetadataFilters | None
     deadline: float | None
     llm: Any
+    explain: bool
 
     def _set_options(self, **options: Any) -> None:
         check_options(options, OPTIONS)
@@ -43,7 +46,7 @@ class Asking:
         """Return a retriever with other options over the same index: for one question, or one user. Nothing is built again.
 
         Args:
-            options: any of recipe, budget, similarity_top_k, filters, deadline, llm.
+            options: any of recipe, budget, similarity_top_k, filters, deadline, llm, explain.
         """
         other = copy.copy(self)
         other._set_options(**options)
@@ -95,7 +98,7 @@ def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
     where(options.get("filters"))
 
 
-def nodes_from(index: clew.Index, context: clew.Context, kept: Mapping[str, BaseNode]) -> list[NodeWithScore]:
+def nodes_from(index: clew.Index, context: clew.Context, kept: Mapping[str, BaseNode], explain: bool) -> list[NodeWithScore]:
     """Return the nodes of a context that was asked of this index; `kept` are the caller's nodes where a loaded index has none."""
     graph = index.graph
 
@@ -107,7 +110,7 @@ def nodes_from(index: clew.Index, context: clew.Context, kept: Mapping[str, Base
         except KeyError:  # a fact, or a text that a recipe made: no node of the graph
             return None
 
-    return nodes_of(context, known)
+    return nodes_of(context, known, explain)
 
 
 def given_vector(embedder: clew.Embedder, bundle: QueryBundle) -> Any:
@@ -144,5 +147,5 @@ def bundle_of(query: str | QueryBundle) -> QueryBundle:
 
 
 def _forbids_all(index: clew.Index, allowed: Where | None) -> bool:
-    content: list[Mapping[str, Any]] = [index.graph.metadata[row] for row in np.flatnonzero(index.graph.content)]
-    return allowed is not None and not any(allowed(metadata) for metadata in content)
+    graph = index.graph
+    return allowed is not None and not any(allowed(graph.metadata[row]) for row in np.flatnonzero(graph.content))

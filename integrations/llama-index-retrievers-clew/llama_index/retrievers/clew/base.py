@@ -39,6 +39,7 @@ class ClewRetriever(Asking, BaseRetriever):
         filters: MetadataFilters | None = None,
         deadline: float | None = None,
         llm: Any = None,
+        explain: bool = True,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
@@ -55,7 +56,15 @@ class ClewRetriever(Asking, BaseRetriever):
             raise ValueError("a deadline needs an index of clew's: candidates of another store are narrowed without one")
         self.index = index
         self._kept: Mapping[str, BaseNode] = {}
-        self._set_options(recipe=recipe, budget=budget, similarity_top_k=similarity_top_k, filters=filters, deadline=deadline, llm=llm)
+        self._set_options(
+            recipe=recipe,
+            budget=budget,
+            similarity_top_k=similarity_top_k,
+            filters=filters,
+            deadline=deadline,
+            llm=llm,
+            explain=explain,
+        )
 
     @classmethod
     def from_documents(
@@ -169,8 +178,8 @@ class ClewRetriever(Asking, BaseRetriever):
 
     def _nodes(self, context: clew.Context) -> list[NodeWithScore]:
         if isinstance(self.index, clew.Index):
-            return nodes_from(self.index, context, self._kept)
-        return nodes_of(context)
+            return nodes_from(self.index, context, self._kept, self.explain)
+        return nodes_of(context, explain=self.explain)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         if isinstance(self.index, clew.Index):

@@ -1,7 +1,7 @@
 """A context becomes the framework's nodes: copies of the caller's own where there are any, in reading order.
 
-A node's hash covers its metadata, so a returned node, which says its rank, role and reason there, has another hash than the node it
-was copied from: it is for reading, not for writing back into a document store.
+A node's hash covers its metadata, so a node that says its rank, role and reason there has another hash than the one it was copied from:
+it is for reading, not for writing back into a document store, nor for what tells nodes apart by their hash, as fusion does.
 """
 
 from __future__ import annotations
@@ -25,16 +25,19 @@ SHARED = (
 )
 
 
-def nodes_of(context: clew.Context, known: Callable[[str], Any] = lambda _: None) -> list[NodeWithScore]:
+def nodes_of(context: clew.Context, known: Callable[[str], Any] = lambda _: None, explain: bool = True) -> list[NodeWithScore]:
     """Return the items of a context as nodes with their prize as the score, in reading order.
 
     Args:
         known: the caller's node of an id, or None; asked for the items and for the documents that they are pieces of.
+        explain: say rank, role and reason in the metadata; without it that is the caller's own, and so is the hash.
     """
-    return [NodeWithScore(node=_node(item, rank, known), score=float(item.score)) for rank, item in enumerate(context, 1)]
+    return [
+        NodeWithScore(node=_node(item, rank if explain else None, known), score=float(item.score)) for rank, item in enumerate(context, 1)
+    ]
 
 
-def _node(item: clew.Item, rank: int, known: Callable[[str], Any]) -> TextNode:
+def _node(item: clew.Item, rank: int | None, known: Callable[[str], Any]) -> TextNode:
     own = known(item.id) or item.original
     if isinstance(own, TextNode) and own.node_id == item.id:
         return _marked(own, own, item, rank)
@@ -59,9 +62,9 @@ def _piece(item: clew.Item, known: Callable[[str], Any]) -> tuple[TextNode, Base
     return node, node
 
 
-def _marked(node: TextNode, own: BaseNode, item: clew.Item, rank: int) -> TextNode:
+def _marked(node: TextNode, own: BaseNode, item: clew.Item, rank: int | None) -> TextNode:
     """A copy that shares nothing that can be changed with the node it was made from, with the reasons in its metadata."""
-    marks = {RANK: rank, ROLE: item.role, WHY: _way(item)}
+    marks = {} if rank is None else {RANK: rank, ROLE: item.role, WHY: _way(item)}
     return node.model_copy(
         update={
             "metadata": deepcopy(dict(own.metadata)) | marks,

@@ -11,7 +11,7 @@ from llama_index.core.graph_stores.types import PropertyGraphStore
 from llama_index.core.indices.property_graph import BasePGRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
-from llama_index.retrievers.clew.asking import Asking, nodes_from, nothing_found
+from llama_index.retrievers.clew.asking import Asking, bundle_of, nodes_from, nothing_found
 from llama_index.retrievers.clew.stored import StoredGraph
 
 import clew
@@ -34,6 +34,7 @@ class ClewPGRetriever(Asking, BasePGRetriever):
         filters: MetadataFilters | None = None,
         deadline: float | None = None,
         llm: Any = None,
+        explain: bool = True,
         count: Callable[[str], int] | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
@@ -45,7 +46,15 @@ class ClewPGRetriever(Asking, BasePGRetriever):
         """
         super().__init__(property_graph_store, include_text=False, callback_manager=callback_manager)
         self.stored = StoredGraph(property_graph_store, embed_model, count)
-        self._set_options(recipe=recipe, budget=budget, similarity_top_k=similarity_top_k, filters=filters, deadline=deadline, llm=llm)
+        self._set_options(
+            recipe=recipe,
+            budget=budget,
+            similarity_top_k=similarity_top_k,
+            filters=filters,
+            deadline=deadline,
+            llm=llm,
+            explain=explain,
+        )
 
     @property
     def index(self) -> clew.Index | None:
@@ -58,14 +67,13 @@ class ClewPGRetriever(Asking, BasePGRetriever):
 
     def retrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the nodes for a question, in reading order; none while the store is empty."""
-        index, context = self.index, self.context(query_bundle)
-        return [] if index is None else nodes_from(index, context, {})
+        index, bundle = self.index, bundle_of(query_bundle)
+        return [] if index is None else nodes_from(index, self._ask(index, bundle), {}, self.explain)
 
     async def aretrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return what `retrieve_from_graph` returns, without blocking the event loop."""
-        context = await self.acontext(query_bundle)
-        index = self.stored.made
-        return [] if index is None else await asyncio.to_thread(nodes_from, index, context, {})
+        index, bundle = await asyncio.to_thread(self.stored.index), bundle_of(query_bundle)
+        return [] if index is None else await asyncio.to_thread(nodes_from, index, await self._aask(index, bundle), {}, self.explain)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         index = self.index
