@@ -30,7 +30,7 @@ def test_a_killed_save_leaves_the_last_state_or_the_next(tmp_path, kills):
         text=True,
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     )
-    chance, last, unfinished = random.Random(7), 0, 0
+    chance, last, unfinished, pace, began = random.Random(7), 0, 0, None, 0.0
     with saver:
         assert saver.stdout.readline() == "ready\n"
         for _ in range(kills):
@@ -39,13 +39,14 @@ def test_a_killed_save_leaves_the_last_state_or_the_next(tmp_path, kills):
             while child is None:  # its first words may come before its parent's
                 words = saver.stdout.readline().split()
                 child, said = (int(words[1]), said) if words[0] == "pid" else (None, [*said, words])
-            time.sleep(chance.uniform(0.0, 0.4))
+            while pace is None:  # the first is let save twice, to learn how long it takes here
+                said.append(saver.stdout.readline().split())
+                began, pace = (time.perf_counter(), None) if len(said) == 1 else (began, time.perf_counter() - began)
+            time.sleep(chance.uniform(0.0, 3 * pace))
             os.kill(child, signal.SIGKILL)
             while (words := saver.stdout.readline().split()) != ["dead"]:
                 said.append(words)
             last = max([last, *(int(k) for _, k in said)])
-            if not last and not generations(tmp_path):
-                continue  # killed before the first save was done
             unfinished += len({file.name.split("-")[-2] for file in (tmp_path / "data").iterdir()}) > len(generations(tmp_path))
             index = load(tmp_path, embedder=embed, verify="full")
             k = int(index.skipped[0][1])
@@ -53,5 +54,5 @@ def test_a_killed_save_leaves_the_last_state_or_the_next(tmp_path, kills):
             assert len(index) == k % 200 + 1
             last = k
         saver.stdin.close()
-    assert last > kills / 4
+    assert last > kills / 2
     assert unfinished, "no kill hit a save"

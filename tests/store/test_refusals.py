@@ -94,8 +94,21 @@ def test_an_embedder_is_wanted_again_and_must_be_the_same(embed, small, tmp_path
         load(tmp_path, embedder=Embedder("other", embed, embed))
     with pytest.raises(ValueError, match="24 dimensions, made by 'hashed_words'; the embedder given makes 25"):
         load(tmp_path, embedder=Embedder("hashed_words", lambda texts: np.hstack([embed(texts), embed(texts)[:, :1]]), embed))
-    with pytest.raises(ValueError, match="another embedder than the one given, though both are named 'hashed_words'"):
+    with pytest.raises(ValueError, match="another embedder than this one, though both are named 'hashed_words'"):
         load(tmp_path, embedder=Embedder("hashed_words", lambda texts: embed(texts)[:, ::-1], embed))
+
+
+def test_an_index_with_the_embedded_default_takes_no_other_and_no_other_version_of_it(embed, small, tmp_path):
+    Index.from_documents(small.documents).save(tmp_path)
+    with pytest.raises(ValueError, match=r"embedder=clew-latent-semantic-\d+; hashed_words was given"):
+        load(tmp_path, embedder=embed)
+    with pytest.raises(ValueError, match="another embedder than this one, though both are named 'clew-latent"):
+        load(tmp_path, embedder=Index.from_documents(["something", "else altogether"]).embedder)
+    rewritten(tmp_path, lambda content: content["settings"]["embedder"].update(name="clew-latent-semantic-0"))
+    with pytest.raises(
+        ValueError, match=r"embedder clew-latent-semantic-0, this version of clew has clew-latent-semantic-\d+: make the index anew"
+    ):
+        load(tmp_path)
 
 
 def test_a_counter_of_ones_own_is_wanted_again_and_must_count_the_same(embed, tmp_path):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from clew import Document, Index, recipes
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
+from clew.latent import LatentSemantic
 from clew.read import Piece
 from clew.store.plain import from_json, to_json
 
@@ -68,7 +69,7 @@ def same(a, b, where="index"):
         assert a.dtype == b.dtype, where
         assert a.shape == b.shape, where
         assert a.tobytes() == b.tobytes(), where
-    elif isinstance(a, (Graph, Facts, Edges, Labels, Ragged, Document)):
+    elif isinstance(a, (Graph, Facts, Edges, Labels, Ragged, Document, LatentSemantic)):
         for field in fields(a):
             if field.name not in ("original", "originals", "vector"):
                 same(getattr(a, field.name), getattr(b, field.name), f"{where}.{field.name}")
@@ -106,15 +107,26 @@ def same_index(a, b, question="who lives in corfu"):
     assert asked(a, question, budget=25, limit=2) == asked(b, question, budget=25, limit=2)
 
 
-@settings(max_examples=25)
-@given(corpora(), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join))
-def test_a_loaded_index_is_the_saved_one_and_answers_every_recipe_alike(embed, corpus, question):
+@settings(max_examples=30)
+@given(corpora(), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), st.booleans())
+def test_a_loaded_index_is_the_saved_one_and_answers_every_recipe_alike(embed, corpus, question, fitted):
     documents, facts, splitter = corpus
-    index = Index.from_documents(documents, embedder=embed, facts=facts, splitter=splitter)
+    embedder = None if fitted else embed
+    index = Index.from_documents(documents, embedder=embedder, facts=facts, splitter=splitter)
     with tempfile.TemporaryDirectory() as folder:
         index.save(folder)
-        loaded = Index.load(folder, embedder=embed, verify="full", **({} if splitter is None else {"splitter": splitter}))
+        loaded = Index.load(folder, embedder=embedder, verify="full", **({} if splitter is None else {"splitter": splitter}))
         same_index(index, loaded, question)
+
+
+def test_the_embedded_default_is_saved_with_what_it_learnt(small, tmp_path):
+    index = Index.from_documents(small.documents, facts=small.facts)
+    index.save(tmp_path)
+    loaded = Index.load(tmp_path)
+    same(index.embedder.latent, loaded.embedder.latent)
+    same(index.embedder.question("Who lives in Corrfu?"), loaded.embedder.question("Who lives in Corrfu?"))
+    same_index(index, loaded)
+    same_index(index.delete("cleo"), loaded.delete("cleo"))
 
 
 def test_what_is_added_to_and_deleted_from_a_loaded_index_is_as_in_the_saved_one(embed, small, tmp_path):
@@ -171,6 +183,7 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
         (Index, {"graph", "embedder", "documents", "facts", "splitter", "links", "fitted", "skipped"}),
         (Document, "id text metadata original vector source span parent previous heading embedded_as references format"),
         (Graph, {*NODES.split(), "facts", "edges", "count"}),
+        (LatentSemantic, "vocabulary idf unknown components overlap"),
         (Facts, "texts vectors subjects objects relations read_from"),
         (Edges, "tails heads kinds weights facts read_from"),
     ],

@@ -11,6 +11,7 @@ import numpy as np
 from clew.document import Document
 from clew.graph import NOTHING, Edges, Facts, Graph, frozen
 from clew.index import Index
+from clew.latent import LatentSemantic
 from clew.store.plain import from_json, to_json
 from clew.store.tables import Arrays, Reader, Writer
 
@@ -26,11 +27,17 @@ def arrays_of(index: Index) -> Arrays:
     to.texts("given.documents", index.facts)
     to.lists("given.facts", [[part for triple in said for part in triple] for said in index.facts.values()])
     to.lists("skipped", index.skipped)
+    if index.embedder.latent is not None:
+        _write_latent(to, index.embedder.latent)
     return to.done()
 
 
-def index_parts(array: Callable[[str], Any], count: Callable[[str], int]) -> dict[str, Any]:
-    """Return the graph, documents, facts and skipped files of an index, by its fields' names, from its arrays."""
+def index_parts(array: Callable[[str], Any], count: Callable[[str], int], fitted: bool) -> tuple[dict[str, Any], LatentSemantic | None]:
+    """Return the graph, documents, facts and skipped files of an index, by its fields' names, and what its embedder is made of.
+
+    Args:
+        array: gives the array of that name. count: the tokenizer. fitted: whether the embedder is the embedded default.
+    """
     of = Reader(array)
     metadata = [_mapping(text) for text in of.texts("metadata")]
     graph = _read_graph(of, metadata, count)
@@ -39,7 +46,8 @@ def index_parts(array: Callable[[str], Any], count: Callable[[str], int]) -> dic
         for id, said in zip(of.texts("given.documents"), of.lists("given.facts"), strict=True)
     }
     skipped = tuple((file, reason) for file, reason in of.lists("skipped"))
-    return {"graph": graph, "documents": _read_documents(of, metadata, graph), "facts": facts, "skipped": skipped}
+    parts = {"graph": graph, "documents": _read_documents(of, metadata, graph), "facts": facts, "skipped": skipped}
+    return parts, _read_latent(of) if fitted else None
 
 
 def _write_metadata(to: Writer, index: Index) -> None:
@@ -158,6 +166,25 @@ def _read_documents(of: Reader, metadata: Sequence[Mapping[str, Any]], graph: Gr
             of.texts("documents.format"),
             strict=True,
         )
+    )
+
+
+def _write_latent(to: Writer, latent: LatentSemantic) -> None:
+    to.texts("latent.vocabulary", latent.vocabulary)
+    to.numbers("latent.unknown", [latent.unknown], np.float64)
+    for name in ("idf", "components", "overlap"):
+        to.numbers(f"latent.{name}", getattr(latent, name))
+
+
+def _read_latent(of: Reader) -> LatentSemantic:
+    vocabulary, unknown = of.texts("latent.vocabulary"), of.numbers("latent.unknown")
+    idf, components, overlap = (of.numbers(f"latent.{name}") for name in ("idf", "components", "overlap"))
+    if unknown.shape != (1,) or idf.shape != (len(vocabulary),) or components.shape != (len(vocabulary), len(overlap)) or overlap.ndim != 2:
+        raise ValueError(
+            f"the embedder of {len(vocabulary)} words has arrays of shapes {idf.shape}, {components.shape} and {overlap.shape}"
+        )
+    return LatentSemantic(
+        vocabulary, frozen(idf, np.float64), float(unknown[0]), frozen(components, np.float32), frozen(overlap, np.float32)
     )
 
 

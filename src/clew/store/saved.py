@@ -139,11 +139,11 @@ def _opened(manifest: Manifest, arrays: Mapping[str, Any], embedder: Any, count:
     settings = manifest.settings
     counter = count_of(settings["count"], count)
     cut, linked = splitter_of(settings["splitter"], splitter), links_of(settings["links"], links)
-    made = embedder_of(settings["embedder"], embedder)
     try:
-        parts = index_parts(partial(_array, arrays), counter)
+        parts, latent = index_parts(partial(_array, arrays), counter, settings["embedder"]["own"])
     except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise ValueError(f"the files that {manifest.file} lists do not fit together: {error}") from error
+    made = embedder_of(settings["embedder"], embedder, latent)
     elsewhere = frozenset(d.id for d in parts["documents"] if d.vector is not None or d.embedded_as is not None)
     check_embedder(made, parts["graph"], elsewhere)
     return Index(**parts, embedder=made, splitter=cut, links=linked, fitted=settings["fitted"])

@@ -16,8 +16,9 @@ import numpy as np
 
 import clew.link
 import clew.read
-from clew.embed import Embedder, embed_all
+from clew.embed import LATENT, Embedder, embed_all
 from clew.graph import Graph, count_words
+from clew.latent import LatentSemantic
 from clew.store.plain import from_json, to_json
 from clew.tokens import Tiktoken, counter, name_of
 
@@ -32,10 +33,11 @@ def checked(settings: Any) -> Record:
     embedder, count = settings["embedder"], settings["count"]
     parts = [settings["splitter"], *settings["links"]]
     names = [embedder["name"], count["name"], *(part["name"] for part in parts)]
+    flags = (embedder["own"], count["own"], settings["fitted"])
     known = all(isinstance(part["parameters"], dict) and isinstance(part["counters"], dict) for part in parts if "own" in part)
     if not known or not all(isinstance(name, str) for name in names):
         raise ValueError("its settings are not those of an index")
-    if [type(embedder["dimension"]), type(count["probe"]), type(count["own"]), type(settings["fitted"])] != [int, int, bool, bool]:
+    if [type(embedder["dimension"]), type(count["probe"])] != [int, int] or any(type(flag) is not bool for flag in flags):
         raise ValueError("its settings are not those of an index")
     return dict(settings)
 
@@ -96,15 +98,19 @@ def count_of(record: Record, given: Any) -> Callable[[str], int]:
 
 
 def described_embedder(embedder: Embedder, dimension: int) -> Record:
-    """Return the embedder's name and the dimension of its vectors."""
-    return {"name": embedder.name, "dimension": dimension}
+    """Return the embedder's name, the dimension of its vectors, and whether it is the embedded default, which is saved."""
+    return {"name": embedder.name, "dimension": dimension, "own": embedder.latent is not None}
 
 
-def embedder_of(record: Record, given: Any) -> Embedder:
-    """Return the embedder that is given, if its name is the saved one."""
-    if given is None:
+def embedder_of(record: Record, given: Any, latent: LatentSemantic | None) -> Embedder:
+    """Return the embedder that is given, if its name is the saved one, or the embedded default, which was saved as `latent`."""
+    if given is None and latent is None:
         raise ValueError(_wanted("embedder", f"{record['name']!r} ({record['dimension']} dimensions)"))
-    embedder = Embedder.of(given)
+    if given is None and record["name"] != LATENT:
+        raise ValueError(
+            f"the index was made with clew's embedder {record['name']}, this version of clew has {LATENT}: make the index anew"
+        )
+    embedder = Embedder.of(latent if given is None else given)
     return _same("embedder", record["name"], embedder.name, embedder)  # type: ignore[no-any-return]  # it is what came
 
 
@@ -123,7 +129,7 @@ def check_embedder(embedder: Embedder, graph: Graph, given: frozenset[str]) -> N
         raise ValueError(f"the index has vectors of {width} dimensions, made by {embedder.name!r}; the embedder given makes {len(found)}")
     if own is not None and float(found @ graph.vectors[own]) < LEAST:
         raise ValueError(
-            f"the index was made with another embedder than the one given, though both are named {embedder.name!r}: their vectors of "
+            f"the index was made with another embedder than this one, though both are named {embedder.name!r}: their vectors of "
             f"{graph.ids[own]!r} have a cosine of {float(found @ graph.vectors[own]):.3f}"
         )
 
