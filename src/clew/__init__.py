@@ -1,12 +1,14 @@
 """clew: from what a retriever finds to what a language model should read."""
 
 from clew import link, order, recipes, seed, select, spread
-from clew.context import Context, Item
+from clew.context import Context, Item, Step
 from clew.document import Document
 from clew.embed import Embedder
 from clew.graph import Graph, Query, Seeds, Subgraph
-from clew.index import Index, narrow
+from clew.index import Index
+from clew.narrow import narrow
 from clew.pipeline import Pipeline
+from clew.read import Splitter
 from clew.render import Render
 
 __all__ = [
@@ -20,8 +22,15 @@ __all__ = [
     "Query",
     "Render",
     "Seeds",
+    "Splitter",
+    "Step",
     "Subgraph",
+    "link",
     "narrow",
+    "order",
     "recipes",
+    "seed",
+    "select",
+    "spread",
 ]
 __version__ = "0.1.0"

@@ -10,18 +10,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clew.context import Context
+from clew.context import Context, Step
 from clew.document import Document
-from clew.embed import Embedder, embed_all, fit_latent, unit_rows
-from clew.graph import UNLIMITED, Edges, Graph, Mask, Query, Vectors, frozen
+from clew.embed import Embedder, embed_all, unit_rows
+from clew.graph import UNLIMITED, Edges, Graph, Query, Vectors
 from clew.link import Contains, Facts, Hyperlink, Mentions, Next, Shared, Similar, Synonym
-from clew.read import Splitter, Triple, documents_of, read
+from clew.read import Split, Triple, documents_of, read
 from clew.stage import Link, Method
 from clew.tokens import counter
+from clew.vectors import embedded_instead, embedded_rows, with_vectors
+from clew.where import Where, allowed_by, restricted
 
 LINKS: tuple[Link, ...] = (Contains(), Next(), Mentions(), Facts(), Hyperlink(), Shared(), Similar(), Synonym())
 BUDGET = 2000
-Where = Mapping[str, Any] | Callable[[Mapping[str, Any]], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class Index:
     embedder: Embedder
     documents: tuple[Document, ...]
     facts: Mapping[str, Sequence[Triple]]
-    splitter: Splitter | None = None
+    splitter: Split | None = None
     links: tuple[Link, ...] = LINKS
     fitted: bool = False
     skipped: tuple[tuple[str, str], ...] = ()
@@ -48,7 +49,7 @@ class Index:
         *,
         embedder: Any = None,
         facts: Mapping[str, Iterable[Triple]] | None = None,
-        splitter: Splitter | None = None,
+        splitter: Split | None = None,
         count: Callable[[str], Any] | str | None = None,
         links: Sequence[Link] = LINKS,
         progress: bool = False,
@@ -77,6 +78,18 @@ class Index:
         given = {id: list(said) for id, said in (facts or {}).items()}
         made = _built(tuple(found), given, splitter, counter(count), embedder, tuple(links), {}, progress)
         return replace(made, skipped=tuple(skipped))
+
+    @classmethod
+    def from_graph(cls, graph: Graph, *, embedder: Any = None, links: Sequence[Link] = (), progress: bool = False) -> Index:
+        """Return an index of a graph that is made already, for instance by `Graph.from_networkx`.
+
+        Args:
+            graph: nodes, facts and edges; vectors that are missing are made. embedder: as in `from_documents`.
+            links: kinds of edge to make beside those the graph has.
+        """
+        made, graph = with_vectors(graph, embedder, progress=progress)
+        graph = graph.linked(Edges.join([graph.edges, *(link.on(graph) for link in links)]))
+        return cls(graph, made, (), {}, None, tuple(links), fitted=embedder is None)
 
     def __repr__(self) -> str:
         return f"Index({len(self.documents):,} documents, embedder {self.embedder.name!r}, {self.graph!r})"
@@ -108,12 +121,12 @@ class Index:
 
         Raises:
             ValueError: an empty question, an unknown recipe, a budget or limit below 1, a budget that holds nothing of what was chosen,
-                a filter that allows nothing, a vector that is not finite or of another dimension.
+                a vector that is not finite or of another dimension. A filter that allows nothing gives an empty context.
         """
-        question = _checked(question, budget, limit)
+        question = checked(question, budget, limit)
         inside = self._restricted(where)
         raw = inside.embedder.question(question) if vector is None else vector
-        return inside._answer(question, inside._vector(raw), recipe, budget, limit, deadline, model)
+        return inside.answer(question, raw, recipe, budget, limit, deadline, model)
 
     async def aask(
         self,
@@ -128,7 +141,7 @@ class Index:
         vector: Any = None,
     ) -> Context:
         """Return what `ask` returns without blocking the event loop: the embedder's own async call, the rest in a thread."""
-        question = _checked(question, budget, limit)
+        question = checked(question, budget, limit)
         inside = await asyncio.to_thread(self._restricted, where)
         if vector is not None:
             raw = vector
@@ -136,7 +149,7 @@ class Index:
             raw = await asyncio.to_thread(inside.embedder.question, question)
         else:
             raw = await inside.embedder.ask(question)
-        return await asyncio.to_thread(inside._answer, question, inside._vector(raw), recipe, budget, limit, deadline, model)
+        return await asyncio.to_thread(inside.answer, question, raw, recipe, budget, limit, deadline, model)
 
     def ask_many(self, questions: Iterable[str], **how: Any) -> list[Context]:
         """Return the contexts for several questions, in their order; see `ask`."""
@@ -182,18 +195,24 @@ class Index:
         return load(path, embedder=embedder, count=count, splitter=splitter, links=links, verify=verify, generation=generation)
 
     def _again(self, documents: tuple[Document, ...], facts: Mapping[str, Sequence[Triple]], progress: bool) -> Index:
-        known = {} if self.fitted else dict(zip(self.graph.texts, self.graph.vectors, strict=True))
+        if not self.documents:
+            raise ValueError("this index was made of a graph: change the graph, and make an index of that")
+        known: dict[str, Vectors] = {}
+        if not self.fitted:  # what the embedder has made of a text already
+            own = {document.id for document in self.documents if document.vector is not None}
+            instead = embedded_instead(self.documents)
+            for row in embedded_rows(self.graph).tolist():
+                if self.graph.ids[row] not in own:
+                    known[instead.get(self.graph.ids[row], self.graph.texts[row])] = self.graph.vectors[row]
+            known |= dict(zip(self.graph.facts.texts, self.graph.facts.vectors, strict=True))
         embedder = None if self.fitted else self.embedder
-        return _built(documents, facts, self.splitter, self.graph.count, embedder, self.links, known, progress)
+        made = _built(documents, facts, self.splitter, self.graph.count, embedder, self.links, known, progress)
+        return replace(made, skipped=self.skipped)
 
-    def _vector(self, raw: Any) -> Vectors:
-        row: Vectors = unit_rows([raw], ["the question"], self.graph.vectors.shape[1], zeros=self.embedder.zeros)[0]
-        return row
-
-    def _answer(
+    def answer(
         self,
         question: str,
-        vector: Vectors,
+        vector: Any,
         recipe: str | Method,
         budget: int | None,
         limit: int | None,
@@ -201,10 +220,15 @@ class Index:
         model: Any,
         given: Mapping[int, float] | None = None,
     ) -> Context:
+        """Return the context for a question whose vector is known; `given` are candidates' scores by row. See `ask`."""
         from clew import recipes
 
         method = recipes.get(recipe)
-        query = Query(question, vector, None, self._embed, model, limit, deadline, given)
+        if not self.graph.content.any():
+            why = Step("filter", 0.0, {"fallback": "the filter allows none of the passages"})
+            return Context((), "", 0, budget, question, repr(method), trace=(why,))
+        row = unit_rows([vector], ["the question"], self.graph.vectors.shape[1], zeros=self.embedder.zeros)[0]
+        query = Query(question, row, None, self._embed, model, limit, deadline, given)
         return self.graph.part(_Bound(method))(query, UNLIMITED if budget is None else budget)
 
     def _embed(self, texts: list[str]) -> Vectors:
@@ -212,14 +236,7 @@ class Index:
 
     def _restricted(self, where: Where | None) -> Index:
         """The index of what a filter allows, equal to one built of that alone."""
-        if where is None:
-            return self
-        allowed = allowed_by(self.graph, where)
-        if allowed.all():
-            return self
-        if not allowed[self.graph.content].any():
-            raise ValueError(f"the filter {where!r} allows none of the {int(self.graph.content.sum())} passages")
-        return self.graph.part(_Filtered(self, allowed.tobytes()))
+        return self if where is None else restricted(self, allowed_by(self.graph, where))
 
 
 @dataclass(frozen=True)
@@ -232,55 +249,10 @@ class _Bound:
         return self.method.on(graph)
 
 
-@dataclass(frozen=True)
-class _Filtered:
-    """The index that a filter leaves; edges that depend on the whole corpus, and the fitted embedder, are made again."""
-
-    index: Index
-    allowed: bytes
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Filtered) and self.allowed == other.allowed
-
-    def __hash__(self) -> int:
-        return hash(self.allowed)
-
-    def of(self, graph: Graph) -> Index:
-        left = graph.where(np.frombuffer(self.allowed, np.bool_))
-        if self.index.fitted:
-            bare = replace(left, vectors=frozen(np.zeros((len(left), 0)), np.float32))
-            embedder, left = _embedded(bare, None, {}, {}, False)
-        else:
-            embedder = self.index.embedder
-        stay = Edges.join([left.edges.take(np.flatnonzero(~left.edges.kinds.mask(*_corpus_wide_kinds(self.index.links))))])
-        again = [link.on(left) for link in self.index.links if link.corpus_wide]
-        return replace(self.index, graph=left.linked(Edges.join([stay, *again])), embedder=embedder)
-
-
-def _corpus_wide_kinds(links: Sequence[Link]) -> list[str]:
-    return [type(link).__name__.lower() for link in links if link.corpus_wide]
-
-
-def allowed_by(graph: Graph, where: Where) -> Mask:
-    """Return which nodes a filter allows: bool [n]; it is asked about the metadata of content alone.
-
-    Args:
-        where: a function of a passage's metadata, or a mapping of wanted values (a list means any of its values).
-    """
-    test = where if callable(where) else _matches(where)
-    content = graph.content
-    return np.array([not content[row] or bool(test(graph.metadata[row])) for row in range(len(graph))], np.bool_)
-
-
-def _matches(wanted: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
-    several = {key: value if isinstance(value, (list, tuple, set, frozenset)) else [value] for key, value in wanted.items()}
-    return lambda metadata: all(key in metadata and metadata[key] in values for key, values in several.items())
-
-
 def _built(
     documents: tuple[Document, ...],
     facts: Mapping[str, Sequence[Triple]],
-    splitter: Splitter | None,
+    splitter: Split | None,
     count: Callable[[str], int],
     embedder: Any,
     links: tuple[Link, ...],
@@ -293,71 +265,17 @@ def _built(
         if not document.heading and not document.text.strip():
             raise ValueError(f"the document {document.id!r} has no text")
     graph = read(documents, splitter=splitter, facts=facts, count=count, progress=progress)
-    instead = {document.id: document.embedded_as for document in documents if document.embedded_as is not None}
-    made, graph = _embedded(graph, embedder, known, instead, progress)
+    made, graph = with_vectors(graph, embedder, instead=embedded_instead(documents), known=known, progress=progress)
     bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
     graph = graph.linked(Edges.join([link.on(graph) for link in bar]))
     return Index(graph, made, documents, facts, splitter, links, fitted=embedder is None)
 
 
-def _embedded(graph: Graph, embedder: Any, known: Mapping[str, Any], instead: Mapping[str, str], progress: bool) -> tuple[Embedder, Graph]:
-    """The graph with a vector for every passage, sentence, entity and fact, and the embedder, fitted on the passages if none came."""
-    rows = np.flatnonzero(graph.content | graph.kinds.mask("entity"))
-    texts = [instead.get(graph.ids[row], graph.texts[row]) for row in rows]
-    passages = [graph.texts[row] for row in graph.rows("passage")]
-    made = fit_latent(passages) if embedder is None else Embedder.of(embedder)
-    width = graph.vectors.shape[1] or None
-    given = {row for row in rows.tolist() if width and graph.vectors[row].any()}
-    missing = [i for i, row in enumerate(rows.tolist()) if row not in given and texts[i] not in known]
-    fresh = embed_all(made, [texts[i] for i in missing] + list(graph.facts.texts), width=width, progress=progress)
-    width = fresh.shape[1] if len(fresh) else width or len(next(iter(known.values())))
-    vectors = np.zeros((len(graph), width), np.float32)
-    for i, row in enumerate(rows.tolist()):
-        if row in given:
-            vectors[row] = graph.vectors[row]
-        elif texts[i] in known:
-            vectors[row] = known[texts[i]]
-    vectors[rows[missing]] = fresh[: len(missing)]
-    facts = replace(graph.facts, vectors=frozen(fresh[len(missing) :].reshape(len(graph.facts), width), np.float32))
-    return made, replace(graph, vectors=frozen(vectors, np.float32), facts=facts)
-
-
-def _checked(question: str, budget: int | None, limit: int | None) -> str:
+def checked(question: str, budget: int | None, limit: int | None) -> str:
+    """Return the question without the space around it; raise ValueError unless it is one and the numbers are at least 1, or None."""
     if not isinstance(question, str) or not question.strip():
         raise ValueError(f"a question is a text with at least one word; got {question!r}")
     for name, value in (("budget", budget), ("limit", limit)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1):
             raise ValueError(f"{name} is a whole number of at least 1, or None; got {value!r}")
     return question.strip()
-
-
-def narrow(
-    question: str,
-    candidates: Any,
-    *,
-    recipe: str | Method = "fused",
-    budget: int | None = BUDGET,
-    embedder: Any = None,
-    count: Callable[[str], Any] | str | None = None,
-    facts: Mapping[str, Iterable[Triple]] | None = None,
-    limit: int | None = None,
-    model: Any = None,
-    vector: Any = None,
-) -> Context:
-    """Return the context made of another retriever's candidates alone: a small graph of them, and no index.
-
-    Args:
-        candidates: documents, best first, as `Index.from_documents` takes them, or pairs of one and its score. Without scores their
-            rank counts. The scores are the seeds' weights in the place of a search of our own.
-        recipe, budget, embedder, count, facts, limit, model, vector: as in `Index`.
-    """
-    question = _checked(question, budget, limit)
-    pairs = [pair if isinstance(pair, tuple) else (pair, None) for pair in candidates]
-    if not pairs:
-        raise ValueError("no candidates came: there is nothing to make a context of")
-    index = Index.from_documents([document for document, _ in pairs], embedder=embedder, count=count, facts=facts)
-    scores = [n if score is None else score for n, (_, score) in zip(range(len(pairs), 0, -1), pairs, strict=True)]
-    top = max(scores)
-    given = {index.graph.row(d.id): max(0.0, float(s)) / (top if top > 0 else 1) for d, s in zip(index.documents, scores, strict=True)}
-    known = index._vector(index.embedder.question(question) if vector is None else vector)
-    return index._answer(question, known, recipe, budget, limit, None, model, given)

@@ -25,8 +25,8 @@ def best(scores: NDArray[Any], k: int | None = None) -> NDArray[np.int64]:
 
 def scaled(scores: Any) -> NDArray[np.float64]:
     """Return the scores moved and stretched to [0, 1]; all equal scores become 1."""
-    scores = np.asarray(scores, np.float64)
-    if not len(scores):
-        return scores
-    low, high = scores.min(), scores.max()
-    return (scores - low) / (high - low) if high > low else np.ones_like(scores)
+    values: NDArray[np.float64] = np.asarray(scores, np.float64)
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high > low else np.ones_like(values)

@@ -9,10 +9,10 @@ from clew.document import Document
 from clew.graph import Graph
 from clew.read.assemble import Piece, Split, Triple, assemble
 from clew.read.markdown import links_of
-from clew.read.sources import Found, documents_of
+from clew.read.sources import Found, documents_of, text_id
 from clew.read.split import Splitter
 
-__all__ = ["Found", "Piece", "Split", "Splitter", "Triple", "assemble", "documents_of", "read", "whole"]
+__all__ = ["Found", "Piece", "Split", "Splitter", "Triple", "assemble", "documents_of", "read", "text_id", "whole"]
 
 
 def whole(document: Document) -> Sequence[Piece]:

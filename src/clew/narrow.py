@@ -1,0 +1,76 @@
+"""No index: a graph of another retriever's candidates alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from clew.context import Context, Dropped
+from clew.document import Document
+from clew.index import BUDGET, Index, checked
+from clew.read import Triple, documents_of, text_id
+from clew.stage import Method
+
+
+def narrow(
+    question: str,
+    candidates: Iterable[Any],
+    *,
+    recipe: str | Method = "fused",
+    budget: int | None = BUDGET,
+    embedder: Any = None,
+    count: Callable[[str], Any] | str | None = None,
+    facts: Mapping[str, Iterable[Triple]] | None = None,
+    limit: int | None = None,
+    deadline: float | None = None,
+    model: Any = None,
+    vector: Any = None,
+) -> Context:
+    """Return the context made of another retriever's candidates alone: a small graph of them, and no index.
+
+    Args:
+        candidates: texts or documents, best first, or pairs of one and its score, higher is better. Without scores their rank counts.
+            The scores take the place of a search of our own. Candidates without text are left out, and said in `dropped`.
+        recipe, budget, embedder, count, facts, limit, deadline, model, vector: as in `Index`.
+
+    Raises:
+        ValueError: no candidates with text, a score that is not a number, some with a score and some without; else as `Index.ask`.
+    """
+    question = checked(question, budget, limit)
+    pairs, blank = _with_text(candidates)
+    if not pairs:
+        raise ValueError(f"no candidates with text came ({len(blank)} without): there is nothing to make a context of")
+    documents = documents_of([document for document, _ in pairs]).documents
+    index = Index.from_documents(documents, embedder=embedder, count=count, facts=facts)
+    given = dict(zip([index.graph.row(document.id) for document in documents], _scores([score for _, score in pairs]), strict=True))
+    raw = index.embedder.question(question) if vector is None else vector
+    context = index.answer(question, raw, recipe, budget, limit, deadline, model, given)
+    return replace(context, dropped=(*context.dropped, *blank)) if blank else context
+
+
+def _with_text(candidates: Iterable[Any]) -> tuple[list[tuple[Any, Any]], list[Dropped]]:
+    """The candidates that have text, with their scores, and those that have none."""
+    pairs, blank = [], []
+    for number, candidate in enumerate(candidates, 1):
+        document, score = candidate if isinstance(candidate, tuple) else (candidate, None)
+        if isinstance(document, str):  # a candidate is never a path
+            document = Document(text_id(document), document)
+        if document.text.strip() if isinstance(document, Document) else documents_of([document]).documents:
+            pairs.append((document, score))
+        else:
+            blank.append(Dropped(f"candidate {number}", "it has no text"))
+    return pairs, blank
+
+
+def _scores(scores: list[Any]) -> list[float]:
+    """The scores as shares of the best, in [0, 1]; ranks where there are none."""
+    if all(score is None for score in scores):
+        scores = list(range(len(scores), 0, -1))
+    if any(score is None for score in scores):
+        raise ValueError(f"{sum(score is None for score in scores)} of {len(scores)} candidates came without a score: give all or none")
+    numbers = [float(score) for score in scores]
+    if any(number != number or number in (float("inf"), float("-inf")) for number in numbers):
+        raise ValueError("a candidate's score must be a finite number, higher for better")
+    top = max(numbers)
+    return [max(0.0, number) / top if top > 0 else 0.0 for number in numbers]
