@@ -144,7 +144,7 @@ def test_slow_reading_hints_at_an_index(capsys, folder, monkeypatch):
 
 
 def test_nothing_found_is_said(capsys, saved):
-    code, out, _ = run(capsys, "ask", saved, "xyzzy plugh")
+    code, out, _ = run(capsys, "ask", saved, "xyzzy plugh", "--recipe", "bm25")
     assert code == 0
     assert out.startswith("sources: 0 items")
 
