@@ -11,7 +11,7 @@ from itertools import count
 
 import pytest
 
-from clew.store import disk, load, manifest, save
+from clew.store import disk, load, manifest, save, saved
 from clew.store.lock import locked
 
 CALLS = ("create", "write", "sync", "sync_folder", "rename")
@@ -163,8 +163,28 @@ def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_
     assert len(list(tmp_path.glob("MANIFEST-*"))) == 2
 
 
+def test_a_reader_whose_generation_is_cleared_away_before_it_has_opened_its_files_opens_the_newest(embed, small, tmp_path, monkeypatch):
+    monkeypatch.setattr(manifest, "YOUNG", 0.0)
+    save(small, tmp_path)
+    real, once = saved.read_manifest, []
+
+    def overtaken(file):
+        read = real(file)
+        if not once:
+            once.append(file)
+            for _ in range(2):
+                save(small.delete("cleo"), tmp_path)
+        return read
+
+    monkeypatch.setattr(saved, "read_manifest", overtaken)
+    index = load(tmp_path, embedder=embed)
+    assert not once[0].exists()
+    assert len(index) == 2
+
+
 def test_two_generations_are_kept_and_nothing_that_is_young_is_deleted(embed, small, tmp_path, monkeypatch):
-    one = sum(1 for _ in _saved(small, tmp_path))
+    save(small, tmp_path)
+    one = len(list((tmp_path / "data").iterdir()))
     for _ in range(3):
         save(small, tmp_path)
     assert len(list((tmp_path / "data").iterdir())) == 4 * one
@@ -180,8 +200,3 @@ def test_two_generations_are_kept_and_nothing_that_is_young_is_deleted(embed, sm
     save(small, tmp_path)
     assert sorted(manifest.generations(tmp_path)) == [4, 6], "a damaged one does not count among the two"
     assert len(load(tmp_path, embedder=embed, generation=4, verify="full")) == 3
-
-
-def _saved(index, folder):
-    save(index, folder)
-    return (folder / "data").iterdir()
