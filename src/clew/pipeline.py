@@ -19,6 +19,10 @@ from clew.stage import Order, Seed, Select, Spread
 RESELECTIONS = 3  # rendering is not quite additive in tokens: an overflow selects again with less room, this many times
 
 
+class BudgetError(ValueError):
+    """The budget holds nothing of what a method chose; a caller may want to answer with nothing then."""
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """A retrieval method as a row of stages; `repr` is its record, `dataclasses.replace` its sweep."""
@@ -112,7 +116,7 @@ def _printed(
         pieces = render.pieces(graph, reading)
         over = _count(graph, pieces) - budget
     if dropped and not len(reading):
-        raise ValueError(_too_small(asked, budget, dropped))
+        raise BudgetError(_too_small(asked, budget, dropped))
     return _context(asked, reading, pieces, chosen, filled, dropped, budget, bound, trace)
 
 

@@ -19,6 +19,7 @@ from clew.index import Index
 from clew.measure.benchmark import Benchmark, Names, Question
 from clew.measure.metrics import by_score, everything, first_that_fit, recall, reciprocal_rank
 from clew.measure.paired import Table, table
+from clew.pipeline import BudgetError
 from clew.stage import Method
 
 KS, BUDGETS = (2, 5, 10), (256, 512, 1024, 2048)
@@ -212,10 +213,8 @@ class _Run:
         begun = time.perf_counter()
         try:
             context = self.index.ask(question.text, recipe=self.method, budget=budget, limit=limit, vector=vector)
-        except ValueError as error:
-            if budget is None or not str(error).startswith(f"a budget of {budget} tokens holds none"):
-                raise
-            self.empty.setdefault(budget, []).append(str(error))
+        except BudgetError as error:
+            self.empty.setdefault(budget or 0, []).append(str(error))
             context = Context((), "", 0, budget, question.text, repr(self.method))
         if timed:
             self.seconds.append(time.perf_counter() - begun)
