@@ -20,7 +20,7 @@ MODULES = {
 
 STAGES = ("seed", "spread", "select", "order", "link")
 BASE = {"graph", "algorithms"}
-ABOVE = {"index", "store", "build", "write", "measure", "show", "cli", "__main__", "recipes"}
+ABOVE = {"index", "where", "narrow", "store", "build", "write", "measure", "show", "cli", "__main__", "recipes"}
 ALLOWED = {
     "graph": {"graph"},
     "algorithms": BASE,
@@ -30,6 +30,7 @@ ALLOWED = {
     "tokens": {"graph"},
     "latent": BASE,
     "embed": BASE | {"latent"},
+    "vectors": BASE | {"document", "embed"},
     "render": {"graph"},
     "explain": BASE | {"context"},
     "read": BASE | {"document", "read"},
