@@ -56,6 +56,11 @@ def directly(one: Any, metadata: dict[str, Any]) -> bool:
     return {"and": all(answers), "or": any(answers), "not": not any(answers)}[(one.condition or FilterCondition.AND).value]
 
 
+MISSING = MetadataFilters(filters=[MetadataFilter(key="x", value=1, operator=FilterOperator.NE)])
+OLD = not build_metadata_filter_fn(lambda _: {}, MISSING)("id")
+
+
+@pytest.mark.skipif(OLD, reason="this older LlamaIndex had other answers: here its newer ones count")
 @given(NESTED, METADATA)
 def test_a_filter_answers_as_its_parts_do_and_these_as_in_llama_index(one: Any, metadata: dict[str, Any]):
     filters = one if isinstance(one, MetadataFilters) else MetadataFilters(filters=[one])

@@ -7,9 +7,10 @@ import time
 from dataclasses import replace
 
 import pytest
-from llama_index.core import StorageContext, SummaryIndex, VectorStoreIndex
+from llama_index.core import PropertyGraphIndex, StorageContext, SummaryIndex, VectorStoreIndex
+from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import MetadataMode, QueryBundle
+from llama_index.core.schema import IndexNode, MetadataMode, QueryBundle
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores.simple import SimpleVectorStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilter, MetadataFilters, VectorStoreQueryResult
@@ -43,7 +44,7 @@ class KeepsText(BasePydanticVectorStore):
 
     def query(self, query, **kwargs):
         self._asked.append(query)
-        found = self._inner.query(replace(query, node_ids=query.node_ids or None))
+        found = self._inner.query(replace(query, node_ids=None))
         return VectorStoreQueryResult([self._nodes[id] for id in found.ids], found.similarities, found.ids)
 
 
@@ -145,3 +146,25 @@ async def test_a_store_that_only_works_in_place_does_not_hold_up_the_event_loop(
 def test_a_deadline_needs_an_index(hosted):
     with pytest.raises(ValueError, match="deadline"):
         ClewRetriever.from_index(hosted, deadline=1.0)
+
+
+def test_a_store_that_keeps_the_text_is_asked_though_the_docstore_holds_references(store, nodes, embed_model, question):
+    more = [*nodes, IndexNode(text="All letters", index_id="letters", id_="pointer")]
+    hosted = VectorStoreIndex(more, storage_context=StorageContext.from_defaults(vector_store=store), embed_model=embed_model)
+    assert set(hosted.docstore.docs) == {"pointer"}
+    assert set(ids(ClewRetriever.from_index(hosted).retrieve(question))) > {"theodore", "corfu"}
+
+
+def test_what_there_is_nothing_to_read_in_is_refused(nodes, embed_model):
+    with pytest.raises(ValueError, match="VectorStoreIndex holds no nodes"):
+        ClewRetriever.from_index(VectorStoreIndex([], embed_model=embed_model))
+    graph = PropertyGraphIndex(nodes, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False)
+    with pytest.raises(TypeError, match="ClewPGRetriever"):
+        ClewRetriever.from_index(graph)
+
+
+def test_only_the_nodes_of_a_summary_index_are_read_from_a_shared_docstore(nodes, embed_model, question):
+    docstore = SimpleDocumentStore()
+    docstore.add_documents(nodes)
+    index = SummaryIndex(nodes[:2], storage_context=StorageContext.from_defaults(docstore=docstore))
+    assert set(ClewRetriever.from_index(index, embed_model).index.graph.ids) == {"corfu", "gerald"}

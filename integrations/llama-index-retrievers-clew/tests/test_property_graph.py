@@ -19,7 +19,7 @@ from llama_index.core.graph_stores.types import KG_NODES_KEY, KG_RELATIONS_KEY, 
 from llama_index.core.indices.property_graph import BasePGRetriever, ImplicitPathExtractor, VectorContextRetriever
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import TextNode, TransformComponent
+from llama_index.core.schema import IndexNode, TextNode, TransformComponent
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.retrievers.clew import ClewPGRetriever
 
@@ -110,10 +110,13 @@ async def test_every_recipe_gives_what_an_index_of_the_same_nodes_and_facts_give
 
 @pytest.mark.parametrize("use_async", [True, False])
 def test_it_works_as_a_sub_retriever(stored, retriever, embed_model, question, use_async):
+    graph = PropertyGraphIndex.from_existing(
+        stored.property_graph_store, stored.vector_store, llm=MockLLM(), embed_model=embed_model, use_async=use_async
+    )
     alone = ids(retriever.retrieve(question))
-    assert ids(stored.as_retriever(sub_retrievers=[retriever], use_async=use_async).retrieve(question)) == alone
-    beside = VectorContextRetriever(stored.property_graph_store, vector_store=stored.vector_store, embed_model=embed_model)
-    both = stored.as_retriever(sub_retrievers=[beside, retriever], use_async=use_async).retrieve(question)
+    assert ids(graph.as_retriever(sub_retrievers=[retriever]).retrieve(question)) == alone
+    beside = VectorContextRetriever(graph.property_graph_store, vector_store=graph.vector_store, embed_model=embed_model)
+    both = graph.as_retriever(sub_retrievers=[beside, retriever]).retrieve(question)
     assert set(alone) <= set(ids(both))
 
 
@@ -182,6 +185,14 @@ def test_any_store_gives_the_same_as_the_one_in_memory(nodes, facts, embed_model
     other = ClewPGRetriever(store, embed_model)
     assert ids(other.retrieve(question)) == ids(retriever.retrieve(question))
     assert said_in(other.index) == said_in(retriever.index)
+
+
+def test_a_chunk_that_refers_to_another_retriever_leads_there(embed_model, retriever, question):
+    store = SimplePropertyGraphStore()
+    store.upsert_llama_nodes([IndexNode(text="All letters of Corfu", index_id="letters", id_="pointer")])
+    outer = ClewPGRetriever(store, embed_model)
+    outer.object_map["letters"] = retriever
+    assert ids(outer.retrieve(question)) == ids(retriever.retrieve(question))
 
 
 def test_links_between_chunks_are_no_facts(documents, embed_model, question):

@@ -129,7 +129,7 @@ class ClewRetriever(Asking, BaseRetriever):
         """Return a retriever over the nodes of a LlamaIndex index.
 
         The nodes are read from its docstore once, with the vectors that its vector store can give. Where the vector store keeps the
-        text itself and the docstore is empty, each question narrows the store's own best candidates instead, and filters go to the store.
+        text itself, so that the docstore has none, each question narrows the store's own best candidates, and filters go to the store.
 
         Args:
             embed_model: the model the index was embedded with; None: the one it knows. candidates: how many the store is asked for.

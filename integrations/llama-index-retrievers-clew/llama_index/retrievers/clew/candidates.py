@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, ObjectType, QueryBundle
 from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
 from llama_index.retrievers.clew.asking import agiven_vector, given_vector
 
@@ -15,12 +15,30 @@ import clew
 
 
 def nodes_with_vectors(index: Any) -> list[BaseNode]:
-    """Return the nodes of an index, in its order, as copies with the vectors its vector store holds; none where it keeps no nodes."""
-    stored = index.docstore.docs
-    listed = getattr(index.index_struct, "nodes_dict", None)  # a docstore may be shared: the index lists the nodes that are its own
-    nodes = [stored[id] for id in dict.fromkeys(listed.values()) if id in stored] if listed else list(stored.values())
-    vectors = getattr(getattr(getattr(index, "vector_store", None), "data", None), "embedding_dict", None) or {}
+    """Return the nodes of an index, in its order, as copies with the vectors its vector store holds; none where that keeps their text.
+
+    Raises:
+        TypeError: a property graph index. ValueError: an index that holds nothing.
+    """
+    if hasattr(index, "property_graph_store"):
+        raise TypeError("a property graph index is read by ClewPGRetriever(index.property_graph_store, …)")
+    held, listed = index.docstore.docs, _listed(index.index_struct)
+    nodes = [held[id] for id in (held if listed is None else listed) if id in held]  # a docstore may be shared between indexes
+    store = getattr(index, "vector_store", None)
+    if store is not None and store.stores_text and not any(node.get_type() == ObjectType.TEXT for node in nodes):
+        return []  # such an index keeps only what is no text (pictures, references) in its docstore
+    if not nodes:
+        raise ValueError(f"this {type(index).__name__} holds no nodes: there is nothing to retrieve")
+    vectors = getattr(getattr(store, "data", None), "embedding_dict", None) or {}
     return [node.model_copy(update={"embedding": vectors.get(node.node_id, node.embedding)}) for node in nodes]
+
+
+def _listed(struct: Any) -> list[str] | None:
+    """The ids of its nodes that an index lists, in its order; None where it keeps no such list."""
+    if hasattr(struct, "nodes_dict"):  # a vector store index: id in the store -> id of the node
+        return list(dict.fromkeys(struct.nodes_dict.values()))
+    nodes = getattr(struct, "nodes", None)
+    return list(dict.fromkeys(nodes)) if isinstance(nodes, list) else None
 
 
 def scored(nodes: Sequence[NodeWithScore], own: Callable[[BaseNode], BaseNode] = lambda node: node) -> list[Any]:
