@@ -149,6 +149,12 @@ def test_nothing_found_is_said(capsys, saved):
     assert out.startswith("sources: 0 items")
 
 
+def test_a_fallback_is_said_beside_the_result_and_what_could_be_filtered_by(capsys, saved):
+    code, out, err = run(capsys, "ask", saved, QUESTION, "--where", "file_name=absent.md")
+    assert (code, out) == (0, "sources: 0 items, 0 of 2,000 tokens\n")
+    assert re.fullmatch(r"clew: the filter allows none of the passages; its metadata has file_name, path, title\n", err)
+
+
 def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object, ...]]:
     """What the line on stderr says, by what was typed."""
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
@@ -163,7 +169,6 @@ def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object
         "unrecognized arguments: --best (see `clew --help`)": ("ask", folder, "x", "--best"),
         "invalid choice: 'find'": ("find", folder, "x"),
         "KEY=VALUE": ("ask", saved, "x", "--where", "name"),
-        "allows none": ("ask", saved, "x", "--where", "file_name=absent.md"),
         "bad.json is not JSON": ("ask", folder, "x", "--facts", tmp_path / "bad.json"),
         "must hold one JSON object": ("ask", folder, "x", "--facts", tmp_path / "list.json"),
         "'nowhere.md'": ("ask", folder, "x", "--facts", tmp_path / "unknown.json"),

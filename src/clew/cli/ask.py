@@ -9,9 +9,10 @@ from dataclasses import is_dataclass, replace
 from typing import Any
 
 from clew import recipes
-from clew.cli.report import explained, sources
+from clew.cli.report import explained, fallbacks, sources
 from clew.cli.source import opened
 from clew.cli.terminal import remark, say
+from clew.index import Index
 from clew.show import html, mermaid
 
 
@@ -20,6 +21,8 @@ def ask(options: argparse.Namespace) -> int:
     method, where = _styled(options.recipe, options.style), wanted(options.where)
     index = opened(options)
     context = index.ask(options.question, recipe=method, budget=options.budget, limit=options.limit, where=where or None)
+    for fallback in fallbacks(context):
+        remark(fallback + (f"; its metadata has {_keys(index)}" if "filter" in fallback else ""))
     if options.html:
         options.html.write_text(html(context), encoding="utf-8")
         remark(f"wrote {options.html}")
@@ -49,6 +52,10 @@ def wanted(pairs: Iterable[str]) -> dict[str, list[Any]]:
         except ValueError:
             continue
     return values
+
+
+def _keys(index: Index) -> str:
+    return ", ".join(sorted({str(key) for document in index.documents for key in document.metadata})) or "no keys"
 
 
 def _styled(recipe: str, style: str | None) -> Any:

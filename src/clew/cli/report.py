@@ -18,15 +18,20 @@ def sources(context: Context, index: Index) -> str:
     texts = {document.id: document.text for document in index.documents}
     used = f"{context.tokens:,} tokens" if context.budget is None else f"{context.tokens:,} of {context.budget:,} tokens"
     lines = [f"sources: {len(context)} {'item' if len(context) == 1 else 'items'}, {used}"]
-    if not len(context):
+    if not len(context) and not fallbacks(context):
         lines.append("  nothing in it touches the question; try other words or another recipe (`clew recipes`)")
     lines += [f"{number:>4}  {_place(item, index, texts)}  ({item.tokens:,} tokens)" for number, item in enumerate(context, 1)]
     return "\n".join(lines)
 
 
+def fallbacks(context: Context) -> list[str]:
+    """Return what a stage did in the place of what it should have done, as the trace records it, each once."""
+    return list(dict.fromkeys(str(step.notes["fallback"]) for step in context.trace if "fallback" in step.notes))
+
+
 def explained(context: Context) -> str:
     """Return, in plain words, the role, score and way of every item, what was left out and why, and the time of every stage."""
-    lines = ["why:"]
+    lines = ["why:"] if len(context) else ["why: there are no items"]
     for number, item in enumerate(context, 1):
         group = f", read as one with group {item.group}" if item.group else ""
         lines += [f"{number:>4}  {item.role}{group}, score {item.score:.3f}  {_line(item.id)}", f"        {_line(told(item))}"]
