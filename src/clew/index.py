@@ -172,7 +172,7 @@ class Index:
         return self._again(left, {id: said for id, said in self.facts.items() if id not in gone}, False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the index to a folder, whole or not at all; see `clew.store.save`."""
+        """Save the index to a folder, whole or not at all, without the framework objects its documents came as; see `clew.store.save`."""
         from clew.store import save
 
         save(self, path)
