@@ -21,7 +21,7 @@ from clew.document import Document
 from clew.graph import count_words
 from clew.read import Piece, Splitter, read
 from clew.read.markdown import Heading, outline
-from clew.read.split import paragraphs, sentences
+from clew.read.spans import WINDOW, paragraphs, sentences
 
 MODULES = (argparse, collections, decimal, logging, optparse, statistics, tarfile, unittest)
 
@@ -121,8 +121,15 @@ def test_real_text_keeps_every_sentence_that_fits_whole():
         passages = [(p.start, p.end) for p in pieces if p.kind == "passage"]
         assert not without(text, passages).strip()
         for block in paragraphs(text):
-            for start, end in sentences(text, block.start, block.end, "en"):
+            for start, end in sentences(text, *block, "en"):
                 assert count_words(text[start:end]) > 60 or any(a <= start and end <= b for a, b in passages)
+
+
+def test_a_paragraph_that_is_read_in_several_windows_is_cut_as_if_it_were_read_at_once():
+    said = [f"Sentence {i} has " + "some words, " * (i % 90) + "and ends." for i in range(200)]
+    text = " ".join(said)
+    assert len(text) > 20 * WINDOW
+    assert [text[a:b] for a, b in sentences(text, 0, len(text), "en")] == said
 
 
 def test_neighbouring_passages_could_not_have_been_one():
@@ -180,6 +187,24 @@ def test_the_index_hands_its_tokenizer_to_a_splitter_without_one():
     with_own = read([Document("d", text)], splitter=Splitter(20), count=letters)
     assert [graph_text for graph_text in with_own.texts if len(graph_text) > 20] == []
     assert len(read([Document("d", text)], splitter=Splitter(200, count=letters), count=count_words).rows("passage")) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`" * 20_000,  # sentencex alone takes minutes
+        " ".join("a" + " " * i for i in range(1200)),  # semchunk alone goes too deep
+        "x" * 50_000,
+        "[" * 5_000,
+        "a" + " " * 9_000 + "b",
+        ">" * 5_000 + " x",
+    ],
+)
+@pytest.mark.parametrize("format", ["text", "markdown"])
+def test_strange_texts_are_cut_like_others(text, format):
+    pieces = Splitter(64, sentences=True)(Document("d", text, format=format))
+    check(text, pieces, 64, count_words)
+    assert not without(text, [(p.start, p.end) for p in pieces if p.kind == "passage"]).strip()
 
 
 @pytest.mark.parametrize("tokens", [0, -1, 2.5, True, None])

@@ -51,7 +51,8 @@ def _files(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str
 
     for root, folders, files in os.walk(folder, onerror=unread):  # does not go through links, so it cannot go round
         here = Path(root)
-        for name in sorted(folders):
+        folders.sort()
+        for name in tuple(folders):
             reason = _foreign(name) or ("a link to a folder: give it as a source of its own" if (here / name).is_symlink() else None)
             if reason:
                 skipped.append(((here / name).as_posix(), reason))

@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from clew.read.spans import trimmed
+
 _END = r"(?:\r\n?|\n)"
 _FRONT = re.compile(rf"---[ \t]*{_END}(?=[\w\"'-]+[ \t]*:)(?:[^\r\n]*{_END})*?(?:---|\.\.\.)[ \t]*(?:{_END}|\Z)")
 _TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
@@ -99,13 +101,6 @@ def links_of(text: str) -> tuple[str, ...]:
         return ()
     tokens, starts, _ = _parsed(text)
     return tuple(dict.fromkeys(target for _, target in _links(text, tokens, starts)))
-
-
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without the space at its ends; (start, start) if there is nothing else."""
-    said = text[start:end]
-    start += len(said) - len(said.lstrip())
-    return (start, start + len(said.strip()))
 
 
 def _parsed(text: str, inline: bool = True) -> tuple[Sequence[Any], list[int], int]:

@@ -7,18 +7,16 @@ does not fit is cut: between its sentences (sentencex), its lines or its items, 
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
 
 from clew.document import Document
 from clew.graph import count_words
 from clew.read.assemble import Piece
-from clew.read.markdown import Block, Heading, Outline, outline, trimmed
-
-_PARAGRAPH_END = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)\s*")
-_LINE_END = re.compile(r"\r\n?|\n")
+from clew.read.markdown import Block, Heading, Outline, outline
+from clew.read.spans import filled, lines, paragraphs, sentences, trimmed, words
 
 
 @dataclass(frozen=True)
@@ -62,11 +60,11 @@ class _Cut:
         self.links: tuple[tuple[int, str], ...] = ()
 
     def pieces(self, format: str) -> list[Piece]:
-        found = outline(self.text) if format == "markdown" else Outline(tuple(paragraphs(self.text)))
+        found = outline(self.text) if format == "markdown" else Outline(tuple(Block(a, b) for a, b in paragraphs(self.text)))
         self.links = found.links
         headings = any(isinstance(part, Heading) for part in found.parts)
         if not headings and (not found.parts or self.count(self.text) <= self.tokens):
-            self._passage(0, len(self.text), None, found.parts)
+            self._passage(0, len(self.text), None, self._units_of(found.parts))
             return self.made
         self._sections(found.parts)
         return self.made
@@ -88,39 +86,25 @@ class _Cut:
             waiting.append(part)
         self._passages(waiting, around[-1][1] if around else None)
 
-    def _passages(self, blocks: list[Block], parent: int | None) -> None:
-        """Fill the waiting blocks into passages."""
-        atoms = [atom for block in blocks for atom in self._atoms(block)]
-        i = 0
-        while i < len(atoms):
-            start, total, j = atoms[i][0], atoms[i][2], i + 1
-            while True:
-                k = j
-                while k < len(atoms) and total + atoms[k][2] <= self.tokens:
-                    total += atoms[k][2]
-                    k += 1
-                if k == j:
-                    break
-                # What stands between blocks counts too, and a tokenizer may add something to every text it is given.
-                while k > j and (total := self.count(self.text[start : atoms[k - 1][1]])) > self.tokens:
-                    k -= 1
-                if k == j:
-                    break
-                j = k
-            self._passage(start, atoms[j - 1][1], parent, blocks)
-            i = j
-        blocks.clear()
+    def _passages(self, waiting: list[Block], parent: int | None) -> None:
+        """Make passages of the blocks that wait, and let none wait."""
+        atoms = [atom for block in waiting for atom in self._atoms(block)]
+        units = self._units_of(waiting)
+        for start, end in filled(self.text, atoms, self.tokens, self.count):
+            self._passage(start, end, parent, units)
+        waiting.clear()
 
-    def _passage(self, start: int, end: int, parent: int | None, blocks: Sequence[Heading | Block]) -> None:
+    def _passage(self, start: int, end: int, parent: int | None, units: Sequence[tuple[int, int]]) -> None:
         position = len(self.made)
         self.made.append(Piece("passage", self.text[start:end], start, end, parent, self._links_in(start, end)))
-        if not self.sentences:
-            return
-        inside = [block for block in blocks if isinstance(block, Block) and block.start < end and start < block.end]
-        spans = [trimmed(self.text, max(a, start), min(b, end)) for block in inside for a, b in self._units(block) if a < end and start < b]
+        inside = units[bisect_right(units, start, key=lambda unit: unit[1]) : bisect_left(units, end, key=lambda unit: unit[0])]
+        spans = [trimmed(self.text, max(a, start), min(b, end)) for a, b in inside]
         if len(spans) > 1:
             for a, b in spans:
                 self.made.append(Piece("sentence", self.text[a:b], a, b, position, self._links_in(a, b)))
+
+    def _units_of(self, parts: Sequence[Heading | Block]) -> list[tuple[int, int]]:
+        return [unit for part in parts if isinstance(part, Block) for unit in self._units(part)] if self.sentences else []
 
     def _units(self, block: Block) -> Iterator[tuple[int, int]]:
         """The sentences of a block; code, a table or HTML is one."""
@@ -143,53 +127,23 @@ class _Cut:
         if not finer and block.kind == "prose":
             finer = [Block(a, b, "words") for a, b in sentences(self.text, block.start, block.end, self.language)]
         elif not finer and block.kind == "lines":
-            finer = [Block(a, b, "words") for a, b in _between(self.text, block.start, block.end, _LINE_END)]
+            finer = [Block(a, b, "words") for a, b in lines(self.text, block.start, block.end)]
         if finer:
             for part in finer:
                 yield from self._atoms(part)
             return
-        from semchunk.semchunk import chunk
-
-        def count(text: str) -> int:  # a single sign that does not fit cannot be cut, which the library does not see
-            return self.count(text) if len(text) > 1 else 1
-
-        spans: Any = chunk(said, self.tokens, count, memoize=False, offsets=True)[1]
-        for a, b in spans:
-            yield block.start + a, block.start + b, self.count(said[a:b])
+        for start, end in words(self.text, block.start, block.end, self.tokens, self.count):
+            yield start, end, self.count(self.text[start:end])
 
     def _links_in(self, start: int, end: int) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(target for at, target in self.links if start <= at < end))
-
-
-def paragraphs(text: str) -> Iterator[Block]:
-    """Return the paragraphs of a plain text: what stands between empty lines."""
-    return (Block(start, end) for start, end in _between(text, 0, len(text), _PARAGRAPH_END))
-
-
-def sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
-    """Return the spans of the sentences in text[start:end]; they leave out nothing but space."""
-    from sentencex import get_sentence_boundaries  # type: ignore[import-untyped]  # compiled, without stubs
-
-    begins = [start + found["start_index"] for found in get_sentence_boundaries(language, text[start:end])]
-    for a, b in zip(begins, [*begins[1:], end], strict=True):
-        a, b = trimmed(text, a, b)
-        if a < b:
-            yield a, b
-
-
-def _between(text: str, start: int, end: int, mark: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    at = start
-    for found in [*mark.finditer(text, start, end), None]:
-        a, b = trimmed(text, at, found.start() if found else end)
-        if a < b:
-            yield a, b
-        at = found.end() if found else end
+        first, last = (bisect_left(self.links, place, key=lambda link: link[0]) for place in (start, end))
+        return tuple(dict.fromkeys(target for _, target in self.links[first:last]))
 
 
 def _end_of_section(parts: Sequence[Heading | Block], i: int) -> int | None:
     """Where the section of heading `i` ends; None if there is nothing under it."""
     level, end = parts[i].level, None  # type: ignore[union-attr]  # the caller asks of headings alone
-    for part in parts[i + 1 :]:
+    for part in islice(parts, i + 1, None):
         if isinstance(part, Heading) and part.level <= level:
             break
         end = part.end
