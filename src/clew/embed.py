@@ -86,8 +86,9 @@ class _Alone:
     def __call__(self, text: str) -> Any:
         raw = self.texts([text])
         vectors = raw if isinstance(raw, np.ndarray) else _array(raw)
-        if np.ndim(vectors) != 2 or len(vectors) != 1:
-            raise ValueError(f"the embedder returned an array of shape {np.shape(vectors)} for 1 text; wanted [1, d]")
+        if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or len(vectors) != 1:
+            came = f"an array of shape {vectors.shape}" if isinstance(vectors, np.ndarray) else "ragged lists"
+            raise ValueError(f"the embedder returned {came} for 1 text; wanted [1, d]")
         return vectors[0]
 
 
@@ -138,8 +139,9 @@ def unit_rows(vectors: Any, texts: Sequence[str], width: int | None = None, zero
         TypeError: what came holds no numbers, or is awaitable.
     """
     matrix = _array(vectors)
-    if np.ndim(matrix) == 0 or len(matrix) != len(texts):
-        what = f"{len(matrix)} vectors" if np.ndim(matrix) else f"a {type(vectors).__name__}"
+    one = isinstance(matrix, np.ndarray) and not matrix.ndim
+    if one or len(matrix) != len(texts):
+        what = f"a {type(vectors).__name__}" if one else f"{len(matrix)} vectors"
         raise ValueError(f"the embedder returned {what} for {len(texts)} texts; wanted {WANTED}, one row per text")
     if not len(matrix):
         return frozen(np.zeros((0, width or 0)), np.float32)
@@ -170,29 +172,29 @@ def _array(raw: Any) -> Any:
         return raw.toarray()
     if hasattr(raw, "detach"):  # a tensor: off its device, and of a type that numpy has (bfloat16 it has not)
         return raw.detach().cpu().float().numpy()
-    if hasattr(raw, "__array__"):
-        return np.asarray(raw)
-    rows = list(raw)
+    if hasattr(raw, "__array__") and ((array := np.asarray(raw)).ndim != 1 or array.dtype != object):
+        return array
+    rows = list(raw)  # a column of lists, as in a table, too
     rows = [_array(row) if hasattr(row, "detach") or hasattr(row, "toarray") else row for row in rows]
     try:
         return np.asarray(rows)
     except ValueError:  # ragged
-        return [np.asarray(row) for row in rows]
+        return [np.asarray(row, object) for row in rows]
 
 
 def _checked(matrix: Any, texts: Sequence[str], width: int | None) -> Floats:
     """The rows as float64 [n, d], d being `width` if that is known."""
     wanted = np.size(matrix[0]) if width is None else width
-    for row, text in zip(matrix, texts, strict=True) if isinstance(matrix, list) or np.ndim(matrix) != 2 else [(matrix[0], texts[0])]:
+    alike = isinstance(matrix, np.ndarray)  # then the first row speaks for all
+    for row, text in zip(matrix[:1] if alike else matrix, texts, strict=not alike):
         if np.ndim(row) != 1 or not len(row):
             raise ValueError(f"the vector of {_short(text)} came as an array of shape {np.shape(row)}; wanted {WANTED}")
         if len(row) != wanted:
             raise ValueError(f"the vector of {_short(text)} has {len(row)} dimensions; wanted {wanted}, as the others have")
-    array = np.asarray(matrix)
-    if array.dtype.kind not in "fiub" and array.dtype.kind != "O":
-        raise TypeError(f"the vectors hold values of type {array.dtype}; wanted {WANTED}")
+    if isinstance(matrix, np.ndarray) and matrix.dtype.kind not in "fiubO":
+        raise TypeError(f"the vectors hold values of type {matrix.dtype}; wanted {WANTED}")
     try:
-        return array.astype(np.float64)
+        return np.asarray(matrix, np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"the vectors hold values that are not numbers ({error}); wanted {WANTED}") from error
 
