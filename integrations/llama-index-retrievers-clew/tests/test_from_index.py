@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 from llama_index.core import PropertyGraphIndex, StorageContext, SummaryIndex, VectorStoreIndex
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
+from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import IndexNode, MetadataMode, QueryBundle
 from llama_index.core.storage.docstore import SimpleDocumentStore
@@ -127,6 +128,25 @@ def test_in_candidates_mode_the_question_is_embedded_once_or_not_at_all(hosted, 
     assert not [text for kind, text in embed_model.seen if kind == "question"]
 
 
+@dataclass(frozen=True)
+class Notes:
+    """A method that keeps the query it was asked."""
+
+    asked: list = field(default_factory=list, hash=False)
+
+    def on(self, graph):
+        dense = clew.recipes.get("dense").on(graph)
+        return lambda query, budget: (self.asked.append(query), dense(query, budget))[1]
+
+
+def test_every_option_reaches_the_method_over_an_index_and_over_candidates(hosted, nodes, embed_model, question):
+    options = {"recipe": Notes(), "similarity_top_k": 2, "deadline": 5.0, "llm": MockLLM()}
+    for retriever in (ClewRetriever.from_index(hosted, **options), ClewRetriever.from_nodes(nodes, embed_model, **options)):
+        assert len(retriever.retrieve(question)) == 2
+        query = options["recipe"].asked.pop()
+        assert (query.limit, query.deadline, query.model) == (2, 5.0, options["llm"])
+
+
 def test_facts_of_candidates_count_and_those_of_others_are_left_out(hosted, facts, question):
     context = ClewRetriever.from_index(hosted, facts=facts, recipe="hipporag", candidates=3).context(question)
     assert any("fact" in hop.kind for item in context for hop in item.why)
@@ -141,11 +161,6 @@ async def test_a_store_that_only_works_in_place_does_not_hold_up_the_event_loop(
         ticks += 1
     assert ticks >= 5
     assert await asked
-
-
-def test_a_deadline_needs_an_index(hosted):
-    with pytest.raises(ValueError, match="deadline"):
-        ClewRetriever.from_index(hosted, deadline=1.0)
 
 
 def test_a_store_that_keeps_the_text_is_asked_though_the_docstore_holds_references(store, nodes, embed_model, question):

@@ -34,7 +34,8 @@ class ClewPostprocessor(BaseNodePostprocessor):
     top_n: int | None = Field(default=None, ge=1, description="Exactly so many nodes while there are so many; None: as the recipe has it.")
     embed_model: Any = Field(default=None, exclude=True, description="The embedding model; None: clew's own, fitted on the nodes.")
     facts: dict[str, Sequence[tuple[str, str, str]]] | None = Field(default=None, description="Triples by node or document id.")
-    count: Callable[[str], int] | None = Field(default=None, exclude=True, description="A tokenizer: text -> number of tokens.")
+    count: Callable[[str], Any] | str | None = Field(default=None, exclude=True, description="A tokenizer, or the name of one.")
+    deadline: float | None = Field(default=None, gt=0, description="Seconds after which an anytime recipe returns its best so far.")
     llm: Any = Field(default=None, exclude=True, description="A language model, for recipes that ask one.")
 
     @field_validator("recipe")
@@ -68,6 +69,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
             count=self.count,
             facts=facts_among(self.facts, [one.node for one in nodes]),
             limit=self.top_n,
+            deadline=self.deadline,
             model=self.llm,
             vector=vector,
         )

@@ -71,21 +71,23 @@ class Asking:
         raise NotImplementedError
 
     def _how(self) -> dict[str, Any]:
-        return {"recipe": self.recipe, "budget": self.budget, "limit": self.similarity_top_k, "model": self.llm}
+        """The options in clew's words, but for filters."""
+        limit = self.similarity_top_k
+        return {"recipe": self.recipe, "budget": self.budget, "limit": limit, "deadline": self.deadline, "model": self.llm}
 
     def _ask(self, index: clew.Index, bundle: QueryBundle) -> clew.Context:
         allowed = where(self.filters)
         if _forbids_all(index, allowed):
             return nothing_found(bundle, self.budget, self.recipe)
         vector = None if index.fitted else given_vector(index.embedder, bundle)
-        return index.ask(bundle.query_str, where=allowed, deadline=self.deadline, vector=vector, **self._how())
+        return index.ask(bundle.query_str, where=allowed, vector=vector, **self._how())
 
     async def _aask(self, index: clew.Index, bundle: QueryBundle) -> clew.Context:
         allowed = where(self.filters)
         if allowed is not None and await asyncio.to_thread(_forbids_all, index, allowed):
             return nothing_found(bundle, self.budget, self.recipe)
         vector = None if index.fitted else await agiven_vector(index.embedder, bundle)
-        return await index.aask(bundle.query_str, where=allowed, deadline=self.deadline, vector=vector, **self._how())
+        return await index.aask(bundle.query_str, where=allowed, vector=vector, **self._how())
 
 
 def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:

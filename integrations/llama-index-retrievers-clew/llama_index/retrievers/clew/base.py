@@ -52,8 +52,6 @@ class ClewRetriever(Asking, BaseRetriever):
                 f"index is a clew.Index, not a {type(index).__name__}; for documents, nodes or an index of LlamaIndex's there are "
                 "ClewRetriever.from_documents, from_nodes and from_index"
             )
-        if isinstance(index, Candidates) and deadline is not None:
-            raise ValueError("a deadline needs an index of clew's: candidates of another store are narrowed without one")
         self.index = index
         self._kept: Mapping[str, BaseNode] = {}
         self._set_options(
@@ -74,7 +72,7 @@ class ClewRetriever(Asking, BaseRetriever):
         *,
         facts: Mapping[str, Iterable[Triple]] | None = None,
         splitter: Any = None,
-        count: Callable[[str], int] | None = None,
+        count: Callable[[str], Any] | str | None = None,
         show_progress: bool = False,
         **options: Any,
     ) -> Self:
@@ -82,7 +80,7 @@ class ClewRetriever(Asking, BaseRetriever):
 
         Args:
             embed_model: a LlamaIndex embedding, or what else `clew.Index` embeds with; None: clew's own, fitted on these texts.
-            facts: triples (subject, relation, object) by document id. count: a tokenizer, text -> number of tokens.
+            facts: triples (subject, relation, object) by document id. count: a tokenizer, or the name of one.
             splitter: a LlamaIndex node parser or a splitter of clew's; None keeps each document whole.
             options: the arguments of the constructor but the index.
         """
@@ -101,7 +99,7 @@ class ClewRetriever(Asking, BaseRetriever):
         embed_model: Any = None,
         *,
         facts: Mapping[str, Iterable[Triple]] | None = None,
-        count: Callable[[str], int] | None = None,
+        count: Callable[[str], Any] | str | None = None,
         show_progress: bool = False,
         **options: Any,
     ) -> Self:
@@ -122,7 +120,7 @@ class ClewRetriever(Asking, BaseRetriever):
         *,
         candidates: int = 50,
         facts: Mapping[str, Iterable[Triple]] | None = None,
-        count: Callable[[str], int] | None = None,
+        count: Callable[[str], Any] | str | None = None,
         show_progress: bool = False,
         **options: Any,
     ) -> Self:

@@ -77,7 +77,7 @@ class Candidates:
     embed_model: Any
     top_k: int = 50
     facts: Mapping[str, Iterable[tuple[str, str, str]]] | None = None
-    count: Callable[[str], int] | None = None
+    count: Callable[[str], Any] | str | None = None
 
     def find(self, bundle: QueryBundle, filters: MetadataFilters | None) -> tuple[list[NodeWithScore], Any]:
         """Return the store's best nodes for the question, and the question's vector."""

@@ -35,14 +35,15 @@ class ClewPGRetriever(Asking, BasePGRetriever):
         deadline: float | None = None,
         llm: Any = None,
         explain: bool = True,
-        count: Callable[[str], int] | None = None,
+        count: Callable[[str], Any] | str | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """Make a retriever over a store; see `Asking` for the options of a question.
 
         Args:
             embed_model: the model that the store's embeddings are of; what has none is embedded by it. None: clew's own, fitted on the
-                chunks; embeddings in the store are then left alone. count: a tokenizer, text -> number of tokens.
+                chunks; embeddings in the store are then left alone.
+                count: a tokenizer, or the name of one.
         """
         super().__init__(property_graph_store, include_text=False, callback_manager=callback_manager)
         self.stored = StoredGraph(property_graph_store, embed_model, count)

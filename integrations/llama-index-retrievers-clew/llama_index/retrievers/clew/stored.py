@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -33,7 +33,7 @@ class StoredGraph:
 
     store: PropertyGraphStore
     embed_model: Any = None
-    count: Callable[[str], int] | None = None
+    count: Callable[[str], Any] | str | None = None
     made: clew.Index | None = None
     lock: Any = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -65,8 +65,7 @@ class StoredGraph:
             nodes = [without_vector(node) for node in nodes]
             return clew.Index.from_documents(nodes, facts=facts, count=self.count)
         embedder = clew.Embedder.of(self.embed_model)
-        known = _Known(embedder.texts, vectors)
-        embedder = clew.Embedder(embedder.name, known, embedder.question, embedder.ask, embedder.fact_question)
+        embedder = replace(embedder, texts=_Known(embedder.texts, vectors))
         return clew.Index.from_documents(nodes, embedder=embedder, facts=facts, count=self.count)
 
 
