@@ -43,7 +43,7 @@ class ClewPGRetriever(Asking, BasePGRetriever):
         Args:
             embed_model: the model that the store's embeddings are of; what has none is embedded by it. None: clew's own, fitted on the
                 chunks; embeddings in the store are then left alone.
-                count: a tokenizer, or the name of one.
+            count: a tokenizer, or the name of one.
         """
         super().__init__(property_graph_store, include_text=False, callback_manager=callback_manager)
         self.stored = StoredGraph(property_graph_store, embed_model, count)
