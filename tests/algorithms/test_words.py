@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clew.algorithms.words import folded, words
 
@@ -39,3 +41,14 @@ def test_composed_and_decomposed_are_one_word():
 
 def test_folded_texts_are_compared_without_case_width_and_spacing():
     assert folded("  Straße\n\tＡ ") == folded("STRASSE a") == "strasse a"
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_latin_is_read_as_all_else_is(text):
+    assert words(text) == words(text + " é")[:-1]
+
+
+@given(st.text())
+def test_words_are_stable(text):
+    """What is a word stays one, by itself and beside others."""
+    assert words(" ".join(words(text))) == words(text)
