@@ -32,18 +32,13 @@ KINDS = ("seed", "spread", "select", "order", "link")
 def stages_of(kind):
     """Every public frozen dataclass with `on` that a module of the package defines."""
     package = importlib.import_module(f"clew.{kind}")
-    found = {}
-    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        for name, value in vars(importlib.import_module(module.name)).items():
-            if (
-                isinstance(value, type)
-                and is_dataclass(value)
-                and hasattr(value, "on")
-                and value.__module__ == module.name
-                and name[0] != "_"
-            ):
-                found[name] = value
-    return found
+    modules = [importlib.import_module(module.name) for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
+    named = ((name, value, module) for module in modules for name, value in vars(module).items() if not name.startswith("_"))
+    return {name: value for name, value, module in named if getattr(value, "__module__", "") == module.__name__ and is_stage(value)}
+
+
+def is_stage(value):
+    return isinstance(value, type) and is_dataclass(value) and hasattr(value, "on")
 
 
 STAGES = {kind: stages_of(kind) for kind in KINDS}
@@ -160,7 +155,8 @@ def test_the_budget_is_a_ceiling_by_the_callers_own_counter(embed, count, texts,
     try:
         context = index.ask("Does Anna know 東京?", recipe=method, budget=budget, limit=limit)
     except ValueError as error:
-        assert f"a budget of {budget} tokens" in str(error)
+        refusal = str(error)
+        assert f"a budget of {budget} tokens" in refusal
         with pytest.raises(ValueError, match=f"a budget of {budget} tokens"):
             index.ask("Does Anna know 東京?", recipe=method, budget=budget)
         return
@@ -198,7 +194,8 @@ class TestEveryMethod:
             try:
                 part = index.ask("Where does Anna paint?", recipe=method, budget=budget)
             except ValueError as error:
-                assert f"a budget of {budget} tokens holds none" in str(error)
+                refusal = str(error)
+                assert f"a budget of {budget} tokens holds none" in refusal
             else:
                 assert part.tokens <= budget
         with pytest.raises(ValueError, match=r"a budget of 1 tokens holds none.*larger budget"):

@@ -32,7 +32,7 @@ def _pattern() -> re.Pattern[str]:
     # every sign is looked up in one step within the first plane; \w beside other ranges is tried one after the other.
     signs = (code for code in range(sys.maxunicode + 1) if chr(code).isalnum() or unicodedata.category(chr(code))[0] == "M")
     ideograph = re.compile(f"[{IDEOGRAPHS}]")
-    low, high = [], []
+    low, high = list[str](), list[str]()
     for _, run in groupby(enumerate(code for code in signs if not ideograph.match(chr(code))), lambda pair: pair[1] - pair[0]):
         codes = [code for _, code in run]
         (low if codes[-1] < 0x10000 else high).append(f"{re.escape(chr(codes[0]))}-{re.escape(chr(codes[-1]))}")

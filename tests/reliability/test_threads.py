@@ -1,0 +1,70 @@
+"""One index, many threads: every answer is the one that a single thread gets, also while filters and changes are under way."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from clew import Document, Index, recipes
+
+NAMES = ["Anna", "Ben", "Cleo", "Dora", "Emil"]
+DOCUMENTS = [Document(f"d{i}", f"{NAMES[i % 5]} met {NAMES[i * 2 % 5]} in hall {i % 7}.", {"hall": i % 7}) for i in range(30)]
+FACTS = {f"d{i}": [(NAMES[i % 5], "met", NAMES[i * 2 % 5])] for i in range(0, 30, 2)}
+
+
+@pytest.fixture
+def eager_switching():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def answer(index, task):
+    recipe, hall = task
+    context = index.ask("Whom did Anna meet?", recipe=recipe, budget=80, where=None if hall is None else {"hall": hall})
+    return context.ids, context.text, [item.score for item in context]
+
+
+def test_sixteen_threads_get_what_one_gets(embed, eager_switching):
+    def fresh():
+        return Index.from_documents(DOCUMENTS, embedder=embed, facts=FACTS)
+
+    tasks = [(recipe, hall) for recipe in recipes.names() for hall in (None, 1, 2, [3, 4])] * 3
+    alone = fresh()
+    expected = [answer(alone, task) for task in tasks]
+    together, start = fresh(), threading.Barrier(16, timeout=60)
+
+    def ask(number):
+        start.wait()
+        return [answer(together, tasks[i]) for i in range(number, len(tasks), 16)]
+
+    with ThreadPoolExecutor(16) as threads:
+        found = list(threads.map(ask, range(16)))
+    assert [found[i % 16][i // 16] for i in range(len(tasks))] == expected
+
+
+def test_a_change_leaves_questions_under_way_alone(embed, eager_switching):
+    index = Index.from_documents(DOCUMENTS[:20], embedder=embed, facts={id: said for id, said in FACTS.items() if int(id[1:]) < 20})
+    expected = answer(index, ("hipporag", None))
+    stop, wrong = threading.Event(), []
+
+    def keep_asking():
+        while not stop.is_set():
+            if answer(index, ("hipporag", None)) != expected:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=keep_asking) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for i in range(20, 25):
+            index.add([DOCUMENTS[i]]).delete([f"d{i - 20}"])
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not wrong
