@@ -28,7 +28,7 @@ class Item:
     """One thing to read.
 
     `score` is its prize; `role` is seed, bridge, expansion, fact, report or fill; items that share a `group` are read as one;
-    `why` is the way to it from the question. `original` is the caller's own object, if it came as one.
+    `heading` is what it stands under; `why` is the way to it from the question. `original` is the caller's own object, if it came as one.
     """
 
     id: str
@@ -38,6 +38,7 @@ class Item:
     kind: str
     tokens: int
     document: str | None = None
+    heading: str = ""
     span: tuple[int, int] | None = None
     group: str | None = None
     why: tuple[Hop, ...] = ()

@@ -51,7 +51,8 @@ class Embedder:
         name = _name_of(source)
         if hasattr(source, "get_text_embedding_batch"):  # LlamaIndex BaseEmbedding
             ask = getattr(source, "aget_query_embedding", None)
-            return cls(name, source.get_text_embedding_batch, source.get_query_embedding, ask)
+            plain = _Method(source, "get_text_embedding_batch"), _Method(source, "get_query_embedding")
+            return cls(name, *plain, None if ask is None else _Method(source, "aget_query_embedding"))
         if hasattr(source, "embed_documents"):  # LangChain Embeddings
             return cls(name, source.embed_documents, source.embed_query, getattr(source, "aembed_query", None))
         if hasattr(source, "encode"):  # sentence-transformers
@@ -75,6 +76,17 @@ class Embedder:
     def zeros(self) -> bool:
         """Whether a text may have a row of zeros, "no vector": only the embedded default says so of texts without words."""
         return self.latent is not None
+
+
+@dataclass(frozen=True)
+class _Method:
+    """A method by its name: LlamaIndex wraps its own so that they cannot be pickled, while the object can."""
+
+    source: Any
+    name: str
+
+    def __call__(self, given: Any) -> Any:
+        return getattr(self.source, self.name)(given)
 
 
 @dataclass(frozen=True)

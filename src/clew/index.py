@@ -18,7 +18,7 @@ from clew.link import Contains, Facts, Hyperlink, Mentions, Next, Shared, Simila
 from clew.read import Split, Triple, documents_of, read
 from clew.stage import Link, Method
 from clew.tokens import counter
-from clew.vectors import embedded_instead, embedded_rows, with_vectors
+from clew.vectors import embedded_instead, embedded_rows, embedded_text, with_vectors
 from clew.where import Where, allowed_by, restricted
 
 LINKS: tuple[Link, ...] = (Contains(), Next(), Mentions(), Facts(), Hyperlink(), Shared(), Similar(), Synonym())
@@ -125,8 +125,9 @@ class Index:
         """
         question = checked(question, budget, limit)
         inside = self._restricted(where)
-        raw = inside.embedder.question(question) if vector is None else vector
-        return inside.answer(question, raw, recipe, budget, limit, deadline, model)
+        if vector is None or inside.embedder is not self.embedder:  # a filter fits the embedded default again
+            vector = inside.embedder.question(question)
+        return inside.answer(question, vector, recipe, budget, limit, deadline, model)
 
     async def aask(
         self,
@@ -143,13 +144,12 @@ class Index:
         """Return what `ask` returns without blocking the event loop: the embedder's own async call, the rest in a thread."""
         question = checked(question, budget, limit)
         inside = await asyncio.to_thread(self._restricted, where)
-        if vector is not None:
-            raw = vector
-        elif inside.embedder.ask is None:
-            raw = await asyncio.to_thread(inside.embedder.question, question)
-        else:
-            raw = await inside.embedder.ask(question)
-        return await asyncio.to_thread(inside.answer, question, raw, recipe, budget, limit, deadline, model)
+        if vector is None or inside.embedder is not self.embedder:
+            if inside.embedder.ask is None:
+                vector = await asyncio.to_thread(inside.embedder.question, question)
+            else:
+                vector = await inside.embedder.ask(question)
+        return await asyncio.to_thread(inside.answer, question, vector, recipe, budget, limit, deadline, model)
 
     def ask_many(self, questions: Iterable[str], **how: Any) -> list[Context]:
         """Return the contexts for several questions, in their order; see `ask`."""
@@ -203,7 +203,7 @@ class Index:
             instead = embedded_instead(self.documents)
             for row in embedded_rows(self.graph).tolist():
                 if self.graph.ids[row] not in own:
-                    known[instead.get(self.graph.ids[row], self.graph.texts[row])] = self.graph.vectors[row]
+                    known[embedded_text(self.graph, row, instead)] = self.graph.vectors[row]
             known |= dict(zip(self.graph.facts.texts, self.graph.facts.vectors, strict=True))
         embedder = None if self.fitted else self.embedder
         made = _built(documents, facts, self.splitter, self.graph.count, embedder, self.links, known, progress)

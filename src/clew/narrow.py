@@ -64,13 +64,16 @@ def _with_text(candidates: Iterable[Any]) -> tuple[list[tuple[Any, Any]], list[D
 
 
 def _scores(scores: list[Any]) -> list[float]:
-    """The scores as shares of the best, in [0, 1]; ranks where there are none."""
+    """The scores as shares of the best, in [0, 1]; their order alone where one is negative, ranks where there are none."""
+    by_rank = [float(rank) for rank in range(len(scores), 0, -1)]
     if all(score is None for score in scores):
-        scores = list(range(len(scores), 0, -1))
+        scores = by_rank
     if any(score is None for score in scores):
         raise ValueError(f"{sum(score is None for score in scores)} of {len(scores)} candidates came without a score: give all or none")
     numbers = [float(score) for score in scores]
     if any(number != number or number in (float("inf"), float("-inf")) for number in numbers):
         raise ValueError("a candidate's score must be a finite number, higher for better")
+    if min(numbers) < 0 or max(numbers) == 0:  # logits and the like have no zero to be a share of
+        numbers = [by_rank[sorted(numbers, reverse=True).index(number)] for number in numbers]
     top = max(numbers)
-    return [max(0.0, number) / top if top > 0 else 0.0 for number in numbers]
+    return [number / top for number in numbers]

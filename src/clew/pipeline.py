@@ -12,7 +12,7 @@ import numpy as np
 
 from clew.context import Context, Dropped, Item, Step
 from clew.explain import role_of, score_of_fact, ties, ways, ways_to_facts
-from clew.graph import UNLIMITED, Floats, Graph, Query, Reading, Seeds, Subgraph, frozen
+from clew.graph import UNLIMITED, Floats, Graph, Query, Reading, Seeds, Subgraph, frozen, heading_of
 from clew.render import Render
 from clew.stage import Order, Seed, Select, Spread
 
@@ -154,6 +154,7 @@ def _context(
                 graph.kinds[node],
                 tokens,
                 document=graph.ids[owner] if owner >= 0 else None,
+                heading=heading_of(graph, node),
                 span=(start, end) if owner >= 0 else None,
                 group=group.get(node),
                 why=why[node],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.graph import Graph, Reading
+from clew.graph import Graph, Reading, heading_of
 
 STYLES = ("bullets", "triples", "numbered", "plain")
 
@@ -45,15 +45,3 @@ class Render:
             return graph.facts.texts[fact]
         subject, object = graph.texts[graph.facts.subjects[fact]], graph.texts[graph.facts.objects[fact]]
         return f"({subject}, {graph.facts.relations[fact]}, {object})"
-
-
-def heading_of(graph: Graph, node: int) -> str:
-    """Return the titles of the containers around a node, outermost first; for a whole document its metadata's `title`."""
-    titles: list[str] = []
-    above = int(graph.parents[node])
-    while above >= 0:
-        titles.append(graph.texts[above])
-        above = int(graph.parents[above])
-    if not titles:
-        titles.append(str(graph.metadata[node].get("title") or ""))
-    return " > ".join(title.strip() for title in dict.fromkeys(reversed(titles)) if title.strip())

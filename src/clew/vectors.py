@@ -10,7 +10,7 @@ import numpy as np
 
 from clew.document import Document
 from clew.embed import Embedder, embed_all, fit_latent
-from clew.graph import Graph, Vectors, frozen
+from clew.graph import Graph, Vectors, frozen, headed
 
 
 def with_vectors(
@@ -30,10 +30,10 @@ def with_vectors(
     """
     if embedder is None:
         graph = replace(graph, vectors=frozen(np.zeros((len(graph), 0)), np.float32))
-    made = fit_latent([graph.texts[row] for row in graph.rows("passage")]) if embedder is None else Embedder.of(embedder)
+    made = fit_latent([headed(graph, row) for row in graph.rows("passage").tolist()]) if embedder is None else Embedder.of(embedder)
     known = known or {}
     rows = embedded_rows(graph)
-    texts = [(instead or {}).get(graph.ids[row], graph.texts[row]) for row in rows.tolist()]
+    texts = [embedded_text(graph, row, instead or {}) for row in rows.tolist()]
     own = graph.vectors[rows].any(axis=1)
     wanted = [text for text, has in zip(texts, own.tolist(), strict=True) if not has] + list(graph.facts.texts)
     missing = [text for text in dict.fromkeys(wanted) if text not in known]
@@ -51,6 +51,11 @@ def with_vectors(
 def embedded_rows(graph: Graph) -> Any:
     """Return the rows that have vectors: content and entities."""
     return np.flatnonzero(graph.content | graph.kinds.mask("entity"))
+
+
+def embedded_text(graph: Graph, row: int, instead: Mapping[str, str]) -> str:
+    """Return the text by which a node is embedded: the one given in its place, or its own under its containers' titles."""
+    return instead.get(graph.ids[row]) or headed(graph, row)
 
 
 def embedded_instead(documents: Iterable[Document]) -> dict[str, str]:

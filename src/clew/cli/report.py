@@ -7,7 +7,6 @@ from pathlib import PurePath
 
 from clew.context import Context, Item
 from clew.index import Index
-from clew.render import heading_of
 from clew.show import told
 
 LEFT_OUT = 10  # lines for what was dropped, unless there are hardly more
@@ -57,18 +56,10 @@ def _place(item: Item, index: Index, texts: Mapping[str, str]) -> str:
     if item.role == "fact":
         return f"fact: {_line(item.text)}"
     document = item.document or item.id
-    titles = [title for title in _headings(item, index).split(" > ") if title]
+    titles = [title for title in item.heading.split(" > ") if title]
     if titles and titles[0] in (document, PurePath(document).name, PurePath(document).stem):
         titles = titles[1:]
     return _line(" > ".join([document + _lines(item, texts.get(document, "")), *titles]))
-
-
-def _headings(item: Item, index: Index) -> str:
-    """The headings above an item; what a method made of its own for this question has only its title."""
-    try:
-        return heading_of(index.graph, index.graph.row(item.id))
-    except KeyError:
-        return str(item.metadata.get("title") or "")
 
 
 def _lines(item: Item, text: str) -> str:

@@ -4,6 +4,7 @@ from clew.graph.columns import Floats, Labels, Mask, Ragged, Rows, Vectors, froz
 from clew.graph.core import CONNECTORS, Graph, Part
 from clew.graph.count import count_words
 from clew.graph.edges import Edges, Facts
+from clew.graph.headings import headed, heading_of
 from clew.graph.links import Adjacency, Links
 from clew.graph.travel import NOTHING, UNLIMITED, Query, Reading, Seeds, Subgraph
 
@@ -29,4 +30,6 @@ __all__ = [
     "Vectors",
     "count_words",
     "frozen",
+    "headed",
+    "heading_of",
 ]

@@ -109,6 +109,12 @@ class _Nodes:
                 if self.rows[row]["parent"] < 0:
                     self.rows[row]["parent"] = source
                 self.of_document.setdefault(document.source, []).extend(self.of_document[document.id])
+        for row, node in enumerate(self.rows):  # a heading that came as a document has the passages under it
+            above = node["parent"] if node["kind"] == "passage" else -1
+            while above >= 0:
+                if self.rows[above]["kind"] == "section" and self.rows[above]["id"] in self.of_document:
+                    self.of_document[self.rows[above]["id"]].append(row)
+                above = self.rows[above]["parent"]
 
     def _new(self, id: str, kind: str, text: str, span: tuple[int, int], **more: Any) -> int:
         row = len(self.rows)
@@ -129,7 +135,9 @@ class _Nodes:
             for triple in said:
                 subject, relation, object = _triple(triple, id)
                 ends = folded(subject), folded(object)
-                if not all(ends) or not self.of_document[id]:
+                if not self.of_document[id]:
+                    raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
+                if not all(ends):
                     continue
                 passage = self._where_said(self.of_document[id], ends)
                 for end, name in zip(ends, (subject, object), strict=True):

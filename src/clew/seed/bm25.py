@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.words import words
-from clew.graph import Graph, Query, Rows, Seeds
+from clew.graph import Graph, Query, Rows, Seeds, headed
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class InvertedIndex:
 
         rows = graph.rows(*self.kinds)
         vocabulary: dict[str, int] = {}
-        ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in words(graph.texts[row])] for row in rows]
+        ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in words(headed(graph, row))] for row in rows]
         engine = bm25s.BM25(k1=self.k1, b=self.b, method="lucene")
         if vocabulary:
             engine.index((ids, vocabulary), show_progress=False)

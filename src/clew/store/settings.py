@@ -17,7 +17,7 @@ import numpy as np
 import clew.link
 import clew.read
 from clew.embed import LATENT, Embedder, embed_all
-from clew.graph import Graph, count_words
+from clew.graph import Graph, count_words, headed
 from clew.latent import LatentSemantic
 from clew.store.plain import from_json, to_json
 from clew.tokens import Tiktoken, counter, name_of
@@ -123,7 +123,7 @@ def check_embedder(embedder: Embedder, graph: Graph, given: frozenset[str]) -> N
     width = graph.vectors.shape[1]
     rows = [row for row in np.flatnonzero(graph.content | graph.kinds.mask("entity")).tolist() if graph.texts[row].strip()]
     own = next((row for row in rows if graph.ids[row] not in given and graph.vectors[row].any()), None)
-    text = PROBE if own is None else graph.texts[own]
+    text = PROBE if own is None else headed(graph, own)
     found = embed_all(embedder, [text])[0]
     if len(found) != width:
         raise ValueError(f"the index has vectors of {width} dimensions, made by {embedder.name!r}; the embedder given makes {len(found)}")
