@@ -25,6 +25,9 @@ def measure(options: argparse.Namespace) -> int:
         budgets=options.budgets or BUDGETS,
         baseline=options.baseline,
         embedder=options.embedder,
+        vectors=not options.own_vectors,
+        facts=options.facts,
+        seed=options.seed,
         progress=watched(),
     )
     say(json.dumps(compared.to_dict(), ensure_ascii=False) if options.json else compared.to_markdown(intervals=options.intervals).rstrip())

@@ -92,6 +92,11 @@ def _measure(measure: argparse.ArgumentParser) -> None:
     measure.add_argument(
         "--embedder", metavar="NAME", help="a sentence-transformers model (default: the folder's vectors, else clew's own)"
     )
+    measure.add_argument("--own-vectors", action="store_true", help="leave the folder's vectors aside: embed with clew's own default")
+    measure.add_argument(
+        "--facts", choices=("any", "triples", "surface_triples", "none"), default="any", help="which of the folder's triples (default: any)"
+    )
+    measure.add_argument("--seed", type=int, default=0, metavar="N", help="of the intervals' resampling (default: 0)")
     measure.add_argument("--intervals", action="store_true", help="write every difference and its interval")
     measure.add_argument("--json", action="store_true", help="as JSON")
     measure.add_argument(
@@ -195,6 +200,7 @@ MEASURE = """examples:
   clew measure hotpot/
   clew measure hotpot/ --recipes dense,bm25,fused --budgets 512,2048 --intervals
   clew measure hotpot/ --embedder all-MiniLM-L6-v2
+  clew measure hotpot/ --own-vectors --facts none
 
 Recall of the passages that answer, among the best K and in contexts of N tokens, with intervals for the
 differences from the baseline."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,14 +32,12 @@ class Shortlist:
         if isinstance(self.candidates, bool) or not isinstance(self.candidates, int) or self.candidates < 1:
             raise ValueError(f"candidates is a whole number of at least 1; got {self.candidates!r}")
 
-    def ask(self, question: str, *, where: Any = None, deadline: float | None = None, **how: Any) -> clew.Context:
+    def ask(self, question: str, *, where: Any = None, **how: Any) -> clew.Context:
         """Return the context for a question; `where` is a filter in the store's own language, the rest as in `clew.Index.ask`."""
-        _refuse(deadline)
         return self._narrow(question, *self._search(question, where), None, how)
 
-    async def aask(self, question: str, *, where: Any = None, deadline: float | None = None, **how: Any) -> clew.Context:
+    async def aask(self, question: str, *, where: Any = None, **how: Any) -> clew.Context:
         """Return what `ask` returns without blocking the event loop."""
-        _refuse(deadline)
         way, found = await self._asearch(question, where)
         embedder, vector = self.embeds, None
         if found and embedder is not None and embedder.ask is not None:
@@ -92,15 +90,17 @@ class Shortlist:
 
 def _remembering(embedder: clew.Embedder, known: Mapping[str, Any]) -> clew.Embedder:
     """The embedder, with the vectors of some texts known already."""
-
-    def texts(asked: list[str]) -> list[Any]:
-        fresh = [text for text in asked if text not in known]
-        vectors = iter(embedder.texts(fresh) if fresh else ())
-        return [known[text] if text in known else next(vectors) for text in asked]
-
-    return replace(embedder, texts=texts)
+    return replace(embedder, texts=_Remembering(embedder.texts, known))
 
 
-def _refuse(deadline: float | None) -> None:
-    if deadline is not None:
-        raise ValueError("a deadline needs an index: over a vector store the context is made of the candidates at once")
+@dataclass(frozen=True)
+class _Remembering:
+    """Embeds the texts whose vectors are not known."""
+
+    texts: Callable[[list[str]], Any]
+    known: Mapping[str, Any]
+
+    def __call__(self, asked: list[str]) -> list[Any]:
+        fresh = [text for text in asked if text not in self.known]
+        vectors = iter(self.texts(fresh) if fresh else ())
+        return [self.known[text] if text in self.known else next(vectors) for text in asked]

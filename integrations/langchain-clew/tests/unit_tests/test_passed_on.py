@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from langchain_clew import ClewCompressor, ClewRetriever
 from langchain_core.vectorstores import InMemoryVectorStore
 
@@ -53,12 +52,12 @@ async def test_a_retriever_over_a_store_and_a_compressor_pass_on_all_their_field
     assert probe.asked == [(300, 3, None, MODEL)] * 4
 
 
-async def test_a_deadline_over_a_store_is_refused_and_not_ignored(documents, embeddings, question):
-    retriever = ClewRetriever.from_vectorstore(InMemoryVectorStore.from_documents(documents, embeddings))
-    with pytest.raises(ValueError, match="a deadline needs an index"):
-        retriever.invoke(question, deadline=9.0)
-    with pytest.raises(ValueError, match="a deadline needs an index"):
-        await retriever.ainvoke(question, deadline=9.0)
+async def test_a_deadline_over_a_store_reaches_the_method(documents, embeddings, question):
+    probe = Probe()
+    retriever = ClewRetriever.from_vectorstore(InMemoryVectorStore.from_documents(documents, embeddings), recipe=probe)
+    retriever.invoke(question, deadline=9.0)
+    await retriever.ainvoke(question, deadline=8.0)
+    assert [deadline for _, _, deadline, _ in probe.asked] == [9.0, 8.0]
 
 
 def test_a_splitter_cuts_the_documents_and_a_piece_says_which_it_is_of(documents, embeddings, question):
