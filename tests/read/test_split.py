@@ -207,6 +207,11 @@ def test_strange_texts_are_cut_like_others(text, format):
     assert not without(text, [(p.start, p.end) for p in pieces if p.kind == "passage"]).strip()
 
 
+def test_a_sign_that_does_not_fit_is_kept():
+    pieces = Splitter(2, count=lambda text: 3 * len(text))(Document("d", "ab 😀"))
+    assert [piece.text for piece in pieces] == ["a", "b", "😀"]
+
+
 @pytest.mark.parametrize("tokens", [0, -1, 2.5, True, None])
 def test_a_limit_that_is_none_is_refused(tokens):
     with pytest.raises(ValueError, match="whole number of at least 1"):
