@@ -32,10 +32,11 @@ ALLOWED = {
     "embed": BASE | {"latent"},
     "vectors": BASE | {"document", "embed"},
     "render": {"graph"},
+    "nesting": {"graph"},
     "explain": BASE | {"context"},
     "read": BASE | {"document", "read"},
     **{stage: BASE | {stage} for stage in STAGES},
-    "pipeline": BASE | {"stage", "context", "render", "explain"},
+    "pipeline": BASE | {"stage", "context", "render", "explain", "nesting"},
     "methods": BASE | {*STAGES, "stage", "context", "render", "explain", "pipeline", "methods"},
     "recipes": {*STAGES, "methods", "pipeline", "render", "stage"},
 }

@@ -11,7 +11,10 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
-    "quickstart": ((), ["# statistics.harmonic_mean", "of 300 tokens: harmonic_mean", "pstdev refers to pvariance -> pvariance", "flowchart LR"]),
+    "quickstart": (
+        (),
+        ["# statistics.harmonic_mean", "of 300 tokens: harmonic_mean", "pstdev refers to pvariance -> pvariance", "flowchart LR"],
+    ),
     "llamaindex_query_engine": (("llama_index.retrievers.clew",), ["Return the harmonic mean of data", "1  harmonic_mean"]),
     "llamaindex_postprocessor": (
         ("llama_index.postprocessor.clew",),

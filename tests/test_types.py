@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -91,7 +92,7 @@ def test_a_steiner_context_emits_the_facts_on_the_way_and_says_what_cannot_be_jo
     assert {(tie.tail, tie.kind, tie.head) for tie in context.edges} == {("Anna", "fact", "Ben"), ("Ben", "fact", "Corfu")}
     way = context.items[2].why
     assert (way[0].source, way[-1].target) == ("question", "p1")
-    assert all(one.target == other.source for one, other in zip(way, way[1:], strict=False))
+    assert all(one.target == other.source for one, other in pairwise(way))
     assert context.bound == 4.0
     assert context.gap == pytest.approx((4.0 - context.value) / 4.0)
 
@@ -128,7 +129,8 @@ def test_a_bridge_survives_the_second_selector_and_the_ceiling(budget):
 
     assert context.ids == ["2", "1"]
     assert [item.role for item in context] == ["seed", "bridge"]
-    assert [step.stage for step in context.trace] == [repr(method.seed), repr(bridged), "Half", repr(method.order)] or len(context.trace) == 4
+    assert len(context.trace) == 4
+    assert [context.trace[i].stage for i in (0, 1, 3)] == [repr(method.seed), repr(bridged), repr(method.order)]
 
     narrow = method.on(graph)(Query("?"), 2)
     assert narrow.ids == ["1"], "the bridge is what is left when only one fits"

@@ -19,7 +19,7 @@ from clew.read import Split, Triple, documents_of, read
 from clew.stage import Link, Method
 from clew.tokens import counter
 from clew.vectors import embedded_instead, embedded_rows, embedded_text, with_vectors
-from clew.where import Where, allowed_by, restricted
+from clew.where import Where, restricted
 
 LINKS: tuple[Link, ...] = (Contains(), Next(), Mentions(), Facts(), Hyperlink(), Shared(), Similar(), Synonym())
 BUDGET = 2000
@@ -123,7 +123,7 @@ class Index:
             ValueError: an empty question, an unknown recipe, a budget or limit below 1, a budget that holds nothing of what was chosen,
                 a vector that is not finite or of another dimension. A filter that allows nothing gives an empty context.
         """
-        question = checked(question, budget, limit)
+        question = checked(question, budget, limit, deadline)
         inside = self._restricted(where)
         if vector is None or inside.embedder is not self.embedder:  # a filter fits the embedded default again
             vector = inside.embedder.question(question)
@@ -142,7 +142,7 @@ class Index:
         vector: Any = None,
     ) -> Context:
         """Return what `ask` returns without blocking the event loop: the embedder's own async call, the rest in a thread."""
-        question = checked(question, budget, limit)
+        question = checked(question, budget, limit, deadline)
         inside = await asyncio.to_thread(self._restricted, where)
         if vector is None or inside.embedder is not self.embedder:
             if inside.embedder.ask is None:
@@ -158,7 +158,7 @@ class Index:
     def add(self, documents: Any, *, facts: Mapping[str, Iterable[Triple]] | None = None, progress: bool = False) -> Index:
         """Return the index with these documents too; the result is that of an index built of all of them at once."""
         more = {id: list(said) for id, said in (facts or {}).items()}
-        return self._again((*self.documents, *documents_of(documents).documents), {**self.facts, **more}, progress)
+        return self.again((*self.documents, *documents_of(documents).documents), {**self.facts, **more}, progress)
 
     def delete(self, ids: str | Iterable[str]) -> Index:
         """Return the index without the documents of these ids; facts and entities go with the last passage they were read from."""
@@ -169,7 +169,7 @@ class Index:
         left = tuple(document for document in self.documents if document.id not in gone)
         if not left:
             raise ValueError("deleting these would leave an index without documents")
-        return self._again(left, {id: said for id, said in self.facts.items() if id not in gone}, False)
+        return self.again(left, {id: said for id, said in self.facts.items() if id not in gone})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the index to a folder, whole or not at all, without the framework objects its documents came as; see `clew.store.save`."""
@@ -194,7 +194,8 @@ class Index:
 
         return load(path, embedder=embedder, count=count, splitter=splitter, links=links, verify=verify, generation=generation)
 
-    def _again(self, documents: tuple[Document, ...], facts: Mapping[str, Sequence[Triple]], progress: bool) -> Index:
+    def again(self, documents: tuple[Document, ...], facts: Mapping[str, Sequence[Triple]], progress: bool = False) -> Index:
+        """Return the index of these documents and facts, made as this one was; what is embedded already is not embedded again."""
         if not self.documents:
             raise ValueError("this index was made of a graph: change the graph, and make an index of that")
         known: dict[str, Vectors] = {}
@@ -236,7 +237,7 @@ class Index:
 
     def _restricted(self, where: Where | None) -> Index:
         """The index of what a filter allows, equal to one built of that alone."""
-        return self if where is None else restricted(self, allowed_by(self.graph, where))
+        return self if where is None else restricted(self, where)
 
 
 @dataclass(frozen=True)
@@ -271,11 +272,13 @@ def _built(
     return Index(graph, made, documents, facts, splitter, links, fitted=embedder is None)
 
 
-def checked(question: str, budget: int | None, limit: int | None) -> str:
+def checked(question: str, budget: int | None, limit: int | None, deadline: float | None = None) -> str:
     """Return the question without the space around it; raise ValueError unless it is one and the numbers are at least 1, or None."""
     if not isinstance(question, str) or not question.strip():
         raise ValueError(f"a question is a text with at least one word; got {question!r}")
     for name, value in (("budget", budget), ("limit", limit)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1):
             raise ValueError(f"{name} is a whole number of at least 1, or None; got {value!r}")
+    if deadline is not None and (isinstance(deadline, (bool, str)) or not 0 < deadline < float("inf")):
+        raise ValueError(f"a deadline is a positive number of seconds, or None; got {deadline!r}")
     return question.strip()

@@ -37,7 +37,7 @@ def narrow(
     Raises:
         ValueError: no candidates with text, a score that is not a number, some with a score and some without; else as `Index.ask`.
     """
-    question = checked(question, budget, limit)
+    question = checked(question, budget, limit, deadline)
     pairs, blank = _with_text(candidates)
     if not pairs:
         raise ValueError(f"no candidates with text came ({len(blank)} without): there is nothing to make a context of")

@@ -13,6 +13,7 @@ import numpy as np
 from clew.context import Context, Dropped, Item, Step
 from clew.explain import role_of, score_of_fact, ties, ways, ways_to_facts
 from clew.graph import UNLIMITED, Floats, Graph, Query, Reading, Seeds, Subgraph, frozen, heading_of
+from clew.nesting import Apart
 from clew.render import Render
 from clew.stage import Order, Seed, Select, Spread
 
@@ -181,15 +182,19 @@ def _context(
 def _filled(asked: _Asked, chosen: Subgraph, reading: Reading, room: int) -> tuple[Subgraph, frozenset[int]]:
     """Add the best content that is not yet read, until there are as many entries as the question wants."""
     graph, wanted = asked.graph, (asked.query.limit or 0) - len(reading)
+    read = reading.nodes[reading.nodes >= 0]
     inside = np.zeros(len(graph), np.bool_)
     inside[chosen.nodes] = True
-    left = room - int(graph.tokens[reading.nodes[reading.nodes >= 0]].sum())
+    apart = Apart(graph)
+    for row in read.tolist():
+        apart.take(row)
+    left = room - int(graph.tokens[read].sum())
     outside = np.flatnonzero(graph.content & ~inside)
     extra: list[int] = []
     for row in outside[np.argsort(-np.round(asked.prizes[outside], 12), kind="stable")].tolist():
         if len(extra) == wanted:
             break
-        if graph.tokens[row] <= left and not _nests(graph, row, [*chosen.nodes[graph.content[chosen.nodes]].tolist(), *extra]):
+        if graph.tokens[row] <= left and apart.take(row):
             extra.append(row)
             left -= int(graph.tokens[row])
     nodes = frozen(np.concatenate([chosen.nodes, np.array(extra, np.int32)]), np.int32)
@@ -197,31 +202,15 @@ def _filled(asked: _Asked, chosen: Subgraph, reading: Reading, room: int) -> tup
 
 
 def _without_nested(asked: _Asked, reading: Reading) -> tuple[Reading, list[Dropped]]:
-    """Leave out what lies inside something better that is read too: no sentence beside its passage."""
-    graph, kept, dropped = asked.graph, list[int](), list[Dropped]()
-    spans = {(int(graph.documents[n]), *graph.spans[n].tolist()) for n in reading.nodes.tolist() if n >= 0}
-    if len({document for document, _, _ in spans}) == len(spans):
-        return reading, []  # every node from a document of its own, as nearly always
-    by_score = np.argsort(-asked.scores(reading), kind="stable")
-    for entry in by_score.tolist():
+    """Leave out what lies inside something better that is read too."""
+    apart, kept, dropped = Apart(asked.graph), list[int](), list[Dropped]()
+    for entry in np.argsort(-asked.scores(reading), kind="stable").tolist():
         node = int(reading.nodes[entry])
-        if node >= 0 and _nests(graph, node, [int(reading.nodes[k]) for k in kept if reading.nodes[k] >= 0]):
-            dropped.append(Dropped(graph.ids[node], "its text is part of, or contains, another item's"))
-        else:
+        if node < 0 or apart.take(node):
             kept.append(entry)
-    return _entries(reading, sorted(kept)), dropped
-
-
-def _nests(graph: Graph, row: int, others: list[int]) -> bool:
-    """Whether the text of `row` contains or lies in that of one of `others`, in the same document."""
-    document = graph.documents[row]
-    same = [other for other in others if document >= 0 and other != row and graph.documents[other] == document]
-    if not same:
-        return False
-    (start, end), spans = graph.spans[row], graph.spans[same]
-    inside = (spans[:, 0] <= start) & (end <= spans[:, 1])
-    around = (start <= spans[:, 0]) & (spans[:, 1] <= end)
-    return bool((inside | around).any())
+        else:
+            dropped.append(Dropped(asked.graph.ids[node], "its text is part of, or contains, another item's"))
+    return (_entries(reading, sorted(kept)) if dropped else reading), dropped
 
 
 def _without_least(asked: _Asked, reading: Reading, chosen: Subgraph) -> tuple[Reading, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clew.graph import Edges, Graph, Mask
-from clew.vectors import embedded_instead, with_vectors
+from clew.vectors import with_vectors
 
 if TYPE_CHECKING:
     from clew.index import Index
@@ -20,8 +20,8 @@ MOST = 8  # filtered indexes that are remembered: a service with many tenants mu
 Where = Mapping[str, Any] | Callable[[Mapping[str, Any]], bool]
 
 
-def allowed_by(graph: Graph, where: Where) -> Mask:
-    """Return which nodes a filter allows: bool [n]; it is asked about the metadata of content alone.
+def restricted(index: Index, where: Where) -> Index:
+    """Return the index of what a filter allows; it is asked about the metadata of content alone.
 
     Args:
         where: a function of a passage's metadata, or a mapping of wanted values (a list means any of its values).
@@ -29,20 +29,17 @@ def allowed_by(graph: Graph, where: Where) -> Mask:
     if not callable(where) and not isinstance(where, Mapping):
         raise TypeError(f"a filter is a mapping of wanted metadata values or a function of the metadata; got a {type(where).__name__}")
     test = where if callable(where) else _matches(where)
-    allowed = np.ones(len(graph), np.bool_)
-    content = np.flatnonzero(graph.content)
-    allowed[content] = [bool(test(graph.metadata[row])) for row in content.tolist()]
-    return allowed
+    if index.documents:
+        allowed = np.array([document.heading or bool(test(document.metadata)) for document in index.documents], np.bool_)
+    else:
+        content = index.graph.content.tolist()
+        allowed = np.array([not content[row] or bool(test(m)) for row, m in enumerate(index.graph.metadata)], np.bool_)
+    return index if allowed.all() else index.graph.part(_Filters()).get(index, allowed)
 
 
 def _matches(wanted: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
     several = {key: value if isinstance(value, (list, tuple, set, frozenset)) else [value] for key, value in wanted.items()}
     return lambda metadata: all(key in metadata and metadata[key] in values for key, values in several.items())
-
-
-def restricted(index: Index, allowed: Mask) -> Index:
-    """Return the index of the allowed nodes; the last few are remembered with the graph."""
-    return index if allowed.all() else index.graph.part(_Filters()).get(index, allowed)
 
 
 @dataclass(frozen=True)
@@ -58,24 +55,36 @@ class _Recent:
     """The last few filtered indexes, by what was allowed."""
 
     lock: threading.Lock
-    indexes: OrderedDict[bytes, Index]
+    indexes: OrderedDict[Any, Index]
 
     def get(self, index: Index, allowed: Mask) -> Index:
-        key = np.packbits(allowed).tobytes()
+        key = np.packbits(allowed).tobytes(), index.embedder, index.links
         with self.lock:
-            if key not in self.indexes:
-                self.indexes[key] = _left(index, allowed)
-                while len(self.indexes) > MOST:
-                    self.indexes.popitem(last=False)
-            self.indexes.move_to_end(key)
-            return self.indexes[key]
+            if key in self.indexes:
+                self.indexes.move_to_end(key)
+                return self.indexes[key]
+        made = _of_documents(index, allowed) if index.documents else _of_graph(index, index.graph.where(allowed))
+        with self.lock:  # not held while it was made: another filter need not wait, and two who want the same get the same
+            self.indexes[key] = made
+            while len(self.indexes) > MOST:
+                self.indexes.popitem(last=False)
+        return made
 
 
-def _left(index: Index, allowed: Mask) -> Index:
+def _of_documents(index: Index, allowed: Mask) -> Index:
+    """Made again of the allowed documents, since so much may have come from the others: spellings, weights, a fitted embedder."""
+    left = tuple(document for document, stays in zip(index.documents, allowed.tolist(), strict=True) if stays)
+    if all(document.heading for document in left):
+        return replace(index, graph=index.graph.where(np.zeros(len(index.graph), np.bool_)), documents=())
+    ids = {document.id for document in left}
+    return index.again(left, {id: said for id, said in index.facts.items() if id in ids})
+
+
+def _of_graph(index: Index, left: Graph) -> Index:
     """Edges that depend on the whole corpus, and the fitted embedder, are made again."""
-    left, embedder = index.graph.where(allowed), index.embedder
+    embedder = index.embedder
     if index.fitted and left.content.any():
-        embedder, left = with_vectors(left, None, instead=embedded_instead(index.documents))
+        embedder, left = with_vectors(left, None)
     wide = [link for link in index.links if link.corpus_wide]
     stay = left.edges.take(np.flatnonzero(~left.edges.kinds.mask(*(type(link).__name__.lower() for link in wide))))
     return replace(index, graph=left.linked(Edges.join([stay, *(link.on(left) for link in wide)])), embedder=embedder)

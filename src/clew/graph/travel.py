@@ -52,7 +52,7 @@ class Query:
     `vector` is a unit float32 [d] or None; `fact_vector` is the question as the embedder sees it beside facts (the same unless it
     has its own). `embed` turns texts made at question time into unit rows [m, d]. `model` is the caller's language model or None.
     `limit` is the wanted number of items or None. `deadline` is in seconds, opt-in. `given` maps rows to scores when the candidates
-    come from another retriever; a seed that finds it uses it instead of its own search.
+    come from another retriever: a seed by similarity uses them in the place of its own search.
     """
 
     text: str
