@@ -1,0 +1,1 @@
+"""Loops compiled by numba; imported where they are first needed, since numba is slow to load."""

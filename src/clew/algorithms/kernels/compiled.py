@@ -1,0 +1,18 @@
+"""Compile a loop with numba, and keep the machine code beside the source where that can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Return the function compiled at its first call; modules that use this are imported when they are first needed."""
+    try:
+        return numba.njit(cache=True)(function)  # type: ignore[no-any-return]  # numba has no types
+    except RuntimeError:  # neither the source's folder nor the user's cache can be written
+        return numba.njit(function)  # type: ignore[no-any-return]  # as above
