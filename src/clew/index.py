@@ -158,7 +158,11 @@ class Index:
     def add(self, documents: Any, *, facts: Mapping[str, Iterable[Triple]] | None = None, progress: bool = False) -> Index:
         """Return the index with these documents too; the result is that of an index built of all of them at once."""
         more = {id: list(said) for id, said in (facts or {}).items()}
-        return self.again((*self.documents, *documents_of(documents).documents), {**self.facts, **more}, progress)
+        found, skipped = documents_of(documents)
+        known = [document if document.original is None else document.original for document in self.documents]
+        whole = documents_of([*known, *(document if document.original is None else document.original for document in found)]).documents
+        made = self.again(tuple(whole), {**self.facts, **more}, progress)
+        return replace(made, skipped=(*self.skipped, *skipped))
 
     def delete(self, ids: str | Iterable[str]) -> Index:
         """Return the index without the documents of these ids; facts and entities go with the last passage they were read from."""

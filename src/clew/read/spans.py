@@ -50,7 +50,7 @@ def lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
     """Return the spans of the sentences in text[start:end]; they leave out nothing but space."""
-    from sentencex import get_sentence_boundaries  # type: ignore[import-untyped]  # compiled, without stubs
+    from sentencex import get_sentence_boundaries
 
     while start < end:
         stop = _stop(text, start, end)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-def compiled(function: Function) -> Function:
-    """Return the function compiled at its first call; modules that use this are imported when they are first needed."""
+def compiled(function: Callable[..., Any]) -> Any:
+    """Return the function, to be compiled at its first call; modules that use this are imported when they are first needed."""
     try:
-        return numba.njit(cache=True)(function)  # type: ignore[no-any-return]  # numba has no types
+        return numba.njit(cache=True)(function)
     except RuntimeError:  # neither the source's folder nor the user's cache can be written
-        return numba.njit(function)  # type: ignore[no-any-return]  # as above
+        return numba.njit(function)
