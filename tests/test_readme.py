@@ -1,0 +1,69 @@
+"""The README says what is so: its Python runs, its recipes are all there are, its one line of shell works."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import clew
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def test_every_recipe_is_listed_and_none_besides():
+    assert re.findall(r"^\| `(\w+)` \| [^|]+ \|$", README, re.MULTILINE) == clew.recipes.names()
+
+
+def test_the_python_for_clew_alone_runs_in_the_order_it_is_read(capsys):
+    names: dict = {}
+    for block in BLOCKS:
+        if "langchain" not in block and "llama_index" not in block:
+            exec(block, names)
+    assert "Ben lives on Corfu." in capsys.readouterr().out
+    assert names["context"].ids
+
+
+def test_the_python_for_langchain_runs():
+    pytest.importorskip("langchain_clew")
+    from langchain_core.embeddings import DeterministicFakeEmbedding
+    from langchain_core.vectorstores import InMemoryVectorStore
+
+    store = InMemoryVectorStore.from_texts(["Anna married Ben.", "Ben lives on Corfu."], DeterministicFakeEmbedding(size=8))
+    names = {"vector_store": store}
+    for block in BLOCKS:
+        if "langchain" in block:
+            exec(block, names)
+    assert names["retriever"].invoke("Where does Ben live?")
+
+
+def test_the_python_for_llamaindex_runs():
+    pytest.importorskip("llama_index.postprocessor.clew")
+    from llama_index.core import MockEmbedding, Settings, VectorStoreIndex
+    from llama_index.core.llms import MockLLM
+    from llama_index.core.schema import TextNode
+
+    Settings.llm = MockLLM()
+    nodes = [TextNode(text="Anna married Ben."), TextNode(text="Ben lives on Corfu.")]
+    names = {"index": VectorStoreIndex(nodes, embed_model=MockEmbedding(8))}
+    for block in BLOCKS:
+        if "llama_index" in block:
+            exec(block, names)
+    assert names["query_engine"].query("Where does Ben live?").source_nodes
+
+
+def test_the_first_command_answers_over_real_input(tmp_path):
+    line = next(line for line in README.splitlines() if "clew ask" in line and "pydoc" in line)
+    _, pydoc, ask = line.split(" && ")
+    modules, _, file = pydoc.removeprefix("python -m pydoc ").partition(" > ")
+    written = subprocess.run([sys.executable, "-m", "pydoc", *modules.split()], capture_output=True, text=True, check=True).stdout
+    (tmp_path / file).write_text(written, encoding="utf-8")
+    command = [sys.executable, "-m", "clew", *shlex.split(ask)[1:]]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert "harmonic mean" in said.partition("sources:")[0]
+    assert file in said.partition("sources:")[2]
