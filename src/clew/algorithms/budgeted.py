@@ -5,17 +5,26 @@
 Q is no node of the graph: it is linked to `roots`. The problem holds both the knapsack and the Steiner tree. It is no prize-collecting
 Steiner tree, which is its Lagrangian relaxation and misses budgets between two corners of the convex hull; and it is more than "every
 chosen node has a chosen neighbour", by which two nodes far from Q may hold each other up.
+
+No algorithm is both fast and always right: Moss and Rabani (SIAM J. Comput. 37, 2007) and their followers prove logarithmic ratios.
+The ladder of `solve` starts with what is nearly right in milliseconds and ends with a proof (`clew.algorithms.cuts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import NOTHING, Floats, Rows
+from clew.algorithms.knapsack import best_within, paying
+from clew.graph import NOTHING, Floats, Mask, Rows, frozen
+
+ROUNDS = 30  # exchanges that `local` tries, and trees that `tree` grows, at most
+WORK = 40  # rounds of cuts that `solve` may spend on a proof
+CLOSE = 1e-9  # a bound this near to a value, relatively, proves it
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,4 +57,213 @@ class Solution:
     value: float
     bound: float = np.inf
     proved: bool = False
-    work: Mapping[str, object] = field(default_factory=lambda: NOTHING)
+    work: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+def solve(problem: Problem, method: str = "auto", work: int = WORK, deadline: float | None = None) -> Solution:
+    """Return a choice of much prize, by one method or by the ladder of them.
+
+    Args:
+        method: "auto" (the best of the heuristics, then cuts until it is proved or the work is done), "best" (the heuristics alone),
+            "greedy", "density", "local", "tree" or "lagrange".
+        work: how many rounds of cuts at most; a count, so that answers repeat. deadline: seconds for them, opt-in, said in `work`.
+    """
+    if method != "auto":
+        if method not in METHODS:
+            raise ValueError(f"unknown method {method!r}; known: {', '.join(('auto', *METHODS))}")
+        return METHODS[method](problem)
+    found = best_of(problem)
+    if found.proved or work < 1:
+        return found
+    try:
+        from clew.algorithms.cuts import prove
+    except ModuleNotFoundError:
+        return replace(found, work={**found.work, "proof": "no cuts at hand: the bound is the fractional knapsack's"})
+    return prove(problem, found, work, deadline)
+
+
+def greedy(problem: Problem) -> Solution:
+    """Add the linked row of most prize per token while one fits: stuck before a connector without a prize, a baseline only."""
+    kernels, arrays = _bound(problem)
+    return _answer(problem, kernels.by_neighbours(*arrays, float(problem.budget)), {"method": "greedy"})
+
+
+def density(problem: Problem) -> Solution:
+    """Add the cheapest way to the row where it gains most per token, whole, while one fits; prune, and fill what that frees.
+
+    The single way of most gain is a second start, as in budgeted coverage: a dear row of great worth is not missed for small change.
+    """
+    kernels, arrays = _bound(problem)
+    nothing = np.zeros(len(problem), np.bool_)
+    chosen, ways = _filled(problem, nothing)
+    _, gain, came = kernels.cheapest(*arrays, nothing, float(problem.budget))
+    if len(problem) and gain.max() > 0:
+        single, row = nothing.copy(), int(np.argmax(gain))
+        while row >= 0:
+            single[row] = True
+            row = int(came[row])
+        other, more = _filled(problem, single)
+        chosen, ways = (other if _value(problem, other) > _value(problem, chosen) else chosen), ways + more
+    return _answer(problem, chosen, {"method": "density", "ways": ways})
+
+
+def local(problem: Problem, rounds: int = ROUNDS) -> Solution:
+    """Start from `density`; drop a row that holds no other, forbid it, fill again, and keep what is better: `rounds` tries at most."""
+    start = density(problem)
+    chosen, tries, better = _mask(problem, start.rows), 0, True
+    while better and tries < rounds:
+        better = False
+        inside = np.flatnonzero(chosen)
+        worth = problem.prizes[inside] / np.maximum(problem.tokens[inside], 1)
+        for row in inside[np.argsort(worth, kind="stable")].tolist():
+            if problem.tokens[row] == 0 or tries == rounds:
+                continue
+            without = chosen.copy()
+            without[row] = False
+            if not _connected(problem, without):
+                continue
+            tries += 1
+            other, _ = _filled(problem, without, banned=row)
+            if _value(problem, other) > _value(problem, chosen) * (1 + CLOSE):
+                chosen, better = other, True
+                break
+    return _answer(problem, chosen, {**start.work, "method": "local", "tries": tries})
+
+
+def tree(problem: Problem, start: Solution | None = None) -> Solution:
+    """Solve the knapsack exactly on the tree of cheapest ways, and again on the tree regrown around what was found, until that is all.
+
+    In a regrown tree the rows chosen so far cost nothing to enter, so that it holds them together and its knapsack is worth no less.
+    """
+    chosen = _mask(problem, () if start is None else start.rows)
+    trees = 0
+    while trees < ROUNDS:
+        trees += 1
+        taken, unit = best_within(_grown(problem, chosen), problem.prizes, problem.tokens, problem.budget)
+        other, _ = _filled(problem, taken)
+        if _value(problem, other) <= _value(problem, chosen) * (1 + CLOSE):
+            break
+        chosen = other
+    return _answer(problem, chosen, {"method": "tree", "trees": trees, "token unit": unit})
+
+
+def lagrange(problem: Problem, steps: int = ROUNDS) -> Solution:
+    """Price a token at lambda, take what pays from the tree of cheapest ways, bisect lambda until it fits, and fill the rest."""
+    chosen = np.zeros(len(problem), np.bool_)
+    came, tokens = _grown(problem, chosen), problem.tokens.astype(np.float64)
+    low, high = 0.0, 2 * float(problem.prizes.sum())
+    for step in range(steps):
+        price = high if step == 0 else (low + high) / 2
+        taken = paying(came, problem.prizes, tokens, price)
+        if problem.tokens[taken].sum() > problem.budget:
+            low = price
+            continue
+        high = price
+        if _value(problem, taken) >= _value(problem, chosen):
+            chosen = taken
+    return _answer(problem, _filled(problem, chosen)[0], {"method": "lagrange", "steps": steps})
+
+
+def best_of(problem: Problem) -> Solution:
+    """Return the best of `density`, `local` and `tree`, regrown into a tree once more."""
+    found = [density(problem), local(problem), tree(problem)]
+    best = max(found, key=lambda one: one.value)
+    regrown = tree(problem, best)
+    best = regrown if regrown.value > best.value * (1 + CLOSE) else best
+    return replace(best, work={**best.work, "values": {str(one.work["method"]): one.value for one in (*found, regrown)}})
+
+
+def upper_bound(problem: Problem) -> float:
+    """Return the fractional knapsack over the rows that a way within the budget reaches: no feasible choice is worth more."""
+    kernels, arrays = _bound(problem)
+    cost, _, _ = kernels.cheapest(*arrays, np.zeros(len(problem), np.bool_), float(problem.budget))
+    rows = np.flatnonzero((cost <= problem.budget) & (problem.prizes > 0))
+    free = rows[problem.tokens[rows] == 0]
+    paid = rows[problem.tokens[rows] > 0]
+    paid = paid[np.argsort(-problem.prizes[paid] / problem.tokens[paid], kind="stable")]
+    before = np.cumsum(problem.tokens[paid]) - problem.tokens[paid]
+    share = np.clip((problem.budget - before) / problem.tokens[paid], 0, 1)
+    return float(problem.prizes[free].sum() + (problem.prizes[paid] * share).sum())
+
+
+def feasible(problem: Problem, rows: Any) -> bool:
+    """Return whether the rows are within the budget and, with Q, connected."""
+    chosen = _mask(problem, rows)
+    return int(problem.tokens[chosen].sum()) <= problem.budget and _connected(problem, chosen)
+
+
+def spanning(problem: Problem, rows: Any) -> NDArray[np.int64]:
+    """Return for the rows, in their order, the row before each in a breadth-first tree from Q over them alone; -1 for Q."""
+    kernels, (starts, targets, _, _, roots) = _bound(problem)
+    _, came = kernels.held(starts, targets, roots, _mask(problem, rows))
+    before: NDArray[np.int64] = came[np.asarray(rows, np.int64)]
+    return before
+
+
+METHODS: dict[str, Callable[[Problem], Solution]] = {
+    "best": best_of, "greedy": greedy, "density": density, "local": local, "tree": tree, "lagrange": lagrange,
+}  # fmt: skip
+
+
+def _bound(problem: Problem) -> tuple[Any, tuple[Any, ...]]:
+    """The compiled loops, and the arrays that they take."""
+    from clew.algorithms.kernels import budgeted as kernels
+
+    costs = problem.tokens.astype(np.float64)
+    return kernels, (problem.starts, problem.targets, costs, problem.prizes, problem.roots.astype(np.int64))
+
+
+def _mask(problem: Problem, rows: Any) -> Mask:
+    chosen = np.zeros(len(problem), np.bool_)
+    chosen[np.asarray(rows, np.int64)] = True
+    return chosen
+
+
+def _value(problem: Problem, chosen: Mask) -> float:
+    return float(problem.prizes[chosen].sum())
+
+
+def _connected(problem: Problem, chosen: Mask) -> bool:
+    kernels, (starts, targets, _, _, roots) = _bound(problem)
+    return len(kernels.held(starts, targets, roots, chosen)[0]) == int(chosen.sum())
+
+
+def _filled(problem: Problem, chosen: Mask, banned: int = -1) -> tuple[Mask, int]:
+    """Prune, and add ways by density, until neither changes a thing."""
+    kernels, (starts, targets, costs, prizes, roots) = _bound(problem)
+    if banned >= 0:
+        costs[banned] = np.inf
+    chosen, ways, more = _pruned(problem, chosen), 0, 1
+    while more:
+        left = float(problem.budget - int(problem.tokens[chosen].sum()))
+        chosen, more = kernels.by_density(starts, targets, costs, prizes, roots, chosen, left)
+        chosen, ways = _pruned(problem, chosen), ways + more
+    return chosen, ways
+
+
+def _pruned(problem: Problem, chosen: Mask) -> Mask:
+    """Drop what has no prize and holds nothing: the leaves of a spanning tree, again and again."""
+    kernels, (starts, targets, _, prizes, roots) = _bound(problem)
+    order, came = kernels.held(starts, targets, roots, chosen)
+    kept = np.zeros(len(problem), np.bool_)
+    for row in order[::-1].tolist():
+        kept[row] |= prizes[row] > 0
+        if kept[row] and came[row] >= 0:
+            kept[came[row]] = True
+    return kept
+
+
+def _grown(problem: Problem, chosen: Mask) -> NDArray[np.int64]:
+    """The row before each in the tree of cheapest ways, the chosen rows for nothing; rows beyond the budget are left out."""
+    kernels, (starts, targets, costs, prizes, roots) = _bound(problem)
+    nothing = np.zeros(len(problem), np.bool_)
+    came: NDArray[np.int64]
+    _, _, came = kernels.cheapest(starts, targets, np.where(chosen, 0.0, costs), prizes, roots, nothing, float(problem.budget))
+    return came
+
+
+def _answer(problem: Problem, chosen: Mask, work: Mapping[str, Any]) -> Solution:
+    chosen = _pruned(problem, chosen)
+    value, bound = _value(problem, chosen), upper_bound(problem)
+    proved = bound <= value * (1 + CLOSE)
+    return Solution(frozen(np.flatnonzero(chosen), np.int32), value, max(bound, value), proved, {**work, "bound": "fractional knapsack"})
