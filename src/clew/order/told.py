@@ -1,0 +1,25 @@
+"""What the subgraph's edges say, then the passages that bear it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from clew.algorithms.rank import best
+from clew.graph import Floats, Graph, Query, Reading, Subgraph
+from clew.order.by_prize import content_of, facts_of
+
+
+@dataclass(frozen=True)
+class FactsFirst:
+    """Facts in the order of the chosen edges, each once, then passages by falling prize.
+
+    A question with a limit counts passages, and gets only these: a fact is said by its passage.
+    """
+
+    def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
+        def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
+            rows = content_of(graph, chosen)
+            return Reading.of(rows[best(prizes[rows])], facts_of(graph, chosen) if query.limit is None else ())
+
+        return read

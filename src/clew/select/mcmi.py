@@ -1,0 +1,179 @@
+"""The minimum-cost maximum-influence subgraph: a cheap tree over the terminals, grown by what is cheap for the influence it brings.
+
+AGRAG (arXiv 2511.05549), Definition 1 and Algorithm 1. Its lines 1 to 10 are a Steiner tree on the whole graph (read literally, paths are
+sought inside a tree that is there already); "cost_over_score" as the length solves Definition 1 itself, the sum of c / (s_u + s_v), to the
+same factor of 2 that the paper holds impossible: no triangle inequality is needed for it. The growth is a goal of its own, with the rule
+repaired: see `clew.algorithms.expansion`. Where terminals hang together in parts there is a tree for each part, and the pairs are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.expansion import RULES, expand, weight_of
+from clew.algorithms.steiner import Forest, source_of, steiner_forest
+from clew.graph import Floats, Graph, Links, Query, Ragged, Rows, Seeds, Subgraph, frozen
+from clew.select.costs import Costs, costs
+from clew.select.evidence import REST, Joined, evidence
+
+CHORDS = ("none", "below_mean", "induced")
+LENGTHS = ("cost", "cost_over_score")
+
+
+@dataclass(frozen=True)
+class MCMI:
+    """Join the seed's terminals, grow, and read the facts and passages of the whole while they fit; then other passages.
+
+    Without terminals the passages by prize are all there is. Prizes are the scores s.
+
+    Attributes:
+        variant: the rule of growth: "mean", "mean_edge", "ratio", "sum" or "official". max_steps: grow by at most so many nodes.
+        steiner_weight: the tree's lengths, "cost" or "cost_over_score". steiner: the method of `steiner_forest`.
+        chords: which further edges among the chosen nodes belong to it: "none", "below_mean" (of c / (s_u + s_v)) or "induced", all.
+        kinds: the kinds of edge, or pairs of a kind and a factor (no matter here); None for all.
+        bridge_cost: join what nothing joins over a node that is linked to every passage at this cost and is no part of the answer.
+        fact_share, sources, most, rest: what is read, see `clew.select.evidence`.
+    """
+
+    variant: str = "mean"
+    max_steps: int = 20
+    steiner_weight: str = "cost"
+    steiner: str = "mehlhorn"
+    chords: str = "induced"
+    kinds: tuple[str | tuple[str, float], ...] | None = None
+    bridge_cost: float | None = None
+    fact_share: float = 1.0
+    sources: bool = False
+    most: int | None = None
+    rest: str = "prize"
+
+    def __post_init__(self) -> None:
+        for name, known in (("variant", RULES), ("steiner_weight", LENGTHS), ("chords", CHORDS), ("rest", REST)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")
+
+    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
+        links = graph.links(self.kinds)
+        sources = links.sources
+
+        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+            offered = np.zeros(len(graph), np.bool_)
+            offered[candidates.nodes] = True
+            terminals = seeds.terminals[offered[seeds.terminals]]
+            priced = costs(graph, links, query)
+            allowed = np.where(offered[sources] & offered[links.targets], priced.of_slots, np.inf)
+            tree = self._tree(graph, links, allowed, prizes, terminals)
+            grown = expand(links, allowed, prizes, tree.nodes, tree.slots, self.variant, self.max_steps if len(terminals) else 0)
+            slots = self._closed(links, allowed, prizes, grown.nodes, grown.slots)
+            joins = np.setdiff1d(tree.nodes, terminals)
+            missing = _missing(links, tree, terminals)
+            joined = Joined(_in_turn(grown.nodes, terminals), priced.edges[slots], joins)
+            how = {"fact_share": self.fact_share, "sources": self.sources, "most": self.most, "rest": self.rest}
+            chosen = evidence(graph, query, seeds, prizes, candidates, budget, joined, **how)
+            trace = {
+                "terminals": [graph.ids[row] for row in terminals.tolist()],
+                "tree_cost": tree.cost,
+                "ratios": list(grown.ratios),
+                "steps": [_said(graph, links, priced, prizes, slot) for slot in grown.slots[len(tree.slots) :].tolist()],
+                "tree": [_said(graph, links, priced, prizes, slot) for slot in tree.slots.tolist()],
+                **chosen.trace,
+            }
+            if not len(terminals):
+                trace["fallback"] = "the seed named nothing that could be joined: the passages by prize"
+            return replace(chosen, missing=(*chosen.missing, *missing), trace=trace)
+
+        return select
+
+    def _tree(self, graph: Graph, links: Links, allowed: Floats, scores: Floats, terminals: Rows) -> Forest:
+        lengths = allowed
+        if self.steiner_weight == "cost_over_score":
+            lengths = weight_of(allowed, scores[links.sources], scores[links.targets])
+        if self.bridge_cost is None:
+            return steiner_forest(links, lengths, terminals, self.steiner)
+        return _bridged(links, lengths, terminals, np.flatnonzero(graph.content), self.bridge_cost, self.steiner)
+
+    def _closed(self, links: Links, allowed: Floats, scores: Floats, nodes: Rows, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The chosen edges and those that close circles among the chosen nodes."""
+        if self.chords == "none" or not len(nodes):
+            return slots
+        inside = np.zeros(len(links), np.bool_)
+        inside[nodes] = True
+        taken = {tuple(sorted((int(source_of(links, slot)), int(links.targets[slot])))) for slot in slots.tolist()}
+        among = _slots_of(links, nodes)
+        at = source_of(links, among)
+        among = among[inside[links.targets[among]] & (at < links.targets[among]) & np.isfinite(allowed[among])]
+        among = among[[(int(source_of(links, s)), int(links.targets[s])) not in taken for s in among.tolist()]] if len(among) else among
+        if self.chords == "below_mean":
+            weights = weight_of(allowed, scores[links.sources], scores[links.targets])
+            total, count, further = float(weights[slots].sum()), len(slots), list[int]()
+            for slot in among[np.lexsort((among, weights[among]))].tolist():
+                if not weights[slot] * count < total * (1 - 1e-12):
+                    break
+                further.append(slot)
+                total, count = total + float(weights[slot]), count + 1
+            among = np.array(further, np.int64)
+        return np.concatenate([slots, among])
+
+
+def _slots_of(links: Links, nodes: Rows) -> NDArray[np.int64]:
+    ranges = [np.arange(links.starts[row], links.starts[row + 1]) for row in np.sort(nodes).tolist()]
+    return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+
+
+def _bridged(links: Links, lengths: Floats, terminals: Rows, passages: NDArray[Any], cost: float, method: str) -> Forest:
+    """The forest of the links with one more node, tied to every passage; what leads to it is taken out again."""
+    n, ends = len(links), links.starts[1:][passages]
+    starts = links.starts.copy()
+    starts[1:] += np.cumsum(np.bincount(passages, minlength=n))
+    starts = np.append(starts, starts[-1] + len(passages))
+    old = np.insert(np.arange(len(links.targets)), ends, -1)
+    old = np.concatenate([old, np.full(len(passages), -1)])
+    targets = np.concatenate([np.insert(links.targets, ends, n), passages]).astype(np.int32)
+    wider = Links(starts, targets, np.ones(len(targets), np.float32), Ragged.empty(len(targets)))
+    found = steiner_forest(wider, np.concatenate([np.insert(lengths, ends, cost), np.full(len(passages), cost)]), terminals, method)
+    slots = old[found.slots]
+    slots = slots[slots >= 0]
+    return Forest(found.nodes[found.nodes < n], slots, float(lengths[slots].sum()))
+
+
+def _parts(links: Links, tree: Forest) -> list[set[int]]:
+    part = {row: {row} for row in tree.nodes.tolist()}
+    for slot in tree.slots.tolist():
+        one, other = part[int(source_of(links, slot))], part[int(links.targets[slot])]
+        if one is not other:
+            one |= other
+            part |= dict.fromkeys(other, one)
+    return [rows for row, rows in part.items() if row == min(rows)]
+
+
+def _missing(links: Links, tree: Forest, terminals: Rows) -> tuple[tuple[int, int], ...]:
+    """The first terminal, the root, and the first of each part that cannot be reached from it."""
+    parts, heads = _parts(links, tree), list[int]()
+    for row in terminals.tolist():
+        if not any(row in rows and head in rows for rows in parts for head in heads):
+            heads.append(row)
+    return tuple((heads[0], other) for other in heads[1:])
+
+
+def _in_turn(nodes: Rows, terminals: Rows) -> Rows:
+    """Terminals as the seed has them, then the rest of the tree, then what it grew by."""
+    return frozen(list(dict.fromkeys([*terminals.tolist(), *nodes.tolist()])), np.int32)
+
+
+def _said(graph: Graph, links: Links, priced: Costs, scores: Floats, slot: int) -> dict[str, Any]:
+    """An edge as the trace tells it: the way over it, its cost, the scores of its ends."""
+    edge, one, other = int(priced.edges[slot]), int(source_of(links, slot)), int(links.targets[slot])
+    fact = int(graph.edges.facts[edge])
+    return {
+        "from": graph.ids[one],
+        "kind": graph.edges.kinds[edge],
+        "to": graph.ids[other],
+        "fact": graph.facts.texts[fact] if fact >= 0 else "",
+        "cost": float(priced.of_slots[slot]),
+        "scores": (float(scores[one]), float(scores[other])),
+    }
