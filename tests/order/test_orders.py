@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.graph import Edges, Facts, Graph, Labels, Query, Ragged, Subgraph, frozen
-from clew.order import ByDocument, ByPrize, Sandwich, Thread
+from clew.order import ByAttention, ByDocument, ByGraph, ByPrize, Sandwich, Thread
 
-ORDERS = [ByPrize(), Sandwich(), Thread(), ByDocument()]
+ORDERS = [ByPrize(), Sandwich(), Thread(), ByDocument(), ByGraph(), ByAttention(), ByAttention((3.0, 1.0, 2.0))]
 
 
 def read(order, graph, prizes, nodes=None, edges=()):
@@ -103,3 +103,32 @@ def test_by_document_reads_the_best_document_first_and_each_in_its_own_order():
     )
     assert read(ByDocument(), graph, [0, 0.9, 0.1, 0, 0.5, 0.7]).nodes.tolist() == [2, 1, 5, 4]
     assert read(ByDocument(), graph, [0, 0.9, 0.1, 0, 0.9, 0.9]).nodes.tolist() == [2, 1, 4, 5], "ties by row"
+
+
+@given(st.lists(st.floats(0, 1).map(lambda x: round(x, 6)), min_size=1, max_size=9), st.lists(st.floats(0, 5), min_size=2, max_size=6))
+def test_the_nth_best_stands_where_the_curve_is_nth_highest(prizes, curve):
+    graph = Graph.of([f"{i}" for i in range(len(prizes))])
+    found = read(ByAttention(tuple(curve)), graph, prizes).nodes.tolist()
+    places = [(i + 0.5) / len(prizes) for i in range(len(prizes))]
+    heights = np.round(np.interp(places, np.linspace(0, 1, len(curve)), curve), 9)
+    by_height = sorted(range(len(prizes)), key=lambda place: (-heights[place], place))
+    by_prize = sorted(range(len(prizes)), key=lambda row: (-prizes[row], row))
+    assert [found[place] for place in by_height] == by_prize
+
+
+def test_a_falling_curve_is_the_order_by_prize_and_a_valley_puts_the_least_inside():
+    graph, prizes = Graph.of([f"{i}" for i in range(5)]), [5.0, 4.0, 3.0, 2.0, 1.0]
+    assert read(ByAttention((1.0, 0.0)), graph, prizes).nodes.tolist() == [0, 1, 2, 3, 4]
+    assert read(ByAttention((1.0, 0.0, 0.9)), graph, prizes).nodes.tolist()[2] == 4
+    with pytest.raises(ValueError, match="at least two finite values"):
+        ByAttention((1.0,))
+
+
+def test_neighbours_are_read_together():
+    """0 - 1 and, over the entity 4, 2 - 3: the best of each part first, then what is joined to it."""
+    kinds = ["passage"] * 4 + ["entity"]
+    graph = Graph.of(list("abcde"), kinds=kinds, edges=Edges.of("tie", [0, 2, 3], [1, 4, 4]))
+    assert read(ByGraph(), graph, [0.9, 0.1, 0.8, 0.2, 0.0]).nodes.tolist() == [0, 1, 2, 3]
+    assert read(ByGraph(), graph, [0.1, 0.2, 0.8, 0.9, 0.0]).nodes.tolist() == [3, 2, 1, 0]
+    without = read(ByGraph(), graph, [0.1, 0.2, 0.8, 0.9, 0.0], nodes=[0, 1, 2, 3]).nodes.tolist()
+    assert without == [3, 2, 1, 0]

@@ -1,8 +1,10 @@
 """In what order should it be read?  subgraph -> reading"""
 
+from clew.order.by_attention import ByAttention
 from clew.order.by_document import ByDocument
+from clew.order.by_graph import ByGraph
 from clew.order.by_prize import ByPrize
 from clew.order.sandwich import Sandwich
 from clew.order.thread import Thread
 
-__all__ = ["ByDocument", "ByPrize", "Sandwich", "Thread"]
+__all__ = ["ByAttention", "ByDocument", "ByGraph", "ByPrize", "Sandwich", "Thread"]
