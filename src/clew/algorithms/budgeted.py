@@ -200,6 +200,16 @@ def spanning(problem: Problem, rows: Any) -> NDArray[np.int64]:
     return before
 
 
+def holding(problem: Problem, rows: Any) -> Mask:
+    """Return for the rows, in their order, whether the others fall apart without it."""
+    chosen, found = _mask(problem, rows), np.zeros(len(rows), np.bool_)
+    for place, row in enumerate(np.asarray(rows).tolist()):
+        chosen[row] = False
+        found[place] = not _connected(problem, chosen)
+        chosen[row] = True
+    return found
+
+
 METHODS: dict[str, Callable[[Problem], Solution]] = {
     "best": best_of, "greedy": greedy, "density": density, "local": local, "tree": tree, "lagrange": lagrange,
 }  # fmt: skip
