@@ -13,7 +13,8 @@ from clew.graph import NOTHING
 class Hop:
     """One step of the way from the question to an item: from `source` ("question" at first) over an edge of `kind` to `target`.
 
-    `text` is the fact that the edge states, if any; `weight` its affinity, or the score of the touch on the first step.
+    `text` is the fact that the edge states, if any; `weight` its affinity, or the score of the touch on the first step; `forward` says
+    whether the step follows the edge's own direction.
     """
 
     source: str
@@ -21,6 +22,7 @@ class Hop:
     target: str
     text: str = ""
     weight: float = 1.0
+    forward: bool = True
 
 
 @dataclass(frozen=True)

@@ -53,16 +53,23 @@ def ways_to_facts(graph: Graph, seeds: Seeds, facts: list[int]) -> dict[int, tup
 def hop_over(graph: Graph, edge: int, source: int, target: int) -> Hop:
     fact = int(graph.edges.facts[edge])
     text = graph.facts.texts[fact] if fact >= 0 else ""
-    return Hop(graph.ids[source], graph.edges.kinds[edge], graph.ids[target], text, float(graph.edges.weights[edge]))
+    return Hop(
+        graph.ids[source],
+        graph.edges.kinds[edge],
+        graph.ids[target],
+        text,
+        float(graph.edges.weights[edge]),
+        int(graph.edges.tails[edge]) == source,
+    )
 
 
 def ties(graph: Graph, printed: Rows, subgraph: Subgraph) -> tuple[Tie, ...]:
     """Return the edges of the subgraph, or, where it names none, those among the printed nodes."""
     edges = subgraph.edges
     if not len(edges) and len(printed):
-        inside = np.zeros(len(graph), np.bool_)
-        inside[printed] = True
-        edges = np.flatnonzero(inside[graph.edges.tails] & inside[graph.edges.heads]).astype(np.int32)
+        links, inside = graph.links(), set(printed.tolist())
+        slots = [s for row in inside for s in range(links.starts[row], links.starts[row + 1]) if int(links.targets[s]) in inside]
+        edges = np.unique([edge for slot in slots for edge in links.edges[slot].tolist()]).astype(np.int32)
     hops = [hop_over(graph, e, int(graph.edges.tails[e]), int(graph.edges.heads[e])) for e in edges.tolist()]
     return tuple(Tie(hop.source, hop.target, hop.kind, hop.weight, hop.text) for hop in hops)
 

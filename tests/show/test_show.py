@@ -36,7 +36,7 @@ def context() -> Context:
     items = (
         item("fact:Anna married Ben", "Anna married Ben", (Hop("question", "fact", "Anna married Ben", "Anna married Ben", 0.8),), "fact"),
         item("p1", "Anna sails.", (touch("p1"),), metadata={"title": "The voyage"}, document="p1", span=(0, 11)),
-        item("p2", "Ben lives in Corfu.", (to_anna, Hop("entity:anna", "mentions", "p2")), "expansion"),
+        item("p2", "Ben lives in Corfu.", (to_anna, Hop("entity:anna", "mentions", "p2", forward=False)), "expansion"),
     )
     ties = (Tie("p1", "p2", "similar", 0.4), Tie("entity:anna", "p2", "mentions", 1.0), Tie("p1", "entity:corfu", "mentions", 0.2))
     return Context(
@@ -79,7 +79,7 @@ def test_ways_are_told_in_plain_words(context):
         "the question touches it (0.90)",
         "the question matches the fact “Anna married Ben” (0.80) of “anna”, which is named in it",
     ]
-    part = item("d#0-9", "x", (touch("d#5-9"), Hop("d#5-9", "contains", "d"), Hop("d", "contains", "d#0-9")), "expansion")
+    part = item("d#0-9", "x", (touch("d#5-9"), Hop("d#5-9", "contains", "d", forward=False), Hop("d", "contains", "d#0-9")), "expansion")
     assert told(part) == "the question touches “d#5-9” (0.90), which is a part of “d”, which contains it"
     assert "no short way leads to it" in told(item("p", "x", (touch("p", 0.0),)))
 

@@ -13,7 +13,7 @@ from clew.graph import Links
 def shortest_ways(links: Links, sources: Collection[int], wanted: Collection[int], most: int) -> dict[int, list[int]]:
     """Return for each wanted row within `most` hops of a source the slots of a way with the fewest hops, in walking order.
 
-    A source itself has an empty way. Ties go to the lowest slot of the earliest hop. O(edges touched), one numpy step per hop.
+    A source itself has an empty way. Ties go to the first slot in the order of the rows before. O(edges touched), one numpy step per hop.
     """
     came = np.full(len(links), -1, np.int64)  # the slot by which a row was reached; -2 at a source
     frontier: NDArray[np.int64] = np.fromiter(sources, np.int64, len(sources))
@@ -26,8 +26,9 @@ def shortest_ways(links: Links, sources: Collection[int], wanted: Collection[int
         ends = np.cumsum(lengths)
         slots = np.arange(ends[-1]) + np.repeat(links.starts[frontier] - ends + lengths, lengths)
         slots = slots[came[links.targets[slots]] == -1]
-        frontier, first = np.unique(links.targets[slots].astype(np.int64), return_index=True)
-        came[frontier] = slots[first]
+        reached = links.targets[slots]
+        came[reached[::-1]] = slots[::-1]  # of several slots to one row the first is written last, and stays
+        frontier = reached[came[reached] == slots].astype(np.int64)
     return {int(row): _back(links, came, int(row)) for row in targets.tolist() if came[row] != -1}
 
 

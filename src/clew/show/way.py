@@ -24,7 +24,7 @@ def named(thing: Item | str) -> str:
         return " ".join(thing.removeprefix(ENTITY).split())
     if thing.role == "fact":
         return "a fact"
-    return " ".join(str(thing.metadata.get("title") or thing.document or thing.id).split())
+    return " ".join(str(thing.heading or thing.metadata.get("title") or thing.document or thing.id).split())
 
 
 def shortened(text: str, most: int) -> str:
@@ -50,9 +50,9 @@ def _first(hop: Hop, target: str, item: Item) -> str:
 
 def _verb(hop: Hop, target: str) -> str:
     if hop.kind == "contains":
-        return f"is a part of {target}" if hop.source.startswith(hop.target) else f"contains {target}"
+        return f"contains {target}" if hop.forward else f"is a part of {target}"
     if hop.kind == "mentions":
-        return f"is named in {target}" if hop.source.startswith(ENTITY) else f"names {target}"
+        return f"names {target}" if hop.forward else f"is named in {target}"
     if hop.kind == "fact":
         return f"the fact “{hop.text}” ties to {target}"
     said = VERBS.get(hop.kind)
