@@ -38,4 +38,6 @@ def pagerank_with_jumps(adjacency: Any, reset: Floats, damping: float = 0.5, tol
         step = (1 - damping) * r + damping * (share.sum() / n + adjacency.T @ (share * more))
         change, x = float(np.abs(step - x).sum()), step
         if change * damping <= tolerance * (1 - damping):
-            return x / x.sum()
+            break
+    x /= x.sum()
+    return x

@@ -50,11 +50,13 @@ def costs_of_edges(graph: Graph, query: Query) -> Floats:
     if stated.any():
         said = similarities(facts.vectors, query.vector if query.fact_vector is None else query.fact_vector)
         alike[stated] = said[edges.facts[stated]]
-    return np.clip((1 - np.round(alike, 9)) / 2, LEAST, MOST)
+    found: Floats = np.clip((1 - np.round(alike, 9)) / 2, LEAST, MOST)
+    return found
 
 
 def similarities(vectors: NDArray[np.float32], vector: NDArray[np.float32] | None) -> Floats:
     """Return the cosine of every unit row with the question, 0 where either has no vector."""
     if vector is None or vectors.shape[1] != len(vector):
         return np.zeros(len(vectors))
-    return np.einsum("ij,j->i", vectors, vector.astype(np.float32)).astype(np.float64)  # not BLAS: equal rows have equal cosines
+    found: Floats = np.einsum("ij,j->i", vectors, vector.astype(np.float32)).astype(np.float64)  # not BLAS: equal rows, equal cosines
+    return found

@@ -36,6 +36,7 @@ def evidence(
     sources: bool = False,
     most: int | None = None,
     rest: str = "prize",
+    tree_first: bool = True,
 ) -> Subgraph:
     """Return what is read: first facts, then passages of `joined`, then other candidates by `rest`, each only while it fits.
 
@@ -52,7 +53,7 @@ def evidence(
     if query.limit is None:
         edges, used, unsaid = _stated(graph, joined.edges, min(left, int(fact_share * budget)))
         left -= used
-    queue = _in_turn(graph, seeds, prizes, candidates, joined, sources, rest)
+    queue = _in_turn(graph, seeds, prizes, candidates, joined, sources, rest, tree_first)
     places = min([len(queue), *(k - len(kept) for k in (most, query.limit) if k is not None)])
     chosen, passed = _that_fit(graph, queue, places, left)
 
@@ -84,7 +85,9 @@ def _stated(graph: Graph, edges: Rows, room: int) -> tuple[Rows, int, int]:
     return edges[[fact < 0 or said[fact] for fact in facts.tolist()]] if unsaid else edges, used, unsaid
 
 
-def _in_turn(graph: Graph, seeds: Seeds, prizes: Floats, candidates: Subgraph, joined: Joined, sources: bool, rest: str) -> list[int]:
+def _in_turn(
+    graph: Graph, seeds: Seeds, prizes: Floats, candidates: Subgraph, joined: Joined, sources: bool, rest: str, tree_first: bool
+) -> list[int]:
     """The passages that may be read: those of the subgraph, those its facts were read from, the others."""
     free = graph.content.copy()
     free[bridges(candidates)] = False
@@ -99,7 +102,7 @@ def _in_turn(graph: Graph, seeds: Seeds, prizes: Floats, candidates: Subgraph, j
     worth = seeds.weights if rest == "similarity" else prizes
     others = np.flatnonzero(free & ((prizes > 0) | (seeds.weights > 0)))
     order = np.lexsort((others, -np.round(seeds.weights[others], 9), -np.round(worth[others] / max(worth.max(initial=0), 1e-300), 9)))
-    queue += others[order].tolist()
+    queue = queue + others[order].tolist() if tree_first else others[order].tolist() + queue
     return [row for row in dict.fromkeys(queue) if free[row]]
 
 

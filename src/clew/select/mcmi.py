@@ -51,6 +51,7 @@ class MCMI:
     sources: bool = False
     most: int | None = None
     rest: str = "prize"
+    tree_first: bool = True
 
     def __post_init__(self) -> None:
         for name, known in (("variant", RULES), ("steiner_weight", LENGTHS), ("chords", CHORDS), ("rest", REST)):
@@ -73,8 +74,20 @@ class MCMI:
             joins = np.setdiff1d(tree.nodes, terminals)
             missing = _missing(links, tree, terminals)
             joined = Joined(_in_turn(grown.nodes, terminals), priced.edges[slots], joins)
-            how = {"fact_share": self.fact_share, "sources": self.sources, "most": self.most, "rest": self.rest}
-            chosen = evidence(graph, query, seeds, prizes, candidates, budget, joined, **how)
+            chosen = evidence(
+                graph,
+                query,
+                seeds,
+                prizes,
+                candidates,
+                budget,
+                joined,
+                fact_share=self.fact_share,
+                sources=self.sources,
+                most=self.most,
+                rest=self.rest,
+                tree_first=self.tree_first,
+            )
             trace = {
                 "terminals": [graph.ids[row] for row in terminals.tolist()],
                 "tree_cost": tree.cost,
