@@ -48,10 +48,10 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
 
     documents, skipped = documents_of(tmp_path)
 
-    assert [d.id for d in documents] == ["a/plain", "a/z.txt", "a.csv", "b.md", "bom.txt", "code.py", "wide.txt"]
+    assert [d.id for d in documents] == ["a/plain", "a/z.txt", "a.csv", "a.csv#2", "b.md", "bom.txt", "code.py", "wide.txt"]
     of = {d.id: d for d in documents}
     assert of["b.md"].metadata == {"path": (tmp_path / "b.md").as_posix(), "title": "Bee", "file_name": "b.md"}
-    assert [d.format for d in documents] == ["text", "text", "text", "markdown", "text", "text", "text"]
+    assert [d.format for d in documents] == ["text", "text", "text", "record", "markdown", "text", "python", "text"]
     assert (of["a/z.txt"].text, of["bom.txt"].text, of["wide.txt"].text) == ("zed\nline", "marked", "wide é")
     assert of["a/z.txt"].metadata["title"] == "z"
     reasons = {Path(path).relative_to(tmp_path).as_posix(): reason for path, reason in skipped}

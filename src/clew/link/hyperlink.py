@@ -25,6 +25,8 @@ class Hyperlink:
                 for name in (id, graph.metadata[row].get("url"), graph.metadata[row].get("source")):
                     if name:
                         place.setdefault(_plain(str(name)), row)
+                if module := graph.metadata[row].get("module"):
+                    place.setdefault(f"module:{module}", row)
         pairs: dict[tuple[int, int], None] = {}
         for row, references in enumerate(graph.references):
             own = graph.ids[graph.documents[row]] if graph.documents[row] >= 0 else ""

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from clew.document import Document
 from clew.graph import Graph
-from clew.read.assemble import Piece, Split, Triple, assemble
-from clew.read.markdown import links_of
+from clew.read.assemble import Piece, Split, assemble
+from clew.read.extract import Extractor, Passage, Triple
+from clew.read.formats import links_of
+from clew.read.rows import rows_of
+from clew.read.names import Names
 from clew.read.sources import Found, documents_of, text_id
 from clew.read.split import Splitter
 
-__all__ = ["Found", "Piece", "Split", "Splitter", "Triple", "assemble", "documents_of", "read", "text_id", "whole"]
+__all__ = [
+    "Extractor",
+    "Found",
+    "Names",
+    "Passage",
+    "Piece",
+    "Split",
+    "Splitter",
+    "Triple",
+    "assemble",
+    "documents_of",
+    "read",
+    "rows_of",
+    "text_id",
+    "whole",
+]
 
 
 def whole(document: Document) -> Sequence[Piece]:
     """Return the document as one passage."""
-    links = links_of(document.text) if document.format == "markdown" else ()
-    return [Piece("passage", document.text, 0, len(document.text), None, links)]
+    return [Piece("passage", document.text, 0, len(document.text), None, links_of(document.text, document.format))]
 
 
 def read(
@@ -26,6 +44,7 @@ def read(
     *,
     splitter: Split | None = None,
     facts: Mapping[str, Iterable[Triple]] | None = None,
+    extractor: Any = None,
     count: Callable[[str], int],
     progress: bool = False,
 ) -> Graph:
@@ -33,7 +52,8 @@ def read(
 
     Args:
         documents: as `documents_of` gives them. splitter: cuts them into sections, passages and sentences; None keeps each whole.
-        facts: triples (subject, relation, object) by document id. count: the tokenizer. progress: show a bar.
+        facts: triples (subject, relation, object) by document id. extractor: reads more of them out of the passages, see
+            `Extractor`. count: the tokenizer. progress: show a bar.
     """
     from tqdm import tqdm
 
@@ -41,4 +61,4 @@ def read(
     if isinstance(cut, Splitter) and cut.count is None:
         cut = replace(cut, count=count)
     bar = tqdm(documents, desc="reading", unit="document", disable=not progress)
-    return assemble(documents, [whole(d) if d.heading else cut(d) for d in bar], facts, count)
+    return assemble(documents, [whole(d) if d.heading else cut(d) for d in bar], facts, count, extractor)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from clew.document import Document
-from clew.read.files import format_of
+from clew.read.formats import format_of
 
 
 def is_chunk(source: Any) -> bool:

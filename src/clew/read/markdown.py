@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from clew.read.outline import Block, Heading, Outline
 from clew.read.spans import trimmed
 
 _END = r"(?:\r\n?|\n)"
@@ -20,34 +20,6 @@ _FRONT = re.compile(rf"---[ \t]*{_END}(?=[\w\"'-]+[ \t]*:)(?:[^\r\n]*{_END})*?(?
 _TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
 _LINE_END = re.compile(_END)
 _LINES = ("fence", "code_block", "table_open", "html_block")
-
-
-@dataclass(frozen=True)
-class Block:
-    """Text that belongs together: "prose" is cut between sentences, "lines" (code, a table, HTML) between lines, a list into `parts`."""
-
-    start: int
-    end: int
-    kind: str = "prose"
-    parts: tuple[Block, ...] = ()
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A heading: its level (1 to 6), its words without marks, its place."""
-
-    level: int
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class Outline:
-    """Headings and blocks in order, and pairs of a place and the link target that is written there."""
-
-    parts: tuple[Heading | Block, ...] = ()
-    links: tuple[tuple[int, str], ...] = ()
 
 
 def outline(text: str) -> Outline:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from clew.document import Document
-from clew.read.files import format_of
+from clew.read.formats import format_of
 
 SOURCE, PREVIOUS, NEXT, PARENT, CHILD = "1", "2", "3", "4", "5"
 LONGEST_HEADING = 80

@@ -15,8 +15,9 @@ from itertools import islice
 from clew.document import Document
 from clew.graph import count_words
 from clew.read.assemble import Piece
-from clew.read.markdown import Block, Heading, Outline, outline
-from clew.read.spans import filled, lines, paragraphs, sentences, trimmed, words
+from clew.read.formats import outlined
+from clew.read.outline import Block, Close, Heading
+from clew.read.spans import filled, lines, sentences, trimmed, words
 
 
 @dataclass(frozen=True)
@@ -60,22 +61,23 @@ class _Cut:
         self.links: tuple[tuple[int, str], ...] = ()
 
     def pieces(self, format: str) -> list[Piece]:
-        found = outline(self.text) if format == "markdown" else Outline(tuple(Block(a, b) for a, b in paragraphs(self.text)))
+        found = outlined(self.text, format, self._fits)
         self.links = found.links
         headings = any(isinstance(part, Heading) for part in found.parts)
-        if not headings and (not found.parts or self.count(self.text) <= self.tokens):
+        if not headings and (not found.parts or self._fits(0, len(self.text))):
             self._passage(0, len(self.text), None, self._units_of(found.parts))
             return self.made
         self._sections(found.parts)
         return self.made
 
-    def _sections(self, parts: Sequence[Heading | Block]) -> None:
+    def _sections(self, parts: Sequence[Heading | Block | Close]) -> None:
         around: list[tuple[int, int]] = []  # level and position of the sections around
         waiting: list[Block] = []
         for i, part in enumerate(parts):
-            if isinstance(part, Heading):
+            if not isinstance(part, Block):
                 while around and around[-1][0] >= part.level:
                     self._passages(waiting, around.pop()[1])
+            if isinstance(part, Heading):
                 if end := _end_of_section(parts, i):
                     self._passages(waiting, around[-1][1] if around else None)
                     parent = around[-1][1] if around else None
@@ -83,7 +85,8 @@ class _Cut:
                     self.made.append(Piece("section", part.text, part.start, end, parent, self._links_in(part.start, part.end)))
                     continue
                 part = Block(part.start, part.end)
-            waiting.append(part)
+            if isinstance(part, Block):
+                waiting.append(part)
         self._passages(waiting, around[-1][1] if around else None)
 
     def _passages(self, waiting: list[Block], parent: int | None) -> None:
@@ -103,7 +106,7 @@ class _Cut:
             for a, b in spans:
                 self.made.append(Piece("sentence", self.text[a:b], a, b, position, self._links_in(a, b)))
 
-    def _units_of(self, parts: Sequence[Heading | Block]) -> list[tuple[int, int]]:
+    def _units_of(self, parts: Sequence[Heading | Block | Close]) -> list[tuple[int, int]]:
         return [unit for part in parts if isinstance(part, Block) for unit in self._units(part)] if self.sentences else []
 
     def _units(self, block: Block) -> Iterator[tuple[int, int]]:
@@ -135,16 +138,22 @@ class _Cut:
         for start, end in words(self.text, block.start, block.end, self.tokens, self.count):
             yield start, end, self.count(self.text[start:end])
 
+    def _fits(self, start: int, end: int) -> bool:
+        return self.count(self.text[start:end]) <= self.tokens
+
     def _links_in(self, start: int, end: int) -> tuple[str, ...]:
         first, last = (bisect_left(self.links, place, key=lambda link: link[0]) for place in (start, end))
         return tuple(dict.fromkeys(target for _, target in self.links[first:last]))
 
 
-def _end_of_section(parts: Sequence[Heading | Block], i: int) -> int | None:
+def _end_of_section(parts: Sequence[Heading | Block | Close], i: int) -> int | None:
     """Where the section of heading `i` ends; None if there is nothing under it."""
     level, end = parts[i].level, None  # type: ignore[union-attr]  # the caller asks of headings alone
     for part in islice(parts, i + 1, None):
-        if isinstance(part, Heading) and part.level <= level:
+        if isinstance(part, Block):
+            end = part.end
+        elif part.level <= level:
             break
-        end = part.end
+        elif isinstance(part, Heading):
+            end = part.end
     return end
