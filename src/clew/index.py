@@ -41,6 +41,7 @@ class Index:
     links: tuple[Link, ...] = LINKS
     fitted: bool = False
     skipped: tuple[tuple[str, str], ...] = ()
+    extractor: Any = None
 
     @classmethod
     def from_documents(
@@ -49,6 +50,7 @@ class Index:
         *,
         embedder: Any = None,
         facts: Mapping[str, Iterable[Triple]] | None = None,
+        extractor: Any = None,
         splitter: Split | None = None,
         count: Callable[[str], Any] | str | None = None,
         links: Sequence[Link] = LINKS,
@@ -62,6 +64,8 @@ class Index:
             embedder: a callable list[str] -> array [n, d], a LlamaIndex or LangChain embedder, a sentence-transformers model or the
                 name of one; None for the embedded default, which is fitted on the passages and needs no download.
             facts: triples (subject, relation, object) by document id.
+            extractor: reads facts out of the passages: a function text -> triples, or an object with `triples(passages)`, such as
+                `clew.read.Names()`, which needs no language model; None reads none.
             splitter: cuts documents into sections, passages and sentences, as `clew.Splitter()` does; None keeps each whole.
             count: the tokenizer that budgets are counted with: a function text -> number (or list) of tokens, a tokenizer with `encode`,
                 or the name of a tiktoken encoding; None for clew's own estimate.
@@ -76,7 +80,7 @@ class Index:
             seen = f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
             raise ValueError(f"no documents came: an index needs at least one with text{seen}")
         given = {id: list(said) for id, said in (facts or {}).items()}
-        made = _built(tuple(found), given, splitter, counter(count), embedder, tuple(links), {}, progress)
+        made = _built(tuple(found), given, splitter, counter(count), embedder, tuple(links), {}, progress, extractor)
         return replace(made, skipped=tuple(skipped))
 
     @classmethod
@@ -190,13 +194,16 @@ class Index:
         count: Callable[[str], Any] | str | None = None,
         splitter: Any = ...,
         links: Any = ...,
+        extractor: Any = ...,
         verify: Literal["size", "full"] = "size",
         generation: int | None = None,
     ) -> Index:
         """Return the index that was saved in a folder; what is not clew's own is given again: see `clew.store.load`."""
         from clew.store import load
 
-        return load(path, embedder=embedder, count=count, splitter=splitter, links=links, verify=verify, generation=generation)
+        return load(
+            path, embedder=embedder, count=count, splitter=splitter, links=links, extractor=extractor, verify=verify, generation=generation
+        )
 
     def again(self, documents: tuple[Document, ...], facts: Mapping[str, Sequence[Triple]], progress: bool = False) -> Index:
         """Return the index of these documents and facts, made as this one was; what is embedded already is not embedded again."""
@@ -211,7 +218,7 @@ class Index:
                     known[embedded_text(self.graph, row, instead)] = self.graph.vectors[row]
             known |= dict(zip(self.graph.facts.texts, self.graph.facts.vectors, strict=True))
         embedder = None if self.fitted else self.embedder
-        made = _built(documents, facts, self.splitter, self.graph.count, embedder, self.links, known, progress)
+        made = _built(documents, facts, self.splitter, self.graph.count, embedder, self.links, known, progress, self.extractor)
         return replace(made, skipped=self.skipped)
 
     def answer(
@@ -263,17 +270,18 @@ def _built(
     links: tuple[Link, ...],
     known: Mapping[str, Any],
     progress: bool,
+    extractor: Any,
 ) -> Index:
     from tqdm import tqdm
 
     for document in documents:
         if not document.heading and not document.text.strip():
             raise ValueError(f"the document {document.id!r} has no text")
-    graph = read(documents, splitter=splitter, facts=facts, count=count, progress=progress)
+    graph = read(documents, splitter=splitter, facts=facts, extractor=extractor, count=count, progress=progress)
     made, graph = with_vectors(graph, embedder, instead=embedded_instead(documents), known=known, progress=progress)
     bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
     graph = graph.linked(Edges.join([link.on(graph) for link in bar]))
-    return Index(graph, made, documents, facts, splitter, links, fitted=embedder is None)
+    return Index(graph, made, documents, facts, splitter, links, fitted=embedder is None, extractor=extractor)
 
 
 def checked(question: str, budget: int | None, limit: int | None, deadline: float | None = None) -> str:

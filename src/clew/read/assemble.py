@@ -11,9 +11,8 @@ import numpy as np
 from clew.algorithms.words import folded, words
 from clew.document import Document
 from clew.graph import NOTHING, Facts, Graph, Labels, Ragged, frozen
+from clew.read.extract import Passage, Triple, extracted
 from clew.read.markdown import front_title
-
-Triple = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -43,18 +42,19 @@ def assemble(
     pieces: Sequence[Sequence[Piece]],
     facts: Mapping[str, Iterable[Triple]] | None,
     count: Callable[[str], int],
+    extractor: Any = None,
 ) -> Graph:
     """Return the graph of the documents' pieces, the entities and the facts, without vectors and edges.
 
     A document whose only piece is one passage is that passage and keeps its id; others become a container, with pieces named
     `{id}#{start}-{end}` (sections with `:section` behind it). Facts are read from the passage of their document that names both ends,
-    else one end, else from its first.
+    else one end, else from its first; those that an extractor reads are read from the passage it was shown.
     """
     nodes = _Nodes()
     for document, parts in zip(documents, pieces, strict=True):
         nodes.add(document, parts)
     nodes.tie()
-    return nodes.graph(facts or {}, count)
+    return nodes.graph(facts or {}, nodes.extracted(extractor) if extractor is not None else {}, count)
 
 
 class _Nodes:
@@ -124,22 +124,35 @@ class _Nodes:
         self.row[id] = row
         return row
 
-    def graph(self, given: Mapping[str, Iterable[Triple]], count: Callable[[str], int]) -> Graph:
+    def extracted(self, extractor: Any) -> dict[int, list[Triple]]:
+        """What an extractor reads, by passage."""
+        rows = [row for row, node in enumerate(self.rows) if node["kind"] == "passage"]
+        return dict(zip(rows, extracted(extractor, [self._shown(row) for row in rows]), strict=True))
+
+    def _shown(self, row: int) -> Passage:
+        node = self.rows[row]
+        above = self.rows[node["document"]] if node["document"] != row else None
+        title = node.get("metadata", NOTHING).get("title") or (above["text"] if above and above["kind"] == "document" else "")
+        return Passage(node["id"], node["text"], " ".join(str(title).split()))
+
+    def graph(self, given: Mapping[str, Iterable[Triple]], extracted: Mapping[int, Iterable[Triple]], count: Callable[[str], int]) -> Graph:
         unknown = [id for id in given if id not in self.of_document]
         if unknown:
             raise ValueError(f"facts were given for {len(unknown)} documents that did not come, for instance {unknown[0]!r}")
         triples: dict[Triple, dict[int, None]] = {}
         names: dict[str, str] = {}
         read: dict[str, dict[int, None]] = {}
-        for id, said in given.items():
+        sources = [(id, self.of_document[id], said) for id, said in given.items()]
+        sources += [(self.rows[row]["id"], [row], said) for row, said in extracted.items()]
+        for id, passages, said in sources:
             for triple in said:
                 subject, relation, object = _triple(triple, id)
                 ends = folded(subject), folded(object)
-                if not self.of_document[id]:
+                if not passages:
                     raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
                 if not all(ends):
                     continue
-                passage = self._where_said(self.of_document[id], ends)
+                passage = self._where_said(passages, ends)
                 for end, name in zip(ends, (subject, object), strict=True):
                     names.setdefault(end, name)
                     read.setdefault(end, {})[passage] = None

@@ -23,6 +23,7 @@ from clew.store.settings import (
     described_count,
     described_embedder,
     embedder_of,
+    extractor_of,
     links_of,
     splitter_of,
 )
@@ -58,6 +59,7 @@ def save(index: Index, path: str | os.PathLike[str]) -> None:
         "count": described_count(index.graph.count),
         "splitter": described("splitter", index.splitter),
         "links": [described("links", link) for link in index.links],
+        "extractor": described("extractor", index.extractor),
         "fitted": index.fitted,
     }
     root = Path(path)
@@ -92,6 +94,7 @@ def load(
     count: Any = None,
     splitter: Any = ...,
     links: Any = ...,
+    extractor: Any = ...,
     verify: Verify = "size",
     generation: int | None = None,
 ) -> Index:
@@ -100,14 +103,14 @@ def load(
     Vectors stay on the disk and are mapped when they are used. Items have no `original`: framework objects are not saved.
 
     Args:
-        path: the folder. embedder, count, splitter, links: what the index was made with, where that is not clew's own. The embedder is
-            called once, to see that it is the same.
+        path: the folder. embedder, count, splitter, links, extractor: what the index was made with, where that is not clew's own. The
+            embedder is called once, to see that it is the same.
         verify: "size" checks the sizes of all files, and the checksums of all but the vectors; "full" those of the vectors too.
         generation: an earlier one that is still there; None is the newest.
 
     Raises:
         FileNotFoundError: there is no index. ValueError: a file that is damaged or missing, by its name; an index of a newer clew;
-            an embedder, counter, splitter or links that are wanted and missing, or are not those that the index was made with.
+            an embedder, counter, splitter, extractor or links that are wanted and missing, or are not those it was made with.
     """
     if verify not in ("size", "full"):
         raise ValueError(f"verify is 'size' or 'full', not {verify!r}")
@@ -132,13 +135,14 @@ def load(
             raise ValueError(f"{error}{_earlier(there, chosen)}") from error
     else:
         raise ValueError(f"{root} changed {RETRIES} times while it was being opened")
-    return _opened(manifest, arrays, embedder, count, splitter, links)
+    return _opened(manifest, arrays, embedder, count, splitter, links, extractor)
 
 
-def _opened(manifest: Manifest, arrays: Mapping[str, Any], embedder: Any, count: Any, splitter: Any, links: Any) -> Index:
+def _opened(manifest: Manifest, arrays: Mapping[str, Any], embedder: Any, count: Any, splitter: Any, links: Any, extractor: Any) -> Index:
     settings = manifest.settings
     counter = count_of(settings["count"], count)
     cut, linked = splitter_of(settings["splitter"], splitter), links_of(settings["links"], links)
+    reads = extractor_of(settings["extractor"], extractor)
     try:
         parts, latent = index_parts(partial(_array, arrays), counter, settings["embedder"]["own"])
     except (ValueError, TypeError, IndexError, RecursionError) as error:
@@ -146,7 +150,7 @@ def _opened(manifest: Manifest, arrays: Mapping[str, Any], embedder: Any, count:
     made = embedder_of(settings["embedder"], embedder, latent)
     elsewhere = frozenset(d.id for d in parts["documents"] if d.vector is not None or d.embedded_as is not None)
     check_embedder(made, parts["graph"], elsewhere)
-    return Index(**parts, embedder=made, splitter=cut, links=linked, fitted=settings["fitted"])
+    return Index(**parts, embedder=made, splitter=cut, links=linked, fitted=settings["fitted"], extractor=reads)
 
 
 def _arrays(root: Path, manifest: Manifest, verify: Verify) -> dict[str, Any]:

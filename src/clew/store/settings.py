@@ -1,4 +1,4 @@
-"""What an index was made with: its embedder, counter, splitter and links, by their names and parameters, never by their code.
+"""What an index was made with: its embedder, counter, splitter, extractor and links, by their names and parameters, never by their code.
 
 What is clew's own is made again from its parameters. What is the caller's own must be given again, and must be the same as far as its
 name and what it does to a known text can tell.
@@ -24,14 +24,16 @@ from clew.tokens import Tiktoken, counter, name_of
 
 PROBE = "The clew of thread that Theseus unwound, 12,345 cubits of it; Ariadne's. 迷宫"
 LEAST = 0.98  # cosine of two vectors of one text by one embedder, with room for other batches, hardware and quantised answers
-HOMES = {"splitter": clew.read, "links": clew.link}
+HOMES = {"splitter": clew.read, "extractor": clew.read, "links": clew.link}
 Record = Mapping[str, Any]
+NO_EXTRACTOR: Record = {"name": "None", "own": None, "parameters": {}, "counters": {}}
 
 
 def checked(settings: Any) -> Record:
     """Return the settings of a manifest; raise ValueError or KeyError if they are none."""
     embedder, count = settings["embedder"], settings["count"]
-    parts = [settings["splitter"], *settings["links"]]
+    extractor = settings.get("extractor", NO_EXTRACTOR)  # an older clew knew none
+    parts = [settings["splitter"], extractor, *settings["links"]]
     names = [embedder["name"], count["name"], *(part["name"] for part in parts)]
     flags = (embedder["own"], count["own"], settings["fitted"])
     known = all(isinstance(part["parameters"], dict) and isinstance(part["counters"], dict) for part in parts if "own" in part)
@@ -39,7 +41,7 @@ def checked(settings: Any) -> Record:
         raise ValueError("its settings are not those of an index")
     if [type(embedder["dimension"]), type(count["probe"])] != [int, int] or any(type(flag) is not bool for flag in flags):
         raise ValueError("its settings are not those of an index")
-    return dict(settings)
+    return {**settings, "extractor": extractor}
 
 
 def described(what: str, part: Any) -> Record:
@@ -59,11 +61,12 @@ def described(what: str, part: Any) -> Record:
 
 def splitter_of(record: Record, given: Any) -> Any:
     """Return the splitter that was saved; see `_same` for one that is given."""
-    if given is ...:
-        if "own" not in record:
-            raise ValueError(_wanted("splitter", record["name"]))
-        return _made("splitter", record)
-    return _same("splitter", record["name"], named(given), given)
+    return _one("splitter", record, given)
+
+
+def extractor_of(record: Record, given: Any) -> Any:
+    """Return the extractor that was saved; see `_same` for one that is given."""
+    return _one("extractor", record, given)
 
 
 def links_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
@@ -141,6 +144,14 @@ def named(part: Any) -> str:
 
 def _own_counter(value: Any) -> bool:
     return value is count_words or isinstance(value, Tiktoken)
+
+
+def _one(what: str, record: Record, given: Any) -> Any:
+    if given is ...:
+        if "own" not in record:
+            raise ValueError(_wanted(what, record["name"]))
+        return _made(what, record)
+    return _same(what, record["name"], named(given), given)
 
 
 def _made(what: str, record: Record) -> Any:

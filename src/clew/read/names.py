@@ -1,0 +1,166 @@
+"""Names and facts without a language model: an extractor for whoever has none.
+
+A name is what is written with capitals, or quoted, or the title of a document. What one passage leaves open the corpus decides: a word that
+begins a sentence is a name if it is written with a capital elsewhere too; a longer run that is seen nowhere else counts as it stands.
+Names are kept however rare: the name that only one passage has is what tells it apart (see `least`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from clew.algorithms.words import folded
+from clew.read.extract import Passage, Triple
+from clew.read.mentions import POSSESSIVE, Run, Word, abbreviations, quoted, runs_of, words_of
+from clew.read.relations import Mention, facts_of
+
+INSIDE = (
+    "of",
+    "the",
+    "de",
+    "la",
+    "las",
+    "los",
+    "del",
+    "der",
+    "den",
+    "di",
+    "da",
+    "do",
+    "dos",
+    "das",
+    "du",
+    "des",
+    "le",
+    "van",
+    "von",
+    "zu",
+    "bin",
+    "ibn",
+    "al",
+    "el",
+    "af",
+    "av",
+    "y",
+)
+LISTS = ("and", "or", "und", "oder", "et", "ou", "y", "e", "o", "en", "och", "og", "и", "или", "και", "ή")
+LONGEST_TITLE = 100  # letters of a first line that is taken for a title
+IN_BRACKETS = re.compile(r"\s*\([^()]*\)$")
+
+
+@dataclass(frozen=True)
+class Names:
+    """Reads names, and what is said before them, as facts about the passage's title.
+
+    Attributes:
+        least: passages that a name must be in, unless it is a title. relation: the most words of a relation; 0 for "mentions" alone.
+        longest: words in a name. inside: small words inside names. lists: words between the members of a list.
+        years: whether numbers of four digits are names too.
+    """
+
+    least: int = 1
+    relation: int = 6
+    longest: int = 8
+    inside: tuple[str, ...] = INSIDE
+    lists: tuple[str, ...] = LISTS
+    years: bool = False
+
+    def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
+        """Return (title, words before the name, name) for every passage; see `clew.read.relations`."""
+        texts, titles, found = self._found(passages)
+        parts = zip(texts, titles, found, strict=True)
+        return [list(facts_of(text, title, mentions, self.relation, self.lists)) for text, title, mentions in parts]
+
+    def names(self, passages: Sequence[Passage]) -> list[list[str]]:
+        """Return the names in every passage, each once, as they are written there first."""
+        found = [{folded(mention.name): mention.name for mention in reversed(mentions)} for mentions in self._found(passages)[2]]
+        return [list(reversed(names.values())) for names in found]
+
+    def _found(self, passages: Sequence[Passage]) -> tuple[list[str], list[str], list[list[Mention]]]:
+        inside = frozenset(self.inside)
+        texts = [unicodedata.normalize("NFKC", passage.text) for passage in passages]
+        headed = [_title(text, passage) for text, passage in zip(texts, passages, strict=True)]
+        titles = [IN_BRACKETS.sub("", title) for title, _ in headed]
+        short = abbreviations(texts)
+        by_start = _by_start(titles)
+        small, large = Counter[str](), Counter[str]()
+        runs: list[list[Run]] = []
+        for text, (_, start) in zip(texts, headed, strict=True):
+            words = [word for word in words_of(text, short) if word.start >= start]
+            for word in words:
+                if not word.begins:
+                    (large if word.capital else small)[word.key] += 1
+            found = list(runs_of(text, words, by_start, inside, self.longest))
+            if self.years:
+                found += [Run((word,), True) for word in words if len(word.key) == 4 and word.key.isdigit()]
+            runs.append(found)
+        known = {folded(title) for title in titles if title}
+        candidates = [
+            list(_candidates(text, some, start, small, large, known, inside))
+            for text, some, (_, start) in zip(texts, runs, headed, strict=True)
+        ]
+        passages_with = Counter(name for some in candidates for name in {folded(mention.name) for mention in some})
+        kept = [[m for m in some if passages_with[folded(m.name)] >= self.least or folded(m.name) in known] for some in candidates]
+        return texts, titles, [_apart(some) for some in kept]
+
+
+def _title(text: str, passage: Passage) -> tuple[str, int]:
+    """The title of a passage, and where what is read begins: a short first line that is followed by more is a title too."""
+    if passage.title.strip():
+        return " ".join(unicodedata.normalize("NFKC", passage.title).split()), 0
+    first, line_end, rest = text.partition("\n")
+    is_title = line_end and rest.strip() and 0 < len(first.strip()) <= LONGEST_TITLE and not first.rstrip().endswith((".", "。", ":", ","))
+    return (" ".join(first.split()), len(first)) if is_title else ("", 0)
+
+
+def _by_start(titles: Sequence[str]) -> dict[tuple[str, ...], list[tuple[str, ...]]]:
+    """The words of titles that have several, by the first two; the longest first."""
+    found: defaultdict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
+    for title in titles:
+        keys = tuple(word.key for word in words_of(title))
+        if len(keys) > 1:
+            found[keys[0], POSSESSIVE.sub("", keys[1])].add(keys)
+    return {first: sorted(some, key=lambda keys: (-len(keys), keys)) for first, some in found.items()}
+
+
+def _candidates(
+    text: str, runs: Sequence[Run], start: int, small: Counter[str], large: Counter[str], known: set[str], inside: Collection[str]
+) -> Iterator[Mention]:
+    for run in runs:
+        for words in [run.words] if run.titled else _cut(text, run.words, small, large, inside):
+            name = POSSESSIVE.sub("", text[words[0].start : words[-1].end])
+            unsure = not run.titled and len(words) == 1 and words[0].begins and not large[words[0].key]
+            if not unsure or folded(name) in known:
+                yield Mention(name, words[0].start, words[-1].end, words[0].sentence)
+    for begin, end, name in quoted(text, start):
+        yield Mention(name, begin, end, max((run.words[0].sentence for run in runs if run.words[0].sentence <= begin), default=start))
+
+
+def _cut(
+    text: str, words: tuple[Word, ...], small: Counter[str], large: Counter[str], inside: Collection[str]
+) -> Iterator[tuple[Word, ...]]:
+    """Leave out words whose capital is there for the sentence's sake: first, or behind a full stop, and mostly written small elsewhere."""
+    first = 0
+    for i, word in enumerate(words):
+        starts = word.begins or (i > 0 and text[words[i - 1].end : word.start] == ". ")
+        if starts and small[word.key] > large[word.key]:
+            if i > first:
+                yield words[first:i]
+            first = i + 1
+        elif i == first and not word.capital and word.key in inside:
+            first = i + 1
+    if first < len(words):
+        yield words[first:]
+
+
+def _apart(mentions: Sequence[Mention]) -> list[Mention]:
+    """In the order of the text; of two that overlap the earlier, and of two that begin at one place the longer."""
+    apart: list[Mention] = []
+    for mention in sorted(mentions, key=lambda m: (m.start, -m.end)):
+        if not apart or mention.start >= apart[-1].end:
+            apart.append(mention)
+    return apart
