@@ -11,8 +11,8 @@ from clew.graph import Graph
 from clew.read.assemble import Piece, Split, assemble
 from clew.read.extract import Extractor, Passage, Triple
 from clew.read.formats import links_of
-from clew.read.rows import rows_of
 from clew.read.names import Names
+from clew.read.rows import rows_of
 from clew.read.sources import Found, documents_of, text_id
 from clew.read.split import Splitter
 
