@@ -26,6 +26,15 @@ HIPPORAG = Pipeline(
     order=order.ByPrize(),
 )
 
+# Facts nearest to the question, joined by a tree of least cost, grown by influence, read with the passages they come from (AGRAG, arXiv
+# 2511.05549).
+AGRAG = Pipeline(
+    seed.MappedFacts(passages=1),
+    (spread.Influence(passage_mode="reset", kinds=("fact", "mentions", "synonym")),),
+    (select.MCMI(chords="none", fact_share=0.15),),
+    order=order.FactsFirst(),
+)
+
 
 def names() -> list[str]:
     """Return the names of all recipes, in the order of this page."""

@@ -179,10 +179,10 @@ def test_a_triangle_of_terminals_is_a_circle_only_with_its_chords():
 
 
 @settings(max_examples=80)
-@given(cases(), st.integers(0, 40), st.none() | st.integers(1, 5), st.sampled_from([0.0, 0.3, 1.0]), st.booleans())
-def test_what_is_read_fits_and_facts_come_before_passages(case, budget, limit, fact_share, sources):
+@given(cases(), st.integers(0, 40), st.none() | st.integers(1, 5), st.sampled_from([0.0, 0.3, 1.0]))
+def test_what_is_read_fits_and_facts_come_before_passages(case, budget, limit, fact_share):
     graph, terminals, scores = case
-    found = select(MCMI(fact_share=fact_share, sources=sources), graph, terminals, scores, budget, limit)
+    found = select(MCMI(fact_share=fact_share), graph, terminals, scores, budget, limit)
     facts = {f for f in graph.edges.facts[found.edges].tolist() if f >= 0}
     of_facts = sum(graph.count(f"- {graph.facts.texts[f]}\n") for f in facts)
     passages = found.nodes[graph.content[found.nodes]]
@@ -192,7 +192,7 @@ def test_what_is_read_fits_and_facts_come_before_passages(case, budget, limit, f
     else:
         assert len(passages) <= limit
         assert graph.tokens[passages].sum() <= budget
-    whole = select(MCMI(fact_share=fact_share, sources=sources), graph, terminals, scores)
+    whole = select(MCMI(fact_share=fact_share), graph, terminals, scores)
     all_facts = {f for f in graph.edges.facts[whole.edges].tolist() if f >= 0} if fact_share else facts
     if limit is None and fact_share == 1.0 and facts != all_facts and not graph.content[whole.edges].any():
         assert found.trace.get("facts_without_room", 0) > 0, "what had no room is said"
@@ -203,7 +203,7 @@ def test_what_is_read_fits_and_facts_come_before_passages(case, budget, limit, f
 def test_only_candidates_are_chosen(case, data):
     graph, terminals, scores = case
     offered = data.draw(st.lists(st.sampled_from(range(len(graph))), unique=True, min_size=1))
-    found = select(MCMI(sources=True), graph, terminals, scores, candidates=offered)
+    found = select(MCMI(), graph, terminals, scores, candidates=offered)
     assert set(found.nodes.tolist()) <= set(offered)
     assert {row for pair in found.missing for row in pair} <= set(offered) & set(terminals)
     assert set(terminals) & set(offered) <= set(found.nodes.tolist())

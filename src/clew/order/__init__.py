@@ -6,5 +6,6 @@ from clew.order.by_graph import ByGraph
 from clew.order.by_prize import ByPrize
 from clew.order.sandwich import Sandwich
 from clew.order.thread import Thread
+from clew.order.told import FactsFirst
 
-__all__ = ["ByAttention", "ByDocument", "ByGraph", "ByPrize", "Sandwich", "Thread"]
+__all__ = ["ByAttention", "ByDocument", "ByGraph", "ByPrize", "FactsFirst", "Sandwich", "Thread"]

@@ -4,5 +4,6 @@ from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
 from clew.seed.facts import LinkedFacts
 from clew.seed.fused import Blend, ReciprocalRank
+from clew.seed.mapped import MappedFacts
 
-__all__ = ["BM25", "Blend", "Dense", "LinkedFacts", "ReciprocalRank"]
+__all__ = ["BM25", "Blend", "Dense", "LinkedFacts", "MappedFacts", "ReciprocalRank"]

@@ -1,6 +1,7 @@
 """Which part of the graph is worth the budget?  prizes, candidates, budget -> subgraph"""
 
 from clew.select.diverse import MMR
+from clew.select.mcmi import MCMI
 from clew.select.top import Top
 
-__all__ = ["MMR", "Top"]
+__all__ = ["MCMI", "MMR", "Top"]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.rank import best
 from clew.graph import Floats, Graph, Query, Rows, Seeds, Subgraph, frozen
 from clew.select.narrowed import bridges, narrowed
 
@@ -33,7 +32,6 @@ def evidence(
     joined: Joined,
     *,
     fact_share: float = 1.0,
-    sources: bool = False,
     most: int | None = None,
     rest: str = "prize",
     tree_first: bool = True,
@@ -43,8 +41,9 @@ def evidence(
     A question with a limit counts passages: they take all its places and all the room, since a fact is said by its passage.
 
     Args:
-        fact_share: the share of the room that facts may take. sources: what a fact was read from is a passage of `joined`, after its own.
-        most: stop at so many passages. rest: other passages by "prize" or by "similarity", the seed's weight.
+        fact_share: the share of the room that facts may take.
+        most: stop at so many passages. rest: the others by "prize" or by "similarity", the seed's weight.
+        tree_first: the subgraph's passages come before the others, by the order they came to it; or all by `rest`.
     """
     content, kept = graph.content, bridges(candidates)
     kept = kept[content[kept]]
@@ -53,7 +52,7 @@ def evidence(
     if query.limit is None:
         edges, used, unsaid = _stated(graph, joined.edges, min(left, int(fact_share * budget)))
         left -= used
-    queue = _in_turn(graph, seeds, prizes, candidates, joined, sources, rest, tree_first)
+    queue = _in_turn(graph, seeds, prizes, candidates, joined, rest, tree_first)
     places = min([len(queue), *(k - len(kept) for k in (most, query.limit) if k is not None)])
     chosen, passed = _that_fit(graph, queue, places, left)
 
@@ -85,24 +84,18 @@ def _stated(graph: Graph, edges: Rows, room: int) -> tuple[Rows, int, int]:
     return edges[[fact < 0 or said[fact] for fact in facts.tolist()]] if unsaid else edges, used, unsaid
 
 
-def _in_turn(
-    graph: Graph, seeds: Seeds, prizes: Floats, candidates: Subgraph, joined: Joined, sources: bool, rest: str, tree_first: bool
-) -> list[int]:
-    """The passages that may be read: those of the subgraph, those its facts were read from, the others."""
+def _in_turn(graph: Graph, seeds: Seeds, prizes: Floats, candidates: Subgraph, joined: Joined, rest: str, tree_first: bool) -> list[int]:
+    """The passages that may be read: those of the subgraph, then the others."""
     free = graph.content.copy()
     free[bridges(candidates)] = False
     offered = np.zeros(len(graph), np.bool_)
     offered[candidates.nodes] = True
     free &= offered
     queue = joined.nodes.tolist()
-    if sources:
-        facts = graph.edges.facts[joined.edges]
-        said_in = np.unique(np.concatenate([np.zeros(0, np.int32), *(graph.facts.read_from[fact] for fact in facts[facts >= 0].tolist())]))
-        queue += said_in[best(prizes[said_in])].tolist()
     worth = seeds.weights if rest == "similarity" else prizes
     others = np.flatnonzero(free & ((prizes > 0) | (seeds.weights > 0)))
     order = np.lexsort((others, -np.round(seeds.weights[others], 9), -np.round(worth[others] / max(worth.max(initial=0), 1e-300), 9)))
-    queue = queue + others[order].tolist() if tree_first else others[order].tolist() + queue
+    queue = [*queue, *others[order].tolist()] if tree_first else others[order].tolist()
     return [row for row in dict.fromkeys(queue) if free[row]]
 
 

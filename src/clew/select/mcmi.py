@@ -37,7 +37,7 @@ class MCMI:
         chords: which further edges among the chosen nodes belong to it: "none", "below_mean" (of c / (s_u + s_v)) or "induced", all.
         kinds: the kinds of edge, or pairs of a kind and a factor (no matter here); None for all.
         bridge_cost: join what nothing joins over a node that is linked to every passage at this cost and is no part of the answer.
-        fact_share, sources, most, rest: what is read, see `clew.select.evidence`.
+        fact_share, most, rest, tree_first: what is read, see `clew.select.evidence`.
     """
 
     variant: str = "mean"
@@ -48,7 +48,6 @@ class MCMI:
     kinds: tuple[str | tuple[str, float], ...] | None = None
     bridge_cost: float | None = None
     fact_share: float = 1.0
-    sources: bool = False
     most: int | None = None
     rest: str = "prize"
     tree_first: bool = True
@@ -83,7 +82,6 @@ class MCMI:
                 budget,
                 joined,
                 fact_share=self.fact_share,
-                sources=self.sources,
                 most=self.most,
                 rest=self.rest,
                 tree_first=self.tree_first,

@@ -1,5 +1,6 @@
 """What else is worth reading, given the links?  prizes -> prizes"""
 
+from clew.spread.influence import Influence
 from clew.spread.pagerank import PageRank
 
-__all__ = ["PageRank"]
+__all__ = ["Influence", "PageRank"]

@@ -36,7 +36,6 @@ class Influence:
         nonedge: "rank1" lets the walk jump to nodes that are not linked, see `clew.algorithms.uniform_jumps`; None does not.
         kinds: the kinds of edge, or pairs of a kind and the factor on its weights; None for all.
         weighted: follow edges by their weights, not all alike.
-        rare: start at an entity the less, the more passages mention it, as HippoRAG 2 does; the paper starts at all terminals alike.
     """
 
     damping: float = 0.5
@@ -45,7 +44,6 @@ class Influence:
     nonedge: str | None = None
     kinds: tuple[str | tuple[str, float], ...] | None = None
     weighted: bool = False
-    rare: bool = False
 
     def __post_init__(self) -> None:
         if self.passage_mode not in MODES:
@@ -56,14 +54,12 @@ class Influence:
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
         over = graph.part(WalkOver(self.kinds) if self.weighted else _AlikeOver(self.kinds))
         links, content = graph.links(self.kinds), graph.content
-        mentioned_in = np.maximum(graph.read_from.lengths, 1)
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not len(seeds.terminals):
                 return prizes
             reset = np.zeros(len(graph))
-            reset[seeds.terminals] = 1 / mentioned_in[seeds.terminals] if self.rare else 1
-            reset /= reset.sum()
+            reset[seeds.terminals] = 1
             if self.passage_mode == "reset":
                 reset[content] += self.factor * scaled(seeds.weights[content])
             found = pagerank_with_jumps(_ones(links), reset, self.damping) if self.nonedge else pagerank(over, reset, self.damping)

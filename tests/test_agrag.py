@@ -1,0 +1,147 @@
+"""The whole of AGRAG on a few documents: facts that join two passages, and the same without any facts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import clew
+from clew import Index, recipes
+from clew.graph import Edges, Graph, Query, Seeds
+from clew.seed.mapped import MappedFacts
+from clew.spread.influence import Influence
+
+DOCUMENTS = [
+    clew.Document("anna", "Anna married Ben in spring.", {"year": 1}),
+    clew.Document("ben", "Ben grew up in Corfu.", {"year": 2}),
+    clew.Document("corfu", "Corfu lies in the Ionian Sea.", {"year": 1}),
+    clew.Document("cats", "Cats sleep all day long.", {"year": 1}),
+    clew.Document("dogs", "Dogs bark at the moon at night.", {"year": 2}),
+]
+FACTS = {
+    "anna": [("Anna", "married", "Ben")],
+    "ben": [("Ben", "grew up in", "Corfu")],
+    "corfu": [("Corfu", "lies in", "Ionian Sea")],
+    "dogs": [("Dogs", "bark at", "moon")],
+}
+QUESTION = "Where did the one that Anna married grow up?"
+
+
+@pytest.fixture(scope="module")
+def index(embed):
+    return Index.from_documents(DOCUMENTS, embedder=embed, facts=FACTS)
+
+
+def asked(index, **how):
+    return index.ask(QUESTION, recipe="agrag", **how)
+
+
+def step(context, name):
+    return next(step.notes for step in context.trace if step.stage.startswith(name))
+
+
+def test_the_facts_that_join_come_first_each_once_then_the_passages(index):
+    context = asked(index)
+    roles = [item.role for item in context]
+    facts = [item.text for item in context if item.role == "fact"]
+    assert roles.index("fact") == 0
+    assert "fact" not in roles[len(facts) :]
+    assert {"Anna married Ben", "Ben grew up in Corfu"} <= set(facts)
+    assert len(set(facts)) == len(facts)
+    assert {"anna", "ben"} <= set(context.ids)
+    assert {tie.text for tie in context.edges if tie.kind == "fact"} == set(facts)
+
+
+def test_the_trace_tells_costs_scores_and_a_falling_ratio(index):
+    notes = step(asked(index), "MCMI")
+    ratios = notes["ratios"]
+    assert all(after < before for before, after in pairwise(ratios))
+    assert len(notes["steps"]) == len(ratios) - 1
+    for edge in [*notes["tree"], *notes["steps"]]:
+        assert 1e-6 <= edge["cost"] <= 1
+        assert min(edge["scores"]) >= 0
+
+
+def test_without_facts_the_best_passages_are_joined_over_their_links(embed):
+    index = Index.from_documents(DOCUMENTS, embedder=embed)
+    context = asked(index)
+    assert "the graph has no facts" in step(context, "MappedFacts")["fallback"]
+    assert len(step(context, "MCMI")["tree"]) > 0
+    assert set(context.ids) == {document.id for document in DOCUMENTS}
+    assert context.missing == ()
+
+
+def test_a_filter_leaves_nothing_of_what_it_forbids(index):
+    context = asked(index, where={"year": 1})
+    assert set(context.ids) == {"anna", "corfu", "cats"} | {item.id for item in context if item.role == "fact"}
+    assert "Ben grew up in Corfu" not in context.text
+    assert "Ben grew up in Corfu" not in repr(context.trace)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5])
+def test_a_limit_counts_passages(index, limit):
+    context = asked(index, limit=limit)
+    assert len(context) == limit
+    assert all(item.kind == "passage" for item in context)
+
+
+def test_with_less_room_there_is_less_and_what_is_left_out_is_said(index):
+    whole = asked(index)
+    for budget in range(8, whole.tokens, 4):
+        context = asked(index, budget=budget)
+        assert context.tokens <= budget
+        facts = sum(item.role == "fact" for item in context)
+        notes = [step.notes for step in context.trace if step.stage.startswith("MCMI")]
+        assert facts == sum(item.role == "fact" for item in whole) or notes[-1]["facts_without_room"] > 0
+
+
+def test_no_room_for_facts_is_a_page_of_passages(index):
+    method = recipes.get("agrag")
+    bare = replace(method, selects=(replace(method.selects[0], fact_share=0.0),))
+    assert {item.kind for item in index.ask(QUESTION, recipe=bare)} == {"passage"}
+
+
+def seeds_on(graph, weights, terminals):
+    return Seeds(np.array(weights, np.float64), np.array(terminals, np.int32))
+
+
+WALKED = Graph.of(list("abcde"), kinds=["passage", "entity", "entity", "passage", "entity"], edges=Edges.of("next", [0, 1, 2], [1, 2, 3]))
+
+
+def influence(stage, weights=(0.2, 0, 0, 0.9, 0), terminals=(1, 2)):
+    return stage.on(WALKED)(Query("?"), seeds_on(WALKED, weights, terminals), np.zeros(5))
+
+
+def test_influence_is_the_walk_from_the_terminals_and_its_modes_differ_as_said():
+    dense = WALKED.links().matrix().toarray()
+    walk = dense / np.maximum(dense.sum(axis=1, keepdims=True), 1)
+    reset = np.array([0, 0.5, 0.5, 0, 0])
+    expected = np.linalg.solve(np.eye(5) - 0.5 * walk.T, 0.5 * reset)
+
+    none = influence(Influence(passage_mode="none"))
+    assert none == pytest.approx(expected, abs=1e-9)
+    assert none.sum() == pytest.approx(1)
+    assert none[4] == 0, "what no way leads to has none"
+    assert influence(Influence(passage_mode="post")) == pytest.approx(np.where(WALKED.content, 0.05 * expected, expected), abs=1e-9)
+    with_passages = 2 * reset + 0.05 * np.array([0, 0, 0, 1, 0])
+    by_reset = np.linalg.solve(np.eye(5) - 0.5 * walk.T, 0.5 * with_passages / with_passages.sum())
+    assert influence(Influence(passage_mode="reset")) == pytest.approx(by_reset, abs=1e-9)
+    assert influence(Influence(passage_mode="none", nonedge="rank1"))[4] > 0, "a jump leads anywhere"
+
+
+def test_without_terminals_influence_leaves_the_prizes():
+    assert influence(Influence(), terminals=()).tolist() == [0] * 5
+
+
+def test_terminals_are_the_ends_of_the_nearest_facts_in_their_order_then_passages(index):
+    vector = index.embedder.question("Anna married Ben")
+    query = Query("Anna married Ben", np.float32(vector))
+    seeds = MappedFacts(top=2, passages=1).on(index.graph)(query)
+    assert index.graph.facts.texts[seeds.facts[0]] == "Anna married Ben"
+    assert [index.graph.texts[row] for row in seeds.terminals[:2]] == ["Anna", "Ben"]
+    assert index.graph.kinds[seeds.terminals[-1]] == "passage"
+    assert seeds.fact_scores[0] >= seeds.fact_scores[1] > 0
+    assert len(set(seeds.terminals.tolist())) == len(seeds.terminals)
