@@ -2,5 +2,6 @@
 
 from clew.spread.influence import Influence
 from clew.spread.pagerank import PageRank
+from clew.spread.sharpened import Sharpened
 
-__all__ = ["Influence", "PageRank"]
+__all__ = ["Influence", "PageRank", "Sharpened"]
