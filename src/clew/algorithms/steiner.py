@@ -21,14 +21,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Floats, Links, Rows, frozen
+from clew.graph import Floats, Links, Ragged, Rows, Vectors, frozen
 
 MOST_EXACT = 12  # terminals; the work triples with each
+MOST_CELLS = 20_000_000  # sets of terminals times rows, of 16 bytes each
 
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """A Steiner forest: its `nodes` (rows, ascending), one `slots` entry of the links per edge, its `cost`, and the unjoinable pairs."""
+    """A Steiner forest: its `nodes` (rows, ascending), one slot of the links per edge (from its lesser row, ascending), and its `cost`.
+
+    `missing` holds a pair of terminals for every tree after the first: the least of the first tree and the least of that one.
+    """
 
     nodes: Rows
     slots: NDArray[np.int64]
@@ -36,9 +40,43 @@ class Forest:
     missing: tuple[tuple[int, int], ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Lazy:
+    """Lengths by a question, each measured only when a search comes by it: (1 - cos(question, fact)) / 2, at least 1e-6 and at most 1.
+
+    AGRAG (arXiv 2511.05549), eq. 6. A slot with several facts has the length of the nearest.
+
+    Attributes:
+        facts: for each slot, rows of `vectors`; the same both ways. vectors: float32 [f, d]; they need not be unit vectors.
+        question: [d]. neutral: the length of slots without a fact, > 0; inf forbids them.
+    """
+
+    facts: Ragged
+    vectors: Vectors
+    question: Any
+    neutral: float = 0.5
+
+    def __post_init__(self) -> None:
+        wide, question = np.shape(self.vectors), np.asarray(self.question, np.float64)
+        if len(wide) != 2 or question.shape != wide[1:]:
+            raise ValueError(f"vectors must be [f, d] and the question [d]; got {wide} and {question.shape}")
+        if not np.isfinite(question).all() or not self.neutral > 0:
+            raise ValueError(f"the question must be finite and neutral > 0; got a question of {question} and {self.neutral}")
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def all(self) -> Floats:
+        """Return the lengths of all slots, float64."""
+        from clew.algorithms.kernels.lengths import all_lengths
+
+        lengths: Floats = all_lengths(_costs(self, np.inf), len(self))
+        return lengths
+
+
 def steiner_forest(
     links: Links,
-    lengths: Floats,
+    lengths: Floats | Lazy,
     terminals: Sequence[int] | Rows,
     method: str = "mehlhorn",
     *,
@@ -49,36 +87,43 @@ def steiner_forest(
     """Return a forest that joins the terminals as far as the links go.
 
     Args:
-        links: undirected adjacency. lengths: float64, one per slot, > 0, the same both ways; inf forbids an edge.
-        terminals: rows. method: "mehlhorn", "kou", "takahashi" or "exact".
-        most_edge: longer edges are not used. most_path: longer ways between two terminals are not used ("mehlhorn" and "kou").
-        whole: let "mehlhorn" search the whole graph in the place of stopping when it may; the cost is the same.
-    """
-    from clew.algorithms.kernels import steiner as kernels
+        links: undirected adjacency. lengths: float64, one per slot, > 0, the same both ways, where inf forbids an edge; or `Lazy`, of
+            which "mehlhorn" measures what it needs and the others everything.
+        terminals: rows, in any order; what comes twice counts once. method: "mehlhorn", "kou", "takahashi" or "exact".
+        most_edge: longer edges are not used.
+        most_path: two terminals are in one tree just when they can be reached from one another by way of terminals without a way longer
+            than this between any two, and the same then holds along the tree ("mehlhorn" and "kou" only). Terminals that are joined
+            over a junction may be farther from one another than this.
+        whole: let "mehlhorn" search the whole graph in the place of stopping when it may; the forest is the same.
 
-    wanted = np.unique(np.asarray(terminals, np.int64))
-    lengths = np.asarray(lengths, np.float64)
+    Raises:
+        ValueError: for an unknown method, terminals that are no rows, a length that a search meets and that is not positive, a limit
+            that is not positive or that the method does not know, or more than "exact" can do.
+    """
+    from clew.algorithms.kernels import spanning, steiner
+
+    if method not in ("mehlhorn", "kou", "takahashi", "exact"):
+        raise ValueError(f"unknown method {method!r}; known: mehlhorn, kou, takahashi, exact")
+    wanted = _wanted(terminals, len(links))
     if len(lengths) != len(links.targets):
         raise ValueError(f"there must be one length for each of the {len(links.targets)} slots; got {len(lengths)}")
-    if len(lengths) and not lengths.min() > 0:
-        raise ValueError(f"lengths must be positive; the least is {lengths.min()}")
-    if np.isfinite(most_edge):
-        lengths = np.where(lengths <= most_edge, lengths, np.inf)
-    arrays = (links.starts, links.targets, lengths)
+    if not (most_edge > 0 and most_path > 0):
+        raise ValueError(f"most_edge and most_path must be positive; got {most_edge} and {most_path}")
+    if most_path < np.inf and method in ("takahashi", "exact"):
+        raise ValueError(f"most_path is for 'mehlhorn' and 'kou'; {method!r} came with {most_path}")
     if len(wanted) < 2:
         return Forest(frozen(wanted, np.int32), np.zeros(0, np.int64), 0.0)
+    task = _Task(steiner, spanning, _plain(links.starts, np.int64), _plain(links.targets, np.int32), _costs(lengths, most_edge))
     if method == "mehlhorn":
-        bridges, came, _ = kernels.mehlhorn(*arrays, wanted, most_path, whole)
-        slots = _walked(links, bridges, came)
-    elif method == "kou":
-        slots = _kou(kernels, links, lengths, wanted, most_path)
-    elif method == "takahashi":
-        slots = _takahashi(kernels, links, lengths, wanted)
-    elif method == "exact":
-        slots = _exact(kernels, links, lengths, wanted)
+        found = task.tidied(wanted, task.mehlhorn(wanted, most_path, whole), most_path == np.inf)
     else:
-        raise ValueError(f"unknown method {method!r}; known: mehlhorn, kou, takahashi, exact")
-    return _forest(links, lengths, wanted, slots)
+        if isinstance(lengths, Lazy):
+            task = _Task(steiner, spanning, task.starts, task.targets, _costs(lengths.all(), most_edge))
+        found = {"kou": _kou, "takahashi": _takahashi, "exact": _exact}[method](task, wanted, most_path)
+    slots, cost, trees = found
+    nodes = np.unique(np.concatenate([source_of(links, slots), links.targets[slots].astype(np.int64), wanted]))
+    heads = wanted[np.sort(np.unique(trees, return_index=True)[1])].tolist()
+    return Forest(frozen(nodes, np.int32), slots, float(cost), tuple((heads[0], other) for other in heads[1:]))
 
 
 def source_of(links: Links, slots: Any) -> NDArray[np.int64]:
@@ -87,146 +132,119 @@ def source_of(links: Links, slots: Any) -> NDArray[np.int64]:
     return rows
 
 
-def _walked(links: Links, bridges: NDArray[np.int64], came: NDArray[np.int64]) -> set[int]:
-    """The bridges and the ways from both their ends back to the terminals."""
-    slots: set[int] = set()
-    for bridge in bridges.tolist():
-        slots.add(bridge)
-        for end in (int(source_of(links, bridge)), int(links.targets[bridge])):
-            _back(links, came, end, slots)
-    return slots
+def _wanted(terminals: Any, n: int) -> NDArray[np.int64]:
+    rows = np.asarray(terminals)
+    if rows.size and rows.dtype.kind not in "iu":
+        raise TypeError(f"terminals must be rows, whole numbers; got {rows.dtype}")
+    wanted = np.unique(rows.astype(np.int64))
+    if len(wanted) and not 0 <= wanted[0] <= wanted[-1] < n:
+        raise ValueError(f"terminals must be rows from 0 to {n - 1}; got {wanted[0]} to {wanted[-1]}")
+    return wanted
 
 
-def _back(links: Links, came: NDArray[np.int64], row: int, slots: set[int]) -> None:
-    while came[row] >= 0:
-        slot = int(came[row])
-        slots.add(slot)
-        row = int(source_of(links, slot))
+def _plain(values: Any, dtype: Any) -> NDArray[Any]:
+    """Values as the one kind of array that the kernels are compiled for: contiguous, aligned, read-only."""
+    array: NDArray[Any] = np.require(values, dtype, ["C", "A"]).view()
+    array.flags.writeable = False
+    return array
 
 
-def _kou(kernels: Any, links: Links, lengths: Floats, wanted: NDArray[np.int64], most_path: float) -> set[int]:
-    """Kou, Markowsky and Berman's first three steps; the last two are everyone's (see `_forest`)."""
-    k = len(wanted)
-    goal = np.zeros(len(links), np.bool_)
-    goal[wanted] = True
-    searches = [kernels.from_one(links.starts, links.targets, lengths, int(row), goal, k) for row in wanted]
-    pairs = [(float(searches[a][0][wanted[b]]), a, b) for a in range(k) for b in range(a + 1, k)]
-    slots: set[int] = set()
-    for _, a, b in _spanning([(c, a, b) for c, a, b in sorted(pairs) if c < np.inf and c <= most_path], k):
-        _back(links, searches[a][1], int(wanted[b]), slots)
-    return slots
+def _costs(lengths: Floats | Lazy, most_edge: float) -> tuple[Any, ...]:
+    """What `kernels.steiner.length_of` reads."""
+    lazy = isinstance(lengths, Lazy)
+    facts = lengths if isinstance(lengths, Lazy) else Lazy(Ragged.empty(0), np.zeros((0, 0), np.float32), np.zeros(0), 1.0)
+    read = _plain(np.zeros(0) if lazy else lengths, np.float64)
+    question = np.asarray(facts.question, np.float64)
+    unit = question / max(float(np.linalg.norm(question)), 1e-300)
+    vectors = _plain(facts.vectors, np.float32)
+    starts, values = _plain(facts.facts.starts, np.int64), _plain(facts.facts.values, np.int32)
+    limit = min(float(most_edge), float(np.finfo(np.float64).max))
+    return read, limit, starts, values, vectors, _plain(unit, np.float32), float(facts.neutral), np.zeros(len(vectors))
 
 
-def _takahashi(kernels: Any, links: Links, lengths: Floats, wanted: NDArray[np.int64]) -> set[int]:
-    """The cheapest of the trees grown from each terminal, part by part of the graph."""
-    left, forest = list(wanted.tolist()), set[int]()
-    while left:
-        best: tuple[float, list[int], set[int]] | None = None
-        for start in left if best is None else []:
-            tree, slots, goal = np.zeros(len(links), np.bool_), set[int](), np.zeros(len(links), np.bool_)
-            goal[left] = tree[start] = True
-            while True:
-                found, came = kernels.nearest_goal(links.starts, links.targets, lengths, tree, goal)
-                if found < 0:
-                    break
-                row = int(found)
-                while not tree[row]:
-                    tree[row] = True
-                    slot = int(came[row])
-                    slots.add(slot)
-                    row = int(source_of(links, slot))
-            inside = [row for row in left if tree[row]]
-            cost = float(sum(lengths[slot] for slot in slots))
-            if best is None or (start in best[1] and cost < best[0] - 1e-12):
-                best = (cost, inside, slots)
-        assert best is not None
-        forest |= best[2]
-        left = [row for row in left if row not in best[1]]
-    return forest
+@dataclass(frozen=True)
+class _Task:
+    """One graph with one question's lengths, as the kernels take them."""
+
+    kernels: Any
+    spanning: Any
+    starts: NDArray[np.int64]
+    targets: Rows
+    costs: tuple[Any, ...]
+
+    def mehlhorn(self, wanted: NDArray[np.int64], most_path: float = np.inf, whole: bool = False) -> NDArray[np.int64]:
+        """Mehlhorn's tree, as slots; zeros are handed out by the page, so that what a search does not touch costs nothing."""
+        n = len(self.starts) - 1
+        labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)
+        bridges, _ = self.kernels.mehlhorn(self.starts, self.targets, self.costs, wanted, float(most_path), whole, *labels)
+        slots: NDArray[np.int64] = self.kernels.walked(self.starts, self.targets, bridges, labels[1])
+        return slots
+
+    def tidied(self, wanted: NDArray[np.int64], slots: NDArray[np.int64], induced: bool) -> tuple[NDArray[np.int64], float, Any]:
+        found: tuple[NDArray[np.int64], float, Any] = self.spanning.tidied(self.starts, self.targets, self.costs, wanted, slots, induced)
+        return found
+
+    def goal(self, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+        marked = np.zeros(len(self.starts) - 1, np.bool_)
+        marked[wanted] = True
+        return marked
 
 
-def _exact(kernels: Any, links: Links, lengths: Floats, wanted: NDArray[np.int64]) -> set[int]:
-    """An optimal tree for each part of the graph that holds terminals."""
-    slots: set[int] = set()
-    left = wanted
+def _kou(task: _Task, wanted: NDArray[np.int64], most_path: float) -> Any:
+    """The distances of all pairs, a minimum spanning forest of these, the ways it stands for, and a spanning forest of their union."""
+    goal, parts = task.goal(wanted), {int(row): {int(row)} for row in wanted}
+    searches = {int(row): task.kernels.from_one(task.starts, task.targets, task.costs, row, goal) for row in wanted}
+    pairs = sorted((float(searches[a][0][b]), a, b) for a in parts for b in parts if a < b)
+    ways = [np.zeros(0, np.int64)]
+    for cost, a, b in pairs:
+        if cost < np.inf and cost <= most_path and parts[a] is not parts[b]:
+            parts[a] |= parts[b]
+            parts |= dict.fromkeys(parts[b], parts[a])
+            ways.append(task.kernels.way_back(task.starts, searches[a][1], b))
+    union = np.unique(np.concatenate(ways))
+    if most_path == np.inf:
+        return task.tidied(wanted, union, True)
+    # a spanning tree of the union may go a longer way between two terminals; Mehlhorn's tree in the union goes the shortest
+    lengths = np.full(len(task.targets), np.inf)
+    back = task.spanning.reverse_of(task.starts, task.targets, union)
+    lengths[union], lengths[back] = task.costs[0][union], task.costs[0][back]
+    inside = _Task(task.kernels, task.spanning, task.starts, task.targets, _costs(lengths, np.inf))
+    return inside.tidied(wanted, inside.mehlhorn(wanted), False)
+
+
+def _takahashi(task: _Task, wanted: NDArray[np.int64], _: float) -> Any:
+    """Part by part of the graph, the cheapest of the trees grown from each terminal."""
+    goal, left, forest = task.goal(wanted), wanted, [np.zeros(0, np.int64)]
     while len(left):
-        goal = np.zeros(len(links), np.bool_)
-        goal[left] = True
-        distance, _ = kernels.from_one(links.starts, links.targets, lengths, int(left[0]), goal, len(left) + 1)
-        together = left[np.isfinite(distance[left])]
-        left = left[~np.isfinite(distance[left])]
-        if len(together) > MOST_EXACT:
-            raise ValueError(f"an exact tree joins at most {MOST_EXACT} terminals; {len(together)} came: use method='takahashi'")
+        best, reached = np.inf, left[:1]
+        for start in left:
+            if start not in reached:
+                continue
+            slots = task.kernels.grown(task.starts, task.targets, task.costs, start, goal)
+            if start == left[0] and len(slots):
+                reached = np.intersect1d(
+                    left, task.targets[np.concatenate([slots, task.spanning.reverse_of(task.starts, task.targets, slots)])]
+                )
+            tree, cost, _ = task.tidied(reached, slots, True)
+            if cost < best:
+                best, chosen = cost, tree
+        forest.append(chosen)
+        left = np.setdiff1d(left, reached)
+    return task.tidied(wanted, np.concatenate(forest), False)
+
+
+def _exact(task: _Task, wanted: NDArray[np.int64], _: float) -> Any:
+    """An optimal tree for each part of the graph that holds terminals; Mehlhorn's tree bounds the search."""
+    forest = [np.zeros(0, np.int64)]
+    trees = task.tidied(wanted, task.mehlhorn(wanted), True)[2]
+    for tree in np.unique(trees):
+        together = wanted[trees == tree]
+        if len(together) > MOST_EXACT or (len(task.starts) << len(together) >> 1) > MOST_CELLS:
+            raise ValueError(
+                f"an exact tree joins at most {MOST_EXACT} terminals, and 2 ^ (terminals - 1) times the rows must be at most {MOST_CELLS}; "
+                f"{len(together)} terminals among {len(task.starts) - 1} rows came: use method='takahashi', or a part of the graph"
+            )
         if len(together) > 1:
-            cost, made = kernels.dreyfus_wagner(links.starts, links.targets, lengths, together)
-            stack = [((1 << (len(together) - 1)) - 1, int(together[-1]))]
-            while stack:
-                chosen, row = stack.pop()
-                how = int(made[chosen, row])
-                if how >= 0:
-                    slots.add(how)
-                    stack.append((chosen, int(source_of(links, how))))
-                elif how <= -2:
-                    stack += [(-2 - how, row), (chosen ^ (-2 - how), row)]
-    return slots
-
-
-def _forest(links: Links, lengths: Floats, wanted: NDArray[np.int64], chosen: set[int]) -> Forest:
-    """A minimum spanning forest of the graph induced by the chosen rows, without leaves that are no terminals."""
-    slots = np.fromiter(chosen, np.int64, len(chosen))
-    rows = np.unique(np.concatenate([source_of(links, slots), links.targets[slots].astype(np.int64), wanted]))
-    place = {row: i for i, row in enumerate(rows.tolist())}
-    inside: list[tuple[float, int, int, int]] = []
-    for row in rows.tolist():
-        for slot in range(links.starts[row], links.starts[row + 1]):
-            other = int(links.targets[slot])
-            if row < other and other in place and lengths[slot] < np.inf:
-                inside.append((float(lengths[slot]), place[row], place[other], slot))
-    inside.sort()
-    edges = {slot: (a, b) for _, a, b, slot in _kruskal(inside, len(rows))}
-    terminal = {place[row] for row in wanted.tolist()}
-    degree = np.bincount([end for ends in edges.values() for end in ends], minlength=len(rows))
-    while True:
-        loose = [slot for slot, ends in edges.items() if any(degree[end] == 1 and end not in terminal for end in ends)]
-        if not loose:
-            break
-        for slot in loose:
-            for end in edges.pop(slot):
-                degree[end] -= 1
-    kept = np.array(sorted(edges), np.int64)
-    nodes = np.unique(np.concatenate([source_of(links, kept), links.targets[kept].astype(np.int64), wanted]))
-    return Forest(frozen(nodes, np.int32), kept, float(lengths[kept].sum()), _missing(edges.values(), place, wanted))
-
-
-def _kruskal(edges: list[tuple[float, int, int, int]], n: int) -> list[tuple[float, int, int, int]]:
-    of = list(range(n))
-    taken = []
-    for edge in edges:
-        a, b = _root(of, edge[1]), _root(of, edge[2])
-        if a != b:
-            of[max(a, b)] = min(a, b)
-            taken.append(edge)
-    return taken
-
-
-def _spanning(pairs: list[tuple[float, int, int]], k: int) -> list[tuple[float, int, int]]:
-    return [edge[:3] for edge in _kruskal([(*pair, 0) for pair in pairs], k)]
-
-
-def _root(of: list[int], x: int) -> int:
-    while of[x] != x:
-        of[x] = of[of[x]]
-        x = of[x]
-    return x
-
-
-def _missing(edges: Any, place: dict[int, int], wanted: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    """For every part of the forest after the first, the pair of its least terminal and the first part's."""
-    of = list(range(len(place)))
-    for a, b in edges:
-        of[max(_root(of, a), _root(of, b))] = min(_root(of, a), _root(of, b))
-    first: dict[int, int] = {}
-    for row in wanted.tolist():
-        first.setdefault(_root(of, place[row]), row)
-    heads = list(first.values())
-    return tuple((heads[0], other) for other in heads[1:])
+            most = task.tidied(together, task.mehlhorn(together), True)[1]
+            forest.append(task.kernels.dreyfus_wagner(task.starts, task.targets, task.costs, together, float(most) * (1 + 1e-9)))
+    return task.tidied(wanted, np.concatenate(forest), False)

@@ -1,7 +1,7 @@
-"""Compiled loops of the Steiner trees: shortest-path searches over compressed rows with one question's edge lengths.
+"""Compiled loops of the Steiner trees: searches over compressed rows with one question's edge lengths.
 
-Every kernel takes `starts` (int64 [n + 1]), `targets` (int32 [m]) and `lengths` (float64 [m], > 0; inf where an edge must not be used).
-Ties are broken by row, so that a tree depends on nothing but the graph.
+Every kernel takes `starts` (int64 [n + 1]), `targets` (int32 [m], ascending in each row) and `costs` (see `lengths`). Ties are broken by
+row, then by slot, so that a tree depends on nothing but the graph.
 """
 
 from __future__ import annotations
@@ -9,167 +9,196 @@ from __future__ import annotations
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
+from clew.algorithms.kernels.heap import add, root
+from clew.algorithms.kernels.heap import pop as pop
+from clew.algorithms.kernels.heap import push as push
+from clew.algorithms.kernels.lengths import length_of
+from clew.algorithms.kernels.spanning import source_of
+
+MOST_BOUNDED = 256  # terminals for which a table of all pairs is kept
 
 
 @compiled
-def push(keys, rows, size, key, row):
-    """Add (key, row) to a binary heap ordered by key, then row; the arrays grow as needed."""
-    if size == len(keys):
-        keys = np.concatenate((keys, np.empty(size, keys.dtype)))
-        rows = np.concatenate((rows, np.empty(size, rows.dtype)))
-    child = size
-    while child > 0:
-        parent = (child - 1) >> 1
-        if keys[parent] < key or (keys[parent] == key and rows[parent] <= row):
-            break
-        keys[child], rows[child] = keys[parent], rows[parent]
-        child = parent
-    keys[child], rows[child] = key, row
-    return keys, rows, size + 1
-
-
-@compiled
-def pop(keys, rows, size):
-    """Remove the least (key, row) of a heap; return it and the new size."""
-    key, row = keys[0], rows[0]
-    size -= 1
-    last_key, last_row = keys[size], rows[size]
-    parent = 0
-    while True:
-        child = 2 * parent + 1
-        if child >= size:
-            break
-        right = child + 1
-        if right < size and (keys[right] < keys[child] or (keys[right] == keys[child] and rows[right] < rows[child])):
-            child = right
-        if last_key < keys[child] or (last_key == keys[child] and last_row <= rows[child]):
-            break
-        keys[parent], rows[parent] = keys[child], rows[child]
-        parent = child
-    if size > 0:
-        keys[parent], rows[parent] = last_key, last_row
-    return key, row, size
-
-
-@compiled
-def root(of, x):
-    """Return the representative of x in a union-find forest, halving the way."""
-    while of[x] != x:
-        of[x] = of[of[x]]
-        x = of[x]
-    return x
-
-
-@compiled
-def mehlhorn(starts, targets, lengths, terminals, most_path, whole):
-    """Return (slots of the bridges in the order they were accepted, the slot each row was reached by, the rows settled).
+def mehlhorn(starts, targets, costs, terminals, most_path, whole, distance, came, cell):
+    """Return (slots of the bridges in the order they were accepted, rows settled); `distance`, `came` and `cell` come as zeros.
 
     One Dijkstra from all terminals at once gives every row its nearest terminal; an edge between two cells is a bridge of cost
-    d(u) + l(u, v) + d(v). Both ends of a bridge of cost C are within C / 2 of their terminals, so once everything within R is settled no
-    bridge of cost up to 2 R is missing, and Kruskal's rule may take them in order: the search ends when the terminals are joined
-    (unless `whole`), usually long before it has seen the graph.
+    d(u) + l(u, v) + d(v). Both ends of a bridge of cost C are within C / 2 of their terminals, so once everything nearer than R is
+    settled no bridge cheaper than 2 R is missing, and Kruskal's rule may take them in order: the search ends when the terminals are
+    joined (unless `whole`), usually long before it has seen the graph. Where the searches first touch they show ways between terminals;
+    the dearest edge of the minimum spanning tree of these is never less than the last bridge's cost, so that what is farther than half
+    of it is not even queued.
+
+    `cell` becomes i + 1 for a row reached from terminal i, and -i - 1 once it is settled; `came` the slot by which, -1 at terminals.
     """
-    n, k = len(starts) - 1, len(terminals)
-    distance = np.full(n, np.inf)
-    cell = np.full(n, -1, np.int32)
-    came = np.full(n, -1, np.int64)
-    settled = np.zeros(n, np.bool_)
+    k = len(terminals)
+    lengths, most_edge = costs[0], costs[1]
+    read = len(lengths) > 0
+    bound = min(most_path, np.finfo(np.float64).max)
+    pairs = k if k <= MOST_BOUNDED and not whole else 0
+    best, way_costs, way_ends, ways = np.full((pairs, pairs), np.inf), np.empty(k + 1), np.empty(k + 1, np.int64), 0
     keys, rows, size = np.empty(1024, np.float64), np.empty(1024, np.int64), 0
     bridge_keys, bridge_slots, bridges = np.empty(256, np.float64), np.empty(256, np.int64), 0
-    of = np.arange(k)
+    of, scratch = np.arange(k), np.arange(k)
     for i in range(k):
-        distance[terminals[i]] = 0.0
-        cell[terminals[i]] = i
+        cell[terminals[i]] = i + 1
+        came[terminals[i]] = -1
         keys, rows, size = push(keys, rows, size, 0.0, np.int64(terminals[i]))
     taken = np.empty(max(k - 1, 1), np.int64)
     joined = 0
-    seen = 0
+    settled = 0
     while True:
         radius = keys[0] if size > 0 else np.inf
-        while bridges > 0 and bridge_keys[0] <= 2 * radius and joined < k - 1:
-            cost, slot, bridges = pop(bridge_keys, bridge_slots, bridges)
-            if cost > most_path:
-                continue
-            u = np.searchsorted(starts, slot, side="right") - 1
-            a, b = root(of, cell[u]), root(of, cell[targets[slot]])
+        while bridges > 0 and bridge_keys[0] < 2 * radius and joined < k - 1:
+            _, slot, bridges = pop(bridge_keys, bridge_slots, bridges)
+            a, b = root(of, -cell[source_of(starts, slot)] - 1), root(of, -cell[targets[slot]] - 1)
             if a != b:
                 of[max(a, b)] = min(a, b)
                 taken[joined] = slot
                 joined += 1
-        if size == 0 or (joined == k - 1 and not whole) or 2 * radius > most_path:
+        if size == 0 or (joined == k - 1 and not whole):
             break
         key, row, size = pop(keys, rows, size)
-        if settled[row]:
+        mine = cell[row]
+        if mine < 0:
             continue
-        settled[row] = True
-        seen += 1
+        cell[row] = -mine
+        settled += 1
         for slot in range(starts[row], starts[row + 1]):
-            other, length = targets[slot], lengths[slot]
-            if length == np.inf:
+            length = lengths[slot] if read else 0.0
+            if key + length > bound:
                 continue
-            if settled[other]:
-                if cell[other] != cell[row]:
-                    cost = distance[row] + length + distance[other]
-                    bridge_keys, bridge_slots, bridges = push(bridge_keys, bridge_slots, bridges, cost, np.int64(slot))
+            other = targets[slot]
+            its = cell[other]
+            if its == -mine:
                 continue
+            if not 0 < length <= most_edge:
+                length = length_of(slot, costs)
             through = key + length
-            if through < distance[other] or (through == distance[other] and cell[row] < cell[other]):
-                distance[other] = through
-                cell[other] = cell[row]
-                came[other] = slot
-                keys, rows, size = push(keys, rows, size, through, np.int64(other))
-    return taken[:joined], came, seen
+            if through > bound:
+                continue
+            if its != 0 and its != mine:
+                # summed from the end settled first: then twice the distance of either end is never more than the cost, rounding included
+                cost = distance[other] + length + key if its < 0 else through + distance[other]
+                if cost <= bound:
+                    if its < 0:
+                        bridge_keys, bridge_slots, bridges = push(bridge_keys, bridge_slots, bridges, cost, np.int64(slot))
+                    if pairs > 0:
+                        ways = note_way(best, way_costs, way_ends, ways, scratch, cost, mine - 1, abs(its) - 1)
+                        if ways == k - 1:
+                            bound = min(bound, way_costs[ways - 1] * (1 + 1e-9))
+            if its < 0 or 2 * through > bound or (its > 0 and (through > distance[other] or (through == distance[other] and mine >= its))):
+                continue
+            distance[other] = through
+            cell[other] = mine
+            came[other] = slot
+            keys, rows, size = push(keys, rows, size, through, np.int64(other))
+    return taken[:joined], settled
 
 
 @compiled
-def nearest_goal(starts, targets, lengths, in_tree, goal):
-    """Return (the goal row nearest to the tree, the slot each row was reached by), or -1 when none can be reached."""
+def note_way(best, costs, ends, size, of, cost, a, b):
+    """Add a way between two terminals to their minimum spanning forest (`costs` ascending); return the number of its edges."""
+    if a > b:
+        a, b = b, a
+    k = len(of)
+    if cost >= best[a, b] or (size == k - 1 and cost >= costs[size - 1]):
+        return size
+    best[a, b] = cost
+    place = size
+    while place > 0 and costs[place - 1] > cost:
+        costs[place], ends[place] = costs[place - 1], ends[place - 1]
+        place -= 1
+    costs[place], ends[place] = cost, a * k + b
+    for i in range(k):
+        of[i] = i
+    kept = 0
+    for i in range(size + 1):
+        x, y = root(of, ends[i] // k), root(of, ends[i] % k)
+        if x != y:
+            of[max(x, y)] = min(x, y)
+            costs[kept], ends[kept] = costs[i], ends[i]
+            kept += 1
+    return kept
+
+
+@compiled
+def walked(starts, targets, bridges, came):
+    """Return the bridges and the slots of the ways from both their ends back to where they came from."""
+    found, size = np.empty(256, np.int64), 0
+    for bridge in bridges:
+        found, size = add(found, size, bridge)
+        for end in (source_of(starts, bridge), np.int64(targets[bridge])):
+            for slot in way_back(starts, came, end):
+                found, size = add(found, size, slot)
+    return np.unique(found[:size])
+
+
+@compiled
+def way_back(starts, came, row):
+    """Return the slots of the way from a row back to where a search began."""
+    found, size = np.empty(16, np.int64), 0
+    while came[row] >= 0:
+        found, size = add(found, size, came[row])
+        row = source_of(starts, came[row])
+    return found[:size]
+
+
+@compiled
+def grown(starts, targets, costs, source, goal):
+    """Return the slots of a tree grown from one row: over and over the nearest row of `goal` is joined to it, as long as there is one."""
     n = len(starts) - 1
     distance = np.full(n, np.inf)
     came = np.full(n, -1, np.int64)
-    settled = np.zeros(n, np.bool_)
+    left = goal.copy()
+    left[source] = False
+    wanted = left.sum()
     keys, rows, size = np.empty(1024, np.float64), np.empty(1024, np.int64), 0
-    for row in range(n):
-        if in_tree[row]:
-            distance[row] = 0.0
-            keys, rows, size = push(keys, rows, size, 0.0, np.int64(row))
-    while size > 0:
+    found, taken = np.empty(256, np.int64), 0
+    distance[source] = 0.0
+    keys, rows, size = push(keys, rows, size, 0.0, np.int64(source))
+    while size > 0 and wanted > 0:
         key, row, size = pop(keys, rows, size)
-        if settled[row]:
+        if key > distance[row]:
             continue
-        settled[row] = True
-        if goal[row] and not in_tree[row]:
-            return row, came
+        if left[row]:
+            left[row] = False
+            wanted -= 1
+            end = row  # the way to it now belongs to the tree: its rows are new sources, and what is nearer to them is settled anew
+            while distance[end] > 0:
+                found, taken = add(found, taken, came[end])
+                distance[end] = 0.0
+                keys, rows, size = push(keys, rows, size, 0.0, end)
+                end = source_of(starts, came[end])
+            continue
         for slot in range(starts[row], starts[row + 1]):
             other = targets[slot]
-            through = key + lengths[slot]
+            through = key + length_of(slot, costs)
             if through < distance[other]:
                 distance[other] = through
                 came[other] = slot
                 keys, rows, size = push(keys, rows, size, through, np.int64(other))
-    return np.int64(-1), came
+    return np.unique(found[:taken])
 
 
 @compiled
-def from_one(starts, targets, lengths, source, goal, goals):
-    """Return (distance, the slot each row was reached by) from one row; ends once all `goals` rows marked in `goal` are settled."""
+def from_one(starts, targets, costs, source, goal):
+    """Return (distance, the slot each row was reached by) from one row; ends once all rows of `goal` are settled."""
     n = len(starts) - 1
     distance = np.full(n, np.inf)
     came = np.full(n, -1, np.int64)
-    settled = np.zeros(n, np.bool_)
+    wanted = goal.sum()
     keys, rows, size = np.empty(1024, np.float64), np.empty(1024, np.int64), 0
     distance[source] = 0.0
     keys, rows, size = push(keys, rows, size, 0.0, np.int64(source))
-    while size > 0 and goals > 0:
+    while size > 0 and wanted > 0:
         key, row, size = pop(keys, rows, size)
-        if settled[row]:
+        if key > distance[row]:
             continue
-        settled[row] = True
-        if goal[row]:
-            goals -= 1
+        wanted -= goal[row]
         for slot in range(starts[row], starts[row + 1]):
             other = targets[slot]
-            through = key + lengths[slot]
+            through = key + length_of(slot, costs)
             if through < distance[other]:
                 distance[other] = through
                 came[other] = slot
@@ -178,12 +207,11 @@ def from_one(starts, targets, lengths, source, goal, goals):
 
 
 @compiled
-def dreyfus_wagner(starts, targets, lengths, terminals):
-    """Return (cost of an optimal tree over all terminals for every set of the first k - 1 and every row, how each was made).
+def dreyfus_wagner(starts, targets, costs, terminals, most):
+    """Return the slots of an optimal tree over the terminals, none of whose trees costs more than `most`.
 
-    cost[set, row] is the least cost of a tree that joins the set's terminals and the row. `made` is a slot (>= 0) where the tree comes
-    over that edge, or -2 - part where it is the union of the trees of `part` and of the rest at the row, or -1 at a terminal.
-    O(3^k n + 2^k m log n).
+    cost[set, row] is the least cost of a tree that joins the row and a set of all terminals but the last; it comes over an edge (`made`
+    is the slot) or is the union of the trees of a part of the set and of the rest at the row (-2 - part). O(3^k n + 2^k m log n).
     """
     n, k = len(starts) - 1, len(terminals) - 1
     sets = 1 << k
@@ -196,10 +224,8 @@ def dreyfus_wagner(starts, targets, lengths, terminals):
             if chosen == 1 << i:
                 cost[chosen, terminals[i]] = 0.0
         part = (chosen - 1) & chosen
-        while part > 0:
+        while part > chosen ^ part:
             rest = chosen ^ part
-            if part < rest:
-                break
             for row in range(n):
                 both = cost[part, row] + cost[rest, row]
                 if both < cost[chosen, row]:
@@ -209,7 +235,7 @@ def dreyfus_wagner(starts, targets, lengths, terminals):
         settled[:] = False
         size = 0
         for row in range(n):
-            if cost[chosen, row] < np.inf:
+            if cost[chosen, row] <= most:
                 keys, rows, size = push(keys, rows, size, cost[chosen, row], np.int64(row))
         while size > 0:
             key, row, size = pop(keys, rows, size)
@@ -218,9 +244,20 @@ def dreyfus_wagner(starts, targets, lengths, terminals):
             settled[row] = True
             for slot in range(starts[row], starts[row + 1]):
                 other = targets[slot]
-                through = key + lengths[slot]
-                if through < cost[chosen, other]:
+                through = key + length_of(slot, costs)
+                if through <= most and through < cost[chosen, other]:
                     cost[chosen, other] = through
                     made[chosen, other] = slot
                     keys, rows, size = push(keys, rows, size, through, np.int64(other))
-    return cost, made
+    found, taken = np.empty(64, np.int64), 0
+    stack = [(sets - 1, np.int64(terminals[k]))]
+    while len(stack) > 0:
+        chosen, row = stack.pop()
+        how = made[chosen, row]
+        if how >= 0:
+            found, taken = add(found, taken, how)
+            stack.append((chosen, source_of(starts, how)))
+        elif how <= -2:
+            stack.append((-2 - how, row))
+            stack.append((chosen ^ (-2 - how), row))
+    return found[:taken]

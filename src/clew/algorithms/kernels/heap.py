@@ -1,0 +1,65 @@
+"""Compiled parts of many searches: a binary heap, a list that grows, and sets that are joined."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.algorithms.kernels.compiled import compiled
+
+
+@compiled
+def push(keys, rows, size, key, row):
+    """Add (key, row) to a binary heap ordered by key, then row; the arrays grow as needed."""
+    if size == len(keys):
+        keys = np.concatenate((keys, np.empty(size, keys.dtype)))
+        rows = np.concatenate((rows, np.empty(size, rows.dtype)))
+    child = size
+    while child > 0:
+        parent = (child - 1) >> 1
+        if keys[parent] < key or (keys[parent] == key and rows[parent] <= row):
+            break
+        keys[child], rows[child] = keys[parent], rows[parent]
+        child = parent
+    keys[child], rows[child] = key, row
+    return keys, rows, size + 1
+
+
+@compiled
+def pop(keys, rows, size):
+    """Remove the least (key, row) of a heap; return it and the new size."""
+    key, row = keys[0], rows[0]
+    size -= 1
+    last_key, last_row = keys[size], rows[size]
+    parent = 0
+    while True:
+        child = 2 * parent + 1
+        if child >= size:
+            break
+        right = child + 1
+        if right < size and (keys[right] < keys[child] or (keys[right] == keys[child] and rows[right] < rows[child])):
+            child = right
+        if last_key < keys[child] or (last_key == keys[child] and last_row <= rows[child]):
+            break
+        keys[parent], rows[parent] = keys[child], rows[child]
+        parent = child
+    if size > 0:
+        keys[parent], rows[parent] = last_key, last_row
+    return key, row, size
+
+
+@compiled
+def add(values, size, value):
+    """Append a value to an array that grows as needed; return the array and its new size."""
+    if size == len(values):
+        values = np.concatenate((values, np.empty(size + 16, values.dtype)))
+    values[size] = value
+    return values, size + 1
+
+
+@compiled
+def root(of, x):
+    """Return the representative of x in a union-find forest, halving the way."""
+    while of[x] != x:
+        of[x] = of[of[x]]
+        x = of[x]
+    return x
