@@ -35,6 +35,15 @@ AGRAG = Pipeline(
     order=order.FactsFirst(),
 )
 
+# The connected passages that are worth most together within the budget, near the question or linked to what is, with a bound on what any
+# others could have been worth.
+BUDGETED = Pipeline(
+    seed.Blend(),
+    (spread.Sharpened(8.0), spread.PageRank(0.5)),
+    (select.Budgeted(),),
+    order=order.Sandwich(),
+)
+
 
 def names() -> list[str]:
     """Return the names of all recipes, in the order of this page."""

@@ -82,9 +82,8 @@ def main():
     asks = {name: (pcst if name == "pcst + tree" else lambda problem, name=name: solve(problem, name)) for name in names}
     if pcst is None:
         print("pcst_fast is not compared: it is not installed, or solves a small problem wrongly.\n")
-    print(
-        "| nodes | method | mean of the best | worst | mean gap to the bound | median ms | proved |\n| ---: | --- | ---: | ---: | ---: | ---: | ---: |"
-    )
+    print("| nodes | method | mean of the best | worst | mean gap to the bound | median ms | proved |")
+    print("| ---: | --- | ---: | ---: | ---: | ---: | ---: |")
     for nodes in map(int, given.nodes.split(",")):
         values, times, gaps, proved = ({name: [] for name in names} for _ in range(4))
         for seed, share, free in product(range(given.graphs), map(float, given.shares.split(",")), (True, False)):

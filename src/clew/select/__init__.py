@@ -1,7 +1,8 @@
 """Which part of the graph is worth the budget?  prizes, candidates, budget -> subgraph"""
 
+from clew.select.budgeted import Budgeted
 from clew.select.diverse import MMR
 from clew.select.mcmi import MCMI
 from clew.select.top import Top
 
-__all__ = ["MCMI", "MMR", "Top"]
+__all__ = ["MCMI", "MMR", "Budgeted", "Top"]
