@@ -107,9 +107,9 @@ def density(problem: Problem) -> Solution:
     return _answer(problem, chosen, {"method": "density", "ways": ways})
 
 
-def local(problem: Problem, rounds: int = ROUNDS) -> Solution:
-    """Start from `density`; drop a row that holds no other, forbid it, fill again, and keep what is better: `rounds` tries at most."""
-    start = density(problem)
+def local(problem: Problem, start: Solution | None = None, rounds: int = ROUNDS) -> Solution:
+    """From `density` or `start`: drop a row that holds no other, forbid it, fill again, and keep what is better; `rounds` tries at most."""
+    start = density(problem) if start is None else start
     chosen, tries, better = _mask(problem, start.rows), 0, True
     while better and tries < rounds:
         better = False
@@ -165,12 +165,12 @@ def lagrange(problem: Problem, steps: int = ROUNDS) -> Solution:
 
 
 def best_of(problem: Problem) -> Solution:
-    """Return the best of `density`, `local` and `tree`, regrown into a tree once more."""
-    found = [density(problem), local(problem), tree(problem)]
-    best = max(found, key=lambda one: one.value)
-    regrown = tree(problem, best)
-    best = regrown if regrown.value > best.value * (1 + CLOSE) else best
-    return replace(best, work={**best.work, "values": {str(one.work["method"]): one.value for one in (*found, regrown)}})
+    """Return the better of `density` and `tree`, exchanged by `local` and regrown into a tree: no worse than any of them."""
+    found = [density(problem), tree(problem)]
+    found.append(local(problem, max(found, key=lambda one: one.value)))
+    found.append(tree(problem, found[-1]))
+    best = max(found, key=lambda one: one.value)  # the first of equals
+    return replace(best, work={**best.work, "values": {f"{place}. {one.work['method']}": one.value for place, one in enumerate(found, 1)}})
 
 
 def upper_bound(problem: Problem) -> float:
