@@ -8,19 +8,24 @@ from clew.algorithms.kernels.compiled import compiled
 
 
 @compiled
+def lift(keys, rows, place, key, row):
+    """Put (key, row) into a binary heap, ordered by key, then row, whose first free place is `place`."""
+    while place > 0:
+        parent = (place - 1) >> 1
+        if keys[parent] < key or (keys[parent] == key and rows[parent] <= row):
+            break
+        keys[place], rows[place] = keys[parent], rows[parent]
+        place = parent
+    keys[place], rows[place] = key, row
+
+
+@compiled
 def push(keys, rows, size, key, row):
-    """Add (key, row) to a binary heap ordered by key, then row; the arrays grow as needed."""
+    """Add (key, row) to a heap; return its arrays, which grow as needed, and its new size."""
     if size == len(keys):
         keys = np.concatenate((keys, np.empty(size, keys.dtype)))
         rows = np.concatenate((rows, np.empty(size, rows.dtype)))
-    child = size
-    while child > 0:
-        parent = (child - 1) >> 1
-        if keys[parent] < key or (keys[parent] == key and rows[parent] <= row):
-            break
-        keys[child], rows[child] = keys[parent], rows[parent]
-        child = parent
-    keys[child], rows[child] = key, row
+    lift(keys, rows, size, key, row)
     return keys, rows, size + 1
 
 

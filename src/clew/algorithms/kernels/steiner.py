@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
-from clew.algorithms.kernels.heap import add, root
+from clew.algorithms.kernels.heap import add, lift, root
 from clew.algorithms.kernels.heap import pop as pop
 from clew.algorithms.kernels.heap import push as push
 from clew.algorithms.kernels.lengths import length_of
@@ -64,6 +64,10 @@ def mehlhorn(starts, targets, costs, terminals, most_path, whole, distance, came
             continue
         cell[row] = -mine
         settled += 1
+        room = size + starts[row + 1] - starts[row] - len(keys)
+        if room > 0:  # once for all, since handing arrays to and fro costs more than the heap
+            keys = np.concatenate((keys, np.empty(room + size, keys.dtype)))
+            rows = np.concatenate((rows, np.empty(room + size, rows.dtype)))
         for slot in range(starts[row], starts[row + 1]):
             length = lengths[slot] if read else 0.0
             if key + length > bound:
@@ -92,7 +96,8 @@ def mehlhorn(starts, targets, costs, terminals, most_path, whole, distance, came
             distance[other] = through
             cell[other] = mine
             came[other] = slot
-            keys, rows, size = push(keys, rows, size, through, np.int64(other))
+            lift(keys, rows, size, through, np.int64(other))
+            size += 1
     return taken[:joined], settled
 
 
