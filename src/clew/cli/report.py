@@ -63,6 +63,8 @@ def _place(item: Item, index: Index, texts: Mapping[str, str]) -> str:
 
 
 def _lines(item: Item, text: str) -> str:
+    if "read_as" in item.metadata:  # what was read is not what the file has in its lines
+        return ""
     if item.span is None or item.span == (0, len(text)) or not text[slice(*item.span)]:
         return ""
     first, last = (text.count("\n", 0, place) + 1 for place in (item.span[0], item.span[1] - 1))

@@ -24,20 +24,20 @@ def format_of(metadata: Mapping[str, Any]) -> str:
     return next((OWN[end] for name in names if (end := PurePosixPath(name.lower()).suffix) in OWN), "text")
 
 
-def outlined(text: str, format: str, fits: Callable[[int, int], bool]) -> Outline:
+def outlined(text: str, format: str, share: Callable[[int, int], float]) -> Outline:
     """Return what a text consists of.
 
     Args:
-        format: one of `KNOWN`. fits: whether text[start:end] may be one passage: a function or class that fits is kept whole.
+        format: one of `KNOWN`. share: how much of a passage text[start:end] takes: a function or class that takes at most 1 is kept whole.
     """
     if format == "markdown":
         return markdown.outline(text)
     if format == "rst":
         return rst.outline(text)
     if format == "python":
-        return python.outline(text, fits)
+        return python.outline(text, share)
     if format in syntax.LANGUAGES:
-        return syntax.outline(text, format, fits)
+        return syntax.outline(text, format, share)
     if format == "record":
         return Outline((Block(0, len(text), "lines"),))
     if format != "text":
@@ -49,4 +49,4 @@ def links_of(text: str, format: str) -> tuple[str, ...]:
     """Return the link targets written in a text, each once."""
     if format == "markdown":
         return markdown.links_of(text)
-    return tuple(dict.fromkeys(target for _, target in outlined(text, format, lambda start, end: True).links))
+    return tuple(dict.fromkeys(target for _, target in outlined(text, format, lambda start, end: 0.0).links))

@@ -20,13 +20,13 @@ _LINE_END = re.compile(r"\r\n?|\n")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def outline(text: str, fits: Callable[[int, int], bool]) -> Outline:
+def outline(text: str, share: Callable[[int, int], float]) -> Outline:
     """Return what a module consists of; a text that is no whole module, such as a piece of one, is read by its paragraphs."""
     tree = parsed(text)
     if isinstance(tree, str):
         return Outline(tuple(Block(a, b, "lines") for a, b in paragraphs(text)))
     place = _places(text)
-    return Outline(tuple(parts_of(text, _statements(tree.body, place), fits)), tuple(sorted(set(_uses(tree, place)))))
+    return Outline(tuple(parts_of(text, _statements(tree.body, place), share)), tuple(sorted(set(_uses(tree, place)))))
 
 
 def parsed(text: str) -> ast.Module | str:

@@ -88,10 +88,10 @@ def _table(file: TextIO, path: Path) -> Rows:
             if not any(cell.strip() for cell in row):
                 continue
             columns = {key: cell.strip() for key, cell in zip(header, row, strict=False)}
-            reason = "" if len(row) == len(header) else f"{len(row)} values for {len(header)} columns"
+            reason = "" if len(row) == len(header) else f"row of {len(row)} values for {len(header)} columns"
             if len(row) > len(header):
                 columns |= {f"column {i}": cell.strip() for i, cell in enumerate(row[len(header) :], len(header) + 1)}
-            yield line, columns, f"{reason}: read with what is there" if reason else ""
+            yield line, columns, f"{reason}, read with what is there" if reason else ""
     except csv.Error as error:
         yield reader.line_num, {}, f"{error}: what follows is not read"
 

@@ -29,20 +29,17 @@ def outline(text: str) -> Outline:
         if heading:
             parts.append(heading)
             at = heading.end
-    links = [(found.start(), _path(found)) for mark in (_LINK, _INCLUDED) for found in mark.finditer(text)]
+    links = [
+        (found.start(), next(group for group in found.groups() if group).strip())
+        for mark in (_LINK, _INCLUDED)
+        for found in mark.finditer(text)
+    ]
     return Outline(tuple(parts), tuple(sorted(links)))
 
 
 def title_of(text: str) -> str | None:
     """Return the first heading, if any."""
     return next((heading.text for heading in _headings(text)), None)
-
-
-def _path(found: re.Match[str]) -> str:
-    """A link's target; `:doc:` leaves out how the file's name ends."""
-    if found.re is _LINK and found[2]:
-        return found[2].strip() + ("" if found[2].strip().endswith((".rst", ".txt", ".md")) else ".rst")
-    return next(group for group in found.groups() if group).strip()
 
 
 def _headings(text: str) -> Iterator[Heading]:

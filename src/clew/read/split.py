@@ -61,10 +61,10 @@ class _Cut:
         self.links: tuple[tuple[int, str], ...] = ()
 
     def pieces(self, format: str) -> list[Piece]:
-        found = outlined(self.text, format, self._fits)
+        found = outlined(self.text, format, self._share)
         self.links = found.links
         headings = any(isinstance(part, Heading) for part in found.parts)
-        if not headings and (not found.parts or self._fits(0, len(self.text))):
+        if not headings and (not found.parts or self._share(0, len(self.text)) <= 1):
             self._passage(0, len(self.text), None, self._units_of(found.parts))
             return self.made
         self._sections(found.parts)
@@ -138,8 +138,8 @@ class _Cut:
         for start, end in words(self.text, block.start, block.end, self.tokens, self.count):
             yield start, end, self.count(self.text[start:end])
 
-    def _fits(self, start: int, end: int) -> bool:
-        return self.count(self.text[start:end]) <= self.tokens
+    def _share(self, start: int, end: int) -> float:
+        return self.count(self.text[start:end]) / self.tokens
 
     def _links_in(self, start: int, end: int) -> tuple[str, ...]:
         first, last = (bisect_left(self.links, place, key=lambda link: link[0]) for place in (start, end))

@@ -50,7 +50,7 @@ def available(language: str) -> bool:
     return find_spec("tree_sitter") is not None and find_spec(LANGUAGES[language][0]) is not None
 
 
-def outline(text: str, language: str, fits: Callable[[int, int], bool]) -> Outline:
+def outline(text: str, language: str, share: Callable[[int, int], float]) -> Outline:
     """Return what a program consists of, and the files that it imports by their paths.
 
     Raises:
@@ -60,7 +60,7 @@ def outline(text: str, language: str, fits: Callable[[int, int], bool]) -> Outli
     root = _parser(language).parse(raw).root_node
     place = _places(text, raw)
     statements = tuple(_statement(node, raw, place, 0) for node in _within(root))
-    return Outline(tuple(parts_of(text, statements, fits)), tuple(_imports(root, raw, place)))
+    return Outline(tuple(parts_of(text, statements, share)), tuple(_imports(root, raw, place)))
 
 
 @lru_cache
@@ -87,7 +87,7 @@ def _statement(node: Any, raw: bytes, place: Callable[[int], int], depth: int) -
     heading = None
     if defined is not None:
         behind = body.start_byte if body is not None else min(node.end_byte, raw.find(b"\n", node.start_byte) % (len(raw) + 1))
-        heading = headed_by(raw[node.start_byte : behind].decode("utf-8", "replace").rstrip(" \t\r\n{;=>:"))
+        heading = headed_by(raw[node.start_byte : behind].decode("utf-8", "replace").rstrip(" \t\r\n{;:").removesuffix("=>"))
     return Statement(place(node.start_byte), place(node.end_byte), heading or None, inside)
 
 

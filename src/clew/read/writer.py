@@ -35,6 +35,7 @@ class Writer:
         self.blocks: list[str] = []
         self.line: list[str] = []
         self.lists: list[list[Any]] = []  # mark, number of the next item or None, whether the item's mark is still to be written
+        self.listing = False  # whether the last block is an item, or the words below one: the next item follows without an empty line
         self.quotes = 0
         self.open: list[tuple[str, int]] = []  # links: target, where in the line their words begin
         self.heading = 0
@@ -126,6 +127,7 @@ class Writer:
             self.heading = 0
         elif tag in BLOCKS:
             self._flush(cell=tag not in ("tr", "tbody", "thead", "tfoot"))
+            self.listing = self.listing and len(self.lists) > (tag in ("ul", "ol"))
             if self.lists and (tag in ("ul", "ol") or (tag == "li" and self.lists[-1][0] == "loose")):
                 self.lists.pop()
             elif tag == "blockquote":
@@ -159,18 +161,13 @@ class Writer:
             self._block("\n".join(_escaped(line) for line in said.split("\n")))
 
     def _block(self, said: str) -> None:
-        mark, indent, loose = "", "", False
-        for kind, _, waits in self.lists:
-            here = "- " if kind != "ol" else "1. "
-            loose = loose or waits
-            indent += " " * len(here)
-            mark = here
+        indent = "".join("   " if kind == "ol" else "  " for kind, _, _ in self.lists)
         tight = False
         if self.lists and self.lists[-1][2]:
             kind, number, _ = self.lists[-1]
             mark = f"{number}. " if kind == "ol" else "- "
-            outer = indent[: -len("1. " if kind == "ol" else "- ")]
-            tight = bool(self.blocks) and number > 1
+            outer = indent[: -3 if kind == "ol" else -2]
+            tight = self.listing
             self.lists[-1][1:] = [number + 1, False]
             for above in self.lists[:-1]:
                 above[2] = False
@@ -181,10 +178,11 @@ class Writer:
         lines = said.split("\n")
         written = [quote + first + lines[0], *(quote + (indent + line if line else "") for line in lines[1:])]
         block = "\n".join(line.rstrip() for line in written)
-        if tight and len(lines) == 1:
+        if tight:
             self.blocks[-1] += "\n" + block
         else:
             self.blocks.append(block)
+        self.listing = bool(self.lists) and not said.startswith("```")
 
     def _fence(self, said: str) -> None:
         if not said.strip():

@@ -1,0 +1,239 @@
+"""What is read of a page, and that its Markdown says what the page says."""
+
+from __future__ import annotations
+
+import html as entities
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew import Index, Splitter
+from clew.read import documents_of
+from clew.read.html import decoded, page
+from clew.read.markdown import links_of, outline
+from clew.read.outline import Block, Heading
+
+PAGE = """<!doctype html><html lang="de-AT"><head><title>Tides &mdash; a site</title><style>p{color:red}</style>
+<link rel="canonical" href="https://example.org/tides"><script>var secret = "<p>no</p>"</script></head><body>
+<nav><a href="/">Home</a></nav><div role="navigation">Menu</div><header>Banner</header>
+<main><header><h1>Tides &amp; <em>moons</em><a class="headerlink" href="#t">¶</a></h1></header>
+<p hidden>unseen</p><p>The <a href="moon.md#pull"><b>moon</b>'s
+pull</a> lifts&nbsp;it.<br>Twice.<p>Un&shy;closed
+<h2>Heights <code>Vec&lt;T&gt;</code></h2>
+<table><tr><th>Place</th><th>Range</th></tr><tr><td>Fundy|Bay</td><td>16<br>m</td></tr><tr><td colspan=2>all</td></tr></table>
+<ul><li>Ebb<ul><li>low</li></ul></li><li><p>Flood</p><p>high</p></li></ul><ol start=3><li>third</li><li>fourth</li></ol>
+<pre><code class="language-py">if x:
+    y = "```"
+</code></pre><blockquote>Said.</blockquote><form>Search <input></form>
+<a href="card.html"><h3>Card</h3><p>Words</p></a><p><img alt="A chart" src="x.png"> 1. x</p><p># not a heading</p><p>1. no list</p>
+<table><tr><td><ul><li>laid out</li></ul></td></tr></table><dl><dt>Neap</dt><dd>small</dd></dl>
+<ruby>潮<rt>しお</rt></ruby></main><footer>Imprint</footer></body></html>"""
+
+READ = """# Tides & moons
+
+The [moon's pull](moon.md#pull) lifts it.
+Twice.
+
+Unclosed
+
+## Heights `Vec<T>`
+
+| Place | Range |
+| --- | --- |
+| Fundy\\|Bay | 16 m |
+| all |  |
+
+- Ebb
+  - low
+- Flood
+
+  high
+
+3. third
+4. fourth
+
+````py
+if x:
+    y = "```"
+````
+
+> Said.
+
+### [Card](card.html)
+
+[Words](card.html)
+
+A chart 1. x
+
+\\# not a heading
+
+1\\. no list
+
+- laid out
+
+Neap
+
+small
+
+潮"""
+
+
+def test_a_page_is_read_as_the_markdown_a_person_would_have_written():
+    read = page(PAGE)
+    assert read.text == READ
+    assert read[:3] == ("Tides & moons", "de-AT", "https://example.org/tides")
+    assert links_of(read.text) == ("moon.md#pull", "card.html")
+    headings = [(part.level, part.text) for part in outline(read.text).parts if isinstance(part, Heading)]
+    assert headings == [(1, "Tides & moons"), (2, "Heights Vec<T>"), (3, "Card")]
+
+
+BITS = [
+    "#",
+    "##",
+    "-",
+    "*",
+    "+",
+    ">",
+    "1.",
+    "2)",
+    "```",
+    "~~~",
+    "===",
+    "---",
+    "|",
+    "a|b",
+    ":--",
+    "[x]:",
+    "](",
+    "<div>",
+    "&",
+    "word",
+    "Mond",
+    "月",
+    "نور",
+    "_",
+    "\\",
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(BITS), min_size=1, max_size=5).map(" ".join), min_size=1, max_size=5))
+def test_words_of_a_paragraph_are_never_read_as_a_mark(paragraphs):
+    said = page("<body>" + "".join(f"<p>{entities.escape(text)}</p>" for text in paragraphs)).text
+    parts = outline(said).parts
+    assert all(isinstance(part, Block) and part.kind == "prose" for part in parts)
+    assert len(parts) == len(paragraphs)
+    assert [said[part.start : part.end].replace("\\", "") for part in parts] == [text.replace("\\", "") for text in paragraphs]
+
+
+TAGS = [
+    "p",
+    "div",
+    "b",
+    "a href='x.md'",
+    "ul",
+    "li",
+    "ol",
+    "table",
+    "tr",
+    "td",
+    "th",
+    "pre",
+    "code",
+    "h1",
+    "h3",
+    "blockquote",
+    "br",
+    "span",
+    "dl",
+    "dd",
+]
+
+
+@given(st.lists(st.one_of(st.sampled_from(TAGS), st.integers(0, 40)), max_size=40), st.data())
+def test_no_word_is_lost_however_badly_a_page_is_nested(steps, data):
+    made, words = [], []
+    for step in steps:
+        if isinstance(step, int):
+            words.append(f"w{len(words)}x")
+            made.append(f" {words[-1]} ")
+        else:
+            made.append(f"</{step.split()[0]}>" if data.draw(st.booleans()) else f"<{step}>")
+    text = page("<body>" + "".join(made)).text
+    assert sorted(word for word in words if word not in text) == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ("<meta charset=iso-8859-1><p>é “q”".encode("cp1252"), "é “q”"),
+        ("<meta http-equiv=Content-Type content='text/html; charset=Shift_JIS'><p>月①".encode("cp932"), "月①"),
+        ("<meta charset=gb2312><p>潮㐂".encode("gb18030"), "潮㐂"),
+        ("<?xml version='1.0' encoding='koi8-r'?><p>Луна".encode("koi8-r"), "Луна"),
+        ("<p>Луна".encode(), "Луна"),
+        ("<p>é".encode("latin-1"), "é"),
+        ("<p>نور".encode("utf-16"), "نور"),
+        (b"\xef\xbb\xbf<meta charset=latin-1><p>" + "é".encode(), "é"),
+        ("<meta charset=utf-16><p>é".encode(), "é"),
+        ("<meta charset=nonsense><p>é".encode(), "é"),
+    ],
+)
+def test_a_page_is_decoded_as_browsers_do(raw, said):
+    assert page(decoded(raw)[0]).text == said
+
+
+def test_main_text_alone_is_read_but_never_nothing():
+    assert page("<body><header>Top</header><p>Said</p><aside>Ad</aside><footer>End</footer>").text == "Said"
+    assert page("<body><p>Around</p><article>Story<footer>note</footer></article>").text == "Story\n\nnote"
+    assert page("<body><nav>All there is</nav><script>x</script>").text == "All there is"
+    assert page("<body><main></main><p>Beside").text == "Beside"
+    assert page("").text == ""
+
+
+def test_a_page_nested_too_deep_for_recursion_is_read():
+    assert page("<div>" * 5_000 + "deep" + "</div>" * 5_000).text == "deep"
+    assert "deep" in page("<ul><li>" * 300 + "deep").text
+
+
+def test_links_lead_on_from_the_base_and_not_to_programs():
+    text = page('<base href="https://example.org/a/"><p><a href="b.html">b</a> <a href="javascript:x()">c</a> <a href="#d">d</a>').text
+    assert text == "[b](https://example.org/a/b.html) c d"
+
+
+def test_pages_and_other_files_of_a_folder_link_to_each_other(tmp_path):
+    files = {
+        "page.html": "<title>P</title><p>See <a href='sub/moon.md#x'>the moon</a> and <a href='sub/'>all</a>, <a href='/notes'>notes</a>.",
+        "sub/moon.md": "# Moon\n\nBack to [the page](../page.html); [near](sun.md).",
+        "sub/sun.md": "The sun.",
+        "sun.md": "Another sun.",
+        "sub/index.html": "<p>Index of <a href='https://example.org/tides'>tides</a>",
+        "tides.html": "<link rel=canonical href='https://example.org/tides'><p>Tides.",
+        "notes.rst": "Notes\n=====\n\nSee :doc:`page` and `sun <sub/sun.md>`_.\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    graph = Index.from_documents(tmp_path, splitter=Splitter()).graph
+    own = [graph.ids[document] if document >= 0 else "" for document in graph.documents]
+    mask = graph.edges.kinds.mask("hyperlink")
+    linked = {(own[a], graph.ids[b]) for a, b in zip(graph.edges.tails[mask], graph.edges.heads[mask], strict=True)}
+    assert linked == {
+        ("page.html", "sub/moon.md"),
+        ("page.html", "sub/index.html"),
+        ("page.html", "notes.rst"),
+        ("sub/moon.md", "page.html"),
+        ("sub/moon.md", "sub/sun.md"),
+        ("sub/index.html", "tides.html"),
+        ("notes.rst", "page.html"),
+        ("notes.rst", "sub/sun.md"),
+    }
+
+
+def test_a_page_without_text_and_one_with_foreign_bytes_are_said(tmp_path):
+    (tmp_path / "a.html").write_text("<script>x</script>")
+    (tmp_path / "b.htm").write_bytes(b"<meta charset=shift_jis><p>ok \x87\xff")
+    found = documents_of(tmp_path)
+    reasons = {path.rpartition("/")[2]: reason for path, reason in found.skipped}
+    assert reasons["a.html"] == "a page without text"
+    assert "b.htm" not in reasons or "encoding" in reasons["b.htm"]
+    assert [(d.id, d.format, d.metadata["read_as"], d.metadata["title"]) for d in found.documents] == [("b.htm", "markdown", "html", "b")]

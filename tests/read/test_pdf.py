@@ -1,0 +1,85 @@
+"""Pages of PDF files, written here by hand: what is read, and what is said of those that cannot be."""
+
+from __future__ import annotations
+
+import pytest
+
+from clew import Index, Splitter
+from clew.read import documents_of, pdf
+
+pytest.importorskip("pypdf", reason="needs the extra pdf")
+
+
+def written(pages: list[list[str]], title: str = "") -> bytes:
+    """A PDF file of lines of plain letters, by the format's definition."""
+    kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} /MediaBox [0 0 600 800] >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for i, lines in enumerate(pages):
+        shown = " ".join(f"({line}) Tj T*" for line in lines)
+        stream = f"BT /F1 12 Tf 14 TL 72 720 Td {shown} ET"
+        objects.append(f"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * i} 0 R >>")
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    objects.append(f"<< /Title ({title}) >>")
+    out, places = b"%PDF-1.4\n", []
+    for i, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{i} 0 obj\n{body}\nendobj\n".encode("latin-1")
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    return (
+        out
+        + f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} /Root 1 0 R /Info {size - 1} 0 R >>\nstartxref\n{len(out)}\n%%EOF\n".encode()
+    )
+
+
+def test_pages_are_documents_under_their_file_with_numbers_to_cite_and_filter_by(tmp_path):
+    (tmp_path / "sea.pdf").write_bytes(
+        written([["The tide of every har-", "bour is listed."], [], ["Lifeboats leave at high water."]], "Almanac")
+    )
+    index = Index.from_documents(tmp_path, splitter=Splitter())
+    assert [(d.id, d.heading, d.metadata.get("page"), d.previous) for d in index.documents] == [
+        ("sea.pdf", True, None, None),
+        ("sea.pdf#page=1", False, 1, None),
+        ("sea.pdf#page=3", False, 3, "sea.pdf#page=1"),
+    ]
+    assert index.documents[1].text == "The tide of every harbour is listed."
+    (item,) = index.ask("When do lifeboats leave the harbour?", where={"page": 3})
+    assert (item.id, item.heading, item.text) == ("sea.pdf#page=3", "Almanac", "Lifeboats leave at high water.")
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("a har-\nbour", "a harbour"),
+        ("the well-\nknown, and well-known", "the well-known, and well-known"),
+        ("the Anglo-\nSaxon", "the Anglo-Saxon"),
+        ("in 1914-\n1918", "in 1914-\n1918"),
+        ("a list\n- item", "a list\n- item"),
+        ("soft\u00ad\nly", "softly"),
+        ("Grö-\nße", "Größe"),
+    ],
+)
+def test_words_that_a_line_cuts_are_joined(text, mended):
+    assert pdf.mended(text) == mended
+
+
+def test_files_that_cannot_be_read_say_why(tmp_path, monkeypatch):
+    whole = written([["Words."]])
+    (tmp_path / "blank.pdf").write_bytes(written([[], []]))
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing more")
+    (tmp_path / "empty.pdf").write_bytes(b"")
+    found = documents_of(tmp_path)
+    reasons = {path.rpartition("/")[2]: reason for path, reason in found.skipped}
+    assert found.documents == []
+    assert reasons.pop("blank.pdf") == "a PDF without text, perhaps of scanned pages"
+    assert {reason.partition(":")[0] for reason in reasons.values()} == {"not readable as PDF"}
+    for cut in range(0, len(whole), 40):  # whatever is left of a file, reading the others goes on
+        (tmp_path / "cut.pdf").write_bytes(whole[:cut])
+        documents_of(tmp_path / "cut.pdf")
+
+    monkeypatch.setattr(pdf, "find_spec", lambda name: None)
+    assert documents_of(tmp_path / "blank.pdf").skipped[0][1] == "PDF is read by pypdf: pip install 'clew[pdf]'"

@@ -1,0 +1,113 @@
+"""Rows with named columns: one document each, nothing lost, what does not fit said."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew import Index, Splitter
+from clew.read import documents_of, rows_of
+
+CELLS = st.text(st.sampled_from("ab \"',;\t|\n月é:"), max_size=6).map(lambda text: " ".join(text.split(" ")).strip())
+
+
+@given(
+    st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=6),
+    st.sampled_from(",;\t|"),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_what_a_table_is_written_with_is_read_back(tmp_path_factory, table, delimiter, encoding):
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([["one", "two words", "three"], *table])
+    path = tmp_path_factory.mktemp("t") / "t.csv"
+    path.write_bytes(file.getvalue().encode(encoding))
+    _, *read = rows_of(path)
+    wanted = [{k: v for k, v in zip(("one", "two words", "three"), row, strict=True) if v} for row in table]
+    assert [{k: d.metadata[k] for k in ("one", "two words", "three") if k in d.metadata} for d in read] == [row for row in wanted if row]
+    assert [d.text for d in read] == ["\n".join(f"{k}: {v}" for k, v in row.items()) for row in wanted if row]
+
+
+def test_rows_are_named_by_their_line_or_by_a_column_and_known_by_their_columns(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text('code;name;note\n\na1;Ada;"two\nlines"\nb2;Bob;\na1;Again;x\n;Nobody;y\n')
+    head, *read = rows_of(path)
+    assert (head.id, head.text, head.heading) == ("people.csv", "people", True)
+    assert [(d.id, d.parent, d.metadata["line"]) for d in read] == [(f"people.csv#{n}", "people.csv", n) for n in (3, 5, 6, 7)]
+    skipped = []
+    assert [d.id for d in rows_of(path, id="code", skipped=skipped)][1:] == [
+        "people.csv#a1",
+        "people.csv#b2",
+        "people.csv#row 6",
+        "people.csv#row 7",
+    ]
+    assert [reason for _, reason in skipped] == ["its code 'a1' came before: named by its row", "its code is missing: named by its row"]
+    with pytest.raises(ValueError, match="row 6: its code 'a1' came before"):
+        list(rows_of(path, id="code"))
+
+    context = Index.from_documents(tmp_path, splitter=Splitter()).ask("Who has lines?", where={"name": "Ada"})
+    assert [(item.id, item.heading) for item in context] == [("people.csv#3", "people")]
+
+
+def test_rows_that_do_not_fit_are_read_with_what_is_there_and_said(tmp_path):
+    (tmp_path / "r.tsv").write_text("a\tb\tb\t\n1\t2\t3\t4\n5\n1\t2\t3\t4\t6\n")
+    (tmp_path / "q.csv").write_text('a,b\n1,2\n"3" x,4\n5,6\n')
+    found = documents_of(tmp_path)
+    assert {d.id: d.text for d in found.documents if not d.heading} == {
+        "q.csv#2": "a: 1\nb: 2",
+        "r.tsv#2": "a: 1\nb: 2\nb (3): 3\ncolumn 4: 4",
+        "r.tsv#3": "a: 5",
+        "r.tsv#4": "a: 1\nb: 2\nb (3): 3\ncolumn 4: 4\ncolumn 5: 6",
+    }
+    reasons = [(path.rpartition("/")[2], reason) for path, reason in found.skipped]
+    assert reasons[0][0] == "q.csv#3"
+    assert reasons[0][1].endswith("what follows is not read")
+    assert reasons[1:] == [
+        ("r.tsv#3", "row of 1 values for 4 columns, read with what is there"),
+        ("r.tsv#4", "row of 5 values for 4 columns, read with what is there"),
+    ]
+
+
+def test_objects_of_json_and_its_lines_are_rows(tmp_path):
+    records = [{"name": "Ada", "born": {"year": 1815, "in": None}, "tags": ["a", 2], "alive": False}, {"name": "Bob", "of": [{"x": 1}]}]
+    (tmp_path / "a.jsonl").write_text("\n".join([json.dumps(records[0]), "", "nonsense", "[1]", json.dumps(records[1])]))
+    (tmp_path / "b.json").write_text(json.dumps(records, indent=1))
+    (tmp_path / "c.json").write_text('{"one": "object"}')
+    (tmp_path / "d.json").write_text('[{"cut": ')
+    (tmp_path / "e.csv").write_text("only a line of text")
+    found = documents_of(tmp_path)
+    texts = {d.id: d.text for d in found.documents if not d.heading}
+    ada, bob = "name: Ada\nborn.year: 1815\ntags: a, 2\nalive: false", 'name: Bob\nof: [{"x": 1}]'
+    assert texts == {
+        "a.jsonl#1": ada,
+        "a.jsonl#5": bob,
+        "b.json#1": ada,
+        "b.json#2": bob,
+        "c.json": '{"one": "object"}',
+        "d.json": '[{"cut": ',
+        "e.csv": "only a line of text",
+    }
+    assert next(d.metadata["born.year"] for d in found.documents if d.id == "a.jsonl#1") == 1815
+    said = [(path.rpartition("/")[2], reason.partition(":")[0]) for path, reason in found.skipped]
+    assert said == [("a.jsonl#3", "not JSON"), ("a.jsonl#4", "not an object but a list"), ("d.json", "read as text")]
+
+
+def test_a_row_that_is_too_long_is_cut_between_its_columns(tmp_path):
+    (tmp_path / "w.csv").write_text("\n".join(",".join(f"{word} {i}" for i in range(40)) for word in ("column", "some value. No end")))
+    _, document = documents_of(tmp_path).documents
+    pieces = Splitter(64)(document)
+    assert len(pieces) > 2
+    assert [line for piece in pieces for line in piece.text.split("\n")] == document.text.split("\n")
+
+
+def test_a_big_table_is_read_row_by_row(tmp_path):
+    path = tmp_path / "big.csv"
+    path.write_text("a,b\n" + "1,2\n" * 50 + '"never closed')
+    stream = rows_of(path)
+    assert [next(stream).id for _ in range(51)][-1] == "big.csv#51", "what comes first is given before the rest is read"
+    with pytest.raises(ValueError, match="what follows is not read"):
+        list(stream)
