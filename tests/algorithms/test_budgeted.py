@@ -114,6 +114,22 @@ def test_density_passes_a_connector_where_greedy_is_stuck():
     assert solve(one, "density").rows.tolist() == [1, 2]
 
 
+def test_a_connector_that_a_later_row_makes_needless_gives_its_tokens_back():
+    # first 1 over the connector 0, then 2, which holds 1 as well: without the connector 3 fits, too
+    one = problem(4, [(0, 1), (1, 2)], [0, 10.0, 3.0, 1.0], [2, 1, 3, 2], [0, 2, 3], 6)
+    assert solve(one, "density").rows.tolist() == [1, 2, 3]
+
+
+def test_a_tree_regrown_around_a_choice_can_hold_more_than_the_tree_of_cheapest_ways():
+    more = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        pairs = [(i, int(rng.integers(i))) for i in range(1, 14)] + rng.integers(0, 14, (14, 2)).tolist()
+        one = problem(14, pairs, rng.random(14) * (rng.random(14) < 0.6), rng.integers(1, 9, 14), [0], 25)
+        more += solve(one, "tree").work["trees"] > 2  # the second was better than the first, the third no better than that
+    assert more >= 2
+
+
 def test_the_single_dear_way_is_not_missed_for_small_change():
     one = problem(2, [], [0.5, 30.0], [1, 100], [0, 1], 100)
     assert solve(one, "density").rows.tolist() == [1]

@@ -252,7 +252,19 @@ def _filled(problem: Problem, chosen: Mask, banned: int = -1) -> tuple[Mask, int
 
 
 def _pruned(problem: Problem, chosen: Mask) -> Mask:
-    """Drop what has no prize and holds nothing: the leaves of a spanning tree, again and again."""
+    """Drop what has no prize and holds nothing: the leaves of a spanning tree, then what costs tokens and can be spared, dearest first."""
+    kept = _without_leaves(problem, chosen)
+    spare = np.flatnonzero(kept & (problem.prizes <= 0) & (problem.tokens > 0))
+    for row in spare[np.argsort(-problem.tokens[spare], kind="stable")].tolist():
+        kept[row], was = False, kept[row]
+        if was and _connected(problem, kept):
+            kept = _without_leaves(problem, kept)
+        else:
+            kept[row] = was
+    return kept
+
+
+def _without_leaves(problem: Problem, chosen: Mask) -> Mask:
     kernels, (starts, targets, _, prizes, roots) = _bound(problem)
     order, came = kernels.held(starts, targets, roots, chosen)
     kept = np.zeros(len(problem), np.bool_)
