@@ -19,7 +19,8 @@ class Document:
         source: id of the document that this is a piece of, with `span`, its place there. parent, previous: ids of the container and of
             the piece before, where the caller's objects say so. heading: this is a container, read as `text` alone.
         embedded_as: what is embedded in the place of `text`, where the caller's object says so.
-        references: link targets written in the text. format: "text" or "markdown", how a splitter reads it.
+        references: link targets written in the text. format: how it is written, and so taken apart: "text", "markdown", "python" or
+            another of `clew.read.formats.KNOWN`.
     """
 
     id: str

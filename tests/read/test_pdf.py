@@ -32,7 +32,8 @@ def written(pages: list[list[str]], title: str = "") -> bytes:
     size = len(objects) + 1
     return (
         out
-        + f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} /Root 1 0 R /Info {size - 1} 0 R >>\nstartxref\n{len(out)}\n%%EOF\n".encode()
+    end = f"trailer\n<< /Size {size} /Root 1 0 R /Info {size - 1} 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+    return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode()
     )
 
 
