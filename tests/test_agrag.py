@@ -74,6 +74,18 @@ def test_without_facts_the_best_passages_are_joined_over_their_links(embed):
     assert context.missing == ()
 
 
+def test_a_fact_can_be_left_to_the_passage_that_says_it(index):
+    method = recipes.get("agrag")
+    once = replace(method, selects=(replace(method.selects[0], repeat=False),), order=replace(method.order, repeat=False))
+    context = index.ask(QUESTION, recipe=once)
+    assert {item.kind for item in context} == {"passage"}, "all passages are read, and so no fact is"
+    assert {tie.text for tie in context.edges if tie.kind == "fact"} >= {"Anna married Ben", "Ben grew up in Corfu"}
+    narrow = index.ask(QUESTION, recipe=replace(once, selects=(replace(once.selects[0], fact_share=0.5),)), budget=18)
+    facts = {item.text for item in narrow if item.role == "fact"}
+    assert facts
+    assert not facts & {" ".join(triple) for id in narrow.ids for triple in FACTS.get(id, ())}
+
+
 def test_a_filter_leaves_nothing_of_what_it_forbids(index):
     context = asked(index, where={"year": 1})
     assert set(context.ids) == {"anna", "corfu", "cats"} | {item.id for item in context if item.role == "fact"}

@@ -26,12 +26,18 @@ HIPPORAG = Pipeline(
     order=order.ByPrize(),
 )
 
-# Facts nearest to the question, joined by a tree of least cost, grown by influence, read with the passages they come from (AGRAG, arXiv
-# 2511.05549).
+# The facts nearest to the question, joined by a tree of least cost and grown by influence, then the passages by influence (AGRAG, arXiv
+# 2511.05549); links between passages count a tenth beside facts, and are what there is to follow where there are none.
 AGRAG = Pipeline(
-    seed.MappedFacts(passages=1),
-    (spread.Influence(passage_mode="reset", kinds=("fact", "mentions", "synonym")),),
-    (select.MCMI(chords="none", fact_share=0.15),),
+    seed.MappedFacts(passages=2),
+    (
+        spread.Influence(
+            passage_mode="reset",
+            kinds=("fact", "mentions", "synonym", ("shared", 0.1), ("similar", 0.1), ("next", 0.1), ("contains", 0.1), ("hyperlink", 0.1)),
+            weighted=True,
+        ),
+    ),
+    (select.MCMI(fact_share=0.1, tree_first=False),),
     order=order.FactsFirst(),
 )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.algorithms.steiner import steiner_forest
 from clew.graph import UNLIMITED, Edges, Facts, Graph, Labels, Query, Ragged, Seeds, Subgraph, frozen
+from clew.order.told import FactsFirst
 from clew.select.costs import costs, costs_of_edges
 from clew.select.mcmi import MCMI
 
@@ -115,7 +116,6 @@ def test_costs_lie_in_their_range_and_are_the_same_both_ways(case):
 
 
 @pytest.mark.parametrize("steiner_weight", ["cost", "cost_over_score"])
-@settings(max_examples=60)
 @given(cases())
 def test_the_tree_is_within_twice_the_optimum_and_its_leaves_are_terminals(steiner_weight, case):
     graph, terminals, scores = case
@@ -142,9 +142,8 @@ def test_the_tree_is_within_twice_the_optimum_and_its_leaves_are_terminals(stein
 
 
 @pytest.mark.parametrize("chords", ["none", "below_mean", "induced"])
-@pytest.mark.parametrize("variant", ["mean", "ratio", "official"])
-@given(cases())
-def test_what_is_chosen_is_joined(variant, chords, case):
+@given(cases(), st.sampled_from(["mean", "ratio", "official"]))
+def test_what_is_chosen_is_joined(chords, case, variant):
     graph, terminals, scores = case
     found = select(MCMI(variant, 4, chords=chords, most=99), graph, terminals, scores)
     nodes, edges = set(found.nodes.tolist()), found.edges.tolist()
@@ -178,25 +177,34 @@ def test_a_triangle_of_terminals_is_a_circle_only_with_its_chords():
     assert sizes == {"none": 2, "induced": 3}
 
 
-@settings(max_examples=80)
-@given(cases(), st.integers(0, 40), st.none() | st.integers(1, 5), st.sampled_from([0.0, 0.3, 1.0]))
-def test_what_is_read_fits_and_facts_come_before_passages(case, budget, limit, fact_share):
+@given(cases(), st.integers(0, 40), st.none() | st.integers(1, 5), st.sampled_from([0.0, 0.3, 1.0]), st.booleans())
+def test_what_is_read_fits_and_a_fact_is_said_once(case, budget, limit, fact_share, repeat):
     graph, terminals, scores = case
-    found = select(MCMI(fact_share=fact_share), graph, terminals, scores, budget, limit)
-    facts = {f for f in graph.edges.facts[found.edges].tolist() if f >= 0}
-    of_facts = sum(graph.count(f"- {graph.facts.texts[f]}\n") for f in facts)
+    stage = MCMI(fact_share=fact_share, repeat=repeat)
+    found = select(stage, graph, terminals, scores, budget, limit)
     passages = found.nodes[graph.content[found.nodes]]
-    if limit is None:
-        assert of_facts <= fact_share * budget
-        assert of_facts + graph.tokens[passages].sum() <= budget
-    else:
-        assert len(passages) <= limit
-        assert graph.tokens[passages].sum() <= budget
-    whole = select(MCMI(fact_share=fact_share), graph, terminals, scores)
-    all_facts = {f for f in graph.edges.facts[whole.edges].tolist() if f >= 0} if fact_share else facts
-    if limit is None and fact_share == 1.0 and facts != all_facts and not graph.content[whole.edges].any():
-        assert found.trace.get("facts_without_room", 0) > 0, "what had no room is said"
+    read = FactsFirst(repeat).on(graph)(Query("?", QUESTION, limit=limit), scores, found)
+    facts = [fact for fact in read.facts.tolist() if fact >= 0]
+    of_facts = sum(graph.count(f"- {graph.facts.texts[fact]}\n") for fact in facts)
+
+    assert of_facts + graph.tokens[passages].sum() <= budget
+    assert of_facts <= fact_share * budget
+    assert len(set(facts)) == len(facts)
+    assert limit is None or (len(passages) <= limit and not facts)
+    assert repeat or all(set(graph.facts.read_from[fact].tolist()).isdisjoint(passages.tolist()) for fact in facts)
     assert not set(passages.tolist()) & {row for row, _ in found.dropped}
+
+
+def test_the_facts_of_a_tree_are_read_along_it_and_the_nearest_first_where_there_is_no_room_for_all():
+    chain = [(2, 3, 0), (1, 2, 0), (3, 4, 0)]
+    graph = graph_of(["passage", *["entity"] * 4], chain, [], seed=3)
+    whole = select(MCMI(max_steps=0, chords="none", repeat=True), graph, [1, 4], np.ones(5))
+    assert graph.edges.facts[whole.edges].tolist() == [1, 0, 2]
+    each = costs_of_edges(graph, Query("?", QUESTION))[:3]
+    one = graph.count("- fact 0\n")
+    narrow = select(MCMI(max_steps=0, chords="none", repeat=True), graph, [1, 4], np.ones(5), budget=one)
+    assert graph.edges.facts[narrow.edges].tolist() == [int(np.argmin(each))]
+    assert narrow.trace["facts_without_room"] == 2
 
 
 @given(cases(), st.data())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph import Floats, Graph, Query, Rows, Seeds, Subgraph, frozen
 from clew.select.narrowed import bridges, narrowed
@@ -15,10 +17,15 @@ REST = ("prize", "similarity")
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """A subgraph before anything is read of it: `nodes` in the order they came to it, `edges`, and the `joins` that are no terminals."""
+    """A subgraph before anything is read of it.
+
+    `nodes` in the order they came to it, `edges` in reading order, the `turn` in which edges are taken while there is room, and the
+    `joins`, nodes of the tree that are no terminals.
+    """
 
     nodes: Rows
     edges: Rows
+    turn: NDArray[np.int64]
     joins: Rows
 
 
@@ -32,28 +39,38 @@ def evidence(
     joined: Joined,
     *,
     fact_share: float = 1.0,
+    repeat: bool = True,
     most: int | None = None,
     rest: str = "prize",
     tree_first: bool = True,
 ) -> Subgraph:
-    """Return what is read: first facts, then passages of `joined`, then other candidates by `rest`, each only while it fits.
+    """Return what is read: facts, passages of `joined`, other candidates by `rest`, each only while it fits.
 
     A question with a limit counts passages: they take all its places and all the room, since a fact is said by its passage.
 
     Args:
-        fact_share: the share of the room that facts may take.
+        fact_share: the share of the room that is kept for facts; what they leave goes to passages.
+        repeat: say a fact also where a passage that it was read from is read.
         most: stop at so many passages. rest: the others by "prize" or by "similarity", the seed's weight.
         tree_first: the subgraph's passages come before the others, by the order they came to it; or all by `rest`.
     """
     content, kept = graph.content, bridges(candidates)
     kept = kept[content[kept]]
     left = budget - int(graph.tokens[kept].sum())
-    edges, unsaid = joined.edges, 0
-    if query.limit is None:
-        edges, used, unsaid = _stated(graph, joined.edges, min(left, int(fact_share * budget)))
-        left -= used
     queue = _in_turn(graph, seeds, prizes, candidates, joined, rest, tree_first)
     places = min([len(queue), *(k - len(kept) for k in (most, query.limit) if k is not None)])
+    edges, unsaid = joined.edges, 0
+    if query.limit is None:
+        costs = _tokens_of_facts(graph, joined)
+        reserve = min(sum(costs.values()), int(fact_share * budget), left)
+        first, _ = _that_fit(graph, queue, places, left - reserve)
+        told = set() if repeat else _told(graph, costs, [*kept.tolist(), *first])
+        said = _said(costs, told, reserve)
+        unsaid = len(costs) - len(told) - len(said)
+        left -= sum(costs[fact] for fact in said)
+        facts = graph.edges.facts[edges]
+        edges = edges[(facts < 0) | np.isin(facts, [*said, *told])]
+        queue = list(dict.fromkeys([*first, *queue]))
     chosen, passed = _that_fit(graph, queue, places, left)
 
     found = narrowed(graph, candidates, chosen, passed)
@@ -73,15 +90,25 @@ def evidence(
     )
 
 
-def _stated(graph: Graph, edges: Rows, room: int) -> tuple[Rows, int, int]:
-    """The edges without those whose fact does not fit, the tokens of the facts that do, and the number of the others."""
-    facts, said, used, unsaid = graph.edges.facts[edges], dict[int, bool](), 0, 0
-    for fact in dict.fromkeys(facts[facts >= 0].tolist()):
-        tokens = graph.count(f"- {graph.facts.texts[fact]}\n")
-        said[fact] = used + tokens <= room
-        used += tokens if said[fact] else 0
-        unsaid += not said[fact]
-    return edges[[fact < 0 or said[fact] for fact in facts.tolist()]] if unsaid else edges, used, unsaid
+def _tokens_of_facts(graph: Graph, joined: Joined) -> dict[int, int]:
+    """The tokens of every fact that the edges state, the cheapest edge's first: what is most like the question."""
+    facts = graph.edges.facts[joined.edges[joined.turn]]
+    return {fact: graph.count(f"- {graph.facts.texts[fact]}\n") for fact in dict.fromkeys(facts[facts >= 0].tolist())}
+
+
+def _told(graph: Graph, facts: Iterable[int], passages: list[int]) -> set[int]:
+    """The facts that were read from one of the passages."""
+    return {fact for fact in facts if not set(passages).isdisjoint(graph.facts.read_from[fact].tolist())}
+
+
+def _said(costs: Mapping[int, int], told: set[int], room: int) -> list[int]:
+    """The other facts, in turn, while they fit."""
+    said = list[int]()
+    for fact, tokens in costs.items():
+        if fact not in told and tokens <= room:
+            said.append(fact)
+            room -= tokens
+    return said
 
 
 def _in_turn(graph: Graph, seeds: Seeds, prizes: Floats, candidates: Subgraph, joined: Joined, rest: str, tree_first: bool) -> list[int]:

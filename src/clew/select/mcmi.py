@@ -37,7 +37,7 @@ class MCMI:
         chords: which further edges among the chosen nodes belong to it: "none", "below_mean" (of c / (s_u + s_v)) or "induced", all.
         kinds: the kinds of edge, or pairs of a kind and a factor (no matter here); None for all.
         bridge_cost: join what nothing joins over a node that is linked to every passage at this cost and is no part of the answer.
-        fact_share, most, rest, tree_first: what is read, see `clew.select.evidence`.
+        fact_share, repeat, most, rest, tree_first: what is read, see `clew.select.evidence`.
     """
 
     variant: str = "mean"
@@ -48,6 +48,7 @@ class MCMI:
     kinds: tuple[str | tuple[str, float], ...] | None = None
     bridge_cost: float | None = None
     fact_share: float = 1.0
+    repeat: bool = True
     most: int | None = None
     rest: str = "prize"
     tree_first: bool = True
@@ -68,11 +69,14 @@ class MCMI:
             priced = costs(graph, links, query)
             allowed = np.where(offered[sources] & offered[links.targets], priced.of_slots, np.inf)
             tree = self._tree(graph, links, allowed, prizes, terminals)
+            tree = replace(tree, slots=_walked(links, tree, terminals))
             grown = expand(links, allowed, prizes, tree.nodes, tree.slots, self.variant, self.max_steps if len(terminals) else 0)
             slots = self._closed(links, allowed, prizes, grown.nodes, grown.slots)
             joins = np.setdiff1d(tree.nodes, terminals)
             missing = _missing(links, tree, terminals)
-            joined = Joined(_in_turn(grown.nodes, terminals), priced.edges[slots], joins)
+            stage = np.repeat([0, 1, 2], [len(tree.slots), len(grown.slots) - len(tree.slots), len(slots) - len(grown.slots)])
+            turn = np.lexsort((slots, priced.of_slots[slots], stage))
+            joined = Joined(_in_turn(grown.nodes, terminals), priced.edges[slots], turn, joins)
             chosen = evidence(
                 graph,
                 query,
@@ -82,6 +86,7 @@ class MCMI:
                 budget,
                 joined,
                 fact_share=self.fact_share,
+                repeat=self.repeat,
                 most=self.most,
                 rest=self.rest,
                 tree_first=self.tree_first,
@@ -150,6 +155,24 @@ def _bridged(links: Links, lengths: Floats, terminals: Rows, passages: NDArray[A
     slots = old[found.slots]
     slots = slots[slots >= 0]
     return Forest(found.nodes[found.nodes < n], slots, float(lengths[slots].sum()))
+
+
+def _walked(links: Links, tree: Forest, terminals: Rows) -> NDArray[np.int64]:
+    """The tree's edges along the tree, from the first terminal on, so that what belongs together is read together."""
+    ends: dict[int, list[tuple[int, int]]] = {row: [] for row in tree.nodes.tolist()}
+    for slot in tree.slots.tolist():
+        one, other = int(source_of(links, slot)), int(links.targets[slot])
+        ends[one].append((slot, other))
+        ends[other].append((slot, one))
+    walked, seen, path = dict[int, None](), set[int](), terminals.tolist()[::-1]
+    while path:
+        row = path.pop()
+        if row in seen:
+            continue
+        seen.add(row)
+        path += [other for _, other in reversed(ends.get(row, [])) if other not in seen]
+        walked |= dict.fromkeys(slot for slot, other in ends.get(row, []) if other in seen)
+    return np.array(list(walked), np.int64)
 
 
 def _parts(links: Links, tree: Forest) -> list[set[int]]:
