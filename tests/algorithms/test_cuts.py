@@ -1,0 +1,239 @@
+"""The proof by cuts: the optimum of brute force and of the flow that defines the problem, a bound that always holds, and the same twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.algorithms.budgeted import Problem, Solution, feasible, solve
+from clew.algorithms.cuts import prove
+from clew.algorithms.reduction import reduced
+
+NOTHING = Solution(np.zeros(0, np.int32), 0.0)
+
+
+def problem(n, edges, prizes, tokens, roots, budget):
+    """Compressed rows of an undirected simple graph."""
+    pairs = sorted({pair for a, b in edges if a != b for pair in ((a, b), (b, a))})
+    starts = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount([a for a, _ in pairs], minlength=n), out=starts[1:])
+    targets = np.array([b for _, b in pairs], np.int32)
+    return Problem(starts, targets, np.array(prizes, np.float64), np.array(tokens, np.int64), np.array(roots, np.int32), budget)
+
+
+def brute_force(one):
+    """The best value over every set of rows; connectivity by a search of its own, over sets as bits."""
+    n, best = len(one), 0.0
+    near = [sum(1 << int(t) for t in one.targets[one.starts[i] : one.starts[i + 1]]) for i in range(n)]
+    roots = sum(1 << int(r) for r in one.roots)
+    for rows in chain.from_iterable(combinations(range(n), k) for k in range(1, n + 1)):
+        value = float(one.prizes[list(rows)].sum())
+        if value <= best or one.tokens[list(rows)].sum() > one.budget:
+            continue
+        chosen = sum(1 << row for row in rows)
+        seen, grown = 0, chosen & roots
+        while grown != seen:
+            seen = grown
+            for row in rows:
+                grown |= near[row] & chosen if seen >> row & 1 else 0
+        best = value if seen == chosen else best
+    return best
+
+
+def by_flow(one):
+    """The optimum by the single-commodity flow that defines connectivity: every chosen row takes one unit, through chosen rows only."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import lil_array
+
+    n = len(one)
+    sources = np.repeat(np.arange(n), np.diff(one.starts)).tolist()
+    arcs = [*zip(sources, one.targets.tolist(), strict=True), *((-1, root) for root in one.roots.tolist())]
+    rows = lil_array((n + 2 * len(arcs) + 1, n + len(arcs)))
+    low, high = np.zeros(rows.shape[0]), np.zeros(rows.shape[0])
+    for v in range(n):
+        rows[v, v] = -1
+    for at, (u, v) in enumerate(arcs):
+        rows[v, n + at] += 1
+        for row, end in ((n + 2 * at, u), (n + 2 * at + 1, v)):
+            rows[row, n + at], low[row] = 1, -np.inf
+            high[row] = n if end < 0 else 0
+            if end >= 0:
+                rows[row, end] = -n
+        if u >= 0:
+            rows[u, n + at] -= 1
+    rows[-1, :n] = one.tokens[None, :]
+    low[-1], high[-1] = -np.inf, one.budget
+    integral = np.r_[np.ones(n), np.zeros(len(arcs))]
+    bounds = Bounds(0, np.r_[np.ones(n), np.full(len(arcs), np.inf)])
+    found = milp(
+        -np.r_[one.prizes, np.zeros(len(arcs))],
+        integrality=integral,
+        bounds=bounds,
+        constraints=LinearConstraint(rows.tocsr(), low, high),
+        options={"mip_rel_gap": 0.0},
+    )
+    assert found.status == 0
+    return -found.fun
+
+
+@st.composite
+def problems(draw, most=12):
+    n = draw(st.integers(0, most))
+    ends = st.integers(0, max(n - 1, 0))
+    edges = draw(st.lists(st.tuples(ends, ends), max_size=2 * n)) if n else []
+    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))  # noqa: E731
+    prizes = column(
+        draw(st.sampled_from([st.sampled_from([0.0, 0.0, 1.0]), st.sampled_from([0.0, 0.1, 0.7, 1 / 3, 2.0]), st.floats(0, 3)]))
+    )
+    tokens = column(st.sampled_from([0, 0, 1, 2, 3, 5, 8]))
+    return problem(n, edges, prizes, tokens, draw(st.lists(ends, unique=True, max_size=3)) if n else [], draw(st.integers(0, 25)))
+
+
+def working_graph(n, seed, share=0.25, connector=3):
+    """A preferential-attachment graph in which 55 in 100 rows are connectors without a prize."""
+    rng = np.random.default_rng(seed)
+    edges = [(row, int(row * rng.random() ** 2)) for row in range(1, n) for _ in range(int(rng.integers(1, 4)))]
+    empty = rng.random(n) < 0.55
+    tokens = np.where(empty, connector, rng.integers(20, 201, n))
+    return problem(n, edges, np.where(empty, 0, rng.random(n)), tokens, rng.choice(n, 3, replace=False), int(share * tokens.sum()))
+
+
+def check(one, found):
+    assert feasible(one, found.rows)
+    assert found.rows.tolist() == sorted(set(found.rows.tolist()))
+    assert found.value == pytest.approx(one.prizes[found.rows].sum())
+    assert found.bound >= found.value
+
+
+@settings(max_examples=100)
+@given(problems())
+def test_from_nothing_it_proves_the_optimum_of_brute_force(one):
+    found, best = prove(one, NOTHING), brute_force(one)
+    check(one, found)
+    assert found.proved
+    assert found.value == pytest.approx(best, rel=1e-9, abs=1e-12)
+    assert best <= found.bound <= best * (1 + 1e-5) + 1e-9
+
+
+@pytest.mark.parametrize(("seed", "share", "connector"), [(s, share, c) for s in range(3) for share, c in ((0.1, 3), (0.3, 0), (0.3, 12))])
+def test_it_proves_the_optimum_of_the_flow_that_defines_the_problem(seed, share, connector):
+    one = working_graph(25, seed, share, connector)
+    found = prove(one, solve(one, "greedy"))
+    check(one, found)
+    assert found.proved
+    assert found.value == pytest.approx(by_flow(one), rel=1e-6)
+
+
+def hard():
+    """Graphs on which neither the first programme nor the heuristics are right, so that cuts and integers have to work."""
+    return [working_graph(60, seed, connector=8) for seed in (1, 2, 5)]
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_more_work_never_makes_the_bound_looser_nor_the_choice_worse(case):
+    one = hard()[case]
+    start = solve(one, "greedy")
+    most = prove(one, start)
+    assert most.proved
+    before = start
+    for work in (0, 1, 2, 3, 5, 8, 13, 200):
+        found = prove(one, start, work)
+        check(one, found)
+        assert found.bound >= most.value
+        assert found.bound <= before.bound
+        assert found.value >= before.value
+        assert found.proved or found.work["stopped by"] == "work"
+        before = found
+
+
+def test_the_optimum_grows_with_the_budget():
+    one = working_graph(60, 2, connector=8)
+    values = [prove(replace(one, budget=budget), NOTHING) for budget in (0, 100, 300, 700, 1500, int(one.tokens.sum()))]
+    assert all(found.proved for found in values)
+    assert np.all(np.diff([found.value for found in values]) >= 0)
+    assert values[-1].value == pytest.approx(prove(replace(one, budget=10**9), NOTHING).value)
+
+
+def test_the_same_question_has_the_same_answer_and_the_same_work():
+    one = hard()[0]
+    first, second = (prove(one, NOTHING, 6) for _ in range(2))
+    assert first.rows.tolist() == second.rows.tolist()
+    assert (first.value, first.bound, dict(first.work)) == (second.value, second.bound, dict(second.work))
+
+
+def test_two_rows_far_from_q_do_not_hold_each_other_up():
+    island = problem(4, [(0, 1), (2, 3)], [1, 1, 9, 9], [1, 1, 1, 1], [0], 4)
+    found = prove(island, NOTHING)
+    assert (found.rows.tolist(), found.value, found.proved) == ([0, 1], 2.0, True)
+    ring = problem(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 2)], [1, 0, 9, 9, 9, 9], [1, 7, 1, 1, 1, 1], [0], 5)
+    assert prove(ring, NOTHING).rows.tolist() == [0]
+
+
+def test_what_costs_nothing_is_passed_through_and_kept_only_to_hold_something():
+    # Q - 0 - 1 - 2 and 0 - 3: 0 and 1 are free, 3 is free and holds nothing
+    one = problem(4, [(0, 1), (1, 2), (0, 3)], [0, 0, 5, 0], [0, 0, 4, 0], [0], 4)
+    assert prove(one, NOTHING).rows.tolist() == [0, 1, 2]
+    assert prove(replace(one, budget=3), NOTHING).rows.tolist() == []
+    gift = replace(one, prizes=np.array([0.0, 2.0, 5.0, 1.0]), budget=0)
+    assert prove(gift, NOTHING).rows.tolist() == [0, 1, 3]
+
+
+@pytest.mark.parametrize("change", [{"roots": np.zeros(0, np.int32)}, {"budget": 0}, {"prizes": np.zeros(60)}])
+def test_where_nothing_can_be_had_that_is_proved(change):
+    found = prove(replace(working_graph(60, 2, connector=8), **change), NOTHING)
+    assert (found.rows.tolist(), found.value, found.bound, found.proved) == ([], 0.0, 0.0, True)
+
+
+def test_a_bound_of_like_prizes_is_a_sum_of_them():
+    one = working_graph(60, 5, connector=8)
+    like = replace(one, prizes=np.where(one.prizes > 0, 0.3, 0.0))
+    for work in (1, 2, 200):
+        found = prove(like, NOTHING, work)
+        assert found.bound / 0.3 == pytest.approx(round(found.bound / 0.3))
+    assert found.proved
+
+
+@settings(max_examples=80)
+@given(problems())
+def test_the_smaller_problem_has_the_same_optimum(one):
+    small = reduced(one)
+    for_nothing = float(one.prizes[small.label == -1].sum())
+    assert brute_force(small.problem) + for_nothing == pytest.approx(brute_force(one))
+    near = [set(small.problem.targets[a:b].tolist()) for a, b in zip(small.problem.starts[:-1], small.problem.starts[1:], strict=True)]
+    assert all(row not in others and all(row in near[other] for other in others) for row, others in enumerate(near))
+
+
+def test_a_deadline_stops_it_and_is_said():
+    one = hard()[0]
+    found = prove(one, NOTHING, deadline=0.0)
+    check(one, found)
+    assert (found.proved, found.work["stopped by"]) == (False, "deadline")
+    assert prove(one, solve(one, "best"), deadline=3600.0).proved
+
+
+def test_what_cannot_be_asked_is_refused():
+    one = working_graph(20, 0)
+    with pytest.raises(ValueError, match="backend"):
+        prove(one, NOTHING, backend="abacus")
+    with pytest.raises(ValueError, match="work"):
+        prove(one, NOTHING, -1)
+    with pytest.raises(ValueError, match="incumbent"):
+        prove(one, Solution(np.arange(20, dtype=np.int32), 99.0))
+    if find_spec("highspy") is None:
+        with pytest.raises(ModuleNotFoundError, match="exact"):
+            prove(one, NOTHING, backend="highspy")
+
+
+def test_both_backends_prove_the_same_value():
+    pytest.importorskip("highspy")
+    for one in [*hard(), working_graph(30, 1)]:
+        by_scipy, warm = (prove(one, NOTHING, backend=backend) for backend in ("scipy", "highspy"))
+        assert by_scipy.proved
+        assert warm.proved
+        assert by_scipy.value == pytest.approx(warm.value, rel=1e-6)
