@@ -3,7 +3,8 @@
 from clew.link.hyperlink import Hyperlink
 from clew.link.said import Facts, Mentions
 from clew.link.shared import Shared
+from clew.link.short_form import ShortForm
 from clew.link.similar import Similar, Synonym
 from clew.link.structure import Contains, Next
 
-__all__ = ["Contains", "Facts", "Hyperlink", "Mentions", "Next", "Shared", "Similar", "Synonym"]
+__all__ = ["Contains", "Facts", "Hyperlink", "Mentions", "Next", "Shared", "ShortForm", "Similar", "Synonym"]

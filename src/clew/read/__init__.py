@@ -15,6 +15,7 @@ from clew.read.names import Names
 from clew.read.rows import rows_of
 from clew.read.sources import Found, documents_of, text_id
 from clew.read.split import Splitter
+from clew.read.tagged import Tagged
 
 __all__ = [
     "Extractor",
@@ -24,6 +25,7 @@ __all__ = [
     "Piece",
     "Split",
     "Splitter",
+    "Tagged",
     "Triple",
     "assemble",
     "documents_of",

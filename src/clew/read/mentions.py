@@ -11,7 +11,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-WORD = re.compile(r"[^\W_]+(?:['’.&/\-‐‑·][^\W_]+)*")
+MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
+MARKS += "\u0980-\u0d4f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"  # signs that Python does not count among letters
+SIGNS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
+WORD = re.compile(rf"{SIGNS}(?:['’.&/\-‐‑·]{SIGNS})*")
+ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['.&/\-][A-Za-z0-9]+)*")
 QUOTED = re.compile(r"[“«„『「《]([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|\"([^\"\n]{2,80})\"")
 SENTENCE_END = re.compile(r"[.!?…؟।۔։።][\"'”’»)\]]*(?:\s|$)|[。！？]|\n")
 POSSESSIVE = re.compile(r"['’]s?$")
@@ -51,13 +55,13 @@ def words_of(text: str, short: Collection[str] = ()) -> list[Word]:
     """Return the words of a text. Args: `short` are casefolded words whose full stop ends no sentence."""
     found: list[Word] = []
     end, sentence, last = 0, 0, ""
-    for match in WORD.finditer(text):
+    for match in (ASCII_WORD if text.isascii() else WORD).finditer(text):
         start, gap = match.start(), text[end : match.start()]
         begins = not found or _ends_sentence(gap, last, short)
         if begins:
             sentence = start
         last, end = match[0], match.end()
-        capital = last[0].isupper() or (not last.islower() and last != last.casefold() and any(map(str.isupper, last)))
+        capital = not last.islower() and any(map(str.isupper, last))
         found.append(Word(start, end, last.casefold(), begins, capital, sentence))
     return found
 
@@ -78,7 +82,7 @@ def runs_of(
     i = 0
     while i < len(words):
         behind = _behind(text, words, i, inside, longest) if words[i].capital else i
-        most = _title(words, i, titles) if words[i].capital or words[i].key[0].isdigit() else 0
+        most = _title(words, i, titles) if words[i].capital or not _has_case(words[i].key[0]) else 0
         if i + most > behind:
             yield Run(tuple(words[i : i + most]), True)
             i += most
@@ -128,6 +132,10 @@ def _behind(text: str, words: Sequence[Word], first: int, inside: Collection[str
 def _joined(text: str, words: Sequence[Word], i: int) -> bool:
     before = words[i - 1]
     return not words[i].begins and text[before.end : words[i].start] in NEAR and not before.key.endswith(("'s", "’s"))
+
+
+def _has_case(letter: str) -> bool:
+    return letter.lower() != letter.upper()
 
 
 def _title(words: Sequence[Word], first: int, titles: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]) -> int:

@@ -1,8 +1,9 @@
 """Names and facts without a language model: an extractor for whoever has none.
 
-A name is what is written with capitals, or quoted, or the title of a document. What one passage leaves open the corpus decides: a word that
-begins a sentence is a name if it is written with a capital elsewhere too; a longer run that is seen nowhere else counts as it stands.
-Names are kept however rare: the name that only one passage has is what tells it apart (see `least`).
+A name is what is written with capitals, or quoted, or the title of a document; see `caseless` for scripts without capitals. What one
+passage leaves open the corpus decides: a word that begins a sentence is a name if it is written with a capital elsewhere too. Names are
+kept however rare: a name that only one passage has leads a question to that passage. Facts are what is said before a name, about the
+passage's title: they are what a question is compared with.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.algorithms.words import folded
+from clew.read.caseless import is_caseless, spaced_mentions, unspaced_mentions, unspaced_titles, without_unspaced
 from clew.read.extract import Passage, Triple
 from clew.read.mentions import POSSESSIVE, Run, Word, abbreviations, quoted, runs_of, words_of
 from clew.read.relations import Mention, facts_of
@@ -83,33 +85,35 @@ class Names:
     def _found(self, passages: Sequence[Passage]) -> tuple[list[str], list[str], list[list[Mention]]]:
         inside = frozenset(self.inside)
         texts = [unicodedata.normalize("NFKC", passage.text) for passage in passages]
-        headed = [_title(text, passage) for text, passage in zip(texts, passages, strict=True)]
+        headed = [title_of(text, passage) for text, passage in zip(texts, passages, strict=True)]
         titles = [IN_BRACKETS.sub("", title) for title, _ in headed]
         short = abbreviations(texts)
         by_start = _by_start(titles)
         small, large = Counter[str](), Counter[str]()
-        runs: list[list[Run]] = []
+        runs, caseless = list[list[Run]](), list[list[Word]]()
         for text, (_, start) in zip(texts, headed, strict=True):
-            words = [word for word in words_of(text, short) if word.start >= start]
+            words = [word for word in words_of(without_unspaced(text), short) if word.start >= start]
+            caseless.append([] if text.isascii() else [word for word in words if is_caseless(text, word)])
             for word in words:
-                if not word.begins:
+                if not word.begins and text[word.start - 2 : word.start] != ". ":
                     (large if word.capital else small)[word.key] += 1
             found = list(runs_of(text, words, by_start, inside, self.longest))
             if self.years:
                 found += [Run((word,), True) for word in words if len(word.key) == 4 and word.key.isdigit()]
             runs.append(found)
         known = {folded(title) for title in titles if title}
+        unspaced, spaced = unspaced_titles(titles), spaced_mentions(texts, caseless, known)
         candidates = [
-            list(_candidates(text, some, start, small, large, known, inside))
-            for text, some, (_, start) in zip(texts, runs, headed, strict=True)
+            [*_candidates(text, some, start, small, large, known, inside), *unspaced_mentions(text, start, unspaced), *others]
+            for text, some, (_, start), others in zip(texts, runs, headed, spaced, strict=True)
         ]
         passages_with = Counter(name for some in candidates for name in {folded(mention.name) for mention in some})
         kept = [[m for m in some if passages_with[folded(m.name)] >= self.least or folded(m.name) in known] for some in candidates]
-        return texts, titles, [_apart(some) for some in kept]
+        return texts, titles, [apart(some) for some in kept]
 
 
-def _title(text: str, passage: Passage) -> tuple[str, int]:
-    """The title of a passage, and where what is read begins: a short first line that is followed by more is a title too."""
+def title_of(text: str, passage: Passage) -> tuple[str, int]:
+    """Return the title of a passage, and where what is read begins: a short first line that is followed by more is a title too."""
     if passage.title.strip():
         return " ".join(unicodedata.normalize("NFKC", passage.title).split()), 0
     first, line_end, rest = text.partition("\n")
@@ -143,7 +147,7 @@ def _candidates(
 def _cut(
     text: str, words: tuple[Word, ...], small: Counter[str], large: Counter[str], inside: Collection[str]
 ) -> Iterator[tuple[Word, ...]]:
-    """Leave out words whose capital is there for the sentence's sake: first, or behind a full stop, and mostly written small elsewhere."""
+    """Leave out words whose capital is there for the sentence's sake: first, or behind a full stop, and mostly small elsewhere."""
     first = 0
     for i, word in enumerate(words):
         starts = word.begins or (i > 0 and text[words[i - 1].end : word.start] == ". ")
@@ -151,16 +155,16 @@ def _cut(
             if i > first:
                 yield words[first:i]
             first = i + 1
-        elif i == first and not word.capital and word.key in inside:
+        elif i == first and word.key in inside and (not word.capital or (word.begins and not large[word.key])):
             first = i + 1
     if first < len(words):
         yield words[first:]
 
 
-def _apart(mentions: Sequence[Mention]) -> list[Mention]:
-    """In the order of the text; of two that overlap the earlier, and of two that begin at one place the longer."""
-    apart: list[Mention] = []
+def apart(mentions: Sequence[Mention]) -> list[Mention]:
+    """Return mentions in the order of the text; of two that overlap the earlier, and of two that begin at one place the longer."""
+    kept: list[Mention] = []
     for mention in sorted(mentions, key=lambda m: (m.start, -m.end)):
-        if not apart or mention.start >= apart[-1].end:
-            apart.append(mention)
-    return apart
+        if not kept or mention.start >= kept[-1].end:
+            kept.append(mention)
+    return kept

@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 from clew.algorithms.words import IDEOGRAPHS, folded
 from clew.read.extract import Triple
+from clew.read.mentions import MARKS
 
 PLAIN = "mentions"
-WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_](?:(?![{IDEOGRAPHS}])[\w'’\-])*")
+WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_](?:(?![{IDEOGRAPHS}])[\w'’\-{MARKS}])*")
+ASCII_WORD = re.compile(r"[A-Za-z0-9][\w'\-]*", re.ASCII)
 SIGNS = re.compile(r"[\s,;/&()+、،・·和與与及]*")
 
 
@@ -42,7 +44,7 @@ def facts_of(text: str, title: str, mentions: Sequence[Mention], most: int, list
         inside = before is not None and before.sentence == mention.sentence
         between = text[before.end if before is not None and inside else mention.sentence : mention.start]
         if not (inside and _lists(between, lists)):
-            said = WORD.findall(between.rpartition("\n")[2])
+            said = _words(between.rpartition("\n")[2])
             relation = " ".join(said[max(0, len(said) - most) :]) or PLAIN
         if folded(mention.name) != folded(about):
             seen.setdefault((about, relation, mention.name))
@@ -50,8 +52,10 @@ def facts_of(text: str, title: str, mentions: Sequence[Mention], most: int, list
     yield from seen
 
 
+def _words(text: str) -> list[str]:
+    return (ASCII_WORD if text.isascii() else WORD).findall(text)
+
+
 def _lists(between: str, lists: Collection[str]) -> bool:
     """Whether what stands between two names only lists them."""
-    return all(word.casefold() in lists for word in WORD.findall(between)) and (
-        SIGNS.sub("", between) == "" or SIGNS.sub("", "".join(WORD.sub("", between))) == ""
-    )
+    return len(between) < 20 and all(word.casefold() in lists for word in _words(between)) and not SIGNS.sub("", WORD.sub("", between))
