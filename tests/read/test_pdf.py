@@ -30,11 +30,8 @@ def written(pages: list[list[str]], title: str = "") -> bytes:
         out += f"{i} 0 obj\n{body}\nendobj\n".encode("latin-1")
     table = "".join(f"{place:010} 00000 n \n" for place in places)
     size = len(objects) + 1
-    return (
-        out
     end = f"trailer\n<< /Size {size} /Root 1 0 R /Info {size - 1} 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
     return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode()
-    )
 
 
 def test_pages_are_documents_under_their_file_with_numbers_to_cite_and_filter_by(tmp_path):
