@@ -214,7 +214,7 @@ def test_a_deadline_stops_it_and_is_said():
     found = prove(one, NOTHING, deadline=0.0)
     check(one, found)
     assert (found.proved, found.work["stopped by"]) == (False, "deadline")
-    assert prove(one, solve(one, "best"), deadline=3600.0).proved
+    assert prove(one, solve(one, "best"), 10**12, deadline=3600.0).proved
 
 
 def test_what_cannot_be_asked_is_refused():

@@ -70,7 +70,7 @@ class Programme:
         """Return ("optimal", "infeasible" or "stopped", x in 0 and 1 or empty, what no integer x is worth more than, nodes)."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        options: Any = {"mip_rel_gap": 0.0, "node_limit": nodes} | ({} if seconds is None else {"time_limit": seconds})
+        options: Any = {"mip_rel_gap": 0.0, "node_limit": min(nodes, 2**31 - 1)} | ({} if seconds is None else {"time_limit": seconds})
         rows = LinearConstraint(self.matrix, -np.inf, self.limits)
         whole = np.ones(len(lower), np.int64)
         found: Any = milp(-self.prizes, integrality=whole, bounds=Bounds(lower, upper), constraints=rows, options=options)
