@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain, combinations
 
 import numpy as np
@@ -105,6 +106,14 @@ def test_a_tree_regrown_around_a_choice_is_worth_no_less(one, method):
 
     start = solve(one, method)
     assert tree(one, start).value >= start.value - 1e-12
+
+
+@given(problems(), st.integers(0, 6))
+def test_the_ladder_ends_at_the_optimum_which_more_budget_never_lowers(one, more):
+    found = solve(one)
+    assert found.proved
+    assert found.value == pytest.approx(optimum(one))
+    assert solve(replace(one, budget=one.budget + more)).value >= found.value - 1e-9
 
 
 def test_density_passes_a_connector_where_greedy_is_stuck():

@@ -23,7 +23,7 @@ from clew.algorithms.knapsack import best_within, paying
 from clew.graph import NOTHING, Floats, Mask, Rows, frozen
 
 ROUNDS = 30  # exchanges that `local` tries, and trees that `tree` grows, at most
-WORK = 40  # rounds of cuts that `solve` may spend on a proof
+WORK = 40  # linear programmes that `solve` may spend on a proof
 CLOSE = 1e-9  # a bound this near to a value, relatively, proves it
 
 
@@ -66,7 +66,8 @@ def solve(problem: Problem, method: str = "auto", work: int = WORK, deadline: fl
     Args:
         method: "auto" (the best of the heuristics, then cuts until it is proved or the work is done), "best" (the heuristics alone),
             "greedy", "density", "local", "tree" or "lagrange".
-        work: how many rounds of cuts at most; a count, so that answers repeat. deadline: seconds for them, opt-in, said in `work`.
+        work: linear programmes at most (see `clew.algorithms.cuts.prove`); a count, so that answers repeat.
+        deadline: seconds for them, opt-in, said in `work`.
     """
     if method != "auto":
         if method not in METHODS:
@@ -75,10 +76,8 @@ def solve(problem: Problem, method: str = "auto", work: int = WORK, deadline: fl
     found = best_of(problem)
     if found.proved or work < 1:
         return found
-    try:
-        from clew.algorithms.cuts import prove
-    except ModuleNotFoundError:
-        return replace(found, work={**found.work, "proof": "no cuts at hand: the bound is the fractional knapsack's"})
+    from clew.algorithms.cuts import prove
+
     return prove(problem, found, work, deadline)
 
 

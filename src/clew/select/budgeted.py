@@ -133,7 +133,7 @@ class _Asked:
                 "linked": len(linked),
                 "tokens": int(tokens[places].sum()),
                 "proved": found.proved,
-                **found.work,
+                "work": dict(found.work),
             },
         )
 
