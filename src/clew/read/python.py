@@ -86,14 +86,17 @@ def _signature(node: Any) -> str:
 def _uses(tree: ast.Module, place: Callable[[int, int], int]) -> Iterator[tuple[int, str]]:
     """Every import, and every use of what it binds, with the modules that may be meant."""
     bound: dict[str, tuple[str, ...]] = {}
+    names: list[ast.Name] = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             at = place(node.lineno, node.col_offset)
             for name, targets in _imported(node):
                 bound[name] = targets
                 yield from ((at, target) for target in targets)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in bound:
+        elif isinstance(node, ast.Name):
+            names.append(node)
+    for node in names:
+        if node.id in bound:
             at = place(node.lineno, node.col_offset)
             yield from ((at, target) for target in bound[node.id])
 
