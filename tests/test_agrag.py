@@ -157,3 +157,16 @@ def test_terminals_are_the_ends_of_the_nearest_facts_in_their_order_then_passage
     assert index.graph.kinds[seeds.terminals[-1]] == "passage"
     assert seeds.fact_scores[0] >= seeds.fact_scores[1] > 0
     assert len(set(seeds.terminals.tolist())) == len(seeds.terminals)
+
+
+def test_facts_of_a_few_passages_count_by_their_share_of_the_nearest(embed):
+    few = {id: FACTS[id] for id in ("anna", "dogs")}
+    graph = Index.from_documents(DOCUMENTS, embedder=embed, facts=few).graph
+    seeds = MappedFacts(top=5).on(graph)(Query(QUESTION, np.float32(embed([QUESTION])[0])))
+    assert seeds.notes["told"] == pytest.approx(2 / 5)
+    assert len(seeds.facts) == 2
+    assert len(MappedFacts(top=1).on(graph)(Query(QUESTION, np.float32(embed([QUESTION])[0]))).facts) <= 1
+    none = MappedFacts(top=1, passages=0).on(Index.from_documents(DOCUMENTS, embedder=embed, facts={"dogs": FACTS["dogs"]}).graph)
+    found = none(Query("Ben grew up in Corfu.", np.float32(embed(["Ben grew up in Corfu."])[0])))
+    assert len(found.facts) == 0
+    assert "mapped to none of the facts" in found.notes["fallback"]

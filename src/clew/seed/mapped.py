@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.rank import best
-from clew.graph import Graph, Query, Seeds, frozen
+from clew.graph import Floats, Graph, Mask, Query, Seeds, frozen
 from clew.seed.dense import Dense, cosines
 
 
@@ -20,8 +20,9 @@ from clew.seed.dense import Dense, cosines
 class MappedFacts:
     """Terminals are the ends of the `top` nearest facts, the nearest fact's first, then the `passages` nearest passages.
 
-    Weights are the passages' similarities. Where the question is mapped to no fact, the terminals are the `top` nearest passages, and the
-    trace says so.
+    Where facts were read from only a share of the passages most like the question, it is mapped to that share of `top` facts: those of
+    other passages would lead away from the ones without. Weights are the passages' similarities. Where the question is mapped to no fact,
+    the terminals are the `top` nearest passages, and the trace says so.
 
     Attributes:
         top: how many facts the question is mapped to; only facts with a positive cosine count.
@@ -35,18 +36,22 @@ class MappedFacts:
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, dense = graph.facts, Dense(self.kinds).on(graph)
-        known = bool(facts.vectors.any())
+        known, told = bool(facts.vectors.any()), np.zeros(len(graph), np.bool_)
+        told[facts.read_from.values] = True
 
         def touch(query: Query) -> Seeds:
             similar = dense(query)
             vector = query.vector if query.fact_vector is None else query.fact_vector
             notes: dict[str, Any] = dict(similar.notes)
             scores = np.maximum(cosines(facts.vectors, vector), 0) if known and vector is not None else np.zeros(len(facts))
-            mapped = best(scores, self.top)
+            share = _told_share(similar.weights, told, 2 * self.top)
+            if len(facts) and share < 1:
+                notes["told"] = share
+            mapped = best(scores, round(self.top * share))
             mapped = mapped[np.round(scores[mapped], 9) > 0]
             ends = np.stack([facts.subjects[mapped], facts.objects[mapped]], axis=1).reshape(-1).tolist() if len(mapped) else []
             if not ends:
-                why = "the question is like none of the facts" if len(facts) else "the graph has no facts"
+                why = "the question is mapped to none of the facts" if len(facts) else "the graph has no facts"
                 notes["fallback"] = "; ".join([*([notes["fallback"]] if "fallback" in notes else []), f"{why}: passages are joined"])
             ranked = best(similar.weights, self.passages if ends else self.top)
             nearest = ranked[similar.weights[ranked] > 0].tolist()
@@ -54,3 +59,10 @@ class MappedFacts:
             return Seeds(similar.weights, frozen(terminals, np.int32), frozen(mapped, np.int32), frozen(scores[mapped], np.float64), notes)
 
         return touch
+
+
+def _told_share(weights: Floats, told: Mask, k: int) -> float:
+    """Of the `k` passages most like the question, the share that facts were read from; 1 where that cannot be said."""
+    nearest = best(weights, k)
+    nearest = nearest[weights[nearest] > 0]
+    return float(told[nearest].mean()) if len(nearest) and told.any() else 1.0
