@@ -166,7 +166,8 @@ def _search(state: _State, backend: str) -> None:
 def _integer(state: _State, programme: Programme, cutter: _Cutter, lower: Floats, upper: Floats, scale: float) -> int:
     """Solve the integer programme over the cuts so far; its choice is cut off where it is not connected. Return how still it is now."""
     nodes = (state.work - state.spent) * NODES
-    status, x, bound, used = programme.solve_integer(lower, upper, nodes, state.seconds())
+    least = (state.wanted - state.constant) / scale
+    status, x, bound, used = programme.solve_integer(lower, upper, least, nodes, state.seconds())
     state.spent += 1 + used // NODES
     state.counts["integer programmes"] += 1
     state.counts["nodes"] += used
@@ -189,7 +190,7 @@ def _integer(state: _State, programme: Programme, cutter: _Cutter, lower: Floats
         matrix, limits = cutter.without(rows)
     state.counts["cuts"] += len(limits)
     programme.add(matrix, limits)
-    return STALLED
+    return 0
 
 
 def _base(one: Problem) -> tuple[Any, Floats]:

@@ -66,12 +66,19 @@ class Programme:
         total = float(self.limits @ y + np.maximum(left * lower, left * upper).sum())
         return total + 1e-10 * (1 + abs(total)), left
 
-    def solve_integer(self, lower: Floats, upper: Floats, nodes: int, seconds: float | None) -> tuple[str, Floats, float, int]:
-        """Return ("optimal", "infeasible" or "stopped", x in 0 and 1 or empty, what no integer x is worth more than, nodes)."""
+    def solve_integer(
+        self, lower: Floats, upper: Floats, least: float, nodes: int, seconds: float | None
+    ) -> tuple[str, Floats, float, int]:
+        """Return ("optimal", "infeasible" or "stopped", x in 0 and 1 or empty, what no integer x is worth more than, nodes).
+
+        Only what is worth `least` or more is looked for: half the time, measured, and infeasible says that there is none.
+        """
         from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array, vstack
 
         options: Any = {"mip_rel_gap": 0.0, "node_limit": min(nodes, 2**31 - 1)} | ({} if seconds is None else {"time_limit": seconds})
-        rows = LinearConstraint(self.matrix, -np.inf, self.limits)
+        worth = csr_array(-self.prizes[None, :])
+        rows = LinearConstraint(vstack([self.matrix, worth], "csr"), -np.inf, np.append(self.limits, -least))
         whole = np.ones(len(lower), np.int64)
         found: Any = milp(-self.prizes, integrality=whole, bounds=Bounds(lower, upper), constraints=rows, options=options)
         state = {0: "optimal", 2: "infeasible"}.get(found.status, "stopped")
