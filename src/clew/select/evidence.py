@@ -52,7 +52,7 @@ def evidence(
         fact_share: the share of the room that is kept for facts; what they leave goes to passages.
         repeat: say a fact also where a passage that it was read from is read.
         most: stop at so many passages. rest: the others by "prize" or by "similarity", the seed's weight.
-        tree_first: the subgraph's passages come before the others, by the order they came to it; or all by `rest`.
+        tree_first: the subgraph's passages come before the others, by the order they came to it; or only its terminals do.
     """
     content, kept = graph.content, bridges(candidates)
     kept = kept[content[kept]]
@@ -122,7 +122,7 @@ def _in_turn(graph: Graph, seeds: Seeds, prizes: Floats, candidates: Subgraph, j
     worth = seeds.weights if rest == "similarity" else prizes
     others = np.flatnonzero(free & ((prizes > 0) | (seeds.weights > 0)))
     order = np.lexsort((others, -np.round(seeds.weights[others], 9), -np.round(worth[others] / max(worth.max(initial=0), 1e-300), 9)))
-    queue = [*queue, *others[order].tolist()] if tree_first else others[order].tolist()
+    queue = [*queue, *others[order].tolist()] if tree_first else [*seeds.terminals.tolist(), *others[order].tolist()]
     return [row for row in dict.fromkeys(queue) if free[row]]
 
 
