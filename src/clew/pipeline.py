@@ -57,7 +57,7 @@ class Pipeline:
                 for name, select in selects:
                     with _timed(trace, name) as notes:
                         chosen = select(query, seeds, prizes, chosen, room)
-                        notes |= {"nodes": len(chosen.nodes), "edges": len(chosen.edges), "room": room, **chosen.trace}
+                        notes |= {**chosen.trace, "nodes": len(chosen.nodes), "edges": len(chosen.edges), "room": room}
                 return chosen
 
             def read(chosen: Subgraph) -> Reading:
@@ -173,7 +173,7 @@ def _context(
         edges=ties(graph, frozen(nodes, np.int32), chosen),
         trace=tuple(trace),
         value=float(sum(item.score for item in items)),
-        bound=bound,
+        bound=None if filled else bound,  # what only filled the list was no part of what was bounded
         missing=tuple((graph.ids[a], graph.ids[b]) for a, b in chosen.missing),
         dropped=tuple(dropped),
     )
