@@ -282,3 +282,11 @@ def test_without_a_command_the_help_is_shown_and_the_version_is_the_packages(cap
         cli.main(["--version"])
     assert done.value.code == 0
     assert capsys.readouterr().out == f"clew {clew.__version__}\n"
+
+
+def test_names_give_the_recipes_on_facts_something_to_walk_on(capsys, tmp_path):
+    (tmp_path / "a.txt").write_text("Theseus of Athens killed the Minotaur.")
+    (tmp_path / "b.txt").write_text("Ariadne helped Theseus of Athens.")
+    asked = ("ask", tmp_path, "Who killed the Minotaur?", "--recipe", "hipporag", "--json")
+    facts = [json.loads(run(capsys, *asked, *more)[1])["trace"][0]["notes"]["facts"] for more in ((), ("--names",))]
+    assert facts[0] == 0 < facts[1]

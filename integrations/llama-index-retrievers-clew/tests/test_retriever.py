@@ -314,3 +314,13 @@ def test_a_deep_copy_shares_the_corpus(index):
 def test_constant_vectors_and_one_document_are_answered(documents, question):
     assert len(ClewRetriever.from_documents(documents, MockEmbedding(4)).retrieve(question)) > 0
     assert ids(ClewRetriever.from_documents(documents[:1]).retrieve(question)) == ["corfu"]
+
+
+def test_an_extractor_reads_facts_out_of_documents_and_nodes():
+    documents = [
+        Document(text="Theseus of Athens killed the Minotaur.", id_="a"),
+        Document(text="Ariadne helped Theseus of Athens.", id_="b"),
+    ]
+    how = {"extractor": clew.read.Names(), "recipe": "hipporag"}
+    for made in (ClewRetriever.from_documents(documents, **how), ClewRetriever.from_nodes(documents, **how)):
+        assert made.context("Who killed the Minotaur?").trace[0].notes["facts"] > 0

@@ -80,6 +80,9 @@ def _reading(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a sentence-transformers model (default: clew's own, fitted to what is read); give it again to ask an index made with it",
     )
+    command.add_argument(
+        "--names", action="store_true", help="read names and what is said of them, without a model, for the recipes on facts"
+    )
     command.add_argument("--facts", type=Path, metavar="FILE", help="JSON: {document id: [[subject, relation, object], ...]}")
 
 
@@ -176,7 +179,7 @@ EXAMPLES = """examples:
 ASK = """examples:
   clew ask docs/ "How do I cancel a running job?"              the context, then its sources
   clew ask docs/ "..." --budget 500 --explain                  why each item is there, what was left out
-  clew ask docs/ "..." --recipe hipporag --style numbered      another method, items numbered to be cited
+  clew ask docs/ "..." --names --recipe hipporag --style numbered   a walk over names and facts, items numbered to be cited
   clew ask docs/ "..." --where file_name=jobs.md --where file_name=queues.md
   clew ask docs/ "..." --json | jq '.items[].id'
   clew ask docs/ "..." --html why.html                         a page that shows the way to every item

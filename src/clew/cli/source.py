@@ -36,12 +36,13 @@ def opened(options: argparse.Namespace) -> Index:
 
 def made(options: argparse.Namespace) -> Index:
     """Return the index of the folder or file `options.source`."""
-    from clew.read.split import Splitter
+    from clew.read import Names, Splitter
 
     index = Index.from_documents(
         _existing(options.source),
         embedder=options.embedder,
         facts=None if options.facts is None else facts_of(options.facts),
+        extractor=Names() if options.names else None,
         splitter=Splitter(tokens=TOKENS if options.tokens is None else options.tokens),
         progress=watched(),
     )

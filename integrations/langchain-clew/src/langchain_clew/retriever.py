@@ -76,6 +76,7 @@ class ClewRetriever(BaseRetriever):
         embeddings: Any = None,
         *,
         facts: Triples | None = None,
+        extractor: Any = None,
         splitter: Any = None,
         count: Any = None,
         progress: bool = False,
@@ -86,13 +87,14 @@ class ClewRetriever(BaseRetriever):
         Args:
             documents: LangChain documents; one without an id gets one.
             embeddings: LangChain `Embeddings`, or anything else that `clew.Index.from_documents` takes; None for clew's own.
-            facts: triples (subject, relation, object) by document id. splitter: cuts documents further; None keeps each whole.
+            facts: triples (subject, relation, object) by document id. extractor: reads more out of the texts, such as `clew.read.Names()`.
+            splitter: cuts documents further; None keeps each whole.
             count: the tokenizer, for instance `llm.get_num_tokens` or a tiktoken name. progress: show bars.
             **fields: `recipe`, `budget`, `k`, ... as in the constructor.
         """
         cls._refuse_unknown(fields)
         index = clew.Index.from_documents(
-            list(documents), embedder=embeddings, facts=facts, splitter=splitter, count=count, progress=progress
+            list(documents), embedder=embeddings, facts=facts, extractor=extractor, splitter=splitter, count=count, progress=progress
         )
         return cls(index=index, **fields)
 

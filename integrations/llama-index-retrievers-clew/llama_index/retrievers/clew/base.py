@@ -71,6 +71,7 @@ class ClewRetriever(Asking, BaseRetriever):
         embed_model: Any = None,
         *,
         facts: Mapping[str, Iterable[Triple]] | None = None,
+        extractor: Any = None,
         splitter: Any = None,
         count: Callable[[str], Any] | str | None = None,
         show_progress: bool = False,
@@ -81,14 +82,22 @@ class ClewRetriever(Asking, BaseRetriever):
         Args:
             embed_model: a LlamaIndex embedding, or what else `clew.Index` embeds with; None: clew's own, fitted on these texts.
             facts: triples (subject, relation, object) by document id. count: a tokenizer, or the name of one.
+            extractor: reads more facts out of the texts, such as `clew.read.Names()`, which needs no language model.
             splitter: a LlamaIndex node parser or a splitter of clew's; None keeps each document whole.
             options: the arguments of the constructor but the index.
         """
         check_options(options, CONSTRUCTOR)
         if isinstance(splitter, TransformComponent):
-            return cls.from_nodes(splitter(documents), embed_model, facts=facts, count=count, show_progress=show_progress, **options)
+            how: dict[str, Any] = {"facts": facts, "extractor": extractor, "count": count, "show_progress": show_progress}
+            return cls.from_nodes(splitter(documents), embed_model, **how, **options)
         made = clew.Index.from_documents(
-            documents, embedder=embed_model, facts=facts, splitter=splitter, count=count, progress=show_progress
+            documents,
+            embedder=embed_model,
+            facts=facts,
+            extractor=extractor,
+            splitter=splitter,
+            count=count,
+            progress=show_progress,
         )
         return cls(made, **options)
 
@@ -99,6 +108,7 @@ class ClewRetriever(Asking, BaseRetriever):
         embed_model: Any = None,
         *,
         facts: Mapping[str, Iterable[Triple]] | None = None,
+        extractor: Any = None,
         count: Callable[[str], Any] | str | None = None,
         show_progress: bool = False,
         **options: Any,
@@ -106,11 +116,12 @@ class ClewRetriever(Asking, BaseRetriever):
         """Index nodes as they are and return a retriever over them; an embedding that a node has must be `embed_model`'s.
 
         Args:
-            embed_model, facts, count, options: as in `from_documents`; facts are named by node id or by the id of its source.
+            embed_model, facts, extractor, count, options: as in `from_documents`; facts are named by node id or by the id of its source.
         """
         check_options(options, CONSTRUCTOR)
         given = nodes if embed_model is not None else [without_vector(node) for node in nodes]
-        return cls(clew.Index.from_documents(given, embedder=embed_model, facts=facts, count=count, progress=show_progress), **options)
+        made = clew.Index.from_documents(given, embedder=embed_model, facts=facts, extractor=extractor, count=count, progress=show_progress)
+        return cls(made, **options)
 
     @classmethod
     def from_index(
