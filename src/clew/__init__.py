@@ -8,7 +8,7 @@ from clew.graph import Graph, Query, Seeds, Subgraph
 from clew.index import Index
 from clew.narrow import narrow
 from clew.pipeline import Pipeline
-from clew.read import Splitter
+from clew.read import Names, Splitter
 from clew.render import Render
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Graph",
     "Index",
     "Item",
+    "Names",
     "Pipeline",
     "Query",
     "Render",

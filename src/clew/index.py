@@ -65,7 +65,7 @@ class Index:
                 name of one; None for the embedded default, which is fitted on the passages and needs no download.
             facts: triples (subject, relation, object) by document id.
             extractor: reads facts out of the passages: a function text -> triples, or an object with `triples(passages)`, such as
-                `clew.read.Names()`, which needs no language model; None reads none.
+                `clew.Names()`, which needs no language model; None reads none.
             splitter: cuts documents into sections, passages and sentences, as `clew.Splitter()` does; None keeps each whole.
             count: the tokenizer that budgets are counted with: a function text -> number (or list) of tokens, a tokenizer with `encode`,
                 or the name of a tiktoken encoding; None for clew's own estimate.

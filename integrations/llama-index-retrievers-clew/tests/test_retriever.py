@@ -321,6 +321,6 @@ def test_an_extractor_reads_facts_out_of_documents_and_nodes():
         Document(text="Theseus of Athens killed the Minotaur.", id_="a"),
         Document(text="Ariadne helped Theseus of Athens.", id_="b"),
     ]
-    how = {"extractor": clew.read.Names(), "recipe": "hipporag"}
+    how = {"extractor": clew.Names(), "recipe": "hipporag"}
     for made in (ClewRetriever.from_documents(documents, **how), ClewRetriever.from_nodes(documents, **how)):
         assert made.context("Who killed the Minotaur?").trace[0].notes["facts"] > 0

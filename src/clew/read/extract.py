@@ -46,7 +46,7 @@ def extracted(extractor: Any, passages: Sequence[Passage]) -> list[list[Triple]]
     if not callable(extractor):
         raise TypeError(
             f"cannot extract with a {type(extractor).__name__}: wanted a function text -> [(subject, relation, object), ...], "
-            "or an object with triples(passages), such as clew.read.Names()"
+            "or an object with triples(passages), such as clew.Names()"
         )
     return [_of_one(extractor, passage) for passage in passages]
 

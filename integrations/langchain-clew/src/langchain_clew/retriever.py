@@ -87,7 +87,7 @@ class ClewRetriever(BaseRetriever):
         Args:
             documents: LangChain documents; one without an id gets one.
             embeddings: LangChain `Embeddings`, or anything else that `clew.Index.from_documents` takes; None for clew's own.
-            facts: triples (subject, relation, object) by document id. extractor: reads more out of the texts, such as `clew.read.Names()`.
+            facts: triples (subject, relation, object) by document id. extractor: reads more out of the texts, such as `clew.Names()`.
             splitter: cuts documents further; None keeps each whole.
             count: the tokenizer, for instance `llm.get_num_tokens` or a tiktoken name. progress: show bars.
             **fields: `recipe`, `budget`, `k`, ... as in the constructor.

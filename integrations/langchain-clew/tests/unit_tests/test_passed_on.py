@@ -76,5 +76,5 @@ def test_a_splitter_cuts_the_documents_and_a_piece_says_which_it_is_of(documents
 
 
 def test_an_extractor_reads_facts_out_of_the_texts(documents, embeddings):
-    retriever = ClewRetriever.from_documents(documents, embeddings, extractor=clew.read.Names(), recipe="hipporag")
+    retriever = ClewRetriever.from_documents(documents, embeddings, extractor=clew.Names(), recipe="hipporag")
     assert retriever.context("Who killed the Minotaur?").trace[0].notes["facts"] > 0

@@ -82,7 +82,7 @@ class ClewRetriever(Asking, BaseRetriever):
         Args:
             embed_model: a LlamaIndex embedding, or what else `clew.Index` embeds with; None: clew's own, fitted on these texts.
             facts: triples (subject, relation, object) by document id. count: a tokenizer, or the name of one.
-            extractor: reads more facts out of the texts, such as `clew.read.Names()`, which needs no language model.
+            extractor: reads more facts out of the texts, such as `clew.Names()`, which needs no language model.
             splitter: a LlamaIndex node parser or a splitter of clew's; None keeps each document whole.
             options: the arguments of the constructor but the index.
         """
