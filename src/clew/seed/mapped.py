@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Mask, Query, Seeds, frozen
+from clew.graph import Graph, Query, Seeds, frozen
 from clew.seed.dense import Dense, cosines
+from clew.seed.facts import told_share
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class MappedFacts:
             vector = query.vector if query.fact_vector is None else query.fact_vector
             notes: dict[str, Any] = dict(similar.notes)
             scores = np.maximum(cosines(facts.vectors, vector), 0) if known and vector is not None else np.zeros(len(facts))
-            share = _told_share(similar.weights, told, 2 * self.top)
+            share = told_share(similar.weights, told, 2 * self.top)
             if len(facts) and share < 1:
                 notes["told"] = share
             mapped = best(scores, round(self.top * share))
@@ -59,10 +60,3 @@ class MappedFacts:
             return Seeds(similar.weights, frozen(terminals, np.int32), frozen(mapped, np.int32), frozen(scores[mapped], np.float64), notes)
 
         return touch
-
-
-def _told_share(weights: Floats, told: Mask, k: int) -> float:
-    """Of the `k` passages most like the question, the share that facts were read from; 1 where that cannot be said."""
-    nearest = best(weights, k)
-    nearest = nearest[weights[nearest] > 0]
-    return float(told[nearest].mean()) if len(nearest) and told.any() else 1.0
