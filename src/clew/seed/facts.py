@@ -49,8 +49,8 @@ class LinkedFacts:
             vector = query.vector if query.fact_vector is None else query.fact_vector
             if not known.any() or vector is None or not vector.any():
                 why = "the graph has no facts with vectors" if not known.any() else "the question has no vector"
-                similar = dense(query)
-                return Seeds(similar.weights, notes={**similar.notes, "fallback": f"{why}: the passages alone are the seeds"})
+                found = dense(query)
+                return Seeds(found.weights, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
             scores = np.where(known, scaled(cosines(facts.vectors, vector)), 0)
             nearest = best(scores, self.top)
             nearest = nearest[scores[nearest] > 0]
