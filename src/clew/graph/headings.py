@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clew.graph.core import CONNECTORS
+
 if TYPE_CHECKING:
     from clew.graph.core import Graph
 
 
 def titles_of(graph: Graph, node: int) -> list[str]:
-    """Return the titles of the containers around a node, outermost first; equal ones once, empty ones not at all."""
+    """Return the titles of the containers around a node, outermost first; equal ones once, empty ones not at all.
+
+    The passage around a sentence is no title.
+    """
     titles: list[str] = []
     above = int(graph.parents[node])
     while above >= 0:
-        titles.append(" ".join(graph.texts[above].split()))
+        if graph.kinds[above] in CONNECTORS:
+            titles.append(" ".join(graph.texts[above].split()))
         above = int(graph.parents[above])
     return [title for title in dict.fromkeys(reversed(titles)) if title]
 
