@@ -14,14 +14,13 @@ from clew.context import Context, Step
 from clew.document import Document
 from clew.embed import Embedder, embed_all, unit_rows
 from clew.graph import UNLIMITED, Edges, Graph, Query, Vectors
-from clew.link import Contains, Facts, Hyperlink, Mentions, Next, Shared, Similar, Synonym
-from clew.read import Split, Triple, documents_of, read
-from clew.stage import Link, Method
+from clew.making import LINKS, Failed, graph_of, written_about
+from clew.read import Split, Triple, documents_of
+from clew.stage import Link, Method, Write
 from clew.tokens import counter
 from clew.vectors import embedded_instead, embedded_rows, embedded_text, with_vectors
 from clew.where import Where, restricted
 
-LINKS: tuple[Link, ...] = (Contains(), Next(), Mentions(), Facts(), Hyperlink(), Shared(), Similar(), Synonym())
 BUDGET = 2000
 
 
@@ -42,6 +41,8 @@ class Index:
     fitted: bool = False
     skipped: tuple[tuple[str, str], ...] = ()
     extractor: Any = None
+    writers: tuple[Write, ...] = ()
+    failed: Failed = ()
 
     @classmethod
     def from_documents(
@@ -80,8 +81,10 @@ class Index:
             seen = f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
             raise ValueError(f"no documents came: an index needs at least one with text{seen}")
         given = {id: list(said) for id, said in (facts or {}).items()}
-        made = _built(tuple(found), given, splitter, counter(count), embedder, tuple(links), {}, progress, extractor)
-        return replace(made, skipped=tuple(skipped))
+        counted = counter(count)
+        made, graph = graph_of(tuple(found), given, splitter, counted, embedder, tuple(links), {}, progress, extractor)
+        fitted = embedder is None
+        return cls(graph, made, tuple(found), given, splitter, tuple(links), fitted, tuple(skipped), extractor)
 
     @classmethod
     def from_graph(cls, graph: Graph, *, embedder: Any = None, links: Sequence[Link] = (), progress: bool = False) -> Index:
@@ -179,6 +182,14 @@ class Index:
             raise ValueError("deleting these would leave an index without documents")
         return self.again(left, {id: said for id, said in self.facts.items() if id not in gone})
 
+    def written(self, *writers: Write, progress: bool = False) -> Index:
+        """Return the index with texts made of what it holds, such as `clew.write.Reports()`; `add` and `delete` make them anew.
+
+        What could not be made is in `failed`, with the reasons. Under a filter, those that need a language model are left out.
+        """
+        graph, failed = written_about(self.graph, self.embedder, writers, {}, progress)
+        return replace(self, graph=graph, writers=(*self.writers, *writers), failed=(*self.failed, *failed))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the index to a folder, whole or not at all, without the framework objects its documents came as; see `clew.store.save`."""
         from clew.store import save
@@ -195,17 +206,23 @@ class Index:
         splitter: Any = ...,
         links: Any = ...,
         extractor: Any = ...,
+        writers: Any = ...,
         verify: Literal["size", "full"] = "size",
         generation: int | None = None,
     ) -> Index:
         """Return the index that was saved in a folder; what is not clew's own is given again: see `clew.store.load`."""
         from clew.store import load
 
-        return load(
-            path, embedder=embedder, count=count, splitter=splitter, links=links, extractor=extractor, verify=verify, generation=generation
-        )
+        own = {"embedder": embedder, "count": count, "splitter": splitter, "links": links, "extractor": extractor, "writers": writers}
+        return load(path, **own, verify=verify, generation=generation)
 
-    def again(self, documents: tuple[Document, ...], facts: Mapping[str, Sequence[Triple]], progress: bool = False) -> Index:
+    def again(
+        self,
+        documents: tuple[Document, ...],
+        facts: Mapping[str, Sequence[Triple]],
+        progress: bool = False,
+        writers: tuple[Write, ...] | None = None,
+    ) -> Index:
         """Return the index of these documents and facts, made as this one was; what is embedded already is not embedded again."""
         if not self.documents:
             raise ValueError("this index was made of a graph: change the graph, and make an index of that")
@@ -218,8 +235,11 @@ class Index:
                     known[embedded_text(self.graph, row, instead)] = self.graph.vectors[row]
             known |= dict(zip(self.graph.facts.texts, self.graph.facts.vectors, strict=True))
         embedder = None if self.fitted else self.embedder
-        made = _built(documents, facts, self.splitter, self.graph.count, embedder, self.links, known, progress, self.extractor)
-        return replace(made, skipped=self.skipped)
+        how = self.splitter, self.graph.count, embedder, self.links, known, progress, self.extractor
+        embedder, graph = graph_of(documents, facts, *how)
+        chosen = self.writers if writers is None else writers
+        graph, failed = written_about(graph, embedder, chosen, known, progress)
+        return replace(self, graph=graph, embedder=embedder, documents=documents, facts=facts, writers=chosen, failed=failed)
 
     def answer(
         self,
@@ -259,29 +279,6 @@ class _Bound:
 
     def of(self, graph: Graph) -> Callable[[Query, int], Context]:
         return self.method.on(graph)
-
-
-def _built(
-    documents: tuple[Document, ...],
-    facts: Mapping[str, Sequence[Triple]],
-    splitter: Split | None,
-    count: Callable[[str], int],
-    embedder: Any,
-    links: tuple[Link, ...],
-    known: Mapping[str, Any],
-    progress: bool,
-    extractor: Any,
-) -> Index:
-    from tqdm import tqdm
-
-    for document in documents:
-        if not document.heading and not document.text.strip():
-            raise ValueError(f"the document {document.id!r} has no text")
-    graph = read(documents, splitter=splitter, facts=facts, extractor=extractor, count=count, progress=progress)
-    made, graph = with_vectors(graph, embedder, instead=embedded_instead(documents), known=known, progress=progress)
-    bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
-    graph = graph.linked(Edges.join([link.on(graph) for link in bar]))
-    return Index(graph, made, documents, facts, splitter, links, fitted=embedder is None, extractor=extractor)
 
 
 def checked(question: str, budget: int | None, limit: int | None, deadline: float | None = None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from clew.graph import Edges, Floats, Graph, Query, Reading, Seeds, Subgraph
+from clew.graph import Edges, Floats, Graph, Query, Reading, Seeds, Subgraph, Written
 
 if TYPE_CHECKING:
     from clew.context import Context
@@ -24,6 +24,15 @@ class Link(Protocol):
     @property
     def corpus_wide(self) -> bool: ...
     def on(self, graph: Graph) -> Edges: ...
+
+
+class Write(Protocol):
+    """What can be made of what the graph holds?  passages -> texts that are kept in it, once, after it is linked.
+
+    One that asks a language model has it as its `model`; where that is None, it has a way without.
+    """
+
+    def on(self, graph: Graph) -> Written: ...
 
 
 class Seed(Protocol):

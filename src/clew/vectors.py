@@ -49,8 +49,8 @@ def with_vectors(
 
 
 def embedded_rows(graph: Graph) -> Any:
-    """Return the rows that have vectors: content and entities."""
-    return np.flatnonzero(graph.content | graph.kinds.mask("entity"))
+    """Return the rows that have vectors: content, made texts and entities."""
+    return np.flatnonzero(graph.content | graph.made | graph.kinds.mask("entity"))
 
 
 def embedded_text(graph: Graph, row: int, instead: Mapping[str, str]) -> str:

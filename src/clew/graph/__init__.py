@@ -7,6 +7,7 @@ from clew.graph.edges import Edges, Facts
 from clew.graph.headings import headed, heading_of
 from clew.graph.links import Adjacency, Links
 from clew.graph.travel import NOTHING, UNLIMITED, Query, Reading, Seeds, Subgraph
+from clew.graph.written import Written, extended
 
 __all__ = [
     "CONNECTORS",
@@ -28,7 +29,9 @@ __all__ = [
     "Seeds",
     "Subgraph",
     "Vectors",
+    "Written",
     "count_words",
+    "extended",
     "frozen",
     "headed",
     "heading_of",

@@ -143,8 +143,9 @@ class Graph:
 
     @property
     def content(self) -> Mask:
-        """True for the nodes that are read as content, False for connectors (entities, documents, sections, communities)."""
-        return ~self.kinds.mask(*CONNECTORS)
+        """True for the documents' own content, False for connectors (entities, documents, sections, communities) and for made texts."""
+        own: Mask = ~self.kinds.mask(*CONNECTORS) & ~self.made
+        return own
 
     def links(self, kinds: Sequence[str | tuple[str, float]] | None = None, *, directed: bool = False, merge: str = "max") -> Links:
         """Return the adjacency over the chosen kinds of edge, in compressed rows, computed once.

@@ -27,6 +27,7 @@ def arrays_of(index: Index) -> Arrays:
     to.texts("given.documents", index.facts)
     to.lists("given.facts", [[part for triple in said for part in triple] for said in index.facts.values()])
     to.lists("skipped", index.skipped)
+    to.lists("failed", index.failed)
     if index.embedder.latent is not None:
         _write_latent(to, index.embedder.latent)
     return to.done()
@@ -46,7 +47,9 @@ def index_parts(array: Callable[[str], Any], count: Callable[[str], int], fitted
         for id, said in zip(of.texts("given.documents"), of.lists("given.facts"), strict=True)
     }
     skipped = tuple((file, reason) for file, reason in of.lists("skipped"))
-    parts = {"graph": graph, "documents": _read_documents(of, metadata, graph), "facts": facts, "skipped": skipped}
+    failed = tuple((text, reason) for text, reason in of.lists("failed"))
+    documents = _read_documents(of, metadata, graph)
+    parts = {"graph": graph, "documents": documents, "facts": facts, "skipped": skipped, "failed": failed}
     return parts, _read_latent(of) if fitted else None
 
 

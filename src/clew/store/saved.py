@@ -26,6 +26,7 @@ from clew.store.settings import (
     extractor_of,
     links_of,
     splitter_of,
+    writers_of,
 )
 
 MAPPED = ("nodes.vectors", "facts.vectors")
@@ -60,6 +61,7 @@ def save(index: Index, path: str | os.PathLike[str]) -> None:
         "splitter": described("splitter", index.splitter),
         "links": [described("links", link) for link in index.links],
         "extractor": described("extractor", index.extractor),
+        "writers": [described("writers", writer) for writer in index.writers],
         "fitted": index.fitted,
     }
     root = Path(path)
@@ -95,6 +97,7 @@ def load(
     splitter: Any = ...,
     links: Any = ...,
     extractor: Any = ...,
+    writers: Any = ...,
     verify: Verify = "size",
     generation: int | None = None,
 ) -> Index:
@@ -104,7 +107,7 @@ def load(
 
     Args:
         path: the folder. embedder, count, splitter, links, extractor: what the index was made with, where that is not clew's own. The
-            embedder is called once, to see that it is the same.
+            embedder is called once, to see that it is the same. writers: likewise, but wanted for `add` and `delete` alone.
         verify: "size" checks the sizes of all files, and the checksums of all but the vectors; "full" those of the vectors too.
         generation: an earlier one that is still there; None is the newest.
 
@@ -135,14 +138,16 @@ def load(
             raise ValueError(f"{error}{_earlier(there, chosen)}") from error
     else:
         raise ValueError(f"{root} changed {RETRIES} times while it was being opened")
-    return _opened(manifest, arrays, embedder, count, splitter, links, extractor)
+    return _opened(manifest, arrays, embedder, count, splitter, links, extractor, writers)
 
 
-def _opened(manifest: Manifest, arrays: Mapping[str, Any], embedder: Any, count: Any, splitter: Any, links: Any, extractor: Any) -> Index:
+def _opened(
+    manifest: Manifest, arrays: Mapping[str, Any], embedder: Any, count: Any, splitter: Any, links: Any, extractor: Any, writers: Any
+) -> Index:
     settings = manifest.settings
     counter = count_of(settings["count"], count)
     cut, linked = splitter_of(settings["splitter"], splitter), links_of(settings["links"], links)
-    reads = extractor_of(settings["extractor"], extractor)
+    reads, writes = extractor_of(settings["extractor"], extractor), writers_of(settings["writers"], writers)
     try:
         parts, latent = index_parts(partial(_array, arrays), counter, settings["embedder"]["own"])
     except (ValueError, TypeError, IndexError, RecursionError) as error:
@@ -150,7 +155,7 @@ def _opened(manifest: Manifest, arrays: Mapping[str, Any], embedder: Any, count:
     made = embedder_of(settings["embedder"], embedder, latent)
     elsewhere = frozenset(d.id for d in parts["documents"] if d.vector is not None or d.embedded_as is not None)
     check_embedder(made, parts["graph"], elsewhere)
-    return Index(**parts, embedder=made, splitter=cut, links=linked, fitted=settings["fitted"], extractor=reads)
+    return Index(**parts, embedder=made, splitter=cut, links=linked, fitted=settings["fitted"], extractor=reads, writers=writes)
 
 
 def _arrays(root: Path, manifest: Manifest, verify: Verify) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from types import EllipsisType
 from typing import Any
 
@@ -16,15 +16,16 @@ import numpy as np
 
 import clew.link
 import clew.read
+import clew.write
 from clew.embed import LATENT, Embedder, embed_all
-from clew.graph import Graph, count_words, headed
+from clew.graph import Graph, Written, count_words, headed
 from clew.latent import LatentSemantic
 from clew.store.plain import from_json, to_json
 from clew.tokens import Tiktoken, counter, name_of
 
 PROBE = "The clew of thread that Theseus unwound, 12,345 cubits of it; Ariadne's. 迷宫"
 LEAST = 0.98  # cosine of two vectors of one text by one embedder, with room for other batches, hardware and quantised answers
-HOMES = {"splitter": clew.read, "extractor": clew.read, "links": clew.link}
+HOMES = {"splitter": clew.read, "extractor": clew.read, "links": clew.link, "writers": clew.write}
 Record = Mapping[str, Any]
 NO_EXTRACTOR: Record = {"name": "None", "own": None, "parameters": {}, "counters": {}}
 
@@ -33,7 +34,8 @@ def checked(settings: Any) -> Record:
     """Return the settings of a manifest; raise ValueError or KeyError if they are none."""
     embedder, count = settings["embedder"], settings["count"]
     extractor = settings.get("extractor", NO_EXTRACTOR)  # an older clew knew none
-    parts = [settings["splitter"], extractor, *settings["links"]]
+    writers = settings.get("writers", [])
+    parts = [settings["splitter"], extractor, *settings["links"], *writers]
     names = [embedder["name"], count["name"], *(part["name"] for part in parts)]
     flags = (embedder["own"], count["own"], settings["fitted"])
     known = all(isinstance(part["parameters"], dict) and isinstance(part["counters"], dict) for part in parts if "own" in part)
@@ -41,12 +43,14 @@ def checked(settings: Any) -> Record:
         raise ValueError("its settings are not those of an index")
     if [type(embedder["dimension"]), type(count["probe"])] != [int, int] or any(type(flag) is not bool for flag in flags):
         raise ValueError("its settings are not those of an index")
-    return {**settings, "extractor": extractor}
+    return {**settings, "extractor": extractor, "writers": writers}
 
 
 def described(what: str, part: Any) -> Record:
     """Return how to make a splitter or link again, if it is clew's own, and its name."""
     name = type(part).__name__
+    if isinstance(part, Lost):
+        return {"name": part.name}
     if part is None or (is_dataclass(part) and getattr(HOMES[what], name, None) is type(part)):
         parameters = {} if part is None else {f.name: getattr(part, f.name) for f in fields(part) if f.init}
         counters = {field: name_of(value) for field, value in parameters.items() if _own_counter(value)}
@@ -78,6 +82,27 @@ def links_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
     given = tuple(given)
     saved, now = (f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given)))
     made: tuple[Any, ...] = _same("links", saved, now, given)
+    return made
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The place of a writer that is the caller's own and was not given again: the index can be asked, but not made anew."""
+
+    name: str
+    model: str = "lost"
+
+    def on(self, graph: Graph) -> Written:
+        raise ValueError(_wanted("writers", self.name))
+
+
+def writers_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
+    """Return the writers that were saved, in their order, with `Lost` in the place of those that are not clew's own; or those given."""
+    if isinstance(given, EllipsisType):
+        return tuple(_made("writers", record) if "own" in record else Lost(record["name"]) for record in records)
+    given = tuple(given)
+    saved, now = (f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given)))
+    made: tuple[Any, ...] = _same("writers", saved, now, given)
     return made
 
 

@@ -1,0 +1,55 @@
+"""How the graph of an index is made of its documents: read, embedded, linked, and written about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from clew.document import Document
+from clew.embed import Embedder
+from clew.graph import Edges, Graph, extended
+from clew.link import Contains, Facts, Hyperlink, Mentions, Next, Shared, Similar, Synonym
+from clew.read import Split, Triple, read
+from clew.stage import Link, Write
+from clew.vectors import embedded_instead, with_vectors
+
+LINKS: tuple[Link, ...] = (Contains(), Next(), Mentions(), Facts(), Hyperlink(), Shared(), Similar(), Synonym())
+Failed = tuple[tuple[str, str], ...]
+
+
+def graph_of(
+    documents: tuple[Document, ...],
+    facts: Mapping[str, Sequence[Triple]],
+    splitter: Split | None,
+    count: Callable[[str], int],
+    embedder: Any,
+    links: tuple[Link, ...],
+    known: Mapping[str, Any],
+    progress: bool,
+    extractor: Any,
+) -> tuple[Embedder, Graph]:
+    """Return the embedder and the graph of the documents; see `Index.from_documents`. `known` are vectors by text."""
+    from tqdm import tqdm
+
+    for document in documents:
+        if not document.heading and not document.text.strip():
+            raise ValueError(f"the document {document.id!r} has no text")
+    graph = read(documents, splitter=splitter, facts=facts, extractor=extractor, count=count, progress=progress)
+    made, graph = with_vectors(graph, embedder, instead=embedded_instead(documents), known=known, progress=progress)
+    bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
+    return made, graph.linked(Edges.join([link.on(graph) for link in bar]))
+
+
+def written_about(
+    graph: Graph, embedder: Embedder, writers: Sequence[Write], known: Mapping[str, Any], progress: bool = False
+) -> tuple[Graph, Failed]:
+    """Return the graph with what each writer makes of it, embedded, and what could not be made, with the reasons."""
+    failed: list[tuple[str, str]] = []
+    for writer in writers:
+        if not callable(getattr(writer, "on", None)):
+            raise TypeError(f"a writer has on(graph), as clew.write.Reports() does; got {type(writer).__name__}")
+        written = writer.on(graph)
+        failed += written.failed
+        if len(written):
+            _, graph = with_vectors(extended(graph, written), embedder, known=known, progress=progress)
+    return graph, tuple(failed)
