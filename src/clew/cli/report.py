@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import PurePath
-
-from clew.context import Context, Item
+from clew.context import Context
 from clew.index import Index
-from clew.show import told
+from clew.show import place_of, told
 
 LEFT_OUT = 10  # lines for what was dropped, unless there are hardly more
 
@@ -19,7 +16,7 @@ def sources(context: Context, index: Index) -> str:
     lines = [f"sources: {len(context)} {'item' if len(context) == 1 else 'items'}, {used}"]
     if not len(context) and not fallbacks(context):
         lines.append("  nothing in it touches the question; try other words or another recipe (`clew recipes`)")
-    lines += [f"{number:>4}  {_place(item, index, texts)}  ({item.tokens:,} tokens)" for number, item in enumerate(context, 1)]
+    lines += [f"{number:>4}  {place_of(item, texts)}  ({item.tokens:,} tokens)" for number, item in enumerate(context, 1)]
     return "\n".join(lines)
 
 
@@ -49,26 +46,6 @@ def explained(context: Context) -> str:
     if context.bound is not None and context.gap is not None:
         lines.append(f"worth {context.value:.3f} of at most {context.bound:.3f}: within {context.gap:.1%} of the best possible")
     return "\n".join(lines)
-
-
-def _place(item: Item, index: Index, texts: Mapping[str, str]) -> str:
-    """The document of an item, its lines there, and the headings above it; for a fact, the fact."""
-    if item.role == "fact":
-        return f"fact: {_line(item.text)}"
-    document = item.document or item.id
-    titles = [title for title in item.heading.split(" > ") if title]
-    if titles and titles[0] in (document, PurePath(document).name, PurePath(document).stem):
-        titles = titles[1:]
-    return _line(" > ".join([document + _lines(item, texts.get(document, "")), *titles]))
-
-
-def _lines(item: Item, text: str) -> str:
-    if "read_as" in item.metadata:  # what was read is not what the file has in its lines
-        return ""
-    if item.span is None or item.span == (0, len(text)) or not text[slice(*item.span)]:
-        return ""
-    first, last = (text.count("\n", 0, place) + 1 for place in (item.span[0], item.span[1] - 1))
-    return f":{first}" if first == last else f":{first}-{last}"
 
 
 def _line(text: str) -> str:
