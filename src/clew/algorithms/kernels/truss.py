@@ -1,0 +1,238 @@
+"""Compiled loops of the truss decomposition, over compressed rows of an undirected graph.
+
+Every edge is kept at its lower end, the one of fewer neighbours (ties by row): a triangle is then found once, from the edge between its
+two lower ends, by merging two short ascending lists. `starts` is int64 [n + 1], `targets` int32 [m], ascending in each row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.algorithms.kernels.compiled import compiled
+
+LISTED = 4  # triangles per edge, up to which they are written down; beyond, they are sought again when an edge goes
+
+
+@compiled
+def trusses(starts, targets, listed):
+    """Return the trussness of every slot, int32 [m]; -1 in the first place where some slot has no way back.
+
+    Args:
+        listed: write the triangles down where there are at most so many per edge.
+    """
+    found = np.empty(len(targets), np.int32)
+    lows, highs, edge_of, whole = oriented(starts, targets)
+    if not whole:
+        found[0] = -1
+        return found
+    support, corners, total = triangles(lows, highs, listed * len(highs))
+    if total == len(corners):
+        begins, pairs = by_edge(support, corners)
+        peel_listed(support, begins, pairs)
+    else:
+        peel_sought(starts, targets, edge_of, support)
+    for slot in range(len(targets)):
+        found[slot] = support[edge_of[slot]] + 2
+    return found
+
+
+@compiled
+def oriented(starts, targets):
+    """Return (`lows`, `highs`, the edge of every slot, whether every slot has its way back).
+
+    Rows are ranked by rising number of neighbours, ties by row, so that what is met most lies together. The edges of rank `i` to higher
+    ranks are `highs[lows[i]:lows[i + 1]]`, ascending; an edge's number is its place there.
+    """
+    n, m = len(starts) - 1, len(targets) // 2
+    lows, highs, edge_of = np.zeros(n + 1, np.int64), np.empty(m, np.int32), np.empty(len(targets), np.int32)
+    rank = ranks(starts)
+    for row in range(n):
+        mine, above = rank[row], 0
+        for slot in range(starts[row], starts[row + 1]):
+            above += rank[targets[slot]] > mine
+        lows[mine + 1] = above
+    for i in range(n):
+        lows[i + 1] += lows[i]
+    if 2 * m != len(targets) or lows[n] != m:
+        return lows, highs, edge_of, False
+    back, slots = starts[:-1].copy(), np.empty(m, np.int32)
+    for row in range(n):
+        mine = rank[row]
+        begin = size = lows[mine]
+        for slot in range(starts[row], starts[row + 1]):
+            high = rank[targets[slot]]
+            if high > mine:
+                place = size
+                while place > begin and highs[place - 1] > high:
+                    highs[place], slots[place] = highs[place - 1], slots[place - 1]
+                    place -= 1
+                highs[place], slots[place] = high, slot
+                size += 1
+        for place in range(begin, size):
+            edge_of[slots[place]] = place
+    for row in range(n):  # as rows come ascending, the way back of a slot is the next one of the row it leads to
+        for slot in range(starts[row], starts[row + 1]):
+            other = targets[slot]
+            way = back[other]
+            if other == row or way >= starts[other + 1] or targets[way] != row:
+                return lows, highs, edge_of, False
+            back[other] += 1
+            if rank[row] > rank[other]:
+                edge_of[slot] = edge_of[way]
+    return lows, highs, edge_of, True
+
+
+@compiled
+def ranks(starts):
+    """Return the rank of every row by its number of neighbours, ties by row."""
+    n, most = len(starts) - 1, 0
+    for row in range(n):
+        most = max(most, starts[row + 1] - starts[row])
+    following = np.zeros(most + 2, np.int64)
+    for row in range(n):
+        following[starts[row + 1] - starts[row] + 1] += 1
+    for degree in range(most + 1):
+        following[degree + 1] += following[degree]
+    rank = np.empty(n, np.int32)
+    for row in range(n):
+        degree = starts[row + 1] - starts[row]
+        rank[row] = following[degree]
+        following[degree] += 1
+    return rank
+
+
+@compiled
+def triangles(lows, highs, most):
+    """Return (triangles of every edge, int32; the three edges of each, int32 [t, 3], none if more than `most`; how many in all)."""
+    support, total = np.zeros(len(highs), np.int32), 0
+    corners = np.empty((min(most, len(highs)), 3), np.int32)
+    for low in range(len(lows) - 1):
+        end = lows[low + 1]
+        for edge in range(lows[low], end - 1):
+            mine, its, its_end = edge + 1, lows[highs[edge]], lows[highs[edge] + 1]
+            while mine < end and its < its_end:
+                a, b = highs[mine], highs[its]
+                if a == b:
+                    support[edge] += 1
+                    support[mine] += 1
+                    support[its] += 1
+                    if total == len(corners) and total < most:
+                        corners = np.concatenate((corners, np.empty((min(len(corners) + 1024, most - total), 3), np.int32)))
+                    if total < len(corners):
+                        corners[total, 0], corners[total, 1], corners[total, 2] = edge, mine, its
+                    total += 1
+                mine += a <= b
+                its += b <= a
+    return support, corners[: total if total <= most else 0], total
+
+
+@compiled
+def by_edge(support, corners):
+    """Return (`begins`, `pairs`): edge `e` closes triangles with the pairs of edges `pairs[begins[e]:begins[e + 1]]`."""
+    m = len(support)
+    begins = np.zeros(m + 1, np.int64)
+    for edge in range(m):
+        begins[edge + 1] = begins[edge] + support[edge]
+    pairs, at = np.empty((begins[m], 2), np.int32), begins[:-1].copy()
+    for corner in corners:
+        for i in range(3):
+            edge = corner[i]
+            pairs[at[edge], 0], pairs[at[edge], 1] = corner[(i + 1) % 3], corner[(i + 2) % 3]
+            at[edge] += 1
+    return begins, pairs
+
+
+@compiled
+def level(support, left, gone):
+    """Move the edges that are left to the front of `left`; return (how many, the least support among them)."""
+    size, least = 0, np.iinfo(np.int32).max
+    for place in range(len(left)):
+        edge = left[place]
+        if not gone[edge]:
+            left[size] = edge
+            size += 1
+            least = min(least, support[edge])
+    return size, least
+
+
+@compiled
+def peel_listed(support, begins, pairs):
+    """Take edges away by rising support; what is left in `support` is trussness - 2."""
+    m = len(support)
+    left, gone, queue = np.arange(m).astype(np.int32), np.zeros(m, np.bool_), np.empty(m, np.int32)
+    while len(left) > 0:
+        size, least = level(support, left, gone)
+        left = left[:size]
+        waiting = 0
+        for edge in left:
+            if support[edge] == least:
+                queue[waiting] = edge
+                waiting += 1
+        done = 0
+        while done < waiting:
+            edge = queue[done]
+            done += 1
+            gone[edge] = True
+            for place in range(begins[edge], begins[edge + 1]):
+                one, other = pairs[place, 0], pairs[place, 1]
+                if gone[one] or gone[other]:
+                    continue
+                if support[one] > least:
+                    support[one] -= 1
+                    if support[one] == least:
+                        queue[waiting] = one
+                        waiting += 1
+                if support[other] > least:
+                    support[other] -= 1
+                    if support[other] == least:
+                        queue[waiting] = other
+                        waiting += 1
+
+
+@compiled
+def peel_sought(starts, targets, edge_of, support):
+    """The same without a list of triangles: those of an edge are sought among the neighbours that its ends still have."""
+    n, m = len(starts) - 1, len(support)
+    ends = np.empty((m, 2), np.int32)
+    others, edges = targets.copy(), edge_of.copy()
+    for row in range(n):
+        for slot in range(starts[row], starts[row + 1]):
+            ends[edge_of[slot], 0], ends[edge_of[slot], 1] = row, targets[slot]
+    stops = starts[1:].copy()
+
+    left, gone, queue = np.arange(m).astype(np.int32), np.zeros(m, np.bool_), np.empty(m, np.int32)
+    while len(left) > 0:
+        size, least = level(support, left, gone)
+        left = left[:size]
+        for row in range(n):  # close the gaps of the edges that went
+            kept = starts[row]
+            for place in range(starts[row], stops[row]):
+                if not gone[edges[place]]:
+                    others[kept], edges[kept] = others[place], edges[place]
+                    kept += 1
+            stops[row] = kept
+        waiting = 0
+        for edge in left:
+            if support[edge] == least:
+                queue[waiting] = edge
+                waiting += 1
+        done = 0
+        while done < waiting:
+            edge = queue[done]
+            done += 1
+            gone[edge] = True
+            if support[edge] == 0:
+                continue
+            a, b = starts[ends[edge, 0]], starts[ends[edge, 1]]
+            a_stop, b_stop = stops[ends[edge, 0]], stops[ends[edge, 1]]
+            while a < a_stop and b < b_stop:
+                one, other = others[a], others[b]
+                if one == other and not gone[edges[a]] and not gone[edges[b]]:
+                    for side in (edges[a], edges[b]):
+                        if support[side] > least:
+                            support[side] -= 1
+                            if support[side] == least:
+                                queue[waiting] = side
+                                waiting += 1
+                a += one <= other
+                b += other <= one
