@@ -2,7 +2,7 @@
 
 from clew.graph.columns import Floats, Labels, Mask, Ragged, Rows, Vectors, frozen
 from clew.graph.core import CONNECTORS, Graph, Part
-from clew.graph.count import count_words
+from clew.graph.count import count_words, measured
 from clew.graph.edges import Edges, Facts
 from clew.graph.headings import headed, heading_of
 from clew.graph.links import Adjacency, Links
@@ -35,4 +35,5 @@ __all__ = [
     "frozen",
     "headed",
     "heading_of",
+    "measured",
 ]

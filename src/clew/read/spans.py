@@ -18,8 +18,8 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return (start, start + len(said.strip()))
 
 
-def filled(text: str, atoms: Sequence[tuple[int, int, int]], most: int, count: Callable[[str], int]) -> Iterator[tuple[int, int]]:
-    """Return the spans of runs of atoms (start, end, tokens), each run as long as it fits into `most` tokens."""
+def filled(atoms: Sequence[tuple[int, int, int]], most: int, size: Callable[[int, int], int]) -> Iterator[tuple[int, int]]:
+    """Return the spans of runs of atoms (start, end, tokens), each run as long as it fits into `most` tokens by `size`."""
     i = 0
     while i < len(atoms):
         start, total, j = atoms[i][0], atoms[i][2], i + 1
@@ -29,7 +29,7 @@ def filled(text: str, atoms: Sequence[tuple[int, int, int]], most: int, count: C
                 total += atoms[k][2]
                 k += 1
             # What stands between atoms counts too, and a tokenizer may add something to every text it is given.
-            while k > j and (total := count(text[start : atoms[k - 1][1]])) > most:
+            while k > j and (total := size(start, atoms[k - 1][1])) > most:
                 k -= 1
             if k == j:
                 break

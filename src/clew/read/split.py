@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from clew.document import Document
-from clew.graph import count_words
+from clew.graph import count_words, measured
 from clew.read.assemble import Piece
 from clew.read.formats import outlined
 from clew.read.outline import Block, Close, Heading
@@ -57,6 +57,7 @@ class _Cut:
 
     def __init__(self, text: str, tokens: int, count: Callable[[str], int], language: str, sentences: bool) -> None:
         self.text, self.tokens, self.count, self.language, self.sentences = text, tokens, count, language, sentences
+        self.size = measured(text, count)
         self.made: list[Piece] = []
         self.links: tuple[tuple[int, str], ...] = ()
 
@@ -93,7 +94,7 @@ class _Cut:
         """Make passages of the blocks that wait, and let none wait."""
         atoms = [atom for block in waiting for atom in self._atoms(block)]
         units = self._units_of(waiting)
-        for start, end in filled(self.text, atoms, self.tokens, self.count):
+        for start, end in filled(atoms, self.tokens, self.size):
             self._passage(start, end, parent, units)
         waiting.clear()
 
@@ -121,8 +122,7 @@ class _Cut:
 
     def _atoms(self, block: Block) -> Iterator[tuple[int, int, int]]:
         """The largest parts of a block that fit, each with its tokens."""
-        said = self.text[block.start : block.end]
-        tokens = self.count(said)
+        tokens = self.size(block.start, block.end)
         if tokens <= self.tokens:
             yield block.start, block.end, tokens
             return
@@ -136,10 +136,10 @@ class _Cut:
                 yield from self._atoms(part)
             return
         for start, end in words(self.text, block.start, block.end, self.tokens, self.count):
-            yield start, end, self.count(self.text[start:end])
+            yield start, end, self.size(start, end)
 
     def _share(self, start: int, end: int) -> float:
-        return self.count(self.text[start:end]) / self.tokens
+        return self.size(start, end) / self.tokens
 
     def _links_in(self, start: int, end: int) -> tuple[str, ...]:
         first, last = (bisect_left(self.links, place, key=lambda link: link[0]) for place in (start, end))
