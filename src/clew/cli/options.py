@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from clew.render import STYLES
 
-TOKENS, BUDGET, DEFAULT = 256, 2000, "fused"
+TOKENS, BUDGET, DEFAULT, SECTION = 256, 2000, "fused", 1500
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     _ask(_command(commands, "ask", "make the context for a question, from a folder, a file or an index", ASK, _run_ask))
     _index(_command(commands, "index", "read a folder once and save its index", INDEX, _run_index))
+    _document(_command(commands, "document", "write documentation of a folder, from the questions it answers", DOCUMENT, _run_document))
     listing = _command(commands, "recipes", "list the methods and the stages they are made of", RECIPES, _run_recipes)
     listing.add_argument("names", nargs="*", metavar="NAME", help="only these")
     listing.add_argument("--json", action="store_true", help="as JSON")
@@ -69,6 +70,26 @@ def _index(index: argparse.ArgumentParser) -> None:
     index.add_argument("source", metavar="FOLDER|FILE", help="what to read")
     index.add_argument("-o", "--output", required=True, type=Path, metavar="DIR", help="where to save the index")
     _reading(index)
+
+
+def _document(document: argparse.ArgumentParser) -> None:
+    document.add_argument("source", metavar="FOLDER|FILE|INDEX", help="what to document: source code, Markdown, HTML, text, or an index")
+    document.add_argument("-o", "--output", required=True, type=Path, metavar="DIR", help="the folder to write Markdown to")
+    document.add_argument("--title", metavar="TEXT", help="of the first page (default: the folder's name)")
+    document.add_argument("--recipe", default=DEFAULT, metavar="NAME", help=f"how the context of a section is had (default: {DEFAULT})")
+    document.add_argument("--budget", type=_count, default=SECTION, metavar="N", help=f"the most tokens of a section (default: {SECTION})")
+    document.add_argument("--sections", type=_count, metavar="K", help="how many in the first round (default: what parts them best)")
+    document.add_argument(
+        "--cover",
+        type=_share,
+        default=0.8,
+        metavar="SHARE",
+        help="go on until this much of the passages is read (default: 0.8)",
+    )
+    document.add_argument(
+        "--by", choices=("words", "graph"), default="words", help="what makes questions alike: their words, or what they do to the graph"
+    )
+    _reading(document)
 
 
 def _reading(command: argparse.ArgumentParser) -> None:
@@ -125,6 +146,16 @@ def _budget(text: str) -> int | None:
     return None if text == "none" else _count(text)
 
 
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"a share from 0 to 1 is wanted, not {text!r}")
+    return share
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
@@ -149,6 +180,12 @@ def _run_index(options: argparse.Namespace) -> int:
     from clew.cli.indexing import index
 
     return index(options)
+
+
+def _run_document(options: argparse.Namespace) -> int:
+    from clew.cli.documenting import document
+
+    return document(options)
 
 
 def _run_recipes(options: argparse.Namespace) -> int:
@@ -192,6 +229,14 @@ INDEX = """examples:
   clew index docs/ -o docs.clew --tokens 128 --embedder all-MiniLM-L6-v2
   clew index docs/ -o docs.clew --facts facts.json             {"intro.md": [["clew", "is a", "ball of thread"]]}
   clew ask docs.clew "How do I cancel a running job?" """
+
+DOCUMENT = """examples:
+  clew document src/ -o docs/
+  clew document src/ -o docs/ --sections 12 --by graph
+  clew document notes.clew -o docs/ --title "Notes" --budget 800
+
+Questions on every branch of the documents (module, class and function; chapter and section) are clustered; each cluster becomes
+a section with a summary, explanations, examples and sources. Without a language model the sections are extracts."""
 
 RECIPES = """examples:
   clew recipes

@@ -1,0 +1,35 @@
+"""`clew document`: a folder of documents or code becomes a folder of documentation."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from clew.cli.source import opened
+from clew.cli.terminal import remark, say, watched
+
+
+def document(options: argparse.Namespace) -> int:
+    """Write the documentation, and say what is in it."""
+    from clew.write import document
+
+    index = opened(options)
+    title = options.title or Path(options.source).resolve().name
+    made = document(
+        index,
+        title=title,
+        recipe=options.recipe,
+        budget=options.budget,
+        sections=options.sections,
+        cover=options.cover,
+        by=options.by,
+        progress=watched(),
+    )
+    files = made.save(options.output)
+    passages = int(index.graph.content.sum())
+    read = passages - len(made.uncovered)
+    say(f"{options.output}: {len(made.sections):,} sections on {len(files) - 2:,} pages, from {read:,} of {passages:,} passages")
+    say(f"begin with {files[0]}; {files[-1].name} is the map of the questions")
+    for what, why in made.failed:
+        remark(f"{what}: {why}")
+    return 0

@@ -1,0 +1,59 @@
+"""The branches of a document hierarchy: every container that holds passages of its own, with the titles that lead to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.graph import Floats, Graph
+from clew.graph.headings import titles_of
+
+_DEFINITION = re.compile(r"(?:async\s+)?def\s+(\w+)\s*\(.*|(class\s+\w+)\b.*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The end of a path from a document down to where text stands: `titles` lead to it, outermost first, `rows` are its passages.
+
+    `node` is the row of its container, or of the passage itself where that stands alone.
+    """
+
+    node: int
+    titles: tuple[str, ...]
+    rows: tuple[int, ...]
+
+
+def branches(graph: Graph) -> tuple[Branch, ...]:
+    """Return the branches in the order of the documents; a passage without a container is one by itself."""
+    inside: dict[int, list[int]] = {}
+    passages = np.flatnonzero(graph.content & ~graph.kinds.mask("sentence"))
+    for row in passages.tolist():
+        above = int(graph.parents[row])
+        inside.setdefault(above if above >= 0 else row, []).append(row)
+    found = []
+    for node, rows in inside.items():
+        titles = titles_of(graph, rows[0])
+        alone = str(graph.metadata[node].get("title") or "").strip() or graph.ids[node]
+        found.append(Branch(node, tuple(titles) or (alone,), tuple(rows)))
+    return tuple(sorted(found, key=lambda branch: branch.rows[0]))
+
+
+def text_of(graph: Graph, branch: Branch) -> str:
+    """Return what stands in a branch, in order."""
+    return "\n\n".join(graph.texts[row] for row in branch.rows)
+
+
+def centres(graph: Graph, found: tuple[Branch, ...]) -> Floats:
+    """Return the mean direction of each branch's passages: float64 [branches, d], unit rows, or zeros."""
+    sums = np.stack([graph.vectors[list(branch.rows)].astype(np.float64).sum(axis=0) for branch in found])
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    centred: Floats = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+    return centred
+
+
+def short(title: str) -> str:
+    """Return a title as it is spoken of: a Python definition by its name, without its parameters; any other as it is."""
+    found = _DEFINITION.fullmatch(title.strip())
+    return " ".join(title.split()) if found is None else found[2] or f"{found[1]}()"

@@ -1,0 +1,182 @@
+"""Questions in clusters, by what they say or by what they do to the graph (Kurisu-G2, section 2.4 and algorithms 6 and 7).
+
+`by="words"`: k-means on the leading principal components of the questions' vectors. `by="graph"`: each question q gives every edge into
+a node v the length l_qv = exp(p (1 - cos(q, v))) - 1, and two questions are as far apart as the graphs that they so deform: the fused
+Gromov-Wasserstein distance between them, nodes and contents being the same. Its upper bound by the coupling that leaves every node where
+it is, mean_ik (D1[i, k] - D2[i, k])^2, has a closed form; clusters are around medoids, and the map is by classical scaling. The paper
+names t-SNE for the reduction too; clusters of its points would be clusters of its artefacts, so it is not offered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from clew.algorithms.medoids import classical_scaling, k_medoids
+from clew.graph import Floats, Graph, Rows, frozen
+from clew.write.branches import branches, centres
+
+COMPONENTS, TRIES, STARTS = 32, 24, 5
+NODES = 96  # of the graph that questions deform: shortest paths cost its cube
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Clusters of n questions.
+
+    `labels` is the cluster of each, int32 [n], numbered from 0 by the first question of each; `pivots` the question in the middle of each
+    cluster, int32 [k]; `points` a map of the questions, float64 [n, 2]; `silhouette` how well they are apart, -1 to 1, 0 for one cluster.
+    """
+
+    labels: Rows
+    pivots: Rows
+    points: Floats
+    silhouette: float
+
+    def __len__(self) -> int:
+        return len(self.pivots)
+
+
+def clustered(
+    vectors: Floats, graph: Graph | None = None, *, by: Literal["words", "graph"] = "words", k: int | None = None, power: float = 1.0
+) -> Clusters:
+    """Return the questions in clusters.
+
+    Args:
+        vectors: float [n, d], unit rows, one per question. graph: what they are asked of; wanted for `by="graph"`.
+        by: see the module. k: the number of clusters; None for that of the best silhouette among 2 to the root of n.
+        power: p, how strongly a question deforms the graph.
+
+    Raises:
+        ValueError: no questions, a k out of 1 to n, an unknown `by`, no graph where it is wanted.
+    """
+    n = len(vectors)
+    if not n:
+        raise ValueError("there are no questions to cluster")
+    if k is not None and not 1 <= k <= n:
+        raise ValueError(f"the number of clusters is from 1 to {n}, the number of questions; got {k}")
+    if by == "words":
+        points, distances = _components(np.asarray(vectors, np.float64)), None
+    elif by == "graph":
+        if graph is None:
+            raise ValueError("clusters by graph want the graph that the questions are asked of")
+        distances = np.sqrt(deformations(graph, vectors, power))
+        points = classical_scaling(distances)
+    else:
+        raise ValueError(f"questions are clustered by 'words' or by 'graph', not by {by!r}")
+    best: tuple[float, Any, Any] | None = None
+    for tried in [k] if k is not None else _numbers(n):
+        labels, pivots = _kmeans(points, tried) if distances is None else k_medoids(distances, tried)[::-1]
+        value = _silhouette(points if distances is None else distances, labels, distances is not None)
+        if best is None or value > best[0] + 1e-9:
+            best = value, labels, pivots
+    assert best is not None
+    return _ordered(best[1], best[2], points[:, :2], best[0])
+
+
+def deformations(graph: Graph, vectors: Floats, power: float = 1.0) -> Floats:
+    """Return the squared distances between the graphs that the questions deform: float64 [n, n], the bound of the module's docstring."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import shortest_path
+
+    ends, contents = _skeleton(graph)
+    near = np.clip(np.asarray(vectors, np.float64) @ contents.T, -1, 1)
+    into = np.exp(power * (1 - near)) - 1 + 1e-3  # [n, nodes]: length of an edge into a node
+    m = len(contents)
+    upper = np.triu_indices(m, 1)
+    shapes = np.empty((len(vectors), len(upper[0])))
+    for row, lengths in enumerate(into):
+        between = (lengths[ends[:, 0]] + lengths[ends[:, 1]]) / 2
+        paths = shortest_path(coo_array((between, (ends[:, 0], ends[:, 1])), shape=(m, m)).tocsr(), directed=False)
+        shapes[row] = paths[upper]
+    longest = np.exp(2 * power) * max(1, m)
+    reached = np.isfinite(shapes)
+    shapes = np.where(reached, shapes, 0) / max(float(shapes[reached].max(initial=0)), 1 / longest)
+    shapes[~reached] = 1
+    square = np.einsum("ij,ij->i", shapes, shapes)
+    apart: Floats = np.maximum(square[:, None] + square[None, :] - 2 * shapes @ shapes.T, 0) * 2 / m**2
+    np.fill_diagonal(apart, 0)
+    return apart
+
+
+def _skeleton(graph: Graph) -> tuple[Any, Floats]:
+    """The upper part of the hierarchy with the branches in it: its edges, int [m, 2], and each node's content, float64 [nodes, d].
+
+    A corpus root stands above the documents. Where there are more nodes than can be afforded, the deepest are folded into those above.
+    """
+    found = branches(graph)
+    middle = centres(graph, found)
+    paths = []
+    for branch in found:
+        path, node = list[int](), branch.node
+        while node >= 0:
+            path.insert(0, node)
+            node = int(graph.parents[node])
+        paths.append(path)
+    depth = max(len(path) for path in paths)
+    while depth > 1 and len({node for path in paths for node in path[:depth]}) + 1 > NODES:
+        depth -= 1
+    names: dict[int, int] = {-1: 0}
+    ends, sums = set[tuple[int, int]](), np.zeros((1 + len({node for path in paths for node in path[:depth]}), middle.shape[1]))
+    for path, vector in zip(paths, middle, strict=True):
+        above = 0
+        sums[0] += vector
+        for node in path[:depth]:
+            here = names.setdefault(node, len(names))
+            ends.add((above, here))
+            sums[here] += vector
+            above = here
+    if len(sums) > NODES:  # a flat corpus: its documents in equal runs
+        run = -(-(len(sums) - 1) // (NODES - 1))
+        sums = np.concatenate([sums[:1], np.add.reduceat(sums[1:], np.arange(0, len(sums) - 1, run), axis=0)])
+        ends = {(0, here) for here in range(1, len(sums))}
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.array(sorted(ends), np.int64), np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+
+
+def _components(vectors: Floats) -> Floats:
+    """The leading principal components, with a second where there is but one; signs are fixed by the largest entry."""
+    centred = vectors - vectors.mean(axis=0)
+    left, values, right = np.linalg.svd(centred, full_matrices=False)
+    most = min(COMPONENTS, len(values))
+    signs = np.sign(right[np.arange(most), np.abs(right[:most]).argmax(axis=1)])
+    points: Floats = left[:, :most] * values[:most] * signs
+    return points if points.shape[1] > 1 else np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
+
+
+def _numbers(n: int) -> list[int]:
+    """The numbers of clusters that are tried: 2 to the root of n, at most so many of them."""
+    most = max(2, int(np.sqrt(n)))
+    return [1] if n < 3 else sorted(set(np.linspace(2, min(most, n - 1), min(TRIES, most - 1)).astype(int).tolist()))
+
+
+def _kmeans(points: Floats, k: int) -> tuple[Any, Any]:
+    from sklearn.cluster import KMeans
+
+    k = min(k, len(np.unique(np.round(points, 9), axis=0)))  # equal questions cannot be apart
+    labels = KMeans(k, n_init=STARTS, random_state=0).fit(points).labels_
+    pivots = []
+    for cluster in range(k):
+        inside = np.flatnonzero(labels == cluster)
+        far = np.linalg.norm(points[inside] - points[inside].mean(axis=0), axis=1)
+        pivots.append(inside[np.argmin(np.round(far, 9))])
+    return labels, np.array(pivots)
+
+
+def _silhouette(points: Floats, labels: Any, precomputed: bool) -> float:
+    from sklearn.metrics import silhouette_score
+
+    if not 1 < len(np.unique(labels)) < len(labels):
+        return 0.0
+    return float(silhouette_score(points, labels, metric="precomputed" if precomputed else "euclidean"))
+
+
+def _ordered(labels: Any, pivots: Any, points: Floats, silhouette: float) -> Clusters:
+    """Numbered by the first question of each cluster, so that they follow the documents."""
+    first = [int(np.flatnonzero(labels == cluster)[0]) for cluster in range(len(pivots))]
+    order = np.argsort(first, kind="stable")
+    new = np.empty(len(order), np.int64)
+    new[order] = np.arange(len(order))
+    return Clusters(frozen(new[labels], np.int32), frozen(np.asarray(pivots)[order], np.int32), points, silhouette)

@@ -1,0 +1,120 @@
+"""Documentation as a folder of Markdown: a first page with the contents and the map of questions, and a page per document."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from clew.show.map import map_of
+from clew.write.sections import Section
+
+if TYPE_CHECKING:
+    from clew.write.documentation import Documentation
+
+MARK = "<!-- made by clew document: written anew each time -->"
+FIRST, MAP = "index.md", "questions.svg"
+
+
+def save(documentation: Documentation, path: str | Path) -> list[Path]:
+    """Write the pages and return their paths; pages of an earlier run in that folder are replaced.
+
+    Raises:
+        ValueError: the folder has other files, and none of an earlier run; or it is a file.
+    """
+    root = Path(path)
+    if root.exists() and not root.is_dir():
+        raise ValueError(f"{root} is a file; documentation is written to a folder")
+    old = sorted(file for file in root.glob("*.md") if file.read_text(encoding="utf-8", errors="replace").startswith(MARK))
+    if root.exists() and any(root.iterdir()) and not old:
+        raise ValueError(f"{root} has other files and no documentation of an earlier run: name a new or empty folder")
+    root.mkdir(parents=True, exist_ok=True)
+    pages = pages_of(documentation)
+    for file in old:
+        if file.name not in pages:
+            file.unlink()
+    for name, text in pages.items():
+        (root / name).write_text(text, encoding="utf-8")
+    return [root / name for name in pages]
+
+
+def pages_of(documentation: Documentation) -> dict[str, str]:
+    """Return the text of every file by its name."""
+    sections = documentation.sections
+    groups = [(page, [i for i, _ in of]) for page, of in groupby(enumerate(sections), key=lambda pair: pair[1].page)]
+    names = _names([page for page, _ in groups])
+    where = {i: f"{name}#{_anchor(i, sections[i])}" for name, (_, inside) in zip(names, groups, strict=True) for i in inside}
+    pages = {FIRST: _first(documentation, groups, names, where)}
+    for name, (page, inside) in zip(names, groups, strict=True):
+        body = "\n\n".join(_section(i, sections, where) for i in inside)
+        pages[name] = f"{MARK}\n\n# {_plain(page)}\n\n[Contents]({FIRST})\n\n{body}\n"
+    pivots = documentation.clusters.pivots.tolist()
+    texts = [question.text for question in documentation.questions]
+    pages[MAP] = map_of(documentation.clusters.points, documentation.clusters.labels, texts, pivots)
+    return pages
+
+
+def _first(documentation: Documentation, groups: Sequence[tuple[str, list[int]]], names: Sequence[str], where: dict[int, str]) -> str:
+    sections, clusters = documentation.sections, documentation.clusters
+    lines = [MARK, "", f"# {documentation.title}", ""]
+    for name, (page, inside) in zip(names, groups, strict=True):
+        lines.append(f"- [{_plain(page)}]({name})")
+        lines += [f"  - [{_plain(sections[i].title)}]({where[i]})" for i in inside]
+    lines += ["", "## How it was made", ""]
+    by = sum(section.written for section in sections)
+    lines.append(
+        f"{len(documentation.questions):,} questions in {len(clusters):,} clusters (silhouette {clusters.silhouette:.2f}), "
+        f"{len(sections):,} sections, {by:,} of them written by a language model and the others extracts of the sources."
+    )
+    lines += ["", f"![The questions, near each other where they are alike; a colour for each cluster]({MAP})"]
+    if documentation.uncovered:
+        lines += ["", f"<details><summary>{len(documentation.uncovered):,} passages are in no section</summary>", ""]
+        lines += [*(f"- {_plain(id)}" for id in documentation.uncovered), "", "</details>"]
+    if documentation.failed:
+        lines += ["", "What could not be done:", "", *(f"- {_plain(what)}: {_plain(why)}" for what, why in documentation.failed)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(i: int, sections: Sequence[Section], where: dict[int, str]) -> str:
+    section = sections[i]
+    lines = [f'<a id="{_anchor(i, section)}"></a>', "", f"## {_plain(section.title)}", "", f"*{_plain(section.question)}*"]
+    if section.also:
+        lines += ["", "Also: " + " ".join(f"*{_plain(question)}*" for question in section.also)]
+    if section.summary:
+        lines += ["", section.summary]
+    for part in section.parts:
+        if part.heading:
+            lines += ["", f"### {_plain(part.heading)}"]
+        lines += ["", part.text, "", " ".join(f"[{number}]" for number in part.sources)]
+    if section.examples:
+        lines += ["", "### Examples"]
+        for example in section.examples:
+            fence = "```" if "```" not in example else "````"
+            lines += ["", fence, example, fence]
+    if section.related:
+        lines += ["", "See also: " + ", ".join(f"[{_plain(sections[j].title)}]({where[j]})" for j in section.related)]
+    lines += ["", "Sources:", "", *(f"{number}. {_plain(place)}" for number, (_, place) in enumerate(section.sources, 1))]
+    return "\n".join(lines)
+
+
+def _names(titles: Sequence[str]) -> list[str]:
+    """A file name for each page, numbered in order, so that no two are the same on any disk."""
+    width = len(str(len(titles)))
+    return [f"{number:0{width}d}-{_slug(PurePath(title).name) or 'page'}.md" for number, title in enumerate(titles, 1)]
+
+
+def _anchor(i: int, section: Section) -> str:
+    return f"{i + 1}-{_slug(section.title)}".rstrip("-")
+
+
+def _slug(text: str) -> str:
+    """Letters and digits of any script, the rest as hyphens."""
+    return re.sub(r"[\W_]+", "-", unicodedata.normalize("NFKC", text).casefold()).strip("-")[:60].strip("-")
+
+
+def _plain(text: str) -> str:
+    """On one line, and without meaning as Markdown."""
+    return re.sub(r"([\\`*_<>\[\]|#])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,181 @@
+"""One section of documentation: what a context says on a question, with its sources (Kurisu-G2, algorithm 9).
+
+A language model writes title, summary, explanations and examples out of the numbered items of the context, and must name the numbers that
+it has them from. Without one the section is an extract: the title is that of the branch in its middle, the summary the sentences nearest
+to the question, the explanations the items as they stand, the examples the sessions and code blocks in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clew.algorithms.rank import best
+from clew.context import Context, Item
+from clew.document import Document
+from clew.graph import Vectors
+from clew.model import Model, json_in
+from clew.read.spans import sentences
+from clew.show import place_of
+from clew.write.branches import Branch, short
+
+SENTENCES = 2  # of a summary that is an extract
+PROSE = ("text", "markdown", "html", "rst", "pdf")
+
+_DOCSTRING = re.compile(r'("""|\'\'\')(.+?)(?:\1|\Z)', re.DOTALL)
+_SESSION = re.compile(r"^[ \t]*>>> .*(?:\n(?![ \t]*$).*)*", re.MULTILINE)
+_FENCED = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
+_MARKUP = re.compile(r"([\\`*_<>\[\]#|])")
+
+
+@dataclass(frozen=True)
+class Part:
+    """An explanation: Markdown under a heading (or ""), with the numbers of its sources, from 1."""
+
+    heading: str
+    text: str
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its `title`, the `question` it answers, a `summary`, explanations, examples, and the `sources` as ids and places.
+
+    `page` is the title of the document of the branch in its middle. `related` are the numbers of sections that share sources; `also` the
+    questions of sections that were merged into it; `written` says whether a language model wrote it.
+    """
+
+    title: str
+    question: str
+    summary: str
+    parts: tuple[Part, ...]
+    examples: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...]
+    page: str
+    related: tuple[int, ...] = ()
+    also: tuple[str, ...] = ()
+    written: bool = False
+
+    def text(self) -> str:
+        """Return all that it says, as plain text."""
+        return "\n\n".join([self.title, self.summary, *(part.text for part in self.parts)])
+
+
+def extract(context: Context, branch: Branch, documents: Mapping[str, Document], embed: Callable[[list[str]], Vectors]) -> Section:
+    """Return the section that is an extract of a context, titled as the branch in its middle."""
+    texts, place = {id: document.text for id, document in documents.items()}, {id: i for i, id in enumerate(documents)}
+    items = sorted(context, key=lambda item: (place.get(item.document or item.id, len(place)), item.span or (0, 0)))
+    parts, examples, said = list[Part](), list[str](), list[tuple[str, int]]()
+    above = ""
+    for number, item in enumerate(items, 1):
+        written = _format(item, documents)
+        heading = " > ".join(short(title) for title in item.heading.split(" > ")[1:][-2:])
+        parts.append(Part("" if heading == above else heading, _shown(item.text, written), (number,)))
+        above = heading
+        examples += _examples(item.text)
+        said += [(sentence, number) for sentence in _sentences(item.text, written)]
+    return Section(
+        title=" > ".join(map(short, branch.titles[-2:])),
+        question=context.question,
+        summary=_nearest(context.question, said, embed),
+        parts=tuple(parts),
+        examples=tuple(dict.fromkeys(examples)),
+        sources=tuple((item.id, place_of(item, texts)) for item in items),
+        page=" ".join(branch.titles[0].split()),
+    )
+
+
+def written_by(model: Model, plain: Section, context: Context) -> tuple[Section, str]:
+    """Return the section as a language model writes it, and ""; or `plain` and the reason why its answer could not be used."""
+    count = len(context)
+
+    def read(answer: str) -> Section:
+        said = json_in(answer)
+        if not isinstance(said, dict) or not all(isinstance(said.get(key), str) and said[key].strip() for key in ("title", "summary")):
+            raise ValueError('wanted a JSON object with "title" and "summary"')
+        parts = tuple(_part(one, count) for one in said.get("explanations") or [])
+        if not parts:
+            raise ValueError('"explanations" is empty')
+        examples = tuple(str(one).strip() for one in said.get("examples") or [] if str(one).strip())
+        title = " ".join(said["title"].split())
+        return replace(plain, title=title, summary=said["summary"].strip(), parts=parts, examples=examples, written=True)
+
+    of = {item.id: item for item in context}
+    numbered = "\n\n".join(f"[{number}] {of[id].heading}\n{of[id].text}" for number, (id, _) in enumerate(plain.sources, 1))
+    answer = model.ask(
+        f"Write one section of documentation that answers the question {context.question!r}, using only the numbered sources below.\n\n"
+        f"{numbered}\n\nAnswer with a JSON object and nothing else: "
+        '{"title": "a few words", "summary": "one to three sentences", "explanations": [{"heading": "...", "text": "Markdown", '
+        '"sources": [1]}], "examples": ["code, or a case, that stands in the sources"]}. Every explanation names the numbers of the '
+        "sources that it is taken from. Write in the language of the sources. Leave examples empty where there are none.",
+        read,
+    )
+    return (plain, answer.error) if answer.value is None else (answer.value, "")
+
+
+def _part(one: Any, count: int) -> Part:
+    if not isinstance(one, dict) or not isinstance(one.get("text"), str) or not one["text"].strip():
+        raise ValueError('every explanation is an object with "heading", "text" and "sources"')
+    numbers = one.get("sources")
+    if not isinstance(numbers, list) or not numbers or not all(isinstance(n, int) and 1 <= n <= count for n in numbers):
+        raise ValueError(f"every explanation names at least one source, by its number from 1 to {count}; got {numbers!r}")
+    return Part(" ".join(str(one.get("heading") or "").split()), one["text"].strip(), tuple(dict.fromkeys(numbers)))
+
+
+def _format(item: Item, documents: Mapping[str, Document]) -> str:
+    found = documents.get(item.document or item.id)
+    return "text" if found is None else found.format
+
+
+def _shown(text: str, written: str) -> str:
+    """The text as Markdown: as it is, in a fence of its language, or with its signs escaped."""
+    if written == "markdown":
+        return text
+    if written not in PROSE:
+        fence = "```" if "```" not in text else "````"
+        return f"{fence}{written}\n{_dedented(text)}\n{fence}"
+    return _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    """The text without meaning as Markdown."""
+    return _MARKUP.sub(r"\\\1", text)
+
+
+def _examples(text: str) -> list[str]:
+    return [_dedented(found.group(0)) for found in _SESSION.finditer(text)] + [found.group(2).rstrip() for found in _FENCED.finditer(text)]
+
+
+def _dedented(text: str) -> str:
+    from textwrap import dedent
+
+    lines = text.strip("\n").split("\n")
+    if len(lines) > 1 and lines[0][:1].strip():  # a piece starts where its first sign stands, without the space before
+        return "\n".join([lines[0], dedent("\n".join(lines[1:])) if lines[0].startswith((">>>", '"""')) else "\n".join(lines[1:])])
+    return dedent("\n".join(lines))
+
+
+def _sentences(text: str, written: str) -> list[str]:
+    """The sentences of the prose in a text: all of it, or in source code that of its documentation strings."""
+    prose = [text] if written in PROSE else [found.group(2) for found in _DOCSTRING.finditer(text)]
+    found = list[str]()
+    for one in prose:
+        for a, b in sentences(one, 0, len(one), "en"):
+            sentence = " ".join(one[a:b].split())
+            if len(sentence) > 20 and ">>>" not in sentence and sentence[-1:] in ".!?。！？।؟":
+                found.append(sentence)
+    return found
+
+
+def _nearest(question: str, said: list[tuple[str, int]], embed: Callable[[list[str]], Vectors]) -> str:
+    """The sentences nearest to the question, in the order they stand in, each with the number of its source."""
+    said = list(dict(said).items())
+    if not said:
+        return ""
+    vectors = embed([question, *(sentence for sentence, _ in said)])
+    chosen = np.sort(best(vectors[1:] @ vectors[0], SENTENCES))
+    return " ".join(f"{_escaped(said[i][0])} [{said[i][1]}]" for i in chosen.tolist())

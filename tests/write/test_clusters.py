@@ -1,0 +1,121 @@
+"""Questions in clusters, by their words and by what they do to the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import clew
+from clew.write.branches import branches, short
+from clew.write.clusters import NODES, clustered, deformations
+
+TOPICS = {
+    "sea": ["waves tide salt harbour", "tide salt boats nets", "harbour boats waves nets", "salt nets tide boats"],
+    "sky": ["clouds wind stars moon", "moon stars planets night", "wind clouds rain night", "stars night moon rain"],
+    "field": ["wheat plough barley soil", "soil seeds barley harvest", "harvest wheat plough soil", "seeds barley wheat harvest"],
+}
+
+
+@pytest.fixture(scope="module")
+def index():
+    texts = {
+        f"{topic}.md": f"# {topic}\n\n" + "\n\n".join(f"## {i}\n\n{text}" for i, text in enumerate(said)) for topic, said in TOPICS.items()
+    }
+    documents = [clew.Document(id, text, format="markdown") for id, text in texts.items()]
+    return clew.Index.from_documents(documents, splitter=clew.Splitter(tokens=16))
+
+
+def asked(index):
+    """One question per branch, in the branch's own words, and the topic of each."""
+    found = [branch for branch in branches(index.graph) if len(branch.titles) > 1]
+    texts = [index.graph.texts[branch.rows[0]] for branch in found]
+    return np.stack([index.embedder.question(text) for text in texts]).astype(float), [branch.titles[0] for branch in found]
+
+
+@pytest.mark.parametrize("by", ["words", "graph"])
+def test_questions_of_one_topic_are_in_one_cluster(index, by):
+    vectors, topics = asked(index)
+    found = clustered(vectors, index.graph, by=by)
+    assert len(found) == 3
+    for cluster in range(3):
+        assert len({topic for topic, label in zip(topics, found.labels.tolist(), strict=True) if label == cluster}) == 1
+        assert found.labels[found.pivots[cluster]] == cluster
+    assert found.points.shape == (12, 2)
+    assert found.silhouette > 0.2
+    assert found.labels[0] == 0, "numbered from the first question on"
+    again = clustered(vectors, index.graph, by=by)
+    assert (found.labels == again.labels).all()
+    assert (found.points == again.points).all()
+
+
+def test_deformations_are_a_distance_between_questions(index):
+    vectors, _ = asked(index)
+    apart = np.sqrt(deformations(index.graph, vectors))
+    assert apart == pytest.approx(apart.T)
+    assert np.diag(apart).tolist() == [0] * 12
+    for i in range(12):
+        assert (apart <= apart[:, [i]] + apart[[i], :] + 1e-9).all()
+    doubled = np.concatenate([vectors, vectors[:1]])
+    assert deformations(index.graph, doubled)[0, 12] == pytest.approx(0, abs=1e-12)
+
+
+def test_the_bound_is_by_definition_that_of_the_coupling_which_moves_nothing(index):
+    """Against the definition, over the documents alone: a star of the root and three documents."""
+    flat = clew.Index.from_documents([clew.Document(topic, " ".join(said)) for topic, said in TOPICS.items()])
+    vectors = np.stack([flat.embedder.question(text) for text in ("waves and tide", "stars at night")]).astype(float)
+    contents = flat.graph.vectors.astype(float)
+    root = contents.sum(axis=0) / np.linalg.norm(contents.sum(axis=0))
+    near = np.clip(vectors @ np.vstack([root, contents]).T, -1, 1)
+    into = np.exp(1 - near) - 1 + 1e-3
+    shapes = []
+    for lengths in into:
+        to_root = (lengths[0] + lengths[1:]) / 2
+        D = to_root[:, None] + to_root[None, :]
+        np.fill_diagonal(D, 0)
+        D = np.block([[np.zeros((1, 1)), to_root[None, :]], [to_root[:, None], D]])
+        shapes.append(D)
+    longest = max(D.max() for D in shapes)
+    wanted = np.mean(((shapes[0] - shapes[1]) / longest) ** 2)
+    assert deformations(flat.graph, vectors)[0, 1] == pytest.approx(wanted)
+
+
+def test_a_corpus_larger_than_can_be_afforded_is_folded():
+    words = [f"w{i}" for i in range(50)]
+    texts = [clew.Document(str(i), " ".join(words[(i * 7 + j * 3) % 50] for j in range(5))) for i in range(3 * NODES)]
+    index = clew.Index.from_documents(texts)
+    vectors = np.stack([index.embedder.question(f"w{i} w{i + 1}") for i in range(5)]).astype(float)
+    apart = deformations(index.graph, vectors)
+    assert np.isfinite(apart).all()
+    assert (apart[~np.eye(5, dtype=bool)] > 0).all()
+
+
+def test_few_and_equal_questions(index):
+    one = asked(index)[0][:1]
+    for by in ("words", "graph"):
+        assert clustered(one, index.graph, by=by).labels.tolist() == [0]
+        assert len(clustered(np.repeat(one, 5, axis=0), index.graph, by=by)) <= 2
+
+
+def test_what_cannot_be_is_refused(index):
+    vectors, _ = asked(index)
+    for wrong, message in (({"k": 0}, "number of clusters"), ({"k": 13}, "number of clusters"), ({"by": "colour"}, "by 'colour'")):
+        with pytest.raises(ValueError, match=message):
+            clustered(vectors, index.graph, **wrong)
+    with pytest.raises(ValueError, match="no questions"):
+        clustered(vectors[:0])
+    with pytest.raises(ValueError, match="want the graph"):
+        clustered(vectors, by="graph")
+
+
+@pytest.mark.parametrize(
+    ("title", "wanted"),
+    [
+        ("def f(a, b=1)", "f()"),
+        ("async def g()", "g()"),
+        ("class A(B, C)", "class A"),
+        ("class A", "class A"),
+        ("Default  of (x)", "Default of (x)"),
+    ],
+)
+def test_a_definition_is_spoken_of_by_its_name(title, wanted):
+    assert short(title) == wanted

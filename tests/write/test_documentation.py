@@ -1,0 +1,196 @@
+"""Documentation of a package, with and without a language model, as a folder whose every link leads somewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+import clew
+from clew.cli import main
+from clew.write import document, estimate
+from clew.write.branches import branches
+from clew.write.questions import questions
+
+PACKAGE = Path(json.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def index():
+    return clew.Index.from_documents(PACKAGE, splitter=clew.Splitter())
+
+
+@pytest.fixture(scope="module")
+def plain(index):
+    return document(index, title="json")
+
+
+def links_lead_somewhere(root):
+    pages = {file.name: file.read_text(encoding="utf-8") for file in root.iterdir()}
+    for name, text in pages.items():
+        for target in re.findall(r"(?<!\\)\]\(([^)]+)\)", text if name.endswith(".md") else ""):
+            page, _, anchor = target.partition("#")
+            if re.match(r"[\w.-]+\.(md|svg)", page):
+                assert page in pages, f"{name} links to {target}"
+                assert not anchor or f'<a id="{anchor}">' in pages[page]
+    return pages
+
+
+def test_without_a_model_it_is_an_extract_of_the_sources(index, plain, tmp_path):
+    assert not plain.failed
+    assert len(plain.uncovered) <= 0.2 * int(index.graph.content.sum())
+    texts = dict(zip(index.graph.ids, index.graph.texts, strict=True))
+    read = set()
+    for section in plain.sections:
+        assert not section.written
+        assert section.sources
+        read |= {id for id, _ in section.sources}
+        for part in section.parts:
+            source = texts[section.sources[part.sources[0] - 1][0]]
+            assert re.sub(r"\W", "", source) in re.sub(r"\W|^```python", "", part.text)
+        for place in (place for _, place in section.sources):
+            assert re.match(r"[\w.]+(:\d+(-\d+)?)?", place)
+    assert read.isdisjoint(plain.uncovered)
+    assert read | set(plain.uncovered) == {index.graph.ids[row] for branch in branches(index.graph) for row in branch.rows}
+    for section in plain.sections:
+        assert all(plain.sections[j].sources and set(plain.sections[j].sources) & set(section.sources) for j in section.related)
+    files = plain.save(tmp_path / "docs")
+    pages = links_lead_somewhere(tmp_path / "docs")
+    assert {file.name for file in files} == set(pages)
+    assert sum(text.count("\n## ") for name, text in pages.items() if name != "index.md") == len(plain.sections)
+    assert any("Serialize ``obj`` to a JSON formatted ``str``" in text for text in pages.values())
+    assert any(">>> import json" in text for text in pages.values()), "sessions are examples"
+    drawn = ElementTree.fromstring(pages["questions.svg"])
+    assert len(drawn.findall(".//{http://www.w3.org/2000/svg}title")) == 1 + len(plain.questions)
+
+
+def test_it_is_the_same_every_time(index, plain):
+    again = document(index, title="json")
+    assert again.sections == plain.sections
+    assert again.uncovered == plain.uncovered
+
+
+def test_one_round_and_clusters_by_graph(index):
+    found = document(index, sections=4, cover=0, by="graph", budget=600)
+    assert len(found.clusters) == 4
+    assert 1 <= len(found.sections) <= 4
+    for section in found.sections:
+        tokens = sum(index.graph.tokens[index.graph.row(id)] for id, _ in section.sources)
+        assert tokens <= 600
+
+
+class Writer:
+    """A model that answers each kind of prompt, and is wrong every `wrong`-th time."""
+
+    def __init__(self, wrong=0):
+        self.prompts, self.wrong = [], wrong
+
+    def __call__(self, prompt):
+        self.prompts.append(prompt)
+        if self.wrong and len(self.prompts) % self.wrong == 0:
+            return "I would rather not."
+        if "different questions" in prompt:
+            title = re.search(r"headed '(.*?)'", prompt)[1]
+            return json.dumps([f"What is {title}?", f"How does {title} work?", "a third", "one too many"])
+        if "belong together" in prompt:
+            return 'Sure: {"question": "' + prompt.split("- ")[1].split("\n")[0].replace('"', "'") + '"}'
+        numbers = re.findall(r"^\[(\d+)\]", prompt, re.MULTILINE)
+        said = [{"heading": f"Part {n}", "text": f"As source {n} says.", "sources": [int(n)]} for n in numbers[:2]]
+        return json.dumps({"title": f"Section {len(self.prompts)}", "summary": "In short.", "explanations": said, "examples": ["x = 1"]})
+
+
+def test_a_model_writes_it(index, tmp_path):
+    model = Writer()
+    made = document(index, title="json", model=model, each=3, sections=5, cover=0, workers=1)
+    assert not made.failed
+    assert len(made.questions) == 3 * len(branches(index.graph))
+    assert all(section.written and section.title.startswith("Section") and section.summary == "In short." for section in made.sections)
+    promised = estimate(index, sections=5)
+    assert len(model.prompts) <= promised.calls
+    assert sum(index.graph.count(prompt) for prompt in model.prompts) <= promised.tokens
+    made.save(tmp_path / "docs")
+    pages = links_lead_somewhere(tmp_path / "docs")
+    assert any("As source 2 says." in text for text in pages.values())
+
+
+def test_what_a_model_cannot_do_is_done_without_it_and_said(index, tmp_path):
+    def refuses(prompt):
+        return "no"
+
+    made = document(index, model=refuses, sections=3, cover=0)
+    assert len(made.failed) >= len(branches(index.graph))
+    assert any(what.startswith("the section on") for what, _ in made.failed)
+    assert any(what.startswith("the pivot question of") for what, _ in made.failed)
+    assert all("could not be read" in why for _, why in made.failed)
+    assert made.sections
+    assert not any(section.written for section in made.sections)
+    assert "What could not be done" in made.save(tmp_path / "docs")[0].read_text(encoding="utf-8")
+    half = document(index, model=Writer(wrong=2), sections=3, cover=0, workers=1)
+    assert any(section.written for section in half.sections), "a second attempt is enough where the first is bad"
+
+
+def test_a_section_must_name_its_sources(index):
+    def unfounded(prompt):
+        answer = Writer()(prompt)
+        return (
+            answer
+            if "different questions" in prompt or "belong together" in prompt
+            else answer.replace('"sources": [1]', '"sources": [99]')
+        )
+
+    made = document(index, model=unfounded, sections=2, cover=0)
+    assert not any(section.written for section in made.sections)
+    assert any("by its number from 1 to" in why for _, why in made.failed)
+
+
+def test_questions_without_a_model_name_what_sets_a_branch_apart(index):
+    found = branches(index.graph)
+    asked, failed = questions(index.graph, found)
+    assert not failed
+    assert [question.branch for question in asked] == list(range(len(found)))
+    of = {found[question.branch].titles[-1]: question.text for question in asked}
+    assert "surrogate" in next(text for title, text in of.items() if title.startswith("def detect_encoding")) or "utf" in str(of)
+    assert len({question.text for question in asked}) == len(asked)
+
+
+def test_a_flat_corpus_and_a_single_passage_have_documentation(tmp_path):
+    texts = [clew.Document(str(i), f"Topic {i % 3} is about thing {i % 3} and number {i}.") for i in range(12)]
+    made = document(clew.Index.from_documents(texts))
+    assert made.sections
+    links_lead_somewhere(made.save(tmp_path / "flat")[0].parent)
+    alone = document(clew.Index.from_documents(["Only one passage <here> with `signs` *and* such."]))
+    assert len(alone.sections) == 1
+    assert not alone.uncovered
+    page = alone.save(tmp_path / "alone")[1].read_text(encoding="utf-8")
+    assert r"\<here\>" in page
+    with pytest.raises(ValueError, match="share from 0 to 1"):
+        document(clew.Index.from_documents(texts), cover=2)
+
+
+def test_other_files_are_never_touched_and_old_pages_go(plain, index, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.md").write_text("# mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="other files"):
+        plain.save(tmp_path / "mine")
+    with pytest.raises(ValueError, match="is a file"):
+        plain.save(tmp_path / "mine" / "notes.md")
+    plain.save(tmp_path / "docs")
+    fewer = document(index, sections=1, cover=0).save(tmp_path / "docs")
+    assert {file.name for file in (tmp_path / "docs").iterdir()} == {file.name for file in fewer}
+
+
+def test_the_command_writes_it(tmp_path, capsys):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# Boats\n\n## Oars\n\nOars are of ash.\n\n## Sails\n\nSails are of flax.", encoding="utf-8")
+    (tmp_path / "notes" / "b.md").write_text("# Nets\n\nNets are mended in winter, when it storms.", encoding="utf-8")
+    assert main(["document", str(tmp_path / "notes"), "-o", str(tmp_path / "out"), "--title", "Fishing", "--cover", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "sections on" in said
+    assert "3 of 3 passages" in said
+    pages = links_lead_somewhere(tmp_path / "out")
+    assert pages["index.md"].splitlines()[2] == "# Fishing"
+    assert main(["document", str(tmp_path / "notes"), "-o", str(tmp_path / "notes")]) == 2
+    assert "other files" in capsys.readouterr().err
