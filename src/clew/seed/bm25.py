@@ -21,7 +21,7 @@ class BM25:
 
     k1: float = 1.5
     b: float = 0.75
-    kinds: tuple[str, ...] = ("passage", "report")
+    kinds: tuple[str, ...] = ("passage",)
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         index = graph.part(InvertedIndex(self.k1, self.b, self.kinds))

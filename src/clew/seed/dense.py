@@ -14,7 +14,7 @@ from clew.graph import Floats, Graph, Query, Seeds
 class Dense:
     """Weights are max(0, cos(question, node)) on nodes of the chosen kinds; candidates given with a score keep that score."""
 
-    kinds: tuple[str, ...] = ("passage", "report")
+    kinds: tuple[str, ...] = ("passage",)
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         rows = graph.rows(*self.kinds)

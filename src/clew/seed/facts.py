@@ -36,7 +36,7 @@ class LinkedFacts:
     top: int = 5
     passage_weight: float = 0.05
     coverage: float = 0.0
-    kinds: tuple[str, ...] = ("passage", "report")
+    kinds: tuple[str, ...] = ("passage",)
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, mentioned_in = graph.facts, np.maximum(graph.read_from.lengths, 1)

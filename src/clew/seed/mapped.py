@@ -33,7 +33,7 @@ class MappedFacts:
 
     top: int = 5
     passages: int = 0
-    kinds: tuple[str, ...] = ("passage", "report")
+    kinds: tuple[str, ...] = ("passage",)
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, dense = graph.facts, Dense(self.kinds).on(graph)
