@@ -203,3 +203,12 @@ def test_a_budget_too_wide_for_the_table_is_counted_in_coarser_units_and_kept(mo
 def test_an_unknown_method_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"'ilp'.*auto, best, greedy"):
         solve(problem(0, [], [], [], [], 0), "ilp")
+
+
+@given(problems())
+def test_rows_that_hold_others_are_those_without_which_a_search_reaches_less(one):
+    from clew.algorithms.budgeted import holding
+
+    rows = solve(replace(one, budget=10**6, prizes=np.ones(len(one))), "density").rows
+    wanted = [not feasible(replace(one, budget=10**6), rows[rows != row]) for row in rows]
+    assert holding(one, rows).tolist() == wanted

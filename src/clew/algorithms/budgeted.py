@@ -24,6 +24,7 @@ from clew.graph import NOTHING, Floats, Mask, Rows, frozen
 
 ROUNDS = 30  # exchanges that `local` tries, and trees that `tree` grows, at most
 WORK = 40  # linear programmes that `solve` may spend on a proof
+UNPAID = 0.05  # of its tokens, at least, is what a row costs on a way where its prize pays
 CLOSE = 1e-9  # a bound this near to a value, relatively, proves it
 
 
@@ -65,7 +66,7 @@ def solve(problem: Problem, method: str = "auto", work: int = WORK, deadline: fl
 
     Args:
         method: "auto" (the best of the heuristics, then cuts until it is proved or the work is done), "best" (the heuristics alone),
-            "greedy", "density", "local", "tree" or "lagrange".
+            "greedy", "density", "local", "tree", "priced" or "lagrange".
         work: linear programmes at most (see `clew.algorithms.cuts.prove`); a count, so that answers repeat.
         deadline: seconds for them, opt-in, said in `work`.
     """
@@ -107,25 +108,16 @@ def density(problem: Problem) -> Solution:
 
 
 def local(problem: Problem, start: Solution | None = None, rounds: int = ROUNDS) -> Solution:
-    """From `density` or `start`: drop a row that holds no other, forbid it, fill again, and keep what is better; `rounds` tries at most."""
+    """From `density` or `start`: drop a row that holds no other, forbid it, fill again, and keep what is better; `rounds` tries at most.
+
+    Raises:
+        ValueError: a start that is not feasible.
+    """
+    from clew.algorithms.kernels.filling import exchanged
+
     start = density(problem) if start is None else start
-    chosen, tries, better = _mask(problem, start.rows), 0, True
-    while better and tries < rounds:
-        better = False
-        inside = np.flatnonzero(chosen)
-        worth = problem.prizes[inside] / np.maximum(problem.tokens[inside], 1)
-        for row in inside[np.argsort(worth, kind="stable")].tolist():
-            if problem.tokens[row] == 0 or tries == rounds:
-                continue
-            without = chosen.copy()
-            without[row] = False
-            if not _connected(problem, without):
-                continue
-            tries += 1
-            other, _ = _filled(problem, without, banned=row)
-            if _value(problem, other) > _value(problem, chosen) * (1 + CLOSE):
-                chosen, better = other, True
-                break
+    chosen = _started(problem, start)
+    chosen, tries = exchanged(*_bound(problem)[1], chosen, float(problem.budget), rounds, CLOSE)
     return _answer(problem, chosen, {**start.work, "method": "local", "tries": tries})
 
 
@@ -133,8 +125,11 @@ def tree(problem: Problem, start: Solution | None = None) -> Solution:
     """Solve the knapsack exactly on the tree of cheapest ways, and again on the tree regrown around what was found, until that is all.
 
     In a regrown tree the rows chosen so far cost nothing to enter, so that it holds them together and its knapsack is worth no less.
+
+    Raises:
+        ValueError: a start that is not feasible.
     """
-    chosen = _mask(problem, () if start is None else start.rows)
+    chosen = np.zeros(len(problem), np.bool_) if start is None else _started(problem, start)
     trees = 0
     while trees < ROUNDS:
         trees += 1
@@ -144,6 +139,24 @@ def tree(problem: Problem, start: Solution | None = None) -> Solution:
             break
         chosen = other
     return _answer(problem, chosen, {"method": "tree", "trees": trees, "token unit": unit})
+
+
+def priced(problem: Problem) -> Solution:
+    """As `tree`, but the first tree is of ways on which a row costs only what its prize does not pay for.
+
+    A token is priced at what the last one earns in the fractional knapsack of all rows, so that ways lead over what is worth taking.
+    """
+    tokens = problem.tokens.astype(np.float64)
+    paid = _by_worth(problem, np.flatnonzero((problem.prizes > 0) & (problem.tokens > 0)))
+    if not len(paid):
+        return replace(found := tree(problem), work={**found.work, "method": "priced"})
+    last = paid[min(int(np.searchsorted(np.cumsum(tokens[paid]), problem.budget)), len(paid) - 1)]
+    owed = np.maximum(UNPAID * tokens, tokens - problem.prizes * tokens[last] / problem.prizes[last])
+    kernels, (starts, targets, _, prizes, roots) = _bound(problem)
+    came = kernels.cheapest(starts, targets, owed, prizes, roots, np.zeros(len(problem), np.bool_), np.inf)[2]
+    chosen, _ = _filled(problem, best_within(came, prizes, problem.tokens, problem.budget)[0])
+    found = tree(problem, Solution(np.flatnonzero(chosen).astype(np.int32), _value(problem, chosen)))
+    return replace(found, work={**found.work, "method": "priced"})
 
 
 def lagrange(problem: Problem, steps: int = ROUNDS) -> Solution:
@@ -164,11 +177,13 @@ def lagrange(problem: Problem, steps: int = ROUNDS) -> Solution:
 
 
 def best_of(problem: Problem) -> Solution:
-    """Return the better of `density` and `tree`, exchanged by `local` and regrown into a tree: no worse than any of them."""
-    found = [density(problem), tree(problem)]
-    found.append(local(problem, max(found, key=lambda one: one.value)))
-    found.append(tree(problem, found[-1]))
-    best = max(found, key=lambda one: one.value)  # the first of equals
+    """Return the best of `density`, `tree` and `priced`, exchanged by `local` and regrown into a tree: no worse than any of them."""
+    found = [density(problem), tree(problem), priced(problem)]
+    first = max(found, key=lambda one: one.value)  # the first of equals
+    found.append(local(problem, first))
+    if found[-1].value > first.value or first is found[0]:  # else it is regrown already
+        found.append(tree(problem, found[-1]))
+    best = max(found, key=lambda one: one.value)
     return replace(best, work={**best.work, "values": {f"{place}. {one.work['method']}": one.value for place, one in enumerate(found, 1)}})
 
 
@@ -178,8 +193,7 @@ def upper_bound(problem: Problem) -> float:
     cost, _, _ = kernels.cheapest(*arrays, np.zeros(len(problem), np.bool_), float(problem.budget))
     rows = np.flatnonzero((cost <= problem.budget) & (problem.prizes > 0))
     free = rows[problem.tokens[rows] == 0]
-    paid = rows[problem.tokens[rows] > 0]
-    paid = paid[np.argsort(-problem.prizes[paid] / problem.tokens[paid], kind="stable")]
+    paid = _by_worth(problem, rows[problem.tokens[rows] > 0])
     before = np.cumsum(problem.tokens[paid]) - problem.tokens[paid]
     share = np.clip((problem.budget - before) / problem.tokens[paid], 0, 1)
     return float(problem.prizes[free].sum() + (problem.prizes[paid] * share).sum())
@@ -200,17 +214,16 @@ def spanning(problem: Problem, rows: Any) -> NDArray[np.int64]:
 
 
 def holding(problem: Problem, rows: Any) -> Mask:
-    """Return for the rows, in their order, whether the others fall apart without it."""
-    chosen, found = _mask(problem, rows), np.zeros(len(rows), np.bool_)
-    for place, row in enumerate(np.asarray(rows).tolist()):
-        chosen[row] = False
-        found[place] = not _connected(problem, chosen)
-        chosen[row] = True
+    """Return for the rows of a connected choice, in their order, whether the others fall apart without it."""
+    from clew.algorithms.kernels import filling
+
+    _, (starts, targets, _, _, roots) = _bound(problem)
+    found: Mask = filling.holding(starts, targets, roots, _mask(problem, rows))[np.asarray(rows, np.int64)]
     return found
 
 
 METHODS: dict[str, Callable[[Problem], Solution]] = {
-    "best": best_of, "greedy": greedy, "density": density, "local": local, "tree": tree, "lagrange": lagrange,
+    "best": best_of, "greedy": greedy, "density": density, "local": local, "tree": tree, "priced": priced, "lagrange": lagrange,
 }  # fmt: skip
 
 
@@ -232,46 +245,30 @@ def _value(problem: Problem, chosen: Mask) -> float:
     return float(problem.prizes[chosen].sum())
 
 
+def _by_worth(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows that cost tokens, those of most prize per token first."""
+    return rows[np.argsort(-problem.prizes[rows] / problem.tokens[rows], kind="stable")]
+
+
 def _connected(problem: Problem, chosen: Mask) -> bool:
     kernels, (starts, targets, _, _, roots) = _bound(problem)
     return len(kernels.held(starts, targets, roots, chosen)[0]) == int(chosen.sum())
 
 
-def _filled(problem: Problem, chosen: Mask, banned: int = -1) -> tuple[Mask, int]:
+def _started(problem: Problem, start: Solution) -> Mask:
+    """The rows to start from, if they are a choice at all."""
+    if not feasible(problem, start.rows):
+        spent = int(problem.tokens[start.rows].sum())
+        raise ValueError(f"the start must be connected with Q and within the budget of {problem.budget} tokens; it has {spent}")
+    return _mask(problem, start.rows)
+
+
+def _filled(problem: Problem, chosen: Mask) -> tuple[Mask, int]:
     """Prune, and add ways by density, until neither changes a thing."""
-    kernels, (starts, targets, costs, prizes, roots) = _bound(problem)
-    if banned >= 0:
-        costs[banned] = np.inf
-    chosen, ways, more = _pruned(problem, chosen), 0, 1
-    while more:
-        left = float(problem.budget - int(problem.tokens[chosen].sum()))
-        chosen, more = kernels.by_density(starts, targets, costs, prizes, roots, chosen, left)
-        chosen, ways = _pruned(problem, chosen), ways + more
-    return chosen, ways
+    from clew.algorithms.kernels.filling import NO_ROW, filled
 
-
-def _pruned(problem: Problem, chosen: Mask) -> Mask:
-    """Drop what has no prize and holds nothing: the leaves of a spanning tree, then what costs tokens and can be spared, dearest first."""
-    kept = _without_leaves(problem, chosen)
-    spare = np.flatnonzero(kept & (problem.prizes <= 0) & (problem.tokens > 0))
-    for row in spare[np.argsort(-problem.tokens[spare], kind="stable")].tolist():
-        kept[row], was = False, kept[row]
-        if was and _connected(problem, kept):
-            kept = _without_leaves(problem, kept)
-        else:
-            kept[row] = was
-    return kept
-
-
-def _without_leaves(problem: Problem, chosen: Mask) -> Mask:
-    kernels, (starts, targets, _, prizes, roots) = _bound(problem)
-    order, came = kernels.held(starts, targets, roots, chosen)
-    kept = np.zeros(len(problem), np.bool_)
-    for row in order[::-1].tolist():
-        kept[row] |= prizes[row] > 0
-        if kept[row] and came[row] >= 0:
-            kept[came[row]] = True
-    return kept
+    found: tuple[Mask, int] = filled(*_bound(problem)[1], chosen, float(problem.budget), NO_ROW)
+    return found
 
 
 def _grown(problem: Problem, chosen: Mask) -> NDArray[np.int64]:
@@ -284,7 +281,9 @@ def _grown(problem: Problem, chosen: Mask) -> NDArray[np.int64]:
 
 
 def _answer(problem: Problem, chosen: Mask, work: Mapping[str, Any]) -> Solution:
-    chosen = _pruned(problem, chosen)
+    from clew.algorithms.kernels.filling import pruned
+
+    chosen = pruned(*_bound(problem)[1], chosen)
     value, bound = _value(problem, chosen), upper_bound(problem)
     proved = bound <= value * (1 + CLOSE)
     return Solution(frozen(np.flatnonzero(chosen), np.int32), value, max(bound, value), proved, {**work, "bound": "fractional knapsack"})

@@ -18,9 +18,9 @@ def best_within(came: NDArray[np.int64], prizes: Floats, tokens: NDArray[np.int6
 
     Exact by dynamic programming where the unit is 1. O(rows * budget), and never more than a fixed number of cells.
     """
-    from clew.algorithms.kernels.budgeted import tree_knapsack
+    from clew.algorithms.kernels.knapsack import preorder, tree_knapsack
 
-    order, sizes = _preorder(came, prizes)
+    order, sizes = preorder(came, prizes)
     most = min(budget, int(tokens.sum()))
     unit = max(1, -(-len(order) * most // CELLS))
     chosen: Mask = tree_knapsack(order, sizes, -(-tokens // unit), prizes, most // unit)
@@ -29,7 +29,9 @@ def best_within(came: NDArray[np.int64], prizes: Floats, tokens: NDArray[np.int6
 
 def paying(came: NDArray[np.int64], prizes: Floats, tokens: Floats, price: float) -> Mask:
     """Return the choice of most prize less the price of its tokens."""
-    order, _ = _preorder(came, prizes)
+    from clew.algorithms.kernels.knapsack import preorder
+
+    order, _ = preorder(came, prizes)
     worth = prizes - price * tokens
     for row in order[::-1].tolist():
         if came[row] >= 0 and worth[row] > 0:
@@ -38,21 +40,3 @@ def paying(came: NDArray[np.int64], prizes: Floats, tokens: Floats, price: float
     for row in order.tolist():
         taken[row] = worth[row] > 0 and (came[row] < 0 or taken[came[row]])
     return taken
-
-
-def _preorder(came: NDArray[np.int64], prizes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows that lead to a prize, each before those below it and these right behind it, and the number at and below each."""
-    below: dict[int, list[int]] = {}
-    for row in np.flatnonzero(came >= -1).tolist():
-        below.setdefault(int(came[row]), []).append(row)
-    order, stack = list[int](), below.get(-1, [])[::-1]
-    while stack:
-        order.append(stack.pop())
-        stack.extend(reversed(below.get(order[-1], [])))
-    size = dict.fromkeys(order, 0)
-    for row in reversed(order):
-        size[row] += bool(size[row] or prizes[row] > 0)
-        if size[row] and came[row] >= 0:
-            size[int(came[row])] += size[row]
-    leading = [row for row in order if size[row]]
-    return np.array(leading, np.int64), np.array([size[row] for row in leading], np.int64)

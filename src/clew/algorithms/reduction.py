@@ -82,16 +82,11 @@ def reduced(problem: Problem) -> Reduced:
 
 def pruned(problem: Problem, rows: Any) -> Rows:
     """Return connected rows without the leaves of a spanning tree that have no prize, again and again."""
-    from clew.algorithms.kernels.budgeted import held
+    from clew.algorithms.kernels.filling import without_leaves
 
     inside = np.zeros(len(problem), np.bool_)
     inside[np.asarray(rows, np.int64)] = True
-    order, came = held(problem.starts, problem.targets, problem.roots.astype(np.int64), inside)
-    needed = np.zeros(len(problem), np.bool_)
-    for row in order[::-1].tolist():
-        needed[row] |= problem.prizes[row] > 0
-        if needed[row] and came[row] >= 0:
-            needed[came[row]] = True
+    needed = without_leaves(problem.starts, problem.targets, problem.prizes, problem.roots.astype(np.int64), inside)
     return frozen(np.flatnonzero(needed), np.int32)
 
 

@@ -22,7 +22,6 @@ def cheapest(starts, targets, costs, prizes, roots, inside, limit):
     n = len(starts) - 1
     cost, gain = np.full(n, np.inf), np.zeros(n)
     came = np.full(n, -2, np.int64)
-    settled = np.zeros(n, np.bool_)
     keys, rows, size = np.empty(256, np.float64), np.empty(256, np.int64), 0
     for row in range(n):
         if inside[row]:
@@ -32,22 +31,34 @@ def cheapest(starts, targets, costs, prizes, roots, inside, limit):
         if not inside[root] and costs[root] <= limit and costs[root] < cost[root]:
             cost[root], gain[root], came[root] = costs[root], prizes[root], -1
             keys, rows, size = push(keys, rows, size, costs[root], np.int64(root))
+    follow(starts, targets, costs, prizes, inside, limit, cost, gain, came, keys, rows, size)
+    return cost, gain, came
+
+
+@compiled
+def follow(starts, targets, costs, prizes, inside, limit, cost, gain, came, keys, rows, size):
+    """Bring cost, gain and came up to date with the rows queued, whose labels are new; those of other rows are right already."""
+    waiting = np.zeros(len(cost), np.bool_)
+    for at in range(size):
+        waiting[rows[at]] = True
     while size > 0:
         key, row, size = pop(keys, rows, size)
-        if settled[row]:
+        if not waiting[row]:
             continue
-        settled[row] = True
+        waiting[row] = False
         for slot in range(starts[row], starts[row + 1]):
             other = targets[slot]
-            if settled[other] or inside[other]:
+            if inside[other]:
                 continue
             through, worth = key + costs[other], gain[row] + prizes[other]
-            if through > limit or through > cost[other] or (through == cost[other] and worth <= gain[other]):
+            if through > limit or through > cost[other]:
+                continue
+            if through == cost[other] and (not waiting[other] or worth <= gain[other]):
                 continue
             if through < cost[other]:
                 keys, rows, size = push(keys, rows, size, through, np.int64(other))
+                waiting[other] = True
             cost[other], gain[other], came[other] = through, worth, row
-    return cost, gain, came
 
 
 @compiled
@@ -55,11 +66,12 @@ def by_density(starts, targets, costs, prizes, roots, inside, left):
     """Add the whole way of most gain per cost, again and again, while one fits in the cost that is `left`; return (rows, ways added)."""
     inside = inside.copy()
     ways = 0
+    cost, gain, came = cheapest(starts, targets, costs, prizes, roots, inside, left)
+    keys, rows = np.empty(256, np.float64), np.empty(256, np.int64)
     while True:
-        cost, gain, came = cheapest(starts, targets, costs, prizes, roots, inside, left)
         best = -1
         for row in range(len(starts) - 1):
-            if inside[row] or prizes[row] <= 0 or came[row] == -2:
+            if inside[row] or prizes[row] <= 0 or came[row] == -2 or cost[row] > left:
                 continue
             if best >= 0:
                 one, other = gain[row] * cost[best], gain[best] * cost[row]
@@ -70,9 +82,18 @@ def by_density(starts, targets, costs, prizes, roots, inside, left):
             return inside, ways
         left -= cost[best]
         ways += 1
+        size, again = 0, False
         while best >= 0 and not inside[best]:
+            before = came[best]
             inside[best] = True
-            best = came[best]
+            cost[best], gain[best], came[best] = 0.0, 0.0, -1
+            keys, rows, size = push(keys, rows, size, 0.0, np.int64(best))
+            again |= costs[best] == 0 and prizes[best] > 0
+            best = before
+        if again:  # ways over a row that cost nothing are as cheap as before, and yet gain less
+            cost, gain, came = cheapest(starts, targets, costs, prizes, roots, inside, left)
+        else:
+            follow(starts, targets, costs, prizes, inside, left, cost, gain, came, keys, rows, size)
 
 
 @compiled
@@ -125,32 +146,3 @@ def held(starts, targets, roots, inside):
                 came[other], queue[end] = row, other
                 end += 1
     return queue[:end], came
-
-
-@compiled
-def tree_knapsack(order, sizes, costs, prizes, budget):
-    """Return the rows of the best choice from a tree that takes no row without the one before it, within an integer budget.
-
-    `order` (int64 [k]) lists the tree's rows, each before those below it and these right behind it; `sizes[i]` counts entry i and all
-    below it; `costs` are int64. From behind: best[i] = max(best[i + sizes[i]], prize + best[i + 1] with the cost less). O(k budget).
-    """
-    k = len(order)
-    best = np.zeros((k + 1, budget + 1))
-    for i in range(k - 1, -1, -1):
-        row, skip = order[i], i + sizes[i]
-        cost, prize = costs[row], prizes[row]
-        for b in range(min(cost, budget + 1)):
-            best[i, b] = best[skip, b]
-        for b in range(cost, budget + 1):
-            best[i, b] = max(best[skip, b], best[i + 1, b - cost] + prize)
-    inside = np.zeros(len(prizes), np.bool_)
-    i, b = 0, budget
-    while i < k:
-        row, skip = order[i], i + sizes[i]
-        if costs[row] <= b and best[i + 1, b - costs[row]] + prizes[row] >= best[skip, b]:
-            inside[row] = True
-            b -= costs[row]
-            i += 1
-        else:
-            i = skip
-    return inside

@@ -1,0 +1,77 @@
+"""Compiled loops of the knapsack on a tree, given by the row before each: -1 at the top, -2 outside."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.algorithms.kernels.compiled import compiled
+
+
+@compiled
+def preorder(came, prizes):
+    """Return (rows that lead to a prize, each before those below it and these right behind it; how many of them are at and below each)."""
+    n = len(came)
+    first, after = np.full(n + 1, -1), np.full(n, -1)  # the children of a row, ascending; those at the top are the last row's
+    for row in range(n - 1, -1, -1):
+        if came[row] >= -1:
+            above = came[row] if came[row] >= 0 else n
+            after[row], first[above] = first[above], row
+    order, size = np.empty(n, np.int64), 0
+    stack, open_ = np.empty(n + 1, np.int64), 0
+    if first[n] >= 0:
+        stack[0], open_ = first[n], 1
+    while open_ > 0:
+        open_ -= 1
+        row = stack[open_]
+        order[size] = row
+        size += 1
+        if after[row] >= 0:
+            stack[open_] = after[row]
+            open_ += 1
+        if first[row] >= 0:
+            stack[open_] = first[row]
+            open_ += 1
+    count = np.zeros(n, np.int64)
+    leading = 0
+    for at in range(size - 1, -1, -1):
+        row = order[at]
+        if count[row] > 0 or prizes[row] > 0:
+            count[row] += 1
+            leading += 1
+            if came[row] >= 0:
+                count[came[row]] += count[row]
+    kept, sizes, at = np.empty(leading, np.int64), np.empty(leading, np.int64), 0
+    for row in order[:size]:
+        if count[row] > 0:
+            kept[at], sizes[at] = row, count[row]
+            at += 1
+    return kept, sizes
+
+
+@compiled
+def tree_knapsack(order, sizes, costs, prizes, budget):
+    """Return the rows of the best choice from a tree that takes no row without the one before it, within an integer budget.
+
+    `order` (int64 [k]) lists the tree's rows, each before those below it and these right behind it; `sizes[i]` counts entry i and all
+    below it; `costs` are int64. From behind: best[i] = max(best[i + sizes[i]], prize + best[i + 1] with the cost less). O(k budget).
+    """
+    k = len(order)
+    best = np.zeros((k + 1, budget + 1))
+    for i in range(k - 1, -1, -1):
+        row, skip = order[i], i + sizes[i]
+        cost, prize = costs[row], prizes[row]
+        for b in range(min(cost, budget + 1)):
+            best[i, b] = best[skip, b]
+        for b in range(cost, budget + 1):
+            best[i, b] = max(best[skip, b], best[i + 1, b - cost] + prize)
+    inside = np.zeros(len(prizes), np.bool_)
+    i, b = 0, budget
+    while i < k:
+        row, skip = order[i], i + sizes[i]
+        if costs[row] <= b and best[i + 1, b - costs[row]] + prizes[row] >= best[skip, b]:
+            inside[row] = True
+            b -= costs[row]
+            i += 1
+        else:
+            i = skip
+    return inside
