@@ -1,0 +1,214 @@
+"""Q-Peel against its own rule in plain words, against every connected truss there is, and against what it promises."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.algorithms.community import peel, truss_of
+from clew.algorithms.truss import trussness
+from clew.graph import Links, Ragged
+
+
+def links_of(graph):
+    n = graph.number_of_nodes()
+    matrix = nx.to_scipy_sparse_array(graph, nodelist=range(n), format="csr") if graph.number_of_edges() else None
+    starts = np.zeros(n + 1, np.int64) if matrix is None else matrix.indptr.astype(np.int64)
+    targets = np.zeros(0, np.int32) if matrix is None else matrix.indices.astype(np.int32)
+    return Links(starts, targets, np.ones(len(targets), np.float32), Ragged.empty(len(targets)))
+
+
+def random_graph(n, share, clumps, seed):
+    """Edges at random, and cliques thrown in."""
+    graph = nx.gnp_random_graph(n, share, seed=seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(clumps):
+        some = rng.choice(n, min(n, int(rng.integers(2, 7))), replace=False).tolist()
+        graph.add_edges_from((a, b) for a in some for b in some if a < b)
+    return graph
+
+
+RANDOM = st.builds(random_graph, st.integers(1, 30), st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]), st.integers(0, 4), st.integers(0, 10**6))
+
+SMALL = st.builds(random_graph, st.integers(1, 12), st.sampled_from([0.1, 0.3, 0.5]), st.integers(0, 3), st.integers(0, 10**6))
+WORTHS = st.tuples(st.integers(0, 10**6), st.sampled_from([4, 1000]))
+
+
+def worths(graph, seed, steps):
+    """Of few values there are many ties."""
+    return np.round(np.random.default_rng(seed).integers(0, steps + 1, graph.number_of_nodes()) / steps, 9)
+
+
+def truss_in(graph, k):
+    found = nx.k_truss(graph, k) if k > 2 else graph.copy()
+    found.remove_nodes_from([node for node in list(found) if not found.degree(node)])
+    return found
+
+
+def holds(edges, nodes, k):
+    part = edges.subgraph(nodes)
+    return nx.is_connected(part) and all(len(set(part[a]) & set(part[b])) >= k - 2 for a, b in part.edges)
+
+
+def mean(worth, nodes):
+    return sum(worth[node] for node in nodes) / len(nodes)
+
+
+def peeled_by_hand(graph, worth, k, least, cascade):
+    """(mean, size) of the best: try nodes by rising worth, take the first that may go, and start anew."""
+    best = None
+    for part in nx.connected_components(truss_in(graph, k)):
+        inside, left = set(part), truss_in(graph, k).subgraph(part).copy()
+        while (smaller := one_less(left, inside, worth, k, least, cascade)) is not None:
+            inside, left = smaller
+        if len(inside) >= least:
+            key = round(mean(worth, inside), 9), len(inside)
+            best = key if best is None else max(best, key)
+    return best
+
+
+def one_less(left, inside, worth, k, least, cascade):
+    now = mean(worth, inside)
+    for node in sorted(inside, key=lambda node: (worth[node], node)):
+        if not worth[node] < now - 1e-12:
+            return None
+        rest = inside - {node}
+        if len(rest) >= least and holds(left, rest, k):
+            return rest, left.subgraph(rest).copy()
+        if cascade:
+            smaller = left.subgraph(rest).copy()
+            while bad := [(a, b) for a, b in smaller.edges if len(set(smaller[a]) & set(smaller[b])) < k - 2]:
+                smaller.remove_edges_from(bad)
+            parts = [c for c in nx.connected_components(smaller) if len(c) >= max(2, least)]
+            if parts:
+                best = max(parts, key=lambda nodes: (round(mean(worth, nodes), 12), len(nodes)))
+                if mean(worth, best) > now + 1e-12:
+                    return set(best), smaller.subgraph(best).copy()
+    return None
+
+
+@pytest.mark.parametrize("cascade", [False, True])
+@settings(max_examples=60)
+@given(SMALL, WORTHS, st.integers(2, 5), st.integers(2, 6))
+def test_it_does_what_its_rule_says(cascade, graph, drawn, k, least):
+    worth, links = worths(graph, *drawn), links_of(graph)
+    found = peel(truss_of(links, trussness(links), k), worth, cascade=cascade, least=least)
+    expected = peeled_by_hand(graph, worth, k, least, cascade)
+    assert (found is None) == (expected is None)
+    assert found is None or (found.mean, len(found)) == pytest.approx(expected, abs=2e-9)
+
+
+@pytest.mark.parametrize("cascade", [False, True])
+@settings(max_examples=70)
+@given(RANDOM, WORTHS, st.integers(2, 6))
+def test_what_is_found_keeps_every_promise_on_the_edges_of_the_truss(cascade, graph, drawn, k):
+    worth, links = worths(graph, *drawn), links_of(graph)
+    value = trussness(links)
+    found = peel(truss_of(links, value, k), worth, cascade=cascade)
+    truss = truss_in(graph, k)
+    if found is None:
+        assert max(map(len, nx.connected_components(truss)), default=0) < k
+        return
+    nodes, own = found.rows.tolist(), nx.Graph()
+    own.add_edges_from(zip(links.sources[found.slots].tolist(), links.targets[found.slots].tolist(), strict=True))
+    assert set(own) == set(nodes)
+    assert len(found) >= k
+    assert nx.is_connected(own)
+    assert all(len(set(own[a]) & set(own[b])) >= k - 2 for a, b in own.edges)
+    assert min(degree for _, degree in own.degree) >= k - 1
+    assert nx.density(own) >= (k - 1) / (len(own) - 1) - 1e-12
+    if k > 2:  # a path is a 2-truss, and shorter than its bound
+        assert nx.diameter(own) <= (2 * len(own) - 2) // k
+    assert found.mean == pytest.approx(mean(worth, nodes), abs=1e-9)
+    assert all(later > earlier for earlier, later in zip(found.means, found.means[1:], strict=False))
+    assert found.means[-1] == pytest.approx(found.mean, abs=1e-8)
+    part = next(c for c in nx.connected_components(truss) if nodes[0] in c)
+    assert found.means[0] == pytest.approx(mean(worth, part))
+    assert found.mean >= mean(worth, part) - 1e-9
+    assert not [n for n in nodes if worth[n] < found.mean - 1e-9 and len(nodes) > k and holds(own, set(nodes) - {n}, k)]
+    if not cascade:
+        assert own.number_of_edges() == truss.subgraph(nodes).number_of_edges()
+    assert set(truss_in(graph, k + 1).edges) <= {edge for a, b in truss.edges for edge in ((a, b), (b, a))}
+
+
+@cache
+def best_truss(seed, k):
+    """The highest mean of all connected k-trusses, by looking at every set of nodes: each one's own largest truss."""
+    graph = random_graph(9, 0.45, 2, seed)
+    worth = worths(graph, seed, 1000)
+    best = 0.0
+    for size in range(k, graph.number_of_nodes() + 1):
+        for nodes in combinations(graph, size):
+            inside = truss_in(graph.subgraph(nodes), k)
+            if len(inside) == size and nx.is_connected(inside):
+                best = max(best, mean(worth, nodes))
+    return best
+
+
+@pytest.mark.parametrize(("cascade", "least_ratio", "least_hits"), [(False, 0.85, 0.35), (True, 0.97, 0.75)])
+def test_the_mean_comes_near_to_the_best_there_is(cascade, least_ratio, least_hits, record_property):
+    ratios = []
+    for seed in range(16):
+        graph = random_graph(9, 0.45, 2, seed)
+        worth, links = worths(graph, seed, 1000), links_of(graph)
+        found = peel(truss_of(links, trussness(links), 3), worth, cascade=cascade)
+        if found is not None:
+            ratios.append(found.mean / best_truss(seed, 3))
+    record_property("ratios", ratios)
+    hits = np.mean(np.array(ratios) > 1 - 1e-9)
+    print(f"\n{'cascade' if cascade else 'strict'}: {np.mean(ratios):.3f} of the best mean, which it finds in {hits:.0%}")
+    assert max(ratios) <= 1 + 1e-9
+    assert np.mean(ratios) >= least_ratio
+    assert hits >= least_hits
+
+
+def test_every_part_is_peeled_not_the_first_alone():
+    graph = nx.disjoint_union_all([nx.complete_graph(4), nx.complete_graph(5)])
+    worth = np.array([0.5, 0.5, 0.5, 0.5, 0.0, 0.9, 0.9, 0.9, 0.9])
+    links = links_of(graph)
+    assert peel(truss_of(links, trussness(links), 3), worth).rows.tolist() == [5, 6, 7, 8]
+
+
+def test_the_node_that_joins_two_cliques_stays_though_all_triangles_would():
+    graph = nx.Graph([*combinations([0, 1, 2, 3], 2), *combinations([3, 4, 5, 6], 2)])
+    worth = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
+    links = links_of(graph)
+    assert peel(truss_of(links, trussness(links), 3), worth).rows.tolist() == list(range(7))
+    assert peel(truss_of(links, trussness(links), 3), worth, cascade=True).mean == 1.0
+
+
+def test_an_edge_outside_the_truss_counts_for_nothing():
+    graph = nx.Graph([(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)])  # two triangles and a bridge that is in none
+    worth = np.array([0.9, 0.9, 0.9, 0.1, 0.1, 0.1])
+    links = links_of(graph)
+    found = peel(truss_of(links, trussness(links), 3), worth)
+    assert found.rows.tolist() == [0, 1, 2]
+    assert found.means == (pytest.approx(0.9),)
+
+
+def test_an_addition_that_makes_no_truss_may_raise_the_mean():
+    """The paper's free-rider theorem does not hold for these: the triangle is the answer, and with the node hanging on it worth more."""
+    graph = nx.Graph([(0, 1), (0, 2), (1, 2), (2, 3)])
+    worth = np.array([0.5, 0.5, 0.5, 0.9])
+    links = links_of(graph)
+    found = peel(truss_of(links, trussness(links), 3), worth)
+    assert found.rows.tolist() == [0, 1, 2]
+    assert worth.mean() > found.mean
+
+
+def test_equal_worths_leave_the_whole_and_of_equal_parts_the_larger():
+    graph = nx.disjoint_union_all([nx.complete_graph(4), nx.complete_graph(6), nx.complete_graph(6)])
+    links = links_of(graph)
+    assert peel(truss_of(links, trussness(links), 4), np.full(16, 0.3)).rows.tolist() == list(range(4, 10))
+
+
+def test_nothing_is_found_where_there_is_no_truss():
+    for graph in (nx.empty_graph(3), nx.path_graph(5), nx.empty_graph(0)):
+        links = links_of(graph)
+        assert peel(truss_of(links, trussness(links), 3), np.ones(len(links))) is None
