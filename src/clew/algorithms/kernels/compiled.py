@@ -8,9 +8,9 @@ from typing import Any
 import numba
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., Any], **options: Any) -> Any:
     """Return the function, to be compiled at its first call; modules that use this are imported when they are first needed."""
     try:
-        return numba.njit(cache=True)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # neither the source's folder nor the user's cache can be written
-        return numba.njit(function)
+        return numba.njit(**options)(function)

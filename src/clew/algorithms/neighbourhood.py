@@ -1,0 +1,98 @@
+"""A small graph around a node, before and after some of its nodes are fused or linked: what the distance between the two is taken of.
+
+An edge is as long as its ends differ, exp(sharpness * (1 - cos)) - 1, so that it is 0 between equals; distances are those of the shortest
+ways, as shares of the longest before any change, and 1 where no way leads. (Kurisu-G2, ICLR 2026 submission 18441, section 2.2.3, takes
+1 more for every edge and the bare length between any two nodes: then nothing is at distance 0 from itself, and no new edge is ever seen.)
+
+The nodes stand on slots. Fused ones keep their slots, with equal rows and no way between them, so that a fused node has the mass of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.transport import Verdict, accepted
+from clew.graph import Floats, Mask
+
+SHORTEST = 1e-3  # an edge between equals is still a step
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """Nodes on n slots: the `products` of their vectors, float64 [n, n]; which are `joined`, and which are one (`alike`), bool [n, n]."""
+
+    products: Floats
+    joined: Mask
+    alike: Mask
+    sharpness: float
+    scale: float
+
+    @classmethod
+    def of(cls, products: Floats, joined: Mask, sharpness: float = 1.0) -> Neighbourhood:
+        """Return the neighbourhood before any change: `products` of unit vectors (or zeros), `joined` symmetric."""
+        first = cls(products, joined, np.eye(len(products), dtype=np.bool_), sharpness, 0.0)
+        ways = first._ways
+        known = ways[np.isfinite(ways)]
+        return replace(first, scale=float(known.max(initial=0)) or 1.0)
+
+    @cached_property
+    def _ways(self) -> Floats:
+        from clew.algorithms.kernels.shortest import shortest
+
+        lengths = np.where(self.joined, np.exp(self.sharpness * (1 - self.products)) - 1 + SHORTEST, np.inf)
+        lengths[self.alike] = 0
+        shortest(lengths)
+        return lengths
+
+    @cached_property
+    def distances(self) -> Floats:
+        """Distances between slots, as shares of the longest before any change: float64 [n, n]."""
+        ways = self._ways
+        return np.where(np.isfinite(ways), ways / self.scale, 1.0)
+
+    def fused(self, members: NDArray[np.int64]) -> tuple[Neighbourhood, Floats]:
+        """Return the neighbourhood in which these slots are one node, and the cost of taking each old slot for each new one, [n, n].
+
+        The node's vector is the members' mean, made a unit vector again; it is joined to all that they were joined to.
+        """
+        inside = np.zeros(len(self.products), np.bool_)
+        inside[members] = True
+        total = self.products[:, members].sum(axis=1)
+        length = float(np.sqrt(max(0.0, total[members].sum())))
+        mean = total / length if length > 0 else np.zeros_like(total)
+        between = self.products.copy()  # old slots by new ones
+        between[:, members] = mean[:, None]
+        products = between.copy()
+        products[members, :] = mean[None, :]
+        products[np.ix_(inside, inside)] = float(length > 0)
+        joined, near = self.joined.copy(), self.joined[members].any(axis=0)
+        joined[members, :], joined[:, members] = near[None, :], near[:, None]
+        joined[np.ix_(inside, inside)] = False
+        alike = self.alike.copy()
+        alike[np.ix_(inside, inside)] = True
+        costs = (self.products.diagonal()[:, None] + products.diagonal()[None, :] - 2 * between) / 4
+        return replace(self, products=products, joined=joined, alike=alike), np.maximum(costs, 0)
+
+    def linked(self, at: NDArray[np.int64], to: NDArray[np.int64]) -> Neighbourhood:
+        """Return the neighbourhood with an edge between each of the slots `at`, which are one node, and each of the slots `to`."""
+        joined = self.joined.copy()
+        joined[np.ix_(at, to)] = joined[np.ix_(to, at)] = True
+        return replace(self, joined=joined)
+
+    def costs(self) -> Floats:
+        """Return the cost of taking one slot's node for another's, [n, n]."""
+        own = self.products.diagonal()
+        return np.maximum(own[:, None] + own[None, :] - 2 * self.products, 0) / 4
+
+    def may_fuse(self, members: NDArray[np.int64], most: float, content_weight: float) -> Verdict:
+        """Return whether fusing these slots changes it by at most `most`; see `accepted`."""
+        after, costs = self.fused(members)
+        return accepted(costs, self.distances, after.distances, most, content_weight)
+
+    def may_link(self, at: NDArray[np.int64], to: NDArray[np.int64], most: float, content_weight: float) -> Verdict:
+        """Return whether these edges change it by at most `most`."""
+        return accepted(self.costs(), self.distances, self.linked(at, to).distances, most, content_weight)
