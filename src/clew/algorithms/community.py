@@ -95,7 +95,7 @@ def peel(truss: Truss, worth: Floats, *, cascade: bool = False, least: int | Non
             to the best mean, which drives to ever smaller communities.
         least: leave at least so many nodes, never less than two; None for k.
     """
-    from clew.algorithms.kernels import peeling
+    from clew.algorithms.kernels import cascading, peeling
 
     least = truss.k if least is None else max(least, 2)
     if not len(truss):
@@ -104,7 +104,7 @@ def peel(truss: Truss, worth: Floats, *, cascade: bool = False, least: int | Non
     order = np.argsort(own, kind="stable")
     turn = np.empty(len(own), np.int32)
     turn[order] = np.arange(len(own))
-    kernel = peeling.cascading if cascade else peeling.strict
+    kernel = cascading.cascading if cascade else peeling.strict
     arrays = truss.starts, truss.targets, truss.edge_of, truss.ends, truss.begins, truss.pairs, truss.part
     alive, parts, means = kernel(*arrays, own, turn, truss.k - 2, least)
     size = np.bincount(truss.part[alive])
