@@ -1,54 +1,35 @@
-"""How often, and how fast, a budgeted selection is proved optimal, and how far the proof is after a while.
+"""How often, and how fast, a budgeted selection is proved optimal, and how near the heuristic comes without a proof.
 
-    python -m tests.benchmarks.certificate [--nodes 20,50,100,200] [--graphs 4] [--seconds 3] [--rivals cuts,flow,lazy,cpsat]
+    python -m tests.benchmarks.certificate [--nodes 50,100,200] [--graphs 20] [--rivals priced,best,cuts,flow] [--bundle FOLDER ...]
 
-Working graphs are a part of a graph with power-law degrees and communities: 45 in 100 rows hold 20 to 200 tokens and a prize, the others
-are connectors that are free or cost 3 tokens; the budget is a quarter of all tokens. Every rival is asked in turn about each graph, with
-the same limit of time; medians. The heuristic that `cuts` starts from is counted in its time. CP-SAT is compared where ortools is
-installed (which highspy must not share a process with: then the rivals are asked in two runs).
+Working graphs are made at random, half with free connectors and half with dear ones, and, of every benchmark folder that is named, those
+of its first questions; see `working_graphs`. Every rival is asked in turn about each graph, with the same limit of seconds; times are
+processor time, and a rival that ran into the limit counts with what it took. `best` is the default heuristic, which `cuts` starts from
+and whose time is counted in that of `cuts`. CP-SAT is compared where ortools is installed (which highspy must not share a process with:
+then the rivals are asked in two runs). The optimum is a proved value; no bound of ours may be below it, nor one of a proof cut short.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+from functools import partial
 from importlib.util import find_spec
+from time import perf_counter, process_time
 
 import numpy as np
 
-from clew.algorithms.budgeted import Problem, Solution, feasible, solve
+from clew.algorithms.budgeted import METHODS, Solution, feasible, solve, upper_bound
 from clew.algorithms.cuts import prove
+from tests.benchmarks.working_graphs import Real, generated
 
-AFTER = (0.05, 0.3)  # seconds after which the gap of the cuts is looked at
-
-
-def graph(n, seed, connector):
-    """A working graph: power-law weights, two in three links inside a community, three roots."""
-    rng = np.random.default_rng(seed)
-    weight, group = (1 - rng.random(n)) ** (-1 / 1.5), rng.integers(0, max(1, n // 25), n)
-    pairs = set()
-    for row in range(1, n):  # held together, then about four links a row
-        other = int(rng.choice(row, p=weight[:row] / weight[:row].sum()))
-        pairs |= {(row, other), (other, row)}
-    for _ in range(3 * n):
-        a = int(rng.choice(n, p=weight / weight.sum()))
-        near = weight * np.where(group == group[a], 1.0, 0.5 * (group == group[a]).mean())
-        b = int(rng.choice(n, p=near / near.sum()))
-        pairs |= {(a, b), (b, a)} if a != b else set()
-    ordered = np.array(sorted(pairs))
-    starts = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(ordered[:, 0], minlength=n), out=starts[1:])
-    content = rng.random(n) < 0.45
-    tokens = np.where(content, rng.integers(20, 201, n), connector)
-    roots = np.sort(rng.choice(n, 3, replace=False)).astype(np.int32)
-    return Problem(starts, ordered[:, 1].astype(np.int32), np.where(content, rng.random(n), 0.0), tokens, roots, int(tokens.sum() // 4))
+CUT_SHORT = (1, 2, 4)  # linear programmes after which a bound is looked at
 
 
 def cuts(problem, seconds):
     """The ladder: the best heuristic, then the proof."""
-    begun = time.perf_counter()
+    begun = perf_counter()
     start = solve(problem, "best")
-    return prove(problem, start, 10**9, max(0.0, seconds - (time.perf_counter() - begun)))
+    return prove(problem, start, 10**9, max(0.0, seconds - (perf_counter() - begun)))
 
 
 def flow(problem, seconds):
@@ -74,11 +55,11 @@ def lazy(problem, seconds):
     """Integer programmes alone, each with the cut around every island of the one before."""
     from scipy.sparse import csr_array, vstack
 
-    n, begun = len(problem), time.perf_counter()
+    n, begun = len(problem), perf_counter()
     near = [problem.targets[problem.starts[v] : problem.starts[v + 1]].tolist() for v in range(n)]
     matrix, high, found = csr_array(problem.tokens[None, :].astype(float)), np.array([float(problem.budget)]), None
     while True:
-        left = seconds - (time.perf_counter() - begun)
+        left = seconds - (perf_counter() - begun)
         if left <= 0:
             return found or Solution(np.zeros(0, np.int32), 0.0)
         found, rows = _milp(problem, matrix, np.full(len(high), -np.inf), high, np.ones(n), left)
@@ -120,56 +101,63 @@ def cpsat(problem, seconds):
     return Solution(rows, float(problem.prizes[rows].sum()), bound, status == cp_model.OPTIMAL)
 
 
-RIVALS = {"cuts": cuts, "flow": flow, "lazy": lazy, "cpsat": cpsat}
+RIVALS = {"cuts": cuts, "flow": flow, "lazy": lazy, "cpsat": cpsat} | {
+    name: (lambda problem, _, name=name: solve(problem, name)) for name in METHODS
+}
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--nodes", default="20,50,100,200")
-    options.add_argument("--graphs", type=int, default=4)
-    options.add_argument("--seconds", type=float, default=3.0)
-    options.add_argument("--rivals", default="cuts,flow,lazy,cpsat")
+    options.add_argument("--nodes", default="50,100,200")
+    options.add_argument("--graphs", type=int, default=20, help="of each source and size")
+    options.add_argument("--seconds", type=float, default=30.0)
+    options.add_argument("--rivals", default="priced,best,cuts,flow")
+    options.add_argument("--bundle", nargs="*", default=[], help="benchmark folders, as `clew measure` reads them")
+    options.add_argument("--alone", action="store_true", help="link a question to its best terminal only")
     given = options.parse_args()
     names = given.rivals.split(",")
     if "cpsat" in names and find_spec("ortools") is None:
         print("CP-SAT is not compared: ortools is not installed.\n")
         names.remove("cpsat")
-    warm = graph(20, 0, 3)
-    for name in names:
-        RIVALS[name](warm, 1.0)  # compiled and imported before it is timed
-    print("| nodes | connectors | rival | proved | median ms | max ms | value of the best, mean | gap, median (max) |")
-    print("| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |")
+    sources = {"generated": lambda nodes, i: generated(nodes, i, 3 * (i % 2))}
+    for folder in given.bundle:
+        real = Real(folder)
+        sources[real.name] = partial(real.problem, alone=given.alone)
+    for name, seed in ((name, seed) for name in names for seed in range(6)):
+        RIVALS[name](generated(40, 100 + seed, 3 * (seed % 2)), 3.0)  # compiled and imported before it is timed
+    print("| graphs | nodes | edges | rival | proved | median ms | max | of the optimum, mean (worst) | gap, median (max) | bounds too low |")
+    print("| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for source, problem_of in sources.items():
+        for nodes in map(int, given.nodes.split(",")):
+            for row in compared([problem_of(nodes, i) for i in range(given.graphs)], names, given.seconds):
+                print(f"| {source} | {row}", flush=True)
+
+
+def compared(problems, names, seconds):
+    """The rows of the table for some problems."""
+    found, times = ({name: [] for name in names} for _ in range(2))
     early = []
-    for nodes in map(int, given.nodes.split(",")):
-        for connector in (0, 3):
-            found, times = ({name: [] for name in names} for _ in range(2))
-            gaps = {after: [] for after in AFTER}
-            for seed in range(given.graphs):
-                problem = graph(nodes, seed, connector)
-                for name in names:
-                    begun = time.perf_counter()
-                    one = RIVALS[name](problem, given.seconds)
-                    times[name].append(1000 * (time.perf_counter() - begun))
-                    assert feasible(problem, one.rows), name
-                    found[name].append(one)
-                for after in AFTER:
-                    gaps[after].append(_gap(cuts(problem, after)))
-                if all(found[name][-1].proved for name in names):
-                    assert np.ptp([found[name][-1].value for name in names]) < 1e-4, "proofs that contradict each other"
-            best = np.max([[one.value for one in found[name]] for name in names], axis=0)
-            for name in names:
-                ratio = np.mean([one.value for one in found[name]] / np.maximum(best, 1e-300))
-                gap = [_gap(one) for one in found[name]]
-                print(
-                    f"| {nodes} | {connector} | {name} | {np.mean([one.proved for one in found[name]]):.2f} | {np.median(times[name]):.0f} "
-                    f"| {np.max(times[name]):.0f} | {ratio:.3f} | {np.median(gap):.4f} ({np.max(gap):.4f}) |",
-                    flush=True,
-                )
-            early.append((nodes, connector, gaps))
-    print("\n| nodes | connectors |" + "".join(f" gap of the cuts after {1000 * after:.0f} ms |" for after in AFTER))
-    print("| ---: | ---: |" + " ---: |" * len(AFTER))
-    for nodes, connector, gaps in early:
-        print(f"| {nodes} | {connector} |" + "".join(f" {np.median(gaps[a]):.4f} ({np.max(gaps[a]):.4f}) |" for a in AFTER))
+    for problem in problems:
+        for name in names:
+            begun = process_time()
+            found[name].append(RIVALS[name](problem, seconds))
+            times[name].append(1000 * (process_time() - begun))
+            assert feasible(problem, found[name][-1].rows), name
+        early.append([upper_bound(problem), *(prove(problem, solve(problem, "greedy"), work).bound for work in CUT_SHORT)])
+    proved = [[one.value for one in some if one.proved] for some in zip(*found.values(), strict=True)]
+    assert all(np.ptp(values) < 1e-4 for values in proved if values), "proofs that contradict each other"
+    best = np.array([max(one.value for one in some) for some in zip(*found.values(), strict=True)])
+    optimum = np.array([max(values) if values else top for values, top in zip(proved, best, strict=True)])
+    size = f"{np.mean([len(p) for p in problems]):.0f} | {np.mean([len(p.targets) / 2 for p in problems]):.0f}"
+    for name in names:
+        ratio = np.array([one.value for one in found[name]]) / np.maximum(optimum, 1e-300)
+        gap = [_gap(one) for one in found[name]]
+        low = sum(one.bound < top * (1 - 1e-9) for one, top in zip(found[name], optimum, strict=True))
+        took = f"{np.median(times[name]):.1f} | {np.max(times[name]):.0f}"
+        far = f"{ratio.mean():.4f} ({ratio.min():.4f}) | {np.median(gap):.4f} ({np.max(gap):.4f})"
+        yield f"{size} | {name} | {np.mean([one.proved for one in found[name]]):.2f} | {took} | {far} | {low} |"
+    low = sum(bound < top * (1 - 1e-9) for some, top in zip(early, optimum, strict=True) for bound in some)
+    yield f"{size} | without search, cut short after {', '.join(map(str, CUT_SHORT))} | | | | | | {low} of {len(early) * len(early[0])} |"
 
 
 def _gap(one):

@@ -22,8 +22,6 @@ from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
 from clew.algorithms.steiner import Lazy, steiner_forest
 from clew.graph import Links, Ragged
 
-MOST_RUSTWORKX, MOST_NETWORKX, MOST_KOU, MOST_LAZY = 100_000, 100_000, 10_000, 100_000  # nodes
-
 
 @numba.njit
 def cluster_ends(n: int, share: float, seed: int) -> Any:
@@ -146,18 +144,18 @@ def wanted(name: str) -> Any:
         raise SystemExit(f"this comparison needs {name}: pip install {name}") from error
 
 
-def contestants(links: Links) -> dict[str, Callable[[Any, Any], float]]:
+def contestants(links: Links, chosen: argparse.Namespace) -> dict[str, Callable[[Any, Any], float]]:
     n = len(links)
     found: dict[str, Callable[[Any, Any], float]] = {
         "clew": lambda lengths, terminals: steiner_forest(links, lengths, terminals).cost,
         "clew, whole graph": lambda lengths, terminals: steiner_forest(links, lengths, terminals, whole=True).cost,
         "scipy": Scipy(links),
     }
-    if n <= MOST_RUSTWORKX:
+    if n <= chosen.most_rustworkx:
         found["rustworkx"] = Rustworkx(links)
-    if n <= MOST_NETWORKX:
+    if n <= chosen.most_networkx:
         found["networkx mehlhorn"] = Networkx(links, "mehlhorn")
-    if n <= MOST_KOU:
+    if n <= chosen.most_kou:
         found["networkx kou"] = Networkx(links, "kou")
     return found
 
@@ -232,19 +230,21 @@ def main() -> None:
     parser.add_argument("--terminals", type=int, nargs="+", default=[5, 10, 20])
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--slow-repeats", type=int, default=3, help="for rustworkx and networkx")
+    for name, most in (("rustworkx", 100_000), ("networkx", 100_000), ("kou", 10_000), ("lazy", 100_000)):
+        parser.add_argument(f"--most-{name}", type=int, default=most, help="nodes; above, it is left out: it takes long, or much memory")
     parser.add_argument("--width", type=int, default=384, help="of the facts' vectors; 0 leaves them out")
     chosen = parser.parse_args()
     graphs = {n: cluster_graph(n) for n in chosen.sizes}
     print("| nodes | terminals | | ms | times clew | cost / clew |\n|--:|--:|:--|--:|--:|--:|")
     for links in graphs.values():
-        found = contestants(links)
+        found = contestants(links, chosen)
         for k in chosen.terminals:
             for row in measure(links, k, chosen.repeats, found, chosen.slow_repeats):
                 print(row, flush=True)
     if chosen.width:
         print("\n| nodes | terminals | lengths | ms | times lazy | measured |\n|--:|--:|:--|--:|--:|--:|")
         for links in graphs.values():
-            for k in chosen.terminals if len(links) <= MOST_LAZY else []:
+            for k in chosen.terminals if len(links) <= chosen.most_lazy else []:
                 for row in measure_lazy(links, k, chosen.repeats, chosen.width):
                     print(row, flush=True)
 

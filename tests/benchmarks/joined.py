@@ -1,0 +1,60 @@
+"""Forests and several roots against one tree: what they find of the gold passages at a token budget.
+
+    python -m tests.benchmarks.joined FOLDER [--facts any|none] [--budgets 256,512,1024,2048] [--baseline dense]
+
+FOLDER is a benchmark as `clew measure` reads it. `agrag` answers with a forest where its terminals do not hang together; "one tree" is
+the way of its authors' code, which joins the parts over a node tied to every passage at cost 10; "no growth" is the tree alone. `budgeted`
+links the question to five nodes; "one root" to the best alone, so that the choice is one connected piece without the question. The last
+table says in how many pieces a context comes: `trees` counts the parts that its terminals lie in.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from clew import recipes
+from clew.measure import Benchmark, compare
+
+
+def changed(recipe, **how):
+    """The recipe with other parameters of its selection."""
+    return replace(recipe, selects=(replace(recipe.selects[0], **how),))
+
+
+def alone(recipe, **how):
+    """The recipe with other parameters of its seed."""
+    return replace(recipe, seed=replace(recipe.seed, **how))
+
+
+VARIANTS = {
+    "dense": "dense",
+    "fused": "fused",
+    "hipporag": "hipporag",
+    "agrag": "agrag",
+    "agrag, one tree": changed(recipes.AGRAG, bridge_cost=10.0),
+    "agrag, no growth": changed(recipes.AGRAG, max_steps=0),
+    "agrag, facts alone joined": alone(recipes.AGRAG, passages=0),
+    "budgeted": "budgeted",
+    "budgeted, one root": changed(recipes.BUDGETED, connected_without_query=True),
+    "budgeted, ten roots": changed(recipes.BUDGETED, q_links=10),
+}
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("folder")
+    options.add_argument("--facts", default="any", choices=("any", "triples", "surface_triples", "none"))
+    options.add_argument("--budgets", default="256,512,1024,2048")
+    options.add_argument("--baseline", default="dense")
+    options.add_argument("--methods", default="", help="some of them, divided by semicolons")
+    given = options.parse_args()
+    benchmark = replace(Benchmark.open(given.folder, facts=given.facts), lengths={})
+    methods = {name: VARIANTS[name.strip()] for name in given.methods.split(";")} if given.methods else VARIANTS
+    budgets = tuple(map(int, given.budgets.split(",")))
+    found = compare(benchmark, methods, (), budgets, given.baseline, figures={"trees": lambda context, _: 1 + len(context.missing)})
+    print(f"Facts: {given.facts}.\n\n{found.to_markdown()}")
+
+
+if __name__ == "__main__":
+    main()
