@@ -35,7 +35,7 @@ ALLOWED = {
     "render": {"graph"},
     "nesting": {"graph"},
     "explain": BASE | {"context"},
-    "read": BASE | {"document", "read", "model"},
+    "read": BASE | {"document", "embed", "read", "model"},
     "making": BASE | {"document", "embed", "vectors", "read", "link", "stage"},
     **{stage: BASE | {stage, "model"} for stage in STAGES},
     "pipeline": BASE | {"stage", "context", "render", "explain", "nesting"},

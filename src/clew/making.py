@@ -34,7 +34,7 @@ def graph_of(
     for document in documents:
         if not document.heading and not document.text.strip():
             raise ValueError(f"the document {document.id!r} has no text")
-    graph = read(documents, splitter=splitter, facts=facts, extractor=extractor, count=count, progress=progress)
+    graph = read(documents, splitter=splitter, facts=facts, extractor=extractor, count=count, embedder=embedder, progress=progress)
     made, graph = with_vectors(graph, embedder, instead=embedded_instead(documents), known=known, progress=progress)
     bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
     return made, graph.linked(Edges.join([link.on(graph) for link in bar]))

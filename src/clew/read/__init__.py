@@ -48,6 +48,7 @@ def read(
     facts: Mapping[str, Iterable[Triple]] | None = None,
     extractor: Any = None,
     count: Callable[[str], int],
+    embedder: Any = None,
     progress: bool = False,
 ) -> Graph:
     """Return the nodes and facts of the documents, without vectors and edges.
@@ -55,12 +56,13 @@ def read(
     Args:
         documents: as `documents_of` gives them. splitter: cuts them into sections, passages and sentences; None keeps each whole.
         facts: triples (subject, relation, object) by document id. extractor: reads more of them out of the passages, see
-            `Extractor`. count: the tokenizer. progress: show a bar.
+            `Extractor`. count: the tokenizer. embedder: what a semantic splitter goes by.
+        progress: show a bar.
     """
     from tqdm import tqdm
 
     cut: Split = splitter or whole
-    if isinstance(cut, Splitter) and cut.count is None:
-        cut = replace(cut, count=count)
+    if isinstance(cut, Splitter):
+        cut = replace(cut, count=cut.count or count, semantic=embedder if cut.semantic is True and embedder is not None else cut.semantic)
     bar = tqdm(documents, desc="reading", unit="document", disable=not progress)
     return assemble(documents, [whole(d) if d.heading else cut(d) for d in bar], facts, count, extractor)

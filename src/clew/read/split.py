@@ -2,7 +2,7 @@
 
 Blocks (paragraphs, list items, code, tables) that stand together are filled into passages up to a number of tokens; only a block that
 does not fit is cut: between its sentences (sentencex), its lines or its items, and a sentence that does not fit between its words
-(semchunk). A passage therefore never cuts a sentence that could have been kept.
+(semchunk). A passage therefore never cuts a sentence that could have been kept. On request passages also end where the subject changes.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice, pairwise
+from typing import Any
 
 from clew.document import Document
 from clew.graph import count_words, measured
 from clew.read.assemble import Piece
 from clew.read.formats import outlined
 from clew.read.outline import Block, Close, Heading
+from clew.read.semantic import Unit, subjects
 from clew.read.spans import filled, lines, sentences, trimmed, words
 
 
@@ -30,14 +32,22 @@ class Splitter:
         count: the tokenizer, text -> number of tokens; None for that of the index.
         language: code of the language whose abbreviations end no sentence, such as "de"; None for what the document's metadata says
             under `language`, else "en", which also knows the sentence ends of Chinese, Japanese, Arabic and Hindi.
+        semantic: end passages between sentences where the subject changes, not only where they are full. True: by the index's embedder,
+            or by the words of each document where that is the embedded default; or an embedder of its own, as `Index` takes one.
+        breaks: with `semantic`, the share of a document's gaps between sentences that are taken for changes; of such gaps in a row the
+            deepest ends a passage though more would fit.
     """
 
     tokens: int = 256
     sentences: bool = False
     count: Callable[[str], int] | None = None
     language: str | None = None
+    semantic: Any = False
+    breaks: float = 0.3
 
     def __post_init__(self) -> None:
+        if isinstance(self.breaks, bool) or not isinstance(self.breaks, (int, float)) or not 0 <= self.breaks <= 1:
+            raise ValueError(f"breaks is the share of gaps that are taken for changes, from 0 to 1; got {self.breaks!r}")
         if isinstance(self.tokens, bool) or not isinstance(self.tokens, int) or self.tokens < 1:
             raise ValueError(f"tokens is a whole number of at least 1, the most that a passage may have; got {self.tokens!r}")
 
@@ -49,15 +59,16 @@ class Splitter:
         heading and its span reaches to its end.
         """
         language = self.language or str(document.metadata.get("language") or "en").split("-")[0].lower()
-        return _Cut(document.text, self.tokens, self.count or count_words, language, self.sentences).pieces(document.format)
+        return _Cut(document.text, self.count or count_words, language, self).pieces(document.format)
 
 
 class _Cut:
     """The pieces of one text under construction."""
 
-    def __init__(self, text: str, tokens: int, count: Callable[[str], int], language: str, sentences: bool) -> None:
-        self.text, self.tokens, self.count, self.language, self.sentences = text, tokens, count, language, sentences
-        self.size = measured(text, count)
+    def __init__(self, text: str, count: Callable[[str], int], language: str, how: Splitter) -> None:
+        self.text, self.count, self.language, self.how = text, count, language, how
+        self.tokens, self.size = how.tokens, measured(text, count)
+        self.begins: frozenset[int] = frozenset()  # where passages must begin
         self.made: list[Piece] = []
         self.links: tuple[tuple[int, str], ...] = ()
 
@@ -68,6 +79,11 @@ class _Cut:
         if not headings and (not found.parts or self._share(0, len(self.text)) <= 1):
             self._passage(0, len(self.text), None, self._units_of(found.parts))
             return self.made
+        if self.how.semantic is not False:
+            runs = [list(part) for block, part in groupby(found.parts, lambda part: isinstance(part, Block)) if block]
+            units = [[unit for block in run if isinstance(block, Block) for unit in self._atoms(block)] for run in runs]
+            embedder = None if self.how.semantic is True else self.how.semantic
+            self.begins = subjects(self.text, units, self.tokens, self.how.breaks, embedder, self.size)
         self._sections(found.parts)
         return self.made
 
@@ -94,8 +110,10 @@ class _Cut:
         """Make passages of the blocks that wait, and let none wait."""
         atoms = [atom for block in waiting for atom in self._atoms(block)]
         units = self._units_of(waiting)
-        for start, end in filled(atoms, self.tokens, self.size):
-            self._passage(start, end, parent, units)
+        begins = [0, *(i for i, atom in enumerate(atoms) if i and atom[0] in self.begins), len(atoms)]
+        for first, behind in pairwise(begins):
+            for start, end in filled(atoms[first:behind], self.tokens, self.size):
+                self._passage(start, end, parent, units)
         waiting.clear()
 
     def _passage(self, start: int, end: int, parent: int | None, units: Sequence[tuple[int, int]]) -> None:
@@ -108,7 +126,7 @@ class _Cut:
                 self.made.append(Piece("sentence", self.text[a:b], a, b, position, self._links_in(a, b)))
 
     def _units_of(self, parts: Sequence[Heading | Block | Close]) -> list[tuple[int, int]]:
-        return [unit for part in parts if isinstance(part, Block) for unit in self._units(part)] if self.sentences else []
+        return [unit for part in parts if isinstance(part, Block) for unit in self._units(part)] if self.how.sentences else []
 
     def _units(self, block: Block) -> Iterator[tuple[int, int]]:
         """The sentences of a block; code, a table or HTML is one."""
@@ -120,10 +138,11 @@ class _Cut:
         else:
             yield block.start, block.end
 
-    def _atoms(self, block: Block) -> Iterator[tuple[int, int, int]]:
-        """The largest parts of a block that fit, each with its tokens."""
+    def _atoms(self, block: Block) -> Iterator[Unit]:
+        """The largest parts of a block that fit, each with its tokens; with `semantic` the sentences of prose."""
         tokens = self.size(block.start, block.end)
-        if tokens <= self.tokens:
+        finer_anyway = self.how.semantic is not False and (block.kind == "prose" or block.parts)
+        if tokens <= self.tokens and not finer_anyway:
             yield block.start, block.end, tokens
             return
         finer: Sequence[Block] = block.parts
