@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from clew.algorithms.pagerank import pagerank, walk
+from clew.algorithms.pagerank import pagerank, pageranks, walk
 
 
 def random_weights(n, share, seed):
@@ -84,3 +84,57 @@ def test_nodes_that_the_walk_cannot_reach_get_nothing():
 def test_bad_input_is_named(reset, damping, message):
     with pytest.raises(ValueError, match=message):
         pagerank(walk_on(np.array([[0.0, 1], [1, 0]])), np.array(reset), damping)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.5, 0.95])
+@given(st.integers(1, 24), st.sampled_from([0.0, 0.1, 0.5]), st.integers(0, 10**6))
+def test_on_a_directed_graph_it_is_the_solution_too_and_dead_ends_start_again(damping, n, share, seed):
+    rng = np.random.default_rng(seed)
+    weights = np.round(rng.random((n, n)), 3) * (rng.random((n, n)) < share)
+    reset = rng.random(n) * (rng.random(n) < 0.3)
+    reset[rng.integers(n)] = 1.0
+
+    found = pagerank(walk(csr_array(weights), weights.sum(axis=1), directed=True), reset, damping, tolerance=1e-9)
+
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+    assert np.abs(found - dense_solve(weights, reset, damping)).sum() <= 1e-9
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@given(st.integers(1, 30), st.integers(0, 40), st.integers(0, 10**6), st.sampled_from([0.3, 0.85]))
+def test_many_questions_at_once_are_answered_as_each_by_itself(directed, n, k, seed, damping):
+    weights, rng = random_weights(n, 0.2, seed), np.random.default_rng(seed)
+    resets = rng.random((k, n)) * (rng.random((k, n)) < 0.2)
+    resets[np.arange(k), rng.integers(n, size=k)] = 1
+    over = walk(csr_array(weights), weights.sum(axis=1), directed=directed)
+
+    found = pageranks(over, resets, damping, 1e-9)
+
+    assert found.shape == (k, n)
+    for one, reset in zip(found, resets, strict=True):
+        assert np.abs(one - pagerank(over, reset, damping, 1e-9)).sum() <= 2e-9
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-12])
+@pytest.mark.parametrize("damping", [0.5, 0.95])
+def test_the_error_is_as_promised_in_single_precision_too(tolerance, damping):
+    weights = random_weights(300, 0.03, 1)
+    reset = np.eye(300)[3]
+    assert np.abs(pagerank(walk_on(weights), reset, damping, tolerance) - dense_solve(weights, reset, damping)).sum() <= tolerance
+
+
+def test_equal_places_have_equal_scores_though_the_products_are_rounded():
+    """A ring of rings: every row but those near the seed has a twin on the other side."""
+    n = 2001
+    weights = csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), np.r_[np.roll(np.arange(n), 1), np.roll(np.arange(n), -1)])), (n, n))
+    found = pagerank(walk(weights, np.full(n, 2.0)), np.eye(n)[0], 0.85)
+    assert found[1:] == pytest.approx(found[1:][::-1], abs=1e-14)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_nearer_to_one_the_more_the_walk_starts_again_the_more_stays_at_the_seeds(directed):
+    weights = random_weights(50, 0.1, 5)
+    over, reset = walk(csr_array(weights), weights.sum(axis=1), directed=directed), np.eye(50)[7]
+    at_seed = [pagerank(over, reset, damping)[7] for damping in (0.9, 0.85, 0.5, 0.1, 0.0)]
+    assert at_seed == sorted(at_seed)
+    assert at_seed[-1] == 1

@@ -32,3 +32,19 @@ def test_only_the_chosen_kinds_are_walked_by_their_factors():
 def test_without_damping_the_seeds_stay_as_they_are_and_without_seeds_nothing_is_spread():
     assert spread(PageRank(0.0), [1, 3, 0, 0]) == pytest.approx([0.25, 0.75, 0, 0])
     assert spread(PageRank(), [0, 0, 0, 0]).tolist() == [0, 0, 0, 0]
+
+
+def test_only_the_best_get_a_prize_if_so_wished_and_it_is_theirs():
+    whole = spread(PageRank(), [1, 0.5, 0, 0])
+    for top in (1, 2, 3, 4, 9):
+        found = spread(PageRank(top=top), [1, 0.5, 0, 0])
+        rows = np.argsort(-whole, kind="stable")[:top]
+        assert found[rows] == pytest.approx(whole[rows], abs=1e-4)
+        assert not np.delete(found, rows).any()
+    with pytest.raises(ValueError, match="at least 1, or None for all; got 0"):
+        PageRank(top=0)
+
+
+def test_a_directed_walk_goes_from_tail_to_head_alone():
+    assert spread(PageRank(directed=True), [0, 0, 1, 0]) == pytest.approx([0, 0, 1, 0])
+    assert spread(PageRank(directed=True, kinds=("fact",)), [1, 0, 0, 0]) == pytest.approx([2 / 3, 1 / 3, 0, 0])

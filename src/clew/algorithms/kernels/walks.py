@@ -1,0 +1,125 @@
+"""Compiled loops of random walks: products with a walk's matrix, fused with the step of the iteration that needs them.
+
+Every kernel takes `starts` (uint64 [n + 1]), `targets` (uint32 [m]) and `weights` (float [m]): unsigned, so that no index is checked for
+being negative. `shares` are the reciprocals of the strengths: a walk at u goes to v with probability weights[u, v] * shares[u]. The
+iterations work on densities z = x * shares, for which the matrix needs no scaling.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.algorithms.kernels.compiled import compiled
+
+
+@compiled
+def relabelled(starts, targets, weights, order, places):
+    """Return the compressed rows in this order, each slot pointing to where its target now is."""
+    new_starts = np.zeros(len(starts), np.uint64)
+    new_targets, new_weights = np.empty(len(targets), np.uint32), np.empty_like(weights)
+    slot = 0
+    for place in range(len(order)):
+        row = order[place]
+        for old in range(starts[row], starts[row + 1]):
+            new_targets[slot], new_weights[slot] = places[targets[old]], weights[old]
+            slot += 1
+        new_starts[place + 1] = slot
+    return new_starts, new_targets, new_weights
+
+
+@compiled
+def semi_iterated(starts, targets, weights, shares, start, damping, products):
+    """Return z after so many products of Chebyshev's semi-iteration for z = start + damping * shares * A z, A symmetric.
+
+    All arrays are of one float type.
+    """
+    z, before = start.copy(), np.zeros_like(start)
+    nothing, follow, omega = z.dtype.type(0), z.dtype.type(damping), 1.0
+    for done in range(products):
+        factor = z.dtype.type(omega)
+        for u in range(len(shares)):
+            gathered = nothing
+            for slot in range(starts[u], starts[u + 1]):
+                gathered += weights[slot] * z[targets[slot]]
+            before[u] += factor * (start[u] + follow * shares[u] * gathered - before[u])
+        z, before = before, z
+        omega = 1 / (1 - damping**2 / 2) if done == 0 else 1 / (1 - damping**2 * omega / 4)
+    return z
+
+
+@compiled
+def semi_iterated_many(starts, targets, weights, shares, start, damping, products):
+    """Return what `semi_iterated` does for each column of start [n, k]."""
+    z, before = start.copy(), np.zeros_like(start)
+    gathered = np.zeros(start.shape[1], start.dtype)
+    follow, omega = z.dtype.type(damping), 1.0
+    for done in range(products):
+        factor = z.dtype.type(omega)
+        for u in range(len(shares)):
+            gathered[:] = 0
+            for slot in range(starts[u], starts[u + 1]):
+                v, weight = targets[slot], weights[slot]
+                for i in range(len(gathered)):
+                    gathered[i] += weight * z[v, i]
+            scale = follow * shares[u]
+            for i in range(len(gathered)):
+                before[u, i] += factor * (start[u, i] + scale * gathered[i] - before[u, i])
+        z, before = before, z
+        omega = 1 / (1 - damping**2 / 2) if done == 0 else 1 / (1 - damping**2 * omega / 4)
+    return z
+
+
+@compiled
+def residual_of(starts, sources, weights, shares, start, x, damping):
+    """Return start + damping * W^T x - x; the links are those INTO each row."""
+    density, found = x * shares, np.empty_like(x)
+    for u in range(len(x)):
+        gathered = 0.0
+        for slot in range(starts[u], starts[u + 1]):
+            gathered += weights[slot] * density[sources[slot]]
+        found[u] = start[u] + damping * gathered - x[u]
+    return found
+
+
+@compiled
+def residuals_of(starts, sources, weights, shares, start, x, damping):
+    """Return what `residual_of` does for each column of x [n, k]."""
+    found = np.empty_like(x)
+    gathered = np.zeros(x.shape[1])
+    for u in range(len(x)):
+        gathered[:] = 0
+        for slot in range(starts[u], starts[u + 1]):
+            v = sources[slot]
+            scale = weights[slot] * shares[v]
+            for i in range(len(gathered)):
+                gathered[i] += scale * x[v, i]
+        for i in range(len(gathered)):
+            found[u, i] = start[u, i] + damping * gathered[i] - x[u, i]
+    return found
+
+
+@compiled
+def swept(starts, sources, weights, shares, start, x, damping, enough):
+    """Return (x, sum of |change| in the last sweep, sweeps) by Gauss and Seidel for x = start + damping * W^T x, W of any walk.
+
+    `starts`, `sources` and `weights` are the links INTO each row. Every equation holds when its row is set and is disturbed only by what
+    later rows change, which reaches others by at most `damping` times as much: the residual is at most damping * (sum of |change|). It
+    ends when that is at most `enough` times the sum of x.
+    """
+    n = len(starts) - 1
+    density = x * shares
+    sweeps = 0
+    while True:
+        change, total = 0.0, 0.0
+        for u in range(n):
+            gathered = 0.0
+            for slot in range(starts[u], starts[u + 1]):
+                gathered += weights[slot] * density[sources[slot]]
+            value = start[u] + damping * gathered
+            change += abs(value - x[u])
+            total += value
+            x[u] = value
+            density[u] = value * shares[u]
+        sweeps += 1
+        if damping * change <= enough * abs(total):
+            return x, change, sweeps
