@@ -3,6 +3,7 @@
 from clew.select.budgeted import Budgeted
 from clew.select.diverse import MMR
 from clew.select.mcmi import MCMI
+from clew.select.reports import Reports
 from clew.select.top import Top
 
-__all__ = ["MCMI", "MMR", "Budgeted", "Top"]
+__all__ = ["MCMI", "MMR", "Budgeted", "Reports", "Top"]

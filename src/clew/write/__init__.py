@@ -1,5 +1,6 @@
 """What is made of a graph or of contexts, with a language model's help or without: the kinds of Write stage, and documentation."""
 
 from clew.write.documentation import Documentation, document, estimate
+from clew.write.reports import Reports
 
-__all__ = ["Documentation", "document", "estimate"]
+__all__ = ["Documentation", "Reports", "document", "estimate"]
