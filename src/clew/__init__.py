@@ -8,7 +8,7 @@ from clew.graph import Graph, Query, Seeds, Subgraph
 from clew.index import Index
 from clew.narrow import narrow
 from clew.pipeline import Pipeline
-from clew.read import Names, Splitter
+from clew.read import Names, Splitter, Triples, estimate
 from clew.render import Render
 
 __all__ = [
@@ -26,6 +26,8 @@ __all__ = [
     "Splitter",
     "Step",
     "Subgraph",
+    "Triples",
+    "estimate",
     "link",
     "narrow",
     "order",

@@ -19,6 +19,7 @@ class Document:
         source: id of the document that this is a piece of, with `span`, its place there. parent, previous: ids of the container and of
             the piece before, where the caller's objects say so. heading: this is a container, read as `text` alone.
         embedded_as: what is embedded in the place of `text`, where the caller's object says so.
+        facts: triples (subject, relation, object) that the caller's object says were read from it.
         references: link targets written in the text. format: how it is written, and so taken apart: "text", "markdown", "python" or
             another of `clew.read.formats.KNOWN`.
     """
@@ -36,3 +37,4 @@ class Document:
     embedded_as: str | None = None
     references: tuple[str, ...] = ()
     format: str = "text"
+    facts: tuple[tuple[str, str, str], ...] = field(default=(), compare=False)

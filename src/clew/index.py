@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
-
-import numpy as np
 
 from clew.context import Context, Step
 from clew.document import Document
 from clew.embed import Embedder, embed_all, unit_rows
-from clew.graph import UNLIMITED, Edges, Graph, Query, Vectors
-from clew.making import LINKS, Failed, graph_of, written_about
+from clew.graph import NOTHING, UNLIMITED, Edges, Graph, Query, Vectors
+from clew.making import LINKS, Failed, graph_of, told, written_about
+from clew.question import checked
 from clew.read import Split, Triple, documents_of
 from clew.stage import Link, Method, Write
 from clew.tokens import counter
@@ -43,6 +42,7 @@ class Index:
     extractor: Any = None
     writers: tuple[Write, ...] = ()
     failed: Failed = ()
+    read: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: NOTHING, repr=False)
 
     @classmethod
     def from_documents(
@@ -60,13 +60,14 @@ class Index:
         """Return an index of the documents.
 
         Args:
-            documents: texts, paths of files and folders, `clew.Document`s, LlamaIndex documents and nodes, LangChain documents, or
-                several of them. A piece keeps its own id; what clew cuts is named `{id}#{start}-{end}`.
+            documents: texts, paths of files and folders, `clew.Document`s, LlamaIndex documents and nodes, LangChain documents and
+                graph documents, or several of them. A piece keeps its own id; what clew cuts is named `{id}#{start}-{end}`.
             embedder: a callable list[str] -> array [n, d], a LlamaIndex or LangChain embedder, a sentence-transformers model or the
                 name of one; None for the embedded default, which is fitted on the passages and needs no download.
-            facts: triples (subject, relation, object) by document id.
+            facts: triples (subject, relation, object) by document id, beside those that documents bring along.
             extractor: reads facts out of the passages: a function text -> triples, or an object with `triples(passages)`, such as
-                `clew.Names()`, which needs no language model; None reads none.
+                `clew.Names()`, which needs no language model, or `clew.Triples(model)`; None reads none. Passages that could not be read
+                are in `failed`, with the reasons; `add([])` tries these again.
             splitter: cuts documents into sections, passages and sentences, as `clew.Splitter()` does; None keeps each whole.
             count: the tokenizer that budgets are counted with: a function text -> number (or list) of tokens, a tokenizer with `encode`,
                 or the name of a tiktoken encoding; None for clew's own estimate.
@@ -80,11 +81,11 @@ class Index:
         if not found:
             seen = f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
             raise ValueError(f"no documents came: an index needs at least one with text{seen}")
-        given = {id: list(said) for id, said in (facts or {}).items()}
+        given = told(found, facts)
         counted = counter(count)
-        made, graph = graph_of(tuple(found), given, splitter, counted, embedder, tuple(links), {}, progress, extractor)
-        fitted = embedder is None
-        return cls(graph, made, tuple(found), given, splitter, tuple(links), fitted, tuple(skipped), extractor)
+        made, graph, reads = graph_of(tuple(found), given, splitter, counted, embedder, tuple(links), {}, progress, extractor)
+        how = tuple(links), embedder is None, tuple(skipped), extractor, (), tuple(reads.failed), reads.read
+        return cls(graph, made, tuple(found), given, splitter, *how)
 
     @classmethod
     def from_graph(cls, graph: Graph, *, embedder: Any = None, links: Sequence[Link] = (), progress: bool = False) -> Index:
@@ -99,7 +100,8 @@ class Index:
         return cls(graph, made, (), {}, None, tuple(links), fitted=embedder is None)
 
     def __repr__(self) -> str:
-        return f"Index({len(self.documents):,} documents, embedder {self.embedder.name!r}, {self.graph!r})"
+        failed = f", {len(self.failed):,} failed" if self.failed else ""
+        return f"Index({len(self.documents):,} documents, embedder {self.embedder.name!r}, {self.graph!r}{failed})"
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -164,8 +166,8 @@ class Index:
 
     def add(self, documents: Any, *, facts: Mapping[str, Iterable[Triple]] | None = None, progress: bool = False) -> Index:
         """Return the index with these documents too; the result is that of an index built of all of them at once."""
-        more = {id: list(said) for id, said in (facts or {}).items()}
         found, skipped = documents_of(documents)
+        more = told(found, facts)
         known = [document if document.original is None else document.original for document in self.documents]
         whole = documents_of([*known, *(document if document.original is None else document.original for document in found)]).documents
         made = self.again(tuple(whole), {**self.facts, **more}, progress)
@@ -180,7 +182,7 @@ class Index:
         left = tuple(document for document in self.documents if document.id not in gone)
         if not left:
             raise ValueError("deleting these would leave an index without documents")
-        return self.again(left, {id: said for id, said in self.facts.items() if id not in gone})
+        return self.again(left, {id: said for id, said in self.facts.items() if id not in gone}, free=True)
 
     def written(self, *writers: Write, progress: bool = False) -> Index:
         """Return the index with texts made of what it holds, such as `clew.write.Reports()`; `add` and `delete` make them anew.
@@ -222,8 +224,12 @@ class Index:
         facts: Mapping[str, Sequence[Triple]],
         progress: bool = False,
         writers: tuple[Write, ...] | None = None,
+        free: bool = False,
     ) -> Index:
-        """Return the index of these documents and facts, made as this one was; what is embedded already is not embedded again."""
+        """Return the index of these documents and facts, made as this one was; what is embedded or read already is not so again.
+
+        Args: `free` keeps the extractor from asking a language model.
+        """
         if not self.documents:
             raise ValueError("this index was made of a graph: change the graph, and make an index of that")
         known: dict[str, Vectors] = {}
@@ -235,11 +241,12 @@ class Index:
                     known[embedded_text(self.graph, row, instead)] = self.graph.vectors[row]
             known |= dict(zip(self.graph.facts.texts, self.graph.facts.vectors, strict=True))
         embedder = None if self.fitted else self.embedder
-        how = self.splitter, self.graph.count, embedder, self.links, known, progress, self.extractor
-        embedder, graph = graph_of(documents, facts, *how)
+        how = self.splitter, self.graph.count, embedder, self.links, known, progress, self.extractor, self.read
+        embedder, graph, reads = graph_of(documents, facts, *how, dict(self.failed) if free else None)
         chosen = self.writers if writers is None else writers
         graph, failed = written_about(graph, embedder, chosen, known, progress)
-        return replace(self, graph=graph, embedder=embedder, documents=documents, facts=facts, writers=chosen, failed=failed)
+        made = replace(self, graph=graph, embedder=embedder, documents=documents, facts=facts, writers=chosen, read=reads.read)
+        return replace(made, failed=(*reads.failed, *failed))
 
     def answer(
         self,
@@ -279,15 +286,3 @@ class _Bound:
 
     def of(self, graph: Graph) -> Callable[[Query, int], Context]:
         return self.method.on(graph)
-
-
-def checked(question: str, budget: int | None, limit: int | None, deadline: float | None = None) -> str:
-    """Return the question without the space around it; raise ValueError unless it is one and the numbers are at least 1, or None."""
-    if not isinstance(question, str) or not question.strip():
-        raise ValueError(f"a question is a text with at least one word; got {question!r}")
-    for name, value in (("budget", budget), ("limit", limit)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1):
-            raise ValueError(f"{name} is a whole number of at least 1, or None; got {value!r}")
-    if deadline is not None and (isinstance(deadline, (bool, str)) or not 0 < deadline < float("inf")):
-        raise ValueError(f"a deadline is a positive number of seconds, or None; got {deadline!r}")
-    return question.strip()

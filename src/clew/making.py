@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from clew.document import Document
 from clew.embed import Embedder
-from clew.graph import Edges, Graph, extended
+from clew.graph import NOTHING, Edges, Graph, extended
 from clew.link import Contains, Facts, Hyperlink, Mentions, Next, Shared, Similar, Synonym
-from clew.read import Split, Triple, read
+from clew.read import Remembering, Split, Triple, read
 from clew.stage import Link, Write
 from clew.vectors import embedded_instead, with_vectors
 
@@ -27,17 +27,33 @@ def graph_of(
     known: Mapping[str, Any],
     progress: bool,
     extractor: Any,
-) -> tuple[Embedder, Graph]:
-    """Return the embedder and the graph of the documents; see `Index.from_documents`. `known` are vectors by text."""
+    said: Mapping[str, Sequence[Triple]] = NOTHING,
+    before: Mapping[str, str] | None = None,
+) -> tuple[Embedder, Graph, Remembering]:
+    """Return the embedder and the graph of the documents, and what was read in them; see `Index.from_documents`.
+
+    `known` are vectors by text, `said` what the extractor read before; see `Remembering` for `before`.
+    """
     from tqdm import tqdm
 
     for document in documents:
         if not document.heading and not document.text.strip():
             raise ValueError(f"the document {document.id!r} has no text")
-    graph = read(documents, splitter=splitter, facts=facts, extractor=extractor, count=count, embedder=embedder, progress=progress)
+    reads = Remembering(extractor, said, before, progress)
+    reader = None if extractor is None else reads
+    graph = read(documents, splitter=splitter, facts=facts, extractor=reader, count=count, embedder=embedder, progress=progress)
     made, graph = with_vectors(graph, embedder, instead=embedded_instead(documents), known=known, progress=progress)
     bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
-    return made, graph.linked(Edges.join([link.on(graph) for link in bar]))
+    return made, graph.linked(Edges.join([link.on(graph) for link in bar])), reads
+
+
+def told(documents: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None) -> dict[str, list[Triple]]:
+    """Return the facts that were given, by document id, with those that the documents brought along."""
+    given = {id: list(said) for id, said in (facts or {}).items()}
+    for document in documents:
+        if document.facts:
+            given[document.id] = [*given.get(document.id, ()), *document.facts]
+    return given
 
 
 def written_about(

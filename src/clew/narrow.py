@@ -8,7 +8,8 @@ from typing import Any
 
 from clew.context import Context, Dropped
 from clew.document import Document
-from clew.index import BUDGET, Index, checked
+from clew.index import BUDGET, Index
+from clew.question import checked
 from clew.read import Triple, documents_of, text_id
 from clew.stage import Method
 

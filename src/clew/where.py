@@ -78,7 +78,7 @@ def _of_documents(index: Index, allowed: Mask) -> Index:
         return replace(index, graph=index.graph.where(np.zeros(len(index.graph), np.bool_)), documents=())
     ids = {document.id for document in left}
     free = tuple(writer for writer in index.writers if getattr(writer, "model", None) is None)  # a filter must not cost the caller money
-    made = index.again(left, {id: said for id, said in index.facts.items() if id in ids}, writers=free)
+    made = index.again(left, {id: said for id, said in index.facts.items() if id in ids}, writers=free, free=True)
     out = [repr(writer) for writer in index.writers if writer not in free]
     return replace(made, failed=(*made.failed, *((name, "it asks a language model, and a filter must cost nothing") for name in out)))
 

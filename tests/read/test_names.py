@@ -131,10 +131,12 @@ def test_an_extractor_is_saved_by_its_parameters_and_one_of_the_callers_own_is_w
     Index.from_documents(PEOPLE, extractor=few).save(tmp_path / "ours")
     assert Index.load(tmp_path / "ours").extractor == few
     Index.from_documents(PEOPLE, extractor=shouting).save(tmp_path / "own")
+    lost, loaded = Index.load(tmp_path / "own"), Index.load(tmp_path / "own", extractor=shouting)
+    for one in (lost, loaded):
+        assert facts(one.delete("why")) == facts(Index.from_documents(PEOPLE[:3], extractor=shouting))
     with pytest.raises(ValueError, match=r"extractor=.*give it again"):
-        Index.load(tmp_path / "own")
-    loaded = Index.load(tmp_path / "own", extractor=shouting)
-    assert facts(loaded.delete("why")) == facts(Index.from_documents(PEOPLE[:3], extractor=shouting))
+        lost.add([Document("new", "Paris\nis new")])
+    assert "Paris shouts NEW" in dict(facts(loaded.add([Document("new", "Paris\nis new")])))
 
 
 def shouting(text):

@@ -180,8 +180,11 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
 @pytest.mark.parametrize(
     ("kind", "saved"),
     [
-        (Index, {"graph", "embedder", "documents", "facts", "splitter", "links", "fitted", "skipped", "extractor", "writers", "failed"}),
-        (Document, "id text metadata original vector source span parent previous heading embedded_as references format"),
+        (Index, "graph embedder documents facts splitter links fitted skipped extractor writers failed read"),
+        (
+            Document,
+            "id text metadata original vector source span parent previous heading embedded_as references format facts",
+        ),  # facts: in those of the index
         (Graph, {*NODES.split(), "facts", "edges", "count"}),
         (LatentSemantic, "vocabulary idf unknown components overlap"),
         (Facts, "texts vectors subjects objects relations read_from"),

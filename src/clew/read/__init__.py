@@ -8,27 +8,36 @@ from typing import Any
 
 from clew.document import Document
 from clew.graph import Graph
-from clew.read.assemble import Piece, Split, assemble
-from clew.read.extract import Extractor, Passage, Triple
+from clew.read.assemble import Piece, Split, assemble, passages_in
+from clew.read.extract import Extractor, Incomplete, Passage, Remembering, Triple, is_corpus_wide
 from clew.read.formats import links_of
 from clew.read.names import Names
 from clew.read.rows import rows_of
 from clew.read.sources import Found, documents_of, text_id
 from clew.read.split import Splitter
 from clew.read.tagged import Tagged
+from clew.read.triples import Estimate, Triples
+from clew.tokens import counter
 
 __all__ = [
+    "Estimate",
     "Extractor",
     "Found",
+    "Incomplete",
     "Names",
     "Passage",
     "Piece",
+    "Remembering",
     "Split",
     "Splitter",
     "Tagged",
     "Triple",
+    "Triples",
     "assemble",
     "documents_of",
+    "estimate",
+    "is_corpus_wide",
+    "passages_of",
     "read",
     "rows_of",
     "text_id",
@@ -61,8 +70,28 @@ def read(
     """
     from tqdm import tqdm
 
+    bar = tqdm(documents, desc="reading", unit="document", disable=not progress)
+    return assemble(documents, _cut(bar, splitter, count, embedder), facts, count, extractor)
+
+
+def passages_of(sources: Any, *, splitter: Split | None = None, count: Any = None) -> list[Passage]:
+    """Return the passages that an extractor is shown; `sources`, `splitter` and `count` as in `Index.from_documents`."""
+    documents = documents_of(sources).documents
+    return passages_in(documents, _cut(documents, splitter, counter(count)))
+
+
+def estimate(sources: Any, extractor: Triples, *, splitter: Split | None = None, count: Any = None) -> Estimate:
+    """Return how often `Index.from_documents` would call the extractor's model for these documents, and with how many tokens.
+
+    Nothing is asked. Answers that are remembered already are not counted.
+    """
+    return extractor.estimate(passages_of(sources, splitter=splitter, count=count))
+
+
+def _cut(
+    documents: Iterable[Document], splitter: Split | None, count: Callable[[str], int], embedder: Any = None
+) -> list[Sequence[Piece]]:
     cut: Split = splitter or whole
     if isinstance(cut, Splitter):
         cut = replace(cut, count=cut.count or count, semantic=embedder if cut.semantic is True and embedder is not None else cut.semantic)
-    bar = tqdm(documents, desc="reading", unit="document", disable=not progress)
-    return assemble(documents, [whole(d) if d.heading else cut(d) for d in bar], facts, count, extractor)
+    return [whole(d) if d.heading else cut(d) for d in documents]

@@ -57,6 +57,15 @@ def assemble(
     return nodes.graph(facts or {}, nodes.extracted(extractor) if extractor is not None else {}, count)
 
 
+def passages_in(documents: Sequence[Document], pieces: Sequence[Sequence[Piece]]) -> list[Passage]:
+    """Return the passages that `assemble` would show an extractor."""
+    nodes = _Nodes()
+    for document, parts in zip(documents, pieces, strict=True):
+        nodes.add(document, parts)
+    nodes.tie()
+    return nodes.passages()
+
+
 class _Nodes:
     """Columns under construction."""
 
@@ -127,7 +136,11 @@ class _Nodes:
     def extracted(self, extractor: Any) -> dict[int, list[Triple]]:
         """What an extractor reads, by passage."""
         rows = [row for row, node in enumerate(self.rows) if node["kind"] == "passage"]
-        return dict(zip(rows, extracted(extractor, [self._shown(row) for row in rows]), strict=True))
+        return dict(zip(rows, extracted(extractor, self.passages()), strict=True))
+
+    def passages(self) -> list[Passage]:
+        """What an extractor is shown."""
+        return [self._shown(row) for row, node in enumerate(self.rows) if node["kind"] == "passage"]
 
     def _shown(self, row: int) -> Passage:
         node = self.rows[row]

@@ -16,6 +16,7 @@ import numpy as np
 
 from clew.document import Document
 from clew.read.formats import format_of
+from clew.read.graphs import without_graph
 
 SOURCE, PREVIOUS, NEXT, PARENT, CHILD = "1", "2", "3", "4", "5"
 LONGEST_HEADING = 80
@@ -33,7 +34,8 @@ def is_node(source: Any) -> bool:
 
 
 def from_node(node: Any) -> Document:
-    """Return the document of a node; what other nodes say of it is added by `related`."""
+    """Return the document of a node, with the facts that its metadata holds; what other nodes say of it is added by `related`."""
+    node, facts = without_graph(node)
     id, said = str(node.node_id), _said(node)
     text, embedded_as = (node.get_content(metadata_mode=_mode(node, name)) for name in ("NONE", "EMBED"))
     start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
@@ -50,6 +52,7 @@ def from_node(node: Any) -> Document:
         previous=_first(said, PREVIOUS),
         embedded_as=None if embedded_as == text else embedded_as,
         format=format_of(node.metadata),
+        facts=facts,
     )
 
 

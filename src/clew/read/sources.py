@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 from clew.document import Document
 from clew.read.chunks import agreeing, from_chunk, is_chunk
 from clew.read.files import read_path
+from clew.read.graphs import facts_of_graph, is_graph
 from clew.read.nodes import from_node, is_node, related, unwrapped
 
 LONGEST_PATH = 250  # a longer string is a text
-KNOWN = "texts, paths, clew.Document, LlamaIndex nodes and documents, LangChain documents"
+KNOWN = "texts, paths, clew.Document, LlamaIndex nodes and documents, LangChain documents and graph documents"
 
 
 class Found(NamedTuple):
@@ -30,14 +31,15 @@ def documents_of(sources: Any) -> Found:
     """Return the documents behind what the caller has.
 
     Args:
-        sources: a path to a file or folder, or an iterable of texts, paths, `clew.Document`s, LlamaIndex nodes and LangChain documents.
+        sources: a path to a file or folder, or an iterable of texts, paths, `clew.Document`s, LlamaIndex nodes, LangChain documents and
+            graph documents; facts that came with a node or a graph document are the document's.
             A string by itself is a path, unless it is plainly a text (it has a line end, or more than 250 characters); a string
             among others is a text, unless it names a file or folder that exists.
 
     Raises:
         FileNotFoundError: a path that leads nowhere. ValueError: two documents with one id. TypeError: something of another kind.
     """
-    alone = isinstance(sources, (str, Path, Document)) or is_node(unwrapped(sources)) or is_chunk(sources)
+    alone = isinstance(sources, (str, Path, Document)) or is_node(unwrapped(sources)) or is_chunk(sources) or is_graph(sources)
     if isinstance(sources, (bytes, Mapping)) or not (alone or isinstance(sources, Iterable)):
         raise TypeError(f"documents are {KNOWN}, one or a list of them; got a {type(sources).__name__}")
     found = Found([], [])
@@ -45,7 +47,7 @@ def documents_of(sources: Any) -> Found:
         raise FileNotFoundError(f"there is no file or folder {sources!r}; if this is a text, give a list of texts: [{sources!r}]")
     for source in [sources] if alone else sources:
         _add(source, found)
-    documents = agreeing(related(found.documents))
+    documents = agreeing(related(_told_once(found.documents)))
     _distinct(documents)
     return Found(documents, found.skipped)
 
@@ -60,9 +62,10 @@ def _add(source: Any, found: Found) -> None:
         found.documents.append(Document(text_id(source), source))
     elif is_node(node):
         _keep(from_node(node), node, found)
-    elif is_chunk(source):
-        document = from_chunk(source)
-        _keep(document if document.id else replace(document, id=text_id(source.page_content, source.metadata)), source, found)
+    elif is_chunk(source) or is_graph(source):
+        chunk, facts = (source.source, facts_of_graph(source)) if is_graph(source) else (source, ())
+        document = replace(from_chunk(chunk), facts=facts)
+        _keep(document if document.id else replace(document, id=text_id(chunk.page_content, chunk.metadata)), source, found)
     else:
         raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN}")
 
@@ -73,6 +76,22 @@ def _keep(document: Document, source: Any, found: Found) -> None:
         found.documents.append(document)
     else:
         found.skipped.append((document.id, f"this {type(source).__name__} has no text"))
+
+
+def _told_once(documents: list[Document]) -> list[Document]:
+    """One text may have been read for facts several times: it comes once, with all of them."""
+    place: dict[tuple[str, str], int] = {}
+    once: list[Document] = []
+    for document in documents:
+        key = document.id, document.text
+        if document.facts and key in place:
+            known = once[place[key]]
+            once[place[key]] = replace(known, facts=tuple(dict.fromkeys((*known.facts, *document.facts))))
+            continue
+        if document.facts:
+            place[key] = len(once)
+        once.append(document)
+    return once
 
 
 def text_id(text: str, metadata: Mapping[str, Any] | None = None) -> str:

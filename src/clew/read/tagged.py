@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from clew.read.extract import Passage, Triple
 from clew.read.names import LISTS, apart, title_of
@@ -25,6 +25,7 @@ class Tagged:
     labels: tuple[str, ...] = ()
     relation: int = 6
     lists: tuple[str, ...] = LISTS
+    corpus_wide: ClassVar[bool] = False
 
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return (title, words before the name, name) for every passage."""

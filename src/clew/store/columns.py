@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from clew.document import Document
 from clew.graph import NOTHING, Edges, Facts, Graph, frozen
 from clew.index import Index
 from clew.latent import LatentSemantic
+from clew.read import Triple
 from clew.store.plain import from_json, to_json
 from clew.store.tables import Arrays, Reader, Writer
 
@@ -28,6 +29,8 @@ def arrays_of(index: Index) -> Arrays:
     to.lists("given.facts", [[part for triple in said for part in triple] for said in index.facts.values()])
     to.lists("skipped", index.skipped)
     to.lists("failed", index.failed)
+    to.texts("read.passages", index.read)
+    to.lists("read.facts", [[part for triple in said for part in triple] for said in index.read.values()])
     if index.embedder.latent is not None:
         _write_latent(to, index.embedder.latent)
     return to.done()
@@ -42,15 +45,20 @@ def index_parts(array: Callable[[str], Any], count: Callable[[str], int], fitted
     of = Reader(array)
     metadata = [_mapping(text) for text in of.texts("metadata")]
     graph = _read_graph(of, metadata, count)
-    facts = {
-        id: list(zip(said[::3], said[1::3], said[2::3], strict=True))
-        for id, said in zip(of.texts("given.documents"), of.lists("given.facts"), strict=True)
-    }
+    facts = {id: list(said) for id, said in _triples(of, "given.documents given.facts")}
+    read = dict(_triples(of, "read.passages read.facts"))
     skipped = tuple((file, reason) for file, reason in of.lists("skipped"))
     failed = tuple((text, reason) for text, reason in of.lists("failed"))
     documents = _read_documents(of, metadata, graph)
-    parts = {"graph": graph, "documents": documents, "facts": facts, "skipped": skipped, "failed": failed}
+    parts = {"graph": graph, "documents": documents, "facts": facts, "skipped": skipped, "failed": failed, "read": read}
     return parts, _read_latent(of) if fitted else None
+
+
+def _triples(of: Reader, names: str) -> Iterator[tuple[str, tuple[Triple, ...]]]:
+    """Triples by what they are of, which were written as rows of their parts."""
+    keys, held = names.split()
+    for key, said in zip(of.texts(keys), of.lists(held), strict=True):
+        yield key, tuple(zip(said[::3], said[1::3], said[2::3], strict=True))
 
 
 def _write_metadata(to: Writer, index: Index) -> None:

@@ -106,14 +106,14 @@ def load(
     Vectors stay on the disk and are mapped when they are used. Items have no `original`: framework objects are not saved.
 
     Args:
-        path: the folder. embedder, count, splitter, links, extractor: what the index was made with, where that is not clew's own. The
-            embedder is called once, to see that it is the same. writers: likewise, but wanted for `add` and `delete` alone.
+        path: the folder. embedder, count, splitter, links: what the index was made with, where that is not clew's own. The embedder is
+            called once, to see that it is the same. extractor, writers: likewise, but wanted for `add` and `delete` alone.
         verify: "size" checks the sizes of all files, and the checksums of all but the vectors; "full" those of the vectors too.
         generation: an earlier one that is still there; None is the newest.
 
     Raises:
         FileNotFoundError: there is no index. ValueError: a file that is damaged or missing, by its name; an index of a newer clew;
-            an embedder, counter, splitter, extractor or links that are wanted and missing, or are not those it was made with.
+            an embedder, counter, splitter or links that are wanted and missing; anything given that is not what it was made with.
     """
     if verify not in ("size", "full"):
         raise ValueError(f"verify is 'size' or 'full', not {verify!r}")

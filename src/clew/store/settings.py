@@ -20,6 +20,7 @@ import clew.write
 from clew.embed import LATENT, Embedder, embed_all
 from clew.graph import Graph, Written, count_words, headed
 from clew.latent import LatentSemantic
+from clew.read import Passage, Triple, is_corpus_wide
 from clew.store.plain import from_json, to_json
 from clew.tokens import Tiktoken, counter, name_of
 
@@ -50,17 +51,21 @@ def described(what: str, part: Any) -> Record:
     """Return how to make a splitter or link again, if it is clew's own, and its name."""
     name = type(part).__name__
     if isinstance(part, Lost):
-        return {"name": part.name}
+        return {"name": part.name, "corpus_wide": part.corpus_wide}
     if part is None or (is_dataclass(part) and getattr(HOMES[what], name, None) is type(part)):
         parameters = {} if part is None else {f.name: getattr(part, f.name) for f in fields(part) if f.init}
         counters = {field: name_of(value) for field, value in parameters.items() if _own_counter(value)}
         try:
             plain = to_json({field: value for field, value in parameters.items() if field not in counters}, "it")
         except ValueError:
-            return {"name": named(part)}
+            return _foreign(part)
         record = {"name": named(part), "own": None if part is None else name, "parameters": plain, "counters": counters}
-        return record if _made(what, record) == part else {"name": named(part)}
-    return {"name": named(part)}
+        return record if _made(what, record) == part else _foreign(part)
+    return _foreign(part)
+
+
+def _foreign(part: Any) -> Record:
+    return {"name": named(part), "corpus_wide": is_corpus_wide(part)}
 
 
 def splitter_of(record: Record, given: Any) -> Any:
@@ -69,7 +74,9 @@ def splitter_of(record: Record, given: Any) -> Any:
 
 
 def extractor_of(record: Record, given: Any) -> Any:
-    """Return the extractor that was saved; see `_same` for one that is given."""
+    """Return the extractor that was saved, with `Lost` in the place of one that is not clew's own; see `_same` for one that is given."""
+    if given is ... and "own" not in record:
+        return Lost(record["name"], "extractor", bool(record.get("corpus_wide", True)))
     return _one("extractor", record, given)
 
 
@@ -87,13 +94,22 @@ def links_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Lost:
-    """The place of a writer that is the caller's own and was not given again: the index can be asked, but not made anew."""
+    """The place of a writer or extractor that is the caller's own and was not given again: the index can be asked, but not made anew.
+
+    What an extractor read in passages that are still there is known, if it read each by itself: such an index can be filtered and
+    deleted from.
+    """
 
     name: str
+    what: str = "writers"
+    corpus_wide: bool = False
     model: str = "lost"
 
     def on(self, graph: Graph) -> Written:
-        raise ValueError(_wanted("writers", self.name))
+        raise ValueError(_wanted(self.what, self.name))
+
+    def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
+        raise ValueError(_wanted(self.what, self.name))
 
 
 def writers_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
