@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import networkx as nx
@@ -266,21 +267,41 @@ def test_lengths_measured_on_the_way_are_the_definition_and_give_the_same_forest
         norms = np.maximum(np.linalg.norm(lazy.vectors.astype(np.float64), axis=1) * np.linalg.norm(lazy.question), 1e-300)
         of_fact = np.clip((1 - lazy.vectors.astype(np.float64) @ lazy.question / norms) / 2, 1e-6, 1)
         defined = np.array([min(of_fact[lazy.facts[slot]], default=0.45) for slot in range(len(links.targets))])
-        assert lazy.all() == pytest.approx(defined, abs=1e-6)
+        assert lazy.all(links) == pytest.approx(defined, abs=1e-6)
 
         terminals = np.random.default_rng(seed).choice(len(links), 5, replace=False)
         for method in METHODS:
             for limits in ({}, {"most_edge": 0.5}):
-                one, other = (steiner_forest(links, lengths, terminals, method, **limits) for lengths in (lazy, lazy.all()))
+                one, other = (steiner_forest(links, lengths, terminals, method, **limits) for lengths in (lazy, lazy.all(links)))
                 assert one.slots.tolist() == other.slots.tolist()
                 assert one.cost == other.cost
                 assert one.missing == other.missing
 
 
+def test_a_slot_without_facts_is_as_long_as_its_ends_are_unlike_the_question_where_they_are_given():
+    for seed in range(10):
+        links, lazy = lazy_case(seed)
+        rng = np.random.default_rng(seed)
+        nodes = rng.standard_normal((len(links), 8)).astype(np.float32)
+        nodes[3] = 0
+        weights = links.weights * rng.uniform(0.2, 1, len(links.edges.values)).astype(np.float32)[links.edges.values]
+        asked = rng.standard_normal(8)
+        by_ends = replace(lazy, nodes=nodes, weights=weights, asked=asked)
+        norms = np.maximum(np.linalg.norm(nodes.astype(np.float64), axis=1), 1e-300) * np.linalg.norm(asked)
+        like = nodes @ asked / norms
+        ends = np.clip((1 - weights * (like[links.sources] + like[links.targets]) / 2) / 2, 1e-6, 1)
+        defined = np.where(lazy.facts.lengths > 0, lazy.all(links), ends)
+        assert by_ends.all(links) == pytest.approx(defined, abs=1e-6)
+        one, other = (steiner_forest(links, lengths, [0, 5, 9, 20], most_edge=0.6) for lengths in (by_ends, by_ends.all(links)))
+        assert (one.slots.tolist(), one.cost) == (other.slots.tolist(), other.cost)
+    with pytest.raises(ValueError, match="one weight per slot"):
+        replace(lazy, nodes=nodes, weights=weights[1:], asked=asked)
+
+
 def test_a_fact_that_says_what_the_question_says_is_near_but_not_nothing():
     vectors = np.array([[2.0, 0.0], [-1.0, 0.0]], np.float32)
     lazy = Lazy(Ragged.of([[0], [0], [1], [1]]), vectors, [1.0, 0.0])
-    assert lazy.all().tolist() == [1e-6, 1e-6, 1.0, 1.0]
+    assert lazy.all(linked(3, {(0, 1): 1.0, (1, 2): 1.0})[0]).tolist() == [1e-6, 1e-6, 1.0, 1.0]
 
 
 def test_facts_that_no_search_meets_are_not_measured():
@@ -293,7 +314,7 @@ def test_facts_that_no_search_meets_are_not_measured():
     costs = _costs(Lazy(links.edges, vectors, vectors[0]), np.inf)
     labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)
     steiner.mehlhorn(_plain(links.starts, np.int64), _plain(links.targets, np.int32), costs, np.array([1225, 1226]), np.inf, False, *labels)
-    assert 0 < np.count_nonzero(costs[-1]) < len(edges) / 10
+    assert 0 < np.count_nonzero(costs[7]) < len(edges) / 10
 
 
 def test_exact_says_what_is_too_much_for_it():

@@ -1,13 +1,56 @@
-"""Breadth-first search over compressed rows: the fewest hops from some rows to others."""
+"""Breadth-first search over compressed rows: outward in waves, and the fewest hops from some rows to others.
+
+Moore (1959), "The shortest path through a maze". A wave that went over every link would soon be the graph: of a row's neighbours only the
+best are followed, by weight x relevance, where relevance is max(0, cosine with the question). O(links touched), none of it by the graph.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Links
+from clew.algorithms.reached import LARGE, Reached, question_of
+from clew.graph import Links, Rows, Vectors, frozen
+
+NO_VECTORS: Vectors = frozen([], np.float32, (0, 0))
+
+
+def breadth_first(
+    links: Links,
+    sources: Any,
+    *,
+    vectors: Vectors = NO_VECTORS,
+    question: Any = None,
+    tokens: Rows | None = None,
+    max_depth: int | None = 2,
+    max_degree: int | None = 50,
+    max_nodes: int | None = None,
+    most_tokens: int | None = None,
+) -> Reached:
+    """Return the rows within some hops of the sources, wave by wave; `scores` are weight x relevance, of a source its relevance.
+
+    A row with less in every limit is a prefix of one with more in `max_nodes` or `most_tokens`. Without a limit depths are the fewest
+    hops. Equal scores go to the lower row.
+
+    Args:
+        links: the adjacency. sources: rows, in the order in which they are begun from.
+        vectors: float32 [n, d], unit rows or zeros, and the `question`, [d] or None, to which all rows are equally relevant. A row
+            without a vector is as relevant as the one it is first seen from.
+        tokens: int32 [n], what each row costs. max_depth: in hops. max_degree: of every row, follow only so many unvisited neighbours.
+        max_nodes, most_tokens: end before there are more of these. None is no limit.
+    """
+    from clew.algorithms.kernels.reaching import breadth_first as compiled
+
+    limits = [LARGE if limit is None else limit for limit in (max_depth, max_degree, max_nodes, most_tokens)]
+    costs = frozen([] if tokens is None or most_tokens is None else tokens, np.int32)
+    begun = frozen(sources, np.int64)
+    plain = frozen(links.starts, np.int64), frozen(links.targets, np.int32), frozen(links.weights, np.float32)
+    found = compiled(*plain, *question_of(vectors, question), costs, begun, *limits)
+    rows, depths, parents, scores, slots = found
+    return Reached(frozen(rows, np.int32), depths, parents, slots, scores)
 
 
 def shortest_ways(links: Links, sources: Collection[int], wanted: Collection[int], most: int) -> dict[int, list[int]]:

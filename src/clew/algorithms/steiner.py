@@ -49,28 +49,36 @@ class Lazy:
     Attributes:
         facts: for each slot, rows of `vectors`; the same both ways. vectors: float32 [f, d]; they need not be unit vectors.
         question: [d]. neutral: the length of slots without a fact, > 0; inf forbids them.
+        nodes: float32 [n, d], unit rows or zeros; with these the length of slots without a fact is (1 - weight x mean cosine of both ends
+            with the question) / 2, in the same range. weights: float32, one per slot. asked: [d], the question beside the nodes.
     """
 
     facts: Ragged
     vectors: Vectors
     question: Any
     neutral: float = 0.5
+    nodes: Vectors | None = None
+    weights: Vectors | None = None
+    asked: Any = None
 
     def __post_init__(self) -> None:
         wide, question = np.shape(self.vectors), np.asarray(self.question, np.float64)
         if len(wide) != 2 or question.shape != wide[1:]:
             raise ValueError(f"vectors must be [f, d] and the question [d]; got {wide} and {question.shape}")
+        weighted = self.weights is not None and self.weights.shape == (len(self.facts),)
+        if self.nodes is not None and not (weighted and np.shape(self.asked) == self.nodes.shape[1:]):
+            raise ValueError(f"nodes of {self.nodes.shape} want one weight per slot and a question as wide as they are")
         if not np.isfinite(question).all() or not self.neutral > 0:
             raise ValueError(f"the question must be finite and neutral > 0; got a question of {question} and {self.neutral}")
 
     def __len__(self) -> int:
         return len(self.facts)
 
-    def all(self) -> Floats:
-        """Return the lengths of all slots, float64."""
+    def all(self, links: Links) -> Floats:
+        """Return the lengths of all slots of the links, float64."""
         from clew.algorithms.kernels.lengths import all_lengths
 
-        lengths: Floats = all_lengths(_costs(self, np.inf), len(self))
+        lengths: Floats = all_lengths(_plain(links.sources, np.int64), _plain(links.targets, np.int32), _costs(self, np.inf))
         return lengths
 
 
@@ -118,7 +126,7 @@ def steiner_forest(
         found = task.tidied(wanted, task.mehlhorn(wanted, most_path, whole), most_path == np.inf)
     else:
         if isinstance(lengths, Lazy):
-            task = _Task(steiner, spanning, task.starts, task.targets, _costs(lengths.all(), most_edge))
+            task = _Task(steiner, spanning, task.starts, task.targets, _costs(lengths.all(links), most_edge))
         found = {"kou": _kou, "takahashi": _takahashi, "exact": _exact}[method](task, wanted, most_path)
     slots, cost, trees = found
     nodes = np.unique(np.concatenate([source_of(links, slots), links.targets[slots].astype(np.int64), wanted]))
@@ -154,12 +162,19 @@ def _costs(lengths: Floats | Lazy, most_edge: float) -> tuple[Any, ...]:
     lazy = isinstance(lengths, Lazy)
     facts = lengths if isinstance(lengths, Lazy) else Lazy(Ragged.empty(0), np.zeros((0, 0), np.float32), np.zeros(0), 1.0)
     read = _plain(np.zeros(0) if lazy else lengths, np.float64)
-    question = np.asarray(facts.question, np.float64)
-    unit = question / max(float(np.linalg.norm(question)), 1e-300)
     vectors = _plain(facts.vectors, np.float32)
     starts, values = _plain(facts.facts.starts, np.int64), _plain(facts.facts.values, np.int32)
     limit = min(float(most_edge), float(np.finfo(np.float64).max))
-    return read, limit, starts, values, vectors, _plain(unit, np.float32), float(facts.neutral), np.zeros(len(vectors))
+    nodes = _plain(np.zeros((0, 0)) if facts.nodes is None else facts.nodes, np.float32)
+    weights = _plain(np.zeros(0) if facts.weights is None else facts.weights, np.float32)
+    asked = _unit(np.zeros(0) if facts.nodes is None else facts.asked)
+    own = nodes, weights, asked, np.zeros(len(nodes))
+    return read, limit, starts, values, vectors, _unit(facts.question), float(facts.neutral), np.zeros(len(vectors)), *own
+
+
+def _unit(question: Any) -> NDArray[np.float32]:
+    vector = np.asarray(question, np.float64)
+    return _plain(vector / max(float(np.linalg.norm(vector)), 1e-300), np.float32)
 
 
 @dataclass(frozen=True)

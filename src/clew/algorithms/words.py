@@ -23,6 +23,12 @@ def words(text: str) -> list[str]:
     return _pattern().findall(unicodedata.normalize("NFKC", text).casefold())
 
 
+def said(cue: str, text: str) -> bool:
+    """Return whether the words of the cue stand in the text, side by side; by whole words, in a script without spaces by whole signs."""
+    wanted, there = words(cue), words(text)
+    return bool(wanted) and any(there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1))
+
+
 ASCII = re.compile("[a-z0-9]+")
 
 

@@ -104,7 +104,7 @@ class Ragged:
     def take(self, rows: NDArray[Any]) -> Ragged:
         """Return the lists of the chosen rows."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
-        lengths = self.lengths[rows]
+        lengths = self.starts[rows + 1] - self.starts[rows]
         starts = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
         inside = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)

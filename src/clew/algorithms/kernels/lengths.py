@@ -2,7 +2,9 @@
 
 `costs` is a tuple of `lengths` (float64 [m], or [0] where they are to be measured), the greatest length allowed, `starts` (int64 [m + 1])
 and `facts` (int32) of each slot, their `vectors` (float32 [f, d]), a question's unit vector (float32 [d]), the length of slots without
-facts, and `known` (float64 [f]), the lengths of facts measured so far, 0 where not yet.
+facts, and `known` (float64 [f]), the lengths of facts measured so far, 0 where not yet; then, for slots without facts whose ends are to be
+measured, the rows' own vectors (float32 [n, d]), `weights` of the slots (float32 [m]), the question's unit vector (float32 [d], or [0] for
+the length `neutral`) and the cosines measured so far (float64 [n]), 2 more than they are.
 """
 
 from __future__ import annotations
@@ -24,13 +26,22 @@ def cosine(vector, unit):
 
 
 @compiled
-def length_of(slot, costs):
-    """Return the length of a slot, inf where it is longer than allowed: read, or measured as the nearest of its facts and kept."""
-    lengths, most_edge, starts, facts, vectors, unit, neutral, known = costs
+def between(slot, row, other, nodes, weights, asked, near):
+    """Return (1 - weight x mean cosine of the ends with the question) / 2, at least 1e-6 and at most 1."""
+    for end in (row, other):
+        if near[end] == 0.0:
+            near[end] = 2.0 + cosine(nodes[end], asked)
+    return min(max((1.0 - weights[slot] * (near[row] + near[other] - 4.0) / 2.0) / 2.0, 1e-6), 1.0)
+
+
+@compiled
+def length_of(slot, row, other, costs):
+    """Return the length of the slot between two rows, inf where it is longer than allowed: read, or measured and kept."""
+    lengths, most_edge, starts, facts, vectors, unit, neutral, known, nodes, weights, asked, near = costs
     if len(lengths) > 0:
         length = lengths[slot]
     elif starts[slot] == starts[slot + 1]:
-        length = neutral
+        length = neutral if len(asked) == 0 else between(slot, np.int64(row), np.int64(other), nodes, weights, asked, near)
     else:
         length = np.inf
         for place in range(starts[slot], starts[slot + 1]):
@@ -46,9 +57,9 @@ def length_of(slot, costs):
 
 
 @compiled
-def all_lengths(costs, slots):
-    """Return the lengths of the first `slots` slots."""
-    lengths = np.empty(slots)
-    for slot in range(slots):
-        lengths[slot] = length_of(slot, costs)
+def all_lengths(sources, targets, costs):
+    """Return the lengths of all slots, of which the rows at both ends are given."""
+    lengths = np.empty(len(targets))
+    for slot in range(len(targets)):
+        lengths[slot] = length_of(slot, sources[slot], targets[slot], costs)
     return lengths

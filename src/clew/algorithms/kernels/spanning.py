@@ -50,7 +50,7 @@ def tidied(starts, targets, costs, terminals, chosen, induced):
 def spanning(starts, targets, costs, terminals, offered, rows):
     """Return what `tidied` does, of the edges offered (slots, ascending) among `rows` (ascending)."""
     n, size = len(rows), len(offered)
-    lengths = np.array([length_of(slot, costs) for slot in offered])
+    lengths = np.array([length_of(slot, source_of(starts, slot), targets[slot], costs) for slot in offered])
     one = np.array([np.searchsorted(rows, source_of(starts, slot)) for slot in offered])
     two = np.array([np.searchsorted(rows, targets[slot]) for slot in offered])
     of, degree, edges = np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.int64)

@@ -77,7 +77,7 @@ def mehlhorn(starts, targets, costs, terminals, most_path, whole, distance, came
             if its == -mine:
                 continue
             if not 0 < length <= most_edge:
-                length = length_of(slot, costs)
+                length = length_of(slot, row, other, costs)
             through = key + length
             if through > bound:
                 continue
@@ -178,7 +178,7 @@ def grown(starts, targets, costs, source, goal):
             continue
         for slot in range(starts[row], starts[row + 1]):
             other = targets[slot]
-            through = key + length_of(slot, costs)
+            through = key + length_of(slot, row, other, costs)
             if through < distance[other]:
                 distance[other] = through
                 came[other] = slot
@@ -203,7 +203,7 @@ def from_one(starts, targets, costs, source, goal):
         wanted -= goal[row]
         for slot in range(starts[row], starts[row + 1]):
             other = targets[slot]
-            through = key + length_of(slot, costs)
+            through = key + length_of(slot, row, other, costs)
             if through < distance[other]:
                 distance[other] = through
                 came[other] = slot
@@ -249,7 +249,7 @@ def dreyfus_wagner(starts, targets, costs, terminals, most):
             settled[row] = True
             for slot in range(starts[row], starts[row + 1]):
                 other = targets[slot]
-                through = key + length_of(slot, costs)
+                through = key + length_of(slot, row, other, costs)
                 if through <= most and through < cost[chosen, other]:
                     cost[chosen, other] = through
                     made[chosen, other] = slot
