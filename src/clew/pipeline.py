@@ -12,7 +12,7 @@ import numpy as np
 
 from clew.context import Context, Dropped, Item, Step
 from clew.explain import role_of, score_of_fact, ties, ways, ways_to_facts
-from clew.graph import UNLIMITED, Floats, Graph, Query, Reading, Seeds, Subgraph, frozen, heading_of
+from clew.graph import NOTHING, UNLIMITED, Floats, Graph, Prizes, Query, Reading, Seeds, Subgraph, frozen, heading_of
 from clew.nesting import Apart
 from clew.render import Render
 from clew.stage import Order, Seed, Select, Spread
@@ -49,8 +49,9 @@ class Pipeline:
             prizes = seeds.weights
             for name, spread in spreads:
                 with _timed(trace, name) as notes:
-                    prizes = spread(query, seeds, prizes)
-                    notes |= {"prized": int((prizes > 0).sum())}
+                    spreaded = spread(query, seeds, prizes)
+                    prizes, said = (spreaded.values, spreaded.notes) if isinstance(spreaded, Prizes) else (spreaded, NOTHING)
+                    notes |= {"prized": int(np.count_nonzero(prizes)), **said}
 
             def choose(room: int) -> Subgraph:
                 chosen = Subgraph(frozen(np.arange(len(graph)), np.int32))

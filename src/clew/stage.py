@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from clew.graph import Edges, Floats, Graph, Query, Reading, Seeds, Subgraph, Written
+from clew.graph import Edges, Floats, Graph, Prizes, Query, Reading, Seeds, Subgraph, Written
 
 if TYPE_CHECKING:
     from clew.context import Context
@@ -42,9 +42,9 @@ class Seed(Protocol):
 
 
 class Spread(Protocol):
-    """What else is worth reading, given the links?  prizes -> prizes"""
+    """What else is worth reading, given the links?  prizes -> prizes; `Prizes` where there is something to say of them in the trace."""
 
-    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]: ...
+    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats | Prizes]: ...
 
 
 class Select(Protocol):

@@ -6,6 +6,7 @@ from clew.graph.count import count_words, measured
 from clew.graph.edges import Edges, Facts
 from clew.graph.headings import headed, heading_of
 from clew.graph.links import Adjacency, Links
+from clew.graph.prizes import Prizes
 from clew.graph.travel import NOTHING, UNLIMITED, Query, Reading, Seeds, Subgraph
 from clew.graph.written import Written, extended
 
@@ -22,6 +23,7 @@ __all__ = [
     "Links",
     "Mask",
     "Part",
+    "Prizes",
     "Query",
     "Ragged",
     "Reading",

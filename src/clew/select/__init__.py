@@ -1,9 +1,10 @@
 """Which part of the graph is worth the budget?  prizes, candidates, budget -> subgraph"""
 
+from clew.select.bridged import Bridges
 from clew.select.budgeted import Budgeted
 from clew.select.diverse import MMR
 from clew.select.mcmi import MCMI
 from clew.select.reports import Reports
 from clew.select.top import Top
 
-__all__ = ["MCMI", "MMR", "Budgeted", "Reports", "Top"]
+__all__ = ["MCMI", "MMR", "Bridges", "Budgeted", "Reports", "Top"]

@@ -14,6 +14,14 @@ def bridges(candidates: Subgraph) -> Rows:
     return candidates.nodes[np.isin(candidates.nodes, candidates.kept)]
 
 
+def spent(graph: Graph, candidates: Subgraph) -> int:
+    """Return what the candidates cost that must be kept: the bridges' content, and the facts that are stated between them."""
+    kept = bridges(candidates)
+    facts = graph.edges.facts[candidates.edges]
+    said = {graph.facts.texts[fact] for fact in facts[facts >= 0].tolist()}
+    return int(graph.tokens[kept[graph.content[kept]]].sum()) + sum(graph.count(f"- {text}\n") for text in said)
+
+
 def narrowed(graph: Graph, candidates: Subgraph, chosen: Any, dropped: list[tuple[int, str]]) -> Subgraph:
     """Return the bridges and the `chosen` candidates, with the edges among them, also over connectors that an earlier selector chose."""
     nodes = np.concatenate([bridges(candidates), np.asarray(chosen, np.int32)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clew.algorithms.rank import best
 from clew.graph import Floats, Graph, Query, Seeds, Subgraph
-from clew.select.narrowed import bridges, narrowed
+from clew.select.narrowed import bridges, narrowed, spent
 
 FIRST = 1000  # ranking all of a large graph costs more than ranking as many as nearly every context holds
 
@@ -38,7 +38,7 @@ class Top:
             ranked, at = rows[best(prizes[rows], FIRST)], 0
             chosen: list[int] = []
             passed: list[tuple[int, str]] = []
-            left, before_last = budget - int(graph.tokens[kept].sum()), 0
+            left, before_last = budget - spent(graph, candidates), 0
             while len(chosen) < most and len(passed) < self.reach and at < len(rows):
                 if at == len(ranked):
                     ranked = rows[best(prizes[rows])]

@@ -1,0 +1,75 @@
+"""A neighbourhood of the question, and a random walk that stays in it.
+
+What a question is about lies near to where it touches the graph. A search outward finds that neighbourhood, and personalised PageRank on
+the part of the graph that it spans ranks it: its cost goes with the neighbourhood and not with the graph.
+
+    prizes = PageRank of the links among N, restarted at the seeds,   N = union of what the ways reach
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clew.algorithms.pagerank import pagerank, walk
+from clew.algorithms.reached import Reached, induced, touched
+from clew.graph import Floats, Graph, Prizes, Query, Seeds
+from clew.spread.ways import BestFirst, Breadth
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """Prizes are the walk's probabilities in the neighbourhood of the best seeds, 0 elsewhere.
+
+    Attributes:
+        ways: how the neighbourhood is found, `Breadth` or `BestFirst` or both; it is the union.
+        damping: probability of following an edge, in [0, 1).
+        starts: from how many seeds: its terminals, where the seed names any, or else its best touches.
+        kinds: the kinds of edge that the walk follows, or pairs of a kind and the factor on its weights; None for all.
+    """
+
+    ways: tuple[Breadth | BestFirst, ...] = (Breadth(),)
+    damping: float = 0.85
+    starts: int = 5
+    kinds: tuple[str | tuple[str, float], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.ways or self.starts < 1:
+            raise ValueError(f"a neighbourhood wants at least one way and one start; got {self.ways} and {self.starts}")
+
+    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Prizes]:
+        links, ways = graph.links(self.kinds), [(type(way).__name__, way.over(graph)) for way in self.ways]
+
+        def spread(query: Query, seeds: Seeds, prizes: Floats) -> Prizes:
+            starts = touched(seeds, prizes, self.starts)
+            if not len(starts):
+                return Prizes(prizes, {"fallback": "the question touches nothing: there is no neighbourhood"})
+            found = [(name, way(query, starts)) for name, way in ways]
+            rows = np.unique(np.concatenate([starts, *(reached.rows for _, reached in found)]))
+            part, _ = induced(links, rows)
+            reset = np.zeros(len(rows))
+            reset[np.searchsorted(rows, starts)] = np.where(prizes[starts] > 0, prizes[starts], 1.0)
+            ranked = np.zeros(len(graph))
+            ranked[rows] = pagerank(walk(part.matrix(dtype=np.float32), part.strengths()), reset, self.damping)
+            notes = {
+                "from": [graph.ids[row] for row in starts.tolist()],
+                **_told(found),
+                "nodes": len(rows),
+                "links": len(part.targets) // 2,
+            }
+            return Prizes(ranked, notes)
+
+        return spread
+
+
+def _told(found: list[tuple[str, Reached]]) -> dict[str, Any]:
+    """What each way came to, by hops, and what it has to say."""
+    notes: dict[str, Any] = {}
+    for name, reached in found:
+        by_depth = Counter(reached.depths.tolist())
+        notes[name] = {"reached": len(reached), "by hops": [by_depth[depth] for depth in sorted(by_depth)], **reached.notes}
+    return notes
