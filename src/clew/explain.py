@@ -9,13 +9,21 @@ from clew.algorithms.rank import best
 from clew.context import Hop, Tie
 from clew.graph import Floats, Graph, Query, Rows, Seeds, Subgraph
 
-QUESTION = "question"
+QUESTION, READ_FROM = "question", "read from"
 MAX_HOPS = 4
 MAX_STARTS = 64  # where a seed names no terminals, ways are sought from its strongest touches
 
 
 def ways(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
-    """Return for each row the hops that lead to it; a row that the question touches directly has one hop."""
+    """Return for each row the hops that lead to it; a row that the question touches directly has one hop.
+
+    To a text that was made of passages the way is over the one of them that the question touches most.
+    """
+    sources = {row: _source(graph, seeds, row) for row in rows if graph.made[row] and len(graph.read_from[row])}
+    if sources:
+        to = ways(graph, seeds, list(dict.fromkeys(sources.get(row, row) for row in rows)))
+        behind = {row: Hop(graph.ids[source], READ_FROM, graph.ids[row]) for row, source in sources.items()}
+        return {row: (*to[sources[row]], behind[row]) if row in sources else to[row] for row in rows}
     mapped = _mapped(graph, seeds)
     named = dict.fromkeys([*mapped, *seeds.terminals.tolist()])
     wanted = [row for row in rows if row not in named and (named or seeds.weights[row] <= 0)]
@@ -81,6 +89,14 @@ def _mapped(graph: Graph, seeds: Seeds) -> dict[int, Hop]:
         for row in (int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])):
             mapped.setdefault(row, Hop(QUESTION, "fact", graph.ids[row], graph.facts.texts[fact], score))
     return mapped
+
+
+def _source(graph: Graph, seeds: Seeds, row: int) -> int:
+    """The passage behind a made text that the question touches most."""
+    passages = graph.read_from[row]
+    named = passages[np.isin(passages, seeds.terminals)]
+    passages = named if len(named) else passages
+    return int(passages[best(seeds.weights[passages], 1)[0]])
 
 
 def _touch(graph: Graph, seeds: Seeds, row: int) -> Hop:

@@ -63,7 +63,7 @@ class Pipeline:
 
             def read(chosen: Subgraph) -> Reading:
                 with _timed(trace, repr(self.order)) as notes:
-                    reading = order(query, prizes, chosen)
+                    reading = _with_reports(graph, chosen, order(query, prizes, chosen))
                     notes |= {"entries": len(reading)}
                 return reading
 
@@ -82,6 +82,14 @@ class _Asked:
     seeds: Seeds
     prizes: Floats
 
+    def knowing(self, chosen: Subgraph) -> _Asked:
+        """With the prizes of what only the selectors know the worth of."""
+        if not chosen.worth:
+            return self
+        prizes = self.prizes.copy()
+        prizes[list(chosen.worth)] = list(chosen.worth.values())
+        return replace(self, prizes=prizes)
+
     def scores(self, reading: Reading) -> Floats:
         """The prize of every entry, rounded so that float noise decides no tie."""
         pairs = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
@@ -97,6 +105,7 @@ def _printed(
     room, bound = budget, None
     for attempt in range(RESELECTIONS + 1):
         chosen, filled = choose(room), frozenset[int]()
+        asked = asked.knowing(chosen)
         bound = chosen.bound if attempt == 0 else bound  # the bound is of the full budget
         reading, nested = _without_nested(asked, read(chosen))
         if asked.query.limit is not None and len(reading) < asked.query.limit:
@@ -178,6 +187,12 @@ def _context(
         missing=tuple((graph.ids[a], graph.ids[b]) for a, b in chosen.missing),
         dropped=tuple(dropped),
     )
+
+
+def _with_reports(graph: Graph, chosen: Subgraph, reading: Reading) -> Reading:
+    """Put what was made of several passages, and must be kept, before all else, in the order of the choice, unless it has its place."""
+    told = chosen.nodes[graph.made[chosen.nodes] & np.isin(chosen.nodes, chosen.kept) & ~np.isin(chosen.nodes, reading.nodes)]
+    return Reading.join([Reading.of(told), reading]) if len(told) else reading
 
 
 def _filled(asked: _Asked, chosen: Subgraph, reading: Reading, room: int) -> tuple[Subgraph, frozenset[int]]:

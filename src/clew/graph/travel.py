@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,6 +86,7 @@ class Subgraph:
 
     `nodes` and `edges` are rows of the graph. `kept` are nodes that no later stage may drop (bridges). `groups` are nodes that are
     read as one, each a tuple of rows. `value` and `bound` are the selector's objective and a proven upper bound on it.
+    `worth` are prizes of chosen nodes of which the spread ones know nothing, such as reports, by row.
     `missing` are pairs of terminals that the graph cannot join. `dropped` are nodes that were wanted and could not be had, each with
     the reason. `trace` is what the selector has to say of its work.
     """
@@ -96,6 +97,7 @@ class Subgraph:
     groups: tuple[tuple[int, ...], ...] = ()
     value: float | None = None
     bound: float | None = None
+    worth: Mapping[int, float] = field(default_factory=dict)
     missing: tuple[tuple[int, int], ...] = ()
     dropped: tuple[tuple[int, str], ...] = ()
     trace: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
@@ -116,6 +118,12 @@ class Reading:
             frozen(np.concatenate([np.full(len(facts), -1, np.int32), nodes]), np.int32),
             frozen(np.concatenate([facts, np.full(len(nodes), -1, np.int32)]), np.int32),
         )
+
+    @classmethod
+    def join(cls, parts: Sequence[Reading]) -> Reading:
+        """Return the readings one after the other."""
+        nodes, facts = [part.nodes for part in parts], [part.facts for part in parts]
+        return cls(frozen(np.concatenate(nodes), np.int32), frozen(np.concatenate(facts), np.int32))
 
     def __len__(self) -> int:
         return len(self.nodes)

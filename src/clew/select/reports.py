@@ -27,7 +27,7 @@ class Reports:
 
     A report says again what others have said if most of its passages are theirs: of such, as levels of one hierarchy make them, the
     better one is taken. Where the graph has no reports, the trace says so and `rest` has all of the budget. Of a question with a limit,
-    reports are at most the same share.
+    reports are at most the same share. The prize of a report is such that the best one is worth as much as the best passage.
 
     Attributes:
         share: of the budget, in (0, 1].
@@ -36,6 +36,7 @@ class Reports:
             together, else the coarsest; None for all levels.
         by: "question" (cosine), "prizes" (the part of them that lies in the community) or "both" (the mean of the two, each scaled so
             that the best has 1).
+        least: what a report must be worth beside the best one, from 0 to 1.
         among: how many of the highest prizes are asked where they lie.
         rest: the stage that chooses what else is read.
     """
@@ -44,6 +45,7 @@ class Reports:
     count: int | None = 3
     level: int | str | None = None
     by: str = "both"
+    least: float = 0.5
     among: int = 20
     rest: Any = Top()
 
@@ -77,6 +79,8 @@ class Reports:
             else:
                 others = replace(candidates, nodes=frozen(candidates.nodes[:0], np.int32), edges=frozen([], np.int32))
             place = {row: i for i, row in enumerate(rows.tolist())}
+            top = float(prizes[graph.content].max(initial=0)) / float(worth.max(initial=1)) if len(taken) else 0.0
+            worths = {row: float(worth[place[row]]) * top for row in taken.tolist()}
             said = [
                 {"id": graph.ids[row], "cosine": round(float(near[place[row]]), 4), "of the prizes": round(float(held[place[row]]), 4)}
                 for row in taken.tolist()
@@ -85,6 +89,8 @@ class Reports:
                 others,
                 nodes=frozen(np.concatenate([taken, others.nodes[~np.isin(others.nodes, taken)]]), np.int32),
                 kept=frozen(np.concatenate([others.kept, taken]), np.int32),
+                worth={**others.worth, **worths},
+                bound=None if others.bound is None else others.bound + sum(worths.values()),
                 dropped=(*others.dropped, *dropped),
                 trace={**others.trace, "reports": said, "tokens of reports": int(graph.tokens[taken].sum())},
             )
@@ -117,7 +123,8 @@ class Reports:
         if query.limit is not None:
             most = min(most, int(query.limit * self.share))
         told, taken, dropped = np.zeros(len(graph), np.bool_), list[int](), list[tuple[int, str]]()
-        for row in rows[best(worth)[: int((np.round(worth, 9) > 0).sum())]].tolist():
+        good = (np.round(worth, 9) > 0) & (worth >= self.least * worth.max(initial=0))
+        for row in rows[best(worth)[: int(good.sum())]].tolist():
             if len(taken) >= most:
                 break
             passages = graph.read_from[row]
