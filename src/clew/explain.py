@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from clew.algorithms.breadth import shortest_ways
@@ -43,6 +45,25 @@ def ways(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, tuple[Hop, ..
             hops.append(hop_over(graph, int(links.edges[slot][0]), at, following))
             at = following
         explained[row] = tuple(hops)
+    return explained
+
+
+def led(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
+    """Return the hops to the rows that a selector came to by a way of its own, where edges join all of it."""
+    links = graph.links() if subgraph.ways else None
+    explained = {}
+    for row in rows:
+        if links is None or row not in subgraph.ways:
+            continue
+        score, way = subgraph.ways[row]
+        hops = [Hop(QUESTION, "touches", graph.ids[way[0]], weight=score)]
+        for source, target in pairwise(way):
+            start, near = int(links.starts[source]), links.neighbours(source)
+            at = int(np.searchsorted(near, target))
+            if at < len(near) and near[at] == target:
+                hops.append(hop_over(graph, int(links.edges[start + at][0]), source, target))
+        if len(hops) == len(way):
+            explained[row] = tuple(hops)
     return explained
 
 

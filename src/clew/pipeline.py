@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from clew.context import Context, Dropped, Item, Step
-from clew.explain import role_of, score_of_fact, ties, ways, ways_to_facts
+from clew.explain import led, role_of, score_of_fact, ties, ways, ways_to_facts
 from clew.graph import NOTHING, UNLIMITED, Floats, Graph, Prizes, Query, Reading, Seeds, Subgraph, frozen, heading_of
 from clew.nesting import Apart
 from clew.render import Render
@@ -144,7 +144,9 @@ def _context(
 ) -> Context:
     graph, seeds = asked.graph, asked.seeds
     nodes, facts = [n for n in reading.nodes.tolist() if n >= 0], [f for f in reading.facts.tolist() if f >= 0]
-    why, why_fact = ways(graph, seeds, nodes), ways_to_facts(graph, seeds, facts)
+    why = led(graph, chosen, nodes)
+    why |= ways(graph, seeds, [node for node in nodes if node not in why])
+    why_fact = ways_to_facts(graph, seeds, facts)
     group = {row: str(i) for i, rows in enumerate(chosen.groups, 1) for row in rows}
     items = []
     for node, fact, piece, score in zip(

@@ -50,6 +50,14 @@ BUDGETED = Pipeline(
     order=order.Sandwich(),
 )
 
+# Down from the root of the corpus through documents, sections, passages and sentences to what is nearest to the question, likely siblings
+# fused where that changes their surroundings little; then back up while there is room (Kurisu-G2, ICLR 2026 submission 18441).
+KURISU = Pipeline(
+    seed.Dense(kinds=("passage", "sentence", "report")),
+    selects=(select.Descent(),),
+    order=order.ByDocument(),
+)
+
 
 def names() -> list[str]:
     """Return the names of all recipes, in the order of this page."""

@@ -156,7 +156,7 @@ def test_at_weight_one_it_is_wasserstein_and_at_none_features_do_not_matter(grap
 @settings(max_examples=15)
 @given(PAIRS, st.integers(1, 3), WEIGHTS)
 def test_slots_with_equal_rows_are_one_node_with_their_masses_added_up(graphs, more, weight):
-    content, one, other = graphs
+    _, one, other = graphs
     slots = np.concatenate([np.arange(len(one)), np.zeros(more, np.int64)])  # the first node of the other stands on more slots
     rng = np.random.default_rng(more)
     larger, n = metric(rng, len(slots)), len(slots)

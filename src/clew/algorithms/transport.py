@@ -144,7 +144,8 @@ def _third_lower_bound(content: Floats, one: Floats, other: Floats, content_weig
     """Costs whose least plan is worth no more than FGW: a slot's distances to all others, sorted, beside another's."""
     ways, others = np.sort(one, axis=1), np.sort(other, axis=1)
     squares = (ways**2).sum(axis=1)[:, None] + (others**2).sum(axis=1)[None, :] - 2 * ways @ others.T
-    return content_weight * content + (1 - content_weight) / len(one) * np.maximum(squares, 0)
+    costs: Floats = content_weight * content + (1 - content_weight) / len(one) * np.maximum(squares, 0)
+    return costs
 
 
 def _assignment(costs: Floats) -> NDArray[np.int64]:

@@ -41,11 +41,16 @@ def explained(context: Context) -> str:
         lines += ["", "could not be joined:", *(f"      {_line(one)} and {_line(other)}" for one, other in context.missing)]
     lines += ["", "stages:"]
     for step in context.trace:
-        notes = ", ".join(f"{name} {value}" for name, value in step.notes.items())
+        notes = ", ".join(f"{name} {_short(value)}" for name, value in step.notes.items())
         lines.append(f"{1000 * step.seconds:>9.1f} ms  {_line(step.stage)}{': ' if notes else ''}{_line(notes)}")
     if context.bound is not None and context.gap is not None:
         lines.append(f"worth {context.value:.3f} of at most {context.bound:.3f}: within {context.gap:.1%} of the best possible")
     return "\n".join(lines)
+
+
+def _short(value: Any) -> Any:
+    """A long list by its length alone (--json has all of it)."""
+    return f"({len(value)} in all)" if isinstance(value, (list, tuple)) and len(str(value)) > LONGEST_NOTE else value
 
 
 def _line(text: str) -> str:

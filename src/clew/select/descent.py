@@ -1,0 +1,166 @@
+"""Down through the documents' own structure to what answers the question, and back up while there is room.
+
+Kurisu-G2 (ICLR 2026 submission 18441); see `path` for the way down, `gathered` for what is read of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.branching import decay
+from clew.graph import Floats, Graph, Mask, Query, Seeds, Subgraph, frozen
+from clew.select.gathered import Gathered, gather, groups_of
+from clew.select.hierarchy import Hierarchy, Tree
+from clew.select.narrowed import bridges
+from clew.select.path import Descents, Step
+from clew.select.surroundings import unit_vectors
+
+LIKENESS = ("mean", "best")
+Paths = list[tuple[Step, ...]]
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Walk from the root of the corpus to the likeliest children, fusing those that are alike, and read the path from its end.
+
+    On a corpus without structure every passage is a child of the root: the best are fused, and the rest follows by prize.
+
+    Attributes:
+        max_depth: at most one step more than this.
+        sim_threshold: children with a similarity of at least so much of the best one's may be fused and grafted.
+        fgw_threshold, graft_threshold: the greatest squared fused Gromov-Wasserstein distance, between the surroundings before and after,
+            of a fusion and of grafts.
+        content_weight: of what nodes say in that distance; the rest is of how they hang together.
+        sharpness: of an edge's length, exp(sharpness * (1 - cosine)) - 1.
+        graft_rate, graft_similarity: a graft's strength moves by rate * (cosine - similarity).
+        n_loc: the most nodes of the surroundings. semantic: edges of kind "similar" count from this weight on.
+        reward, penalty_share: how much a question would change edges in all, and the share of it for penalties; see `Index.learn`.
+        likeness: a container is as similar to the question as the "mean" of what is in it, or as the "best" of it.
+        bisect: find the longest fusion by bisection, not one by one.
+        paths: descend so often, each time to an end where none has been.
+        last: read so many nodes of the path; 1 is the most to the point, None all of it and then the rest of the corpus.
+        broad: read from the beginning of the path, not from its end. window: read so many neighbours of what the path ends with.
+    """
+
+    max_depth: int = 8
+    sim_threshold: float = 0.9
+    fgw_threshold: float = 0.02
+    graft_threshold: float = 0.02
+    content_weight: float = 0.5
+    sharpness: float = 1.0
+    graft_rate: float = 0.1
+    graft_similarity: float = 0.5
+    n_loc: int = 64
+    semantic: float = 0.8
+    reward: float = 0.1
+    penalty_share: float = 0.5
+    likeness: str = "best"
+    bisect: bool = False
+    paths: int = 5
+    last: int | None = None
+    broad: bool = False
+    window: int = 0
+
+    def __post_init__(self) -> None:
+        if self.likeness not in LIKENESS:
+            raise ValueError(f"unknown likeness {self.likeness!r}; known: {', '.join(LIKENESS)}")
+        if self.n_loc < 2:
+            raise ValueError(f"n_loc is at least 2, a node and one child; got {self.n_loc}")
+
+    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
+        tree: Tree = graph.part(Hierarchy(self.semantic))
+        content = graph.content
+        latest: list[tuple[Query, Floats, Paths]] = []  # a question that is asked again with less room goes the same way
+
+        def descents(query: Query, prizes: Floats, offered: Mask, prized: Floats) -> Paths:
+            if latest and latest[0][0] is query and latest[0][1] is prizes and offered.all():
+                return latest[0][2]
+            vector = query.vector if query.vector is not None and query.vector.any() else None
+            if vector is None and not prized.any():
+                return Paths()
+
+            def cosine(rows: NDArray[np.int64]) -> Floats:
+                if vector is None:
+                    return np.zeros(len(rows))
+                found: Floats = np.einsum("ij,j->i", unit_vectors(graph, tree, rows), vector).astype(np.float64)
+                return found
+
+            visited, scores = content & ~offered, _scores(self.likeness, graph, tree, prized, vector)
+            way, paths = Descents(self, graph, tree, scores, cosine), Paths()
+            while len(paths) < self.paths and (path := way.path(visited)):
+                paths.append(path)
+                visited[list(path[-1].stop.rows)] = True
+            if offered.all():
+                latest[:] = [(query, prizes, paths)]
+            return paths
+
+        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+            offered = np.zeros(len(graph), np.bool_)
+            offered[candidates.nodes] = True
+            prized = np.where(offered, prizes, 0.0)
+            paths = descents(query, prizes, offered, prized)
+            kept = bridges(candidates)
+            kept = kept[content[kept]]
+            places = min([len(graph), *([query.limit] if query.limit is not None else [])])
+            found = Gathered(graph, tree, offered, budget, places)
+            for row in kept.tolist():
+                found.take(row)
+            gather(graph, tree, paths, prized, found, last=self.last, broad=self.broad, window=self.window)
+            return Subgraph(
+                frozen(list(found.rows), np.int32),
+                kept=candidates.kept,
+                groups=(*candidates.groups, *groups_of(paths, found.rows)),
+                missing=candidates.missing,
+                dropped=(*candidates.dropped, *found.dropped()),
+                trace=_said(graph, paths),
+                ways={row: _way(tree, paths, row, prizes) for row in found.rows},
+            )
+
+        return select
+
+
+def _scores(likeness: str, graph: Graph, tree: Tree, prizes: Floats, vector: Any) -> Floats:
+    """How similar every node is to the question: content by its prize, a container by what is in it."""
+    if likeness == "best" or vector is None:
+        return tree.highest(prizes)
+    scores = prizes.copy()
+    bare = np.flatnonzero(tree.place >= 0)
+    scores[bare] = np.maximum(0, np.einsum("ij,j->i", tree.means, vector))[tree.place[bare]]
+    return scores
+
+
+def _way(tree: Tree, paths: Paths, row: int, prizes: Floats) -> tuple[float, tuple[int, ...]]:
+    """The similarity of the outermost node on the way to a row, and the rows from there."""
+    came = {row: source for path in paths for step in path for row, source in zip(step.stop.rows, step.sources, strict=True)}
+    score = {member: step.stop.score for path in paths for step in path for member in step.stop.rows}
+    way = [row]
+    while (above := came.get(way[-1], int(tree.above[way[-1]]))) >= 0 and above not in way:
+        way.append(above)
+    return score.get(way[-1], float(prizes[way[-1]])), tuple(reversed(way))
+
+
+def _said(graph: Graph, paths: Paths) -> dict[str, Any]:
+    """The path with its scores, what decided the tests, how fast it narrowed, and how the edges would change."""
+    if not paths:
+        return {"fallback": "nothing is known of what the question is like: there is no path"}
+    steps = list(dict.fromkeys(step for path in paths for step in path))
+    successors, relevant = ([getattr(step, name) for step in paths[0]] for name in ("successors", "relevant"))
+    return {
+        "path": tuple((tuple(graph.ids[row] for row in step.stop.rows), step.stop.score) for step in paths[0]),
+        "paths": len(paths),
+        "tests": {by: sum(step.decided.get(by, 0) for step in steps) for by in ("bound", "lower bound", "solver")},
+        "successors": tuple(successors),
+        "relevant": tuple(relevant),
+        "decay": (round(decay(successors)[1], 3), round(decay(relevant)[1], 3)),
+        "grafts": tuple(
+            (graph.ids[row], strength)
+            for step in steps
+            for row, strength in zip(step.grafts.rows.tolist(), step.grafts.strengths.tolist(), strict=True)
+        ),
+        "rewards": tuple((graph.ids[t] if t >= 0 else "", graph.ids[h], change) for step in steps for t, h, change in step.rewards),
+    }

@@ -1,0 +1,161 @@
+"""What a descent through documents needs once per graph: what every node leads to, where the way in is, and a vector for every container.
+
+The virtual root of a corpus leads to every node that nothing contains. A node leads to what it contains and, since a hierarchical
+document graph has semantic edges too (Kurisu-G2, algorithm 4), to what is very similar. How strong an edge exists is its weight; the
+root's own edges have the weight of an edge of kind "entrance" from a node to itself, where there is one, else 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import Floats, Graph, Mask, Rows, Vectors, frozen
+
+ENTRANCE = "entrance"
+SIMILAR = ("similar",)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Successors in compressed rows: those of row i are `heads[starts[i]:starts[i + 1]]`, with their `strengths`, float64 in (0, 1].
+
+    Attributes:
+        tops, entrances: rows that the root leads to, and how strongly. above: row of the container, or -1. contains: True for the
+            slots that lead from a container to what is in it.
+        means, place: unit vectors of containers by what is in them, float32 [c, d], and the row of each node in it, or -1.
+        root: the mean of all. order: rows in falling depth, for sums from the leaves upwards.
+    """
+
+    starts: NDArray[np.int64]
+    heads: Rows
+    strengths: Floats
+    contains: Mask
+    tops: Rows
+    entrances: Floats
+    above: Rows
+    means: Vectors
+    place: Rows
+    root: Vectors
+    order: tuple[Rows, ...]
+
+    def slots(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the slots of these rows, in their order."""
+        lengths = self.starts[rows + 1] - self.starts[rows]
+        ends = np.cumsum(lengths)
+        found: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.starts[rows] - ends + lengths, lengths)
+        return found
+
+    def sources(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the row that each of `slots(rows)` starts from."""
+        return np.repeat(rows, self.starts[rows + 1] - self.starts[rows])
+
+    def within(self, rows: NDArray[np.int64], content: Mask) -> NDArray[np.int64]:
+        """Return the content nodes that are in these: a content node itself, and the outermost ones in a container."""
+        seen = np.zeros(len(content), np.bool_)
+        frontier = np.unique(rows)
+        while len(frontier):
+            seen[frontier] = True
+            slots = self.slots(frontier[~content[frontier]])
+            frontier = np.unique(self.heads[slots[self.contains[slots]]])
+            frontier = frontier[~seen[frontier]].astype(np.int64)
+        return np.flatnonzero(seen & content)
+
+    def highest(self, prizes: Floats) -> Floats:
+        """Return for every node the highest of its own prize and those of what is in it."""
+        found = prizes.copy()
+        for rows in self.order:
+            np.maximum.at(found, self.above[rows], found[rows])
+        return found
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The part that makes a `Tree`; semantic edges are those of the `similar` kinds with a weight of at least `least`."""
+
+    least: float = 0.8
+    similar: tuple[str, ...] = SIMILAR
+
+    def of(self, graph: Graph) -> Tree:
+        edges, n = graph.edges, len(graph)
+        inner = np.flatnonzero(edges.kinds.mask("contains") & (edges.tails != edges.heads)) if len(edges) else np.zeros(0, np.int64)
+        said = np.flatnonzero(graph.parents >= 0)  # a graph without edges has its documents' structure all the same
+        alike = np.zeros(0, np.int64)
+        if len(edges):
+            alike = np.flatnonzero(edges.kinds.mask(*self.similar) & (edges.weights >= self.least) & (edges.tails != edges.heads))
+        near, far = edges.tails[alike].astype(np.int64), edges.heads[alike].astype(np.int64)
+        tails = np.concatenate([edges.tails[inner], graph.parents[said], near, far]).astype(np.int64)
+        heads = np.concatenate([edges.heads[inner], said, far, near]).astype(np.int64)
+        weights = np.concatenate([edges.weights[inner], np.ones(len(said)), np.tile(edges.weights[alike], 2)])
+        contains = np.arange(len(tails)) < len(inner) + len(said)
+        _, first = np.unique(tails * n + heads, return_index=True)  # of parallel edges the first: contains before parents before similar
+        tails, heads, weights, contains = tails[first], heads[first], weights[first], contains[first]
+        starts = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(tails, minlength=n), out=starts[1:])
+
+        above = graph.parents.astype(np.int64)
+        bare = contains & (above[heads] < 0)
+        above[heads[bare][::-1]] = tails[bare][::-1]
+        tops, order = _depths(above, ~graph.kinds.mask("entity"))
+        means, place, root = _means(graph, above, order)
+        strength = np.ones(n)
+        if len(edges):
+            own = np.flatnonzero(edges.kinds.mask(ENTRANCE) & (edges.tails == edges.heads))
+            strength[edges.heads[own]] = edges.weights[own]
+        return Tree(
+            starts,
+            frozen(heads, np.int32),
+            frozen(weights, np.float64),
+            frozen(contains, np.bool_),
+            frozen(tops, np.int32),
+            frozen(strength[tops], np.float64),
+            frozen(above, np.int32),
+            means,
+            place,
+            root,
+            tuple(frozen(rows, np.int32) for rows in order),
+        )
+
+
+def _depths(above: NDArray[np.int64], wanted: Mask) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    """The rows without a container, and the others in groups of falling depth; a ring of containers is cut open at its lowest row."""
+    n = len(above)
+    depth = np.full(n, -1)
+    depth[above < 0] = 0
+    while (depth < 0).any():
+        known = (depth < 0) & (depth[above] >= 0)
+        if known.any():
+            depth[known] = depth[above[known]] + 1
+            continue
+        lowest = int(np.flatnonzero(depth < 0)[0])  # all that is left leads into rings: walk up from it until a row comes again
+        seen: dict[int, None] = {}
+        while lowest not in seen:
+            seen[lowest] = None
+            lowest = int(above[lowest])
+        ring = list(seen)[list(seen).index(lowest) :]
+        above[min(ring)], depth[min(ring)] = -1, 0
+    deepest = int(depth.max(initial=0))
+    return np.flatnonzero((depth == 0) & wanted), [np.flatnonzero(depth == level) for level in range(deepest, 0, -1)]
+
+
+def _means(graph: Graph, above: NDArray[np.int64], order: list[NDArray[np.int64]]) -> tuple[Vectors, Rows, Vectors]:
+    """Unit vectors of the nodes that have none, by what is in them: the sum over the outermost content, each by its tokens."""
+    content = graph.content
+    outer = content & ~((above >= 0) & content[above])
+    sums = np.zeros_like(graph.vectors)
+    sums[outer] = graph.vectors[outer] * np.maximum(graph.tokens[outer], 1)[:, None]
+    for rows in order:
+        rows = rows[~(content[rows] & content[above[rows]])]
+        np.add.at(sums, above[rows], sums[rows])
+    root = _unit(sums[above < 0].sum(axis=0, keepdims=True))[0]
+    bare = np.flatnonzero(~graph.vectors.any(axis=1) & sums.any(axis=1))
+    place = np.full(len(graph), -1)
+    place[bare] = np.arange(len(bare))
+    return frozen(_unit(sums[bare]), np.float32), frozen(place, np.int32), frozen(root, np.float32)
+
+
+def _unit(rows: Vectors) -> Vectors:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

@@ -1,0 +1,134 @@
+"""What a step of a descent looks at: the node, its children and theirs, as a small graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.evolution import changes
+from clew.algorithms.neighbourhood import Neighbourhood
+from clew.algorithms.rank import best
+from clew.graph import Floats, Graph, Mask, Vectors, frozen
+from clew.select.hierarchy import Tree
+
+if TYPE_CHECKING:
+    from clew.select.descent import Descent
+
+IntRows = NDArray[np.int64]
+ROOT = -1
+DECIMALS = 6  # what float32 vectors are good for; so rounded, products are the same in whatever order they were summed
+
+
+@dataclass(frozen=True, eq=False)
+class Children:
+    """What a node leads to: rows (ascending), how strongly, and the row whose edge it is (the root's is -1)."""
+
+    rows: IntRows
+    strengths: Floats
+    sources: IntRows
+
+    def rewards(self, ranked: IntRows, scores: Floats, rule: Descent) -> list[tuple[int, int, float]]:
+        """Return how the edges to the best of them would change: (row of the tail or -1, row of the head, change)."""
+        near = np.sort(ranked[: rule.n_loc - 1])
+        rows, sources = self.rows[near], self.sources[near]
+        found = changes(np.minimum(scores[rows], 1), reward=rule.reward, penalty_share=rule.penalty_share)
+        return list(zip(sources.tolist(), rows.tolist(), found.tolist(), strict=True))
+
+    def of(self, rows: IntRows) -> tuple[int, ...]:
+        """Return the rows whose edges lead to these, one for each."""
+        return tuple(self.sources[np.searchsorted(self.rows, rows)].tolist())
+
+    def without(self, rows: IntRows) -> Children:
+        """Return the others."""
+        kept = ~np.isin(self.rows, rows)
+        return Children(self.rows[kept], self.strengths[kept], self.sources[kept])
+
+
+NO_CHILDREN = Children(*(frozen([], kind) for kind in (np.int64, np.float64, np.int64)))
+
+
+def children_of(tree: Tree, at: IntRows, grafted: Children, visited: Mask) -> Children:
+    """Return what the root (no rows) leads to; or a node of these rows, each by the mean of its edges from them; and what was grafted."""
+    if not len(at):
+        kept = ~visited[tree.tops]
+        rows = tree.tops[kept].astype(np.int64)
+        return Children(rows, tree.entrances[kept], np.full(len(rows), ROOT))
+    slots, sources = tree.slots(at), tree.sources(at)
+    heads = np.concatenate([tree.heads[slots].astype(np.int64), grafted.rows])
+    strengths, sources = np.concatenate([tree.strengths[slots], grafted.strengths]), np.concatenate([sources, grafted.sources])
+    rows, first, where = np.unique(heads, return_index=True, return_inverse=True)
+    means = np.bincount(where, strengths, len(rows)) / np.maximum(np.bincount(where, minlength=len(rows)), 1)
+    kept = ~visited[rows]
+    return Children(rows[kept], means[kept], sources[first][kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """A neighbourhood whose slot 0 is the node, the next its children, best first, and the last others that are likely.
+
+    `rows` are those of the slots from 1 on; `order` sorts them.
+    """
+
+    hood: Neighbourhood
+    rows: IntRows
+    order: IntRows
+    children: Children
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        tree: Tree,
+        at: IntRows,
+        children: Children,
+        ranked: IntRows,
+        relevant: int,
+        scores: Floats,
+        most: int,
+        sharpness: float,
+    ) -> Surroundings:
+        """Return the surroundings of at most `most` slots: the node, its relevant children, and the likeliest of all below it."""
+        sure = children.rows[ranked[: min(relevant, most - 1)]]
+        others = np.concatenate([children.rows[ranked[len(sure) :]], tree.heads[tree.slots(children.rows)]])
+        others = np.unique(others)
+        others = others[~np.isin(others, np.concatenate([sure, at]))]
+        rows = np.concatenate([sure, others[best(scores[others], most - 1 - len(sure))]])
+        order = np.argsort(rows)
+
+        vectors = np.concatenate([_unit(tree, unit_vectors(graph, tree, at)), unit_vectors(graph, tree, rows)]).astype(np.float64)
+        products = np.round(vectors @ vectors.T, DECIMALS)
+        joined = np.zeros(products.shape, np.bool_)
+        found = cls(Neighbourhood(products, joined, joined, sharpness, 1.0), rows, order, children)
+        joined[0, found.place(children.rows)] = True
+        joined[0, 0] = False
+        slots, sources = tree.slots(rows), np.repeat(1 + np.arange(len(rows)), tree.starts[rows + 1] - tree.starts[rows])
+        to = found.place(tree.heads[slots])
+        joined[sources[to > 0], to[to > 0]] = True
+        return cls(Neighbourhood.of(products, joined | joined.T, sharpness), rows, order, children)
+
+    def place(self, rows: NDArray[np.signedinteger[Any]]) -> IntRows:
+        """Return the slot of each row; 0 for those that have none."""
+        at = np.minimum(np.searchsorted(self.rows[self.order], rows), len(self.rows) - 1)
+        return np.where(self.rows[self.order[at]] == rows, self.order[at] + 1, 0)
+
+
+def unit_vectors(graph: Graph, tree: Tree, rows: IntRows) -> Vectors:
+    """Return the vectors of these rows, containers' by what is in them."""
+    found: Vectors = graph.vectors[rows]
+    bare = tree.place[rows]
+    if (bare >= 0).any():
+        found[bare >= 0] = tree.means[bare[bare >= 0]]
+    return found
+
+
+def _unit(tree: Tree, vectors: Vectors) -> Vectors:
+    """The mean of vectors, made a unit vector again; of none, the corpus's."""
+    if not len(vectors):
+        return tree.root[None, :]
+    total = vectors.sum(axis=0, keepdims=True)
+    length = float(np.linalg.norm(total))
+    unit: Vectors = total / length if length > 0 else total
+    return unit
