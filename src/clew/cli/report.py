@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from clew.context import Context
 from clew.index import Index
 from clew.show import place_of, told
 
+LONGEST_NOTE = 300
 LEFT_OUT = 10  # lines for what was dropped, unless there are hardly more
 
 
