@@ -9,6 +9,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any
 
 from clew import recipes
+from clew.cli.models import model_of
 from clew.cli.report import explained, fallbacks, sources
 from clew.cli.source import opened
 from clew.cli.terminal import remark, say
@@ -19,8 +20,10 @@ from clew.show import html, mermaid
 def ask(options: argparse.Namespace) -> int:
     """Print the context that was asked for; an unknown recipe or filter is said before anything is read."""
     method, where = _styled(options.recipe, options.style), wanted(options.where)
+    model = None if options.model is None else model_of(options.model)
     index = opened(options)
-    context = index.ask(options.question, recipe=method, budget=options.budget, limit=options.limit, where=where or None)
+    how = {"budget": options.budget, "limit": options.limit, "where": where or None, "model": model}
+    context = index.ask(options.question, recipe=method, **how)
     for fallback in fallbacks(context):
         remark(fallback + (f"; its metadata has {_keys(index)}" if "filter" in fallback else ""))
     if options.html:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from clew.render import STYLES
 
 TOKENS, BUDGET, DEFAULT, SECTION = 256, 2000, "fused", 1500
+MODEL = "a function prompt -> text or a framework's model in a module, or MODULE:CLASS:MODEL"
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,6 +58,7 @@ def _ask(ask: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="read only what has this metadata value; the same key again allows another value",
     )
+    ask.add_argument("--model", metavar="MODULE:NAME", help=f"the language model, for recipes that ask one: {MODEL}")
     ask.add_argument("--style", choices=STYLES, help="how the context is written (default: the recipe's own)")
     out = ask.add_mutually_exclusive_group()
     out.add_argument("--json", action="store_true", help="everything about the context, as JSON")
@@ -69,7 +71,12 @@ def _ask(ask: argparse.ArgumentParser) -> None:
 def _index(index: argparse.ArgumentParser) -> None:
     index.add_argument("source", metavar="FOLDER|FILE", help="what to read")
     index.add_argument("-o", "--output", required=True, type=Path, metavar="DIR", help="where to save the index")
-    _reading(index)
+    extractors = _reading(index)
+    extractors.add_argument("--model", metavar="MODULE:NAME", help=f"read facts with this language model: {MODEL}")
+    index.add_argument("--rounds", type=_rounds, default=0, metavar="N", help="ask so often again for facts that were missed (default: 0)")
+    index.add_argument("--workers", type=_count, default=4, metavar="N", help="prompts under way at a time (default: 4)")
+    index.add_argument("--answers", type=Path, metavar="FILE", help="where its answers are kept (default: DIR.answers)")
+    index.add_argument("--dry-run", action="store_true", help="say what the model would be asked, and ask nothing")
 
 
 def _document(document: argparse.ArgumentParser) -> None:
@@ -87,12 +94,16 @@ def _document(document: argparse.ArgumentParser) -> None:
         help="go on until this much of the passages is read (default: 0.8)",
     )
     document.add_argument(
-        "--by", choices=("words", "graph"), default="words", help="what makes questions alike: their words, or what they do to the graph"
+        "--by",
+        choices=("words", "graph", "transport"),
+        default="words",
+        help="what makes questions alike: their words, or what they do to the graph (transport: slower, and less of a bound)",
     )
     _reading(document)
 
 
-def _reading(command: argparse.ArgumentParser) -> None:
+def _reading(command: argparse.ArgumentParser) -> Any:
+    """The options of reading; returned is the group of extractors, of which there is one."""
     command.add_argument(
         "--tokens", type=_count, metavar="N", help=f"split documents into passages of at most so many tokens (default: {TOKENS})"
     )
@@ -101,10 +112,12 @@ def _reading(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a sentence-transformers model (default: clew's own, fitted to what is read); give it again to ask an index made with it",
     )
-    command.add_argument(
+    command.add_argument("--facts", type=Path, metavar="FILE", help="JSON: {document id: [[subject, relation, object], ...]}")
+    extractors = command.add_mutually_exclusive_group()
+    extractors.add_argument(
         "--names", action="store_true", help="read names and what is said of them, without a model, for the recipes on facts"
     )
-    command.add_argument("--facts", type=Path, metavar="FILE", help="JSON: {document id: [[subject, relation, object], ...]}")
+    return extractors
 
 
 def _measure(measure: argparse.ArgumentParser) -> None:
@@ -140,6 +153,10 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a whole number of at least 1 is wanted, not {text!r}")
     return int(text)
+
+
+def _rounds(text: str) -> int:
+    return 0 if text == "0" else _count(text)
 
 
 def _budget(text: str) -> int | None:
@@ -228,6 +245,8 @@ INDEX = """examples:
   clew index docs/ -o docs.clew
   clew index docs/ -o docs.clew --tokens 128 --embedder all-MiniLM-L6-v2
   clew index docs/ -o docs.clew --facts facts.json             {"intro.md": [["clew", "is a", "ball of thread"]]}
+  clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini --dry-run     how many calls and tokens
+  clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini               once more: only what failed
   clew ask docs.clew "How do I cancel a running job?" """
 
 DOCUMENT = """examples:

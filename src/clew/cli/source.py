@@ -20,7 +20,7 @@ def opened(options: argparse.Namespace) -> Index:
     """Return the index behind `options.source`, saying on stderr how long reading took and what was skipped."""
     from clew.store import is_index
 
-    path = _existing(options.source)
+    path = existing(options.source)
     if not is_index(path):
         begun = time.perf_counter()
         index = made(options)
@@ -34,21 +34,33 @@ def opened(options: argparse.Namespace) -> Index:
     return Index.load(path, embedder=options.embedder)
 
 
-def made(options: argparse.Namespace) -> Index:
-    """Return the index of the folder or file `options.source`."""
-    from clew.read import Names, Splitter
+def made(options: argparse.Namespace, extractor: Any = None) -> Index:
+    """Return the index of the folder or file `options.source`. Args: `extractor` reads facts, unless names are wanted."""
+    from clew.read import Names
 
     index = Index.from_documents(
-        _existing(options.source),
+        existing(options.source),
         embedder=options.embedder,
         facts=None if options.facts is None else facts_of(options.facts),
-        extractor=Names() if options.names else None,
-        splitter=Splitter(tokens=TOKENS if options.tokens is None else options.tokens),
+        extractor=Names() if options.names else extractor,
+        splitter=splitter_of(options),
         progress=watched(),
     )
     if index.skipped:
         remark(skipped(index.skipped))
+    if index.failed:
+        (first, reason), n = index.failed[0], len(index.failed)
+        remark(
+            f"no facts from {n:,} of {_passages(index):,} passages, for instance {first}: {reason}; the same command asks for these again"
+        )
     return index
+
+
+def splitter_of(options: argparse.Namespace) -> Any:
+    """Return what cuts documents into passages."""
+    from clew.read import Splitter
+
+    return Splitter(tokens=TOKENS if options.tokens is None else options.tokens)
 
 
 def facts_of(path: Path) -> dict[str, list[Any]]:
@@ -71,7 +83,8 @@ def skipped(files: tuple[tuple[str, str], ...], names: int = 3) -> str:
     return f"not read: {'; '.join(said)}"
 
 
-def _existing(source: str) -> Path:
+def existing(source: str) -> Path:
+    """Return the path, if something is there."""
     path = Path(source).expanduser()
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {source!r}")

@@ -1,0 +1,96 @@
+"""`--model`: a dry run, facts read by the user's own model, what failed said and asked for again, and mistakes in one line."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from clew import Index, cli
+
+MODULE = """
+import json
+asked = []
+busy = True
+def answer(prompt):
+    text = prompt.split("Text:\\n")[1].strip()
+    asked.append(text)
+    if busy and "Corfu" in text:
+        raise OSError("busy")
+    subject, relation, *_, object = text.strip(".").split()
+    return json.dumps({"facts": [[subject, relation, object]]})
+class Large:
+    def __init__(self, model):
+        self.model = model
+    def __call__(self, prompt):
+        return answer(prompt)
+number = 7
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("Anna married Ben.")
+    (tmp_path / "docs" / "b.txt").write_text("Ben inhabits Corfu.")
+    yield lambda: sys.modules["mine"]
+    sys.modules.pop("mine", None)
+
+
+def run(capsys, command):
+    try:
+        code = cli.main(command.split())
+    except SystemExit as done:
+        code = done.code
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_a_dry_run_asks_nothing_a_real_one_keeps_answers_and_the_next_asks_for_what_failed(mine, capsys, tmp_path):
+    code, out, _ = run(capsys, "index docs -o made --model mine:answer --dry-run")
+    assert (code, mine().asked) == (0, [])
+    assert out.startswith("2 passages: 2 calls of the model, 4 at most; about ")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["docs", "mine.py"]
+
+    code, out, err = run(capsys, "index docs -o made --model mine:answer --workers 1")
+    assert code == 0
+    assert "no facts from 1 of 2 passages, for instance b.txt: the model mine:answer failed: OSError: busy" in err
+    assert len(mine().asked) == 3
+    assert "1 calls of the model (1 answers are known already)" in run(capsys, "index docs -o made --model mine:answer --dry-run")[1]
+
+    mine().busy = False
+    _, _, err = run(capsys, "index docs -o made --model mine:answer")
+    assert err == ""
+    assert mine().asked[3:] == ["Ben inhabits Corfu."]
+    assert set(Index.load("made").graph.facts.texts) == {"Anna married Ben", "Ben inhabits Corfu"}
+    code, out, _ = run(capsys, "ask made Corfu? --recipe hipporag --model mine:answer")
+    assert (code, len(mine().asked)) == (0, 4)
+    assert "b.txt" in out
+
+
+def test_a_class_is_made_with_the_model_behind_the_second_colon(mine, capsys):
+    run(capsys, "index docs -o made --model mine:Large:huge --answers kept.sqlite")
+    assert Index.load("made").extractor.name.startswith("Triples('huge'")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("index docs -o made --model mine", "--model takes MODULE:NAME"),
+        ("index docs -o made --model nowhere:answer", "there is no module 'nowhere'"),
+        ("index docs -o made --model mine:other", "the module mine has no 'other'"),
+        ("index docs -o made --model mine:answer:huge", "mine:answer is no class"),
+        ("index docs -o made --model mine:number", "cannot ask a int"),
+        ("index docs -o made --dry-run", "name one with --model"),
+        ("index docs -o made --names --model mine:answer", "not allowed with"),
+        ("ask docs Corfu? --model mine:other", "the module mine has no 'other'"),
+    ],
+)
+def test_a_mistake_is_one_line(mine, capsys, command, message):
+    code, out, err = run(capsys, command)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
