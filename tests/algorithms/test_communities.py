@@ -1,0 +1,182 @@
+"""Communities: partitions by their definition, beside networkx, and beside the best of all partitions where these can be listed."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.algorithms.communities import METHODS, Communities, communities, followed, modularity
+from clew.graph import Edges, Graph, Written, extended
+
+
+def links_of(n, pairs, weights=None):
+    tails, heads = np.array(list(pairs), np.int64).reshape(-1, 2).T
+    return graph_of(n, tails, heads, weights).links(merge="sum")
+
+
+def graph_of(n, tails, heads, weights=None):
+    return Graph.of([str(i) for i in range(n)], edges=Edges.of("tie", tails, heads, np.ones(len(tails)) if weights is None else weights))
+
+
+def network(links):
+    made = nx.Graph()
+    made.add_nodes_from(range(len(links)))
+    made.add_weighted_edges_from(zip(links.sources.tolist(), links.targets.tolist(), links.weights.astype(float).tolist(), strict=True))
+    return made
+
+
+def sets(number):
+    return [set(np.flatnonzero(number == one).tolist()) for one in range(int(number.max()) + 1)]
+
+
+def random_links(n, degree, seed):
+    rng = np.random.default_rng(seed)
+    pairs = [(a, b) for a, b in combinations(range(n), 2) if rng.random() < degree / n]
+    return links_of(n, pairs, rng.uniform(0.1, 1, len(pairs)))
+
+
+@st.composite
+def some_links(draw):
+    n = draw(st.integers(1, 30))
+    pairs = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=3 * n))
+    weights = draw(st.lists(st.floats(0.05, 1), min_size=len(pairs), max_size=len(pairs)))
+    return links_of(n, pairs, weights)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(some_links(), st.sampled_from([0.3, 1.0, 2.5]), st.sampled_from([None, 0, 7]))
+def test_a_hierarchy_of_connected_communities(method, links, resolution, seed):
+    found = communities(links, resolution, method, 3, seed)
+    whole, isolated = network(links), np.diff(links.starts) == 0
+    for level, worth in zip(found.levels, found.modularity, strict=True):
+        assert level.dtype == np.int32
+        assert set(level.tolist()) == set(range(int(level.max()) + 1))
+        assert [min(one) for one in sets(level)] == sorted(min(one) for one in sets(level))
+        assert all(nx.is_connected(whole.subgraph(one)) for one in sets(level))
+        assert all(np.sum(level == level[row]) == 1 for row in np.flatnonzero(isolated))
+        assert worth == pytest.approx(modularity(links, level, resolution))
+    for (coarse, high), (fine, low) in pairwise(zip(found.levels, found.modularity, strict=True)):
+        assert high >= low - 1e-9
+        assert coarse.max() < fine.max()
+        assert all(len(set(coarse[fine == one].tolist())) == 1 for one in range(int(fine.max()) + 1))
+    again = communities(links, resolution, method, 3, seed)
+    assert [level.tolist() for level in again.levels] == [level.tolist() for level in found.levels]
+    assert [one.tolist() for one in found.members()] == [sorted(one) for one in sets(found.levels[0])]
+
+
+@given(some_links(), st.integers(1, 5), st.floats(0.2, 3))
+def test_modularity_is_that_of_networkx(links, parts, resolution):
+    number = np.arange(len(links)) % parts
+    if not len(links.targets):
+        assert modularity(links, number, resolution) == 0
+        return
+    wanted = nx.community.modularity(network(links), [one for one in sets(number) if one], resolution=resolution)
+    assert modularity(links, number, resolution) == pytest.approx(wanted, abs=1e-6)
+
+
+def partitions(n):
+    """All partitions of n things, as numbers by first appearance."""
+
+    def grown(prefix, used):
+        if len(prefix) == n:
+            yield prefix
+            return
+        for one in range(used + 1):
+            yield from grown([*prefix, one], max(used, one + 1))
+
+    return np.array(list(grown([0], 1)))
+
+
+def test_nearly_the_best_of_all_partitions():
+    every = partitions(8)
+    same = (every[:, :, None] == every[:, None, :]).reshape(len(every), -1)
+    ratios = {method: [] for method in METHODS}
+    for seed in range(40):
+        links = random_links(8, 3, seed)
+        if not len(links.targets):
+            continue
+        matrix = links.matrix().toarray()
+        matrix = matrix / matrix.sum() - np.outer(matrix.sum(0), matrix.sum(0)) / matrix.sum() ** 2
+        best = float((same @ matrix.reshape(-1)).max())
+        for method, kept in ratios.items():
+            found = communities(links, method=method).modularity[0]
+            assert found <= best + 1e-6
+            if best > 1e-6:
+                kept.append(found / best)
+    assert min(ratios["leiden"]) > 0.9
+    assert np.mean(ratios["leiden"]) > 0.99
+    assert np.mean(ratios["louvain"]) > 0.97
+
+
+def test_cliques_in_a_ring_are_found_and_their_pairs_at_a_low_resolution():
+    cliques, size = 10, 5
+    pairs = [(c * size + a, c * size + b) for c in range(cliques) for a, b in combinations(range(size), 2)]
+    pairs += [(c * size, (c + 1) % cliques * size + 1) for c in range(cliques)]
+    links = links_of(cliques * size, pairs)
+    for method in METHODS:
+        assert communities(links, 1.0, method).levels[0].tolist() == np.repeat(np.arange(cliques), size).tolist()
+        assert communities(links, 0.1, method).levels[0].max() + 1 < cliques
+
+
+def test_beside_louvain_of_networkx_and_more_communities_at_a_higher_resolution():
+    gains, numbers = [], []
+    for seed in range(4):
+        links = random_links(300, 6, seed)
+        found = [communities(links, resolution) for resolution in (0.5, 1.0, 2.0, 4.0)]
+        numbers.append([int(one.levels[0].max()) + 1 for one in found])
+        other = nx.community.louvain_communities(network(links), seed=seed)
+        gains.append(found[1].modularity[0] - nx.community.modularity(network(links), other))
+    assert np.mean(gains) > 0
+    assert (np.diff(np.mean(numbers, axis=0)) > 0).all()
+
+
+def test_weights_count_and_a_seed_changes_only_the_order():
+    heavy = links_of(4, [(0, 1), (2, 3), (1, 2), (0, 3)], [1, 1, 0.1, 0.1])
+    assert communities(heavy).levels[0].tolist() == [0, 0, 1, 1]
+    other = links_of(4, [(0, 1), (2, 3), (1, 2), (0, 3)], [0.1, 0.1, 1, 1])
+    assert communities(other).levels[0].tolist() == [0, 1, 1, 0]
+    links = random_links(300, 6, 1)
+    worths = {communities(links, seed=seed).modularity[0] for seed in range(5)}
+    assert len(worths) > 1
+    assert max(worths) - min(worths) < 0.02
+
+
+def test_the_part_follows_chosen_kinds_in_both_directions_and_leaves_made_texts_alone():
+    graph = Graph.of(
+        list("abcdef"),
+        edges=Edges.join([Edges.of("tie", [0, 2, 1, 4], [1, 1, 2, 5]), Edges.of("loose", [3, 2], [4, 3])]),
+    )
+    assert graph.part(Communities(("tie",))).levels[0].tolist() == [0, 0, 0, 1, 2, 2]
+    assert graph.part(Communities()).levels[0].max() == 1
+    written = Written(("r",), ("report",), ("all",), [[0, 5]], edges=Edges.of("tie", [6, 6, 6], [0, 3, 5]))
+    longer = extended(graph, written).part(Communities(("tie",)))
+    assert longer.levels[0].tolist() == [0, 0, 0, 1, 2, 2, 3]
+
+
+def test_new_nodes_follow_their_neighbours():
+    #  0-1-2  3-4   5: to 2 (weak) and 3 (strong); 6: to 5 alone; 7-8: to none that is known; 9: alone
+    links = links_of(10, [(0, 1), (1, 2), (3, 4), (2, 5), (3, 5), (5, 6), (7, 8)], [1, 1, 1, 0.2, 0.9, 1, 1])
+    old = [4, 4, 4, 2, 2, -1, -1, -1, -1, -1]
+    assert followed(links, old).tolist() == [4, 4, 4, 2, 2, 2, 2, 5, 5, 6]
+    assert followed(links, old[:5] + [0] * 5).tolist() == old[:5] + [0] * 5
+    assert followed(links, [-1] * 10).max() == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), [({"resolution": 0}, "resolution"), ({"method": "x"}, "leiden"), ({"iterations": 0}, "iterations")]
+)
+def test_wrong_parameters_are_said(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        Communities(**wrong)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_no_links(n):
+    found = Graph.of([str(i) for i in range(n)]).part(Communities())
+    assert found.levels[0].tolist() == list(range(n))
+    assert found.modularity == (0.0,)
