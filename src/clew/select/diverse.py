@@ -1,9 +1,4 @@
-"""Maximal marginal relevance: worth reading, and not like what is read already.
-
-    next = argmax  share * prize(v) - (1 - share) * max over chosen u of cos(u, v)
-
-Carbonell and Goldstein, SIGIR 1998. The first pick is the highest prize; prizes are scaled to [0, 1].
-"""
+"""Maximal marginal relevance within a budget: worth reading, and not like what is read already. See `clew.algorithms.diverse`."""
 
 from __future__ import annotations
 
@@ -12,9 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.rank import DECIMALS, best, scaled
+from clew.algorithms.diverse import diverse
+from clew.algorithms.rank import best, scaled
 from clew.graph import Floats, Graph, Query, Seeds, Subgraph
-from clew.select.narrowed import bridges, narrowed
+from clew.select.costs import similarities
+from clew.select.narrowed import bridges, narrowed, spent
+
+WORTHS = ("prize", "similarity")
 
 
 @dataclass(frozen=True)
@@ -22,14 +21,22 @@ class MMR:
     """Take candidates one by one by marginal relevance while they fit; nodes that must be kept (bridges) come first and for sure.
 
     Attributes:
-        share: 1 is prize alone, 0 is difference alone.
+        share: 1 is worth alone, 0 is difference alone; in [0, 1].
         k: take at most so many; None for as many as fit.
-        fetch: look among so many of the best candidates; None for all.
+        fetch: look among so many of the best candidates by prize; None for all.
+        worth: "prize", scaled to [0, 1] over those, or "similarity", the cosine with the question as it is.
     """
 
     share: float = 0.5
     k: int | None = None
     fetch: int | None = 200
+    worth: str = "prize"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ValueError(f"share is from 0, difference alone, to 1, worth alone; got {self.share}")
+        if self.worth not in WORTHS:
+            raise ValueError(f"unknown worth {self.worth!r}; known: {', '.join(WORTHS)}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         content = graph.content
@@ -37,44 +44,18 @@ class MMR:
         def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
             inside = candidates.nodes
             kept = bridges(candidates)
+            kept = kept[content[kept]]
             rows = inside[content[inside] & (prizes[inside] > 0) & ~np.isin(inside, kept)]
             rows = rows[best(prizes[rows], self.fetch)]
-            limits = [k for k in (self.k, query.limit) if k is not None]
-            most = min([len(rows), *(max(0, k - int(content[kept].sum())) for k in limits)])
-            left = budget - int(graph.tokens[kept[content[kept]]].sum())
-            chosen, dropped = _picked(graph, rows, scaled(prizes[rows]), kept, self.share, most, left)
-            return narrowed(graph, candidates, chosen, dropped)
+            limits = [max(0, k - len(kept)) for k in (self.k, query.limit) if k is not None]
+            worth = scaled(prizes[rows]) if self.worth == "prize" else similarities(graph.vectors[rows], query.vector)
+            left = budget - spent(graph, candidates)
+            vectors, costs = graph.vectors[rows], graph.tokens[rows]
+            found = diverse(vectors, worth, self.share, min([len(rows), *limits]), costs=costs, budget=left, before=graph.vectors[kept])
+            dropped = [
+                (int(rows[place]), f"its {int(costs[place])} tokens do not fit in the {room} left")
+                for place, room in zip(found.passed.tolist(), found.left.tolist(), strict=True)
+            ]
+            return narrowed(graph, candidates, rows[found.chosen], dropped)
 
         return select
-
-
-def _picked(
-    graph: Graph,
-    rows: np.ndarray,
-    worth: Floats,
-    kept: np.ndarray,
-    share: float,
-    most: int,
-    left: int,
-) -> tuple[list[int], list[tuple[int, str]]]:
-    """The greedy rule with the largest similarity so far kept up to date: one product per pick."""
-    vectors = graph.vectors[rows]
-    likeness = np.full(len(rows), -np.inf)
-    if len(kept):
-        likeness = np.einsum("ij,kj->ik", vectors, graph.vectors[kept]).max(axis=1).astype(np.float64)
-    open_, chosen = np.ones(len(rows), np.bool_), list[int]()
-    dropped: list[tuple[int, str]] = []
-    while len(chosen) < most and open_.any():
-        marginal = worth if np.isneginf(likeness).all() else share * worth - (1 - share) * likeness
-        i = int(np.argmax(np.where(open_, np.round(marginal, DECIMALS), -np.inf)))
-        open_[i] = False
-        row, tokens = int(rows[i]), int(graph.tokens[rows[i]])
-        if tokens > left:
-            dropped.append((row, f"its {tokens} tokens do not fit in the {left} left"))
-            continue
-        chosen.append(row)
-        left -= tokens
-        likeness = np.maximum(
-            likeness, np.einsum("ij,j->i", vectors, vectors[i]).astype(np.float64)
-        )  # not BLAS: see `cosines` of the seeds
-    return chosen, dropped

@@ -1,0 +1,69 @@
+"""Marginal relevance against its definition and LangChain's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.algorithms.diverse import diverse
+
+
+def by_definition(vectors, worth, share, most, costs, budget, before):
+    """The rule, all of it anew for every choice."""
+    products = np.floor(vectors.astype(np.float64) @ np.concatenate([before, vectors]).astype(np.float64).T * 1e6 + 0.5) / 1e6
+    read, chosen, passed = list(range(len(before))), [], []
+    left = list(range(len(worth)))
+    while left and len(chosen) < most:
+        value = [worth[i] if not read else share * worth[i] - (1 - share) * max(products[i, j] for j in read) for i in left]
+        i = left.pop(int(np.argmax(np.round(value, 9))))
+        if costs[i] > budget:
+            passed.append(i)
+            continue
+        chosen.append(i)
+        read.append(len(before) + i)
+        budget -= costs[i]
+    return chosen, passed
+
+
+@settings(max_examples=150)
+@given(
+    st.integers(0, 12),
+    st.integers(0, 999),
+    st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+    st.integers(0, 12),
+    st.sampled_from([20, 10**6]),
+    st.integers(0, 2),
+)
+def test_the_choice_is_the_definition(n, seed, share, most, budget, m):
+    rng = np.random.default_rng(seed)
+    vectors = rng.integers(-1, 3, (n + m, 3)).astype(np.float64)  # many alike, some without a vector
+    vectors = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)).astype(np.float32)
+    worth, costs = rng.integers(0, 5, n) / 4, rng.integers(1, 12, n)
+    found = diverse(vectors[m:], worth, share, most, costs=costs, budget=budget, before=vectors[:m])
+    chosen, passed = by_definition(vectors[m:], worth, share, most, costs.tolist(), budget, vectors[:m])
+    assert found.chosen.tolist() == chosen
+    assert found.passed.tolist() == passed
+
+
+def test_worth_alone_is_the_ranking_and_a_copy_waits_as_soon_as_difference_counts():
+    vectors = np.float32([[1, 0], [1, 0], [0, 1]])
+    worth = np.array([1.0, 0.99, 0.5])
+    assert diverse(vectors, worth, 1.0).chosen.tolist() == [0, 1, 2]
+    assert diverse(vectors, worth, 0.6).chosen.tolist() == [0, 2, 1]
+    assert diverse(vectors, worth, 0.0).chosen.tolist()[0] == 0
+    with pytest.raises(ValueError, match="from 0, difference alone"):
+        diverse(vectors, worth, 1.5)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
+def test_langchain_picks_the_same(share):
+    theirs = pytest.importorskip("langchain_core.vectorstores.utils").maximal_marginal_relevance
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((200, 32))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    question = vectors[:8].sum(axis=0)
+    question /= np.linalg.norm(question)
+    worth = vectors @ question
+    assert diverse(vectors.astype(np.float32), worth, share, 40).chosen.tolist() == theirs(question, vectors, share, 40)
