@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import networkx
 import numpy as np
 import pytest
 
 import clew
 from clew.write.branches import branches, short
-from clew.write.clusters import NODES, clustered, deformations
+from clew.write.clusters import NODES, _skeleton, clustered, deformations
 
 TOPICS = {
     "sea": ["waves tide salt harbour", "tide salt boats nets", "harbour boats waves nets", "salt nets tide boats"],
@@ -32,7 +33,7 @@ def asked(index):
     return np.stack([index.embedder.question(text) for text in texts]).astype(float), [branch.titles[0] for branch in found]
 
 
-@pytest.mark.parametrize("by", ["words", "graph"])
+@pytest.mark.parametrize("by", ["words", "graph", "transport"])
 def test_questions_of_one_topic_are_in_one_cluster(index, by):
     vectors, topics = asked(index)
     found = clustered(vectors, index.graph, by=by)
@@ -75,8 +76,32 @@ def test_the_bound_is_by_definition_that_of_the_coupling_which_moves_nothing(ind
         D = np.block([[np.zeros((1, 1)), to_root[None, :]], [to_root[:, None], D]])
         shapes.append(D)
     longest = max(D.max() for D in shapes)
-    wanted = np.mean(((shapes[0] - shapes[1]) / longest) ** 2)
+    wanted = np.mean(((shapes[0] - shapes[1]) / longest) ** 2) / 2
     assert deformations(flat.graph, vectors)[0, 1] == pytest.approx(wanted)
+
+
+def test_transport_is_never_above_the_bound_and_near_what_pot_finds(index):
+    from ot.gromov import fused_gromov_wasserstein2
+
+    vectors, _ = asked(index)
+    bounds, exact = deformations(index.graph, vectors), deformations(index.graph, vectors, exact=True)
+    assert (exact <= bounds + 1e-12).all()
+    assert exact == pytest.approx(exact.T)
+    ends, contents = _skeleton(index.graph)
+    uniform = np.full(len(contents), 1 / len(contents))
+    shapes = []
+    for near in np.clip(vectors[:3] @ contents.T, -1, 1):
+        lengths = np.exp(1 - near) - 1 + 1e-3
+        network = networkx.Graph()
+        network.add_weighted_edges_from((a, b, (lengths[a] + lengths[b]) / 2) for a, b in ends.tolist())
+        ways = dict(networkx.all_pairs_dijkstra_path_length(network))
+        shapes.append(np.array([[ways[a][b] for b in range(len(contents))] for a in range(len(contents))]))
+    scale = np.sqrt(bounds[0, 1] / (np.mean((shapes[0] - shapes[1]) ** 2) / 2))
+    unlike = (1 - contents @ contents.T) / 2
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        one, other = shapes[i] * scale, shapes[j] * scale
+        found = fused_gromov_wasserstein2(unlike, one, other, uniform, uniform, alpha=0.5, G0=np.diag(uniform))
+        assert exact[i, j] == pytest.approx(float(found), abs=1e-6)
 
 
 def test_a_corpus_larger_than_can_be_afforded_is_folded():

@@ -33,7 +33,9 @@ def k_medoids(distances: NDArray[Any], k: int) -> tuple[NDArray[np.int64], NDArr
             break
         medoids[swap[0]] = swap[1]
     medoids = np.sort(medoids)
-    return medoids, np.argmin(distances[:, medoids], axis=1)
+    labels = np.argmin(distances[:, medoids], axis=1)
+    labels[medoids] = np.arange(k)  # also where two medoids are at the same place
+    return medoids, labels
 
 
 def _built(distances: NDArray[Any], k: int) -> NDArray[np.int64]:

@@ -3,8 +3,9 @@
 `by="words"`: k-means on the leading principal components of the questions' vectors. `by="graph"`: each question q gives every edge into
 a node v the length l_qv = exp(p (1 - cos(q, v))) - 1, and two questions are as far apart as the graphs that they so deform: the fused
 Gromov-Wasserstein distance between them, nodes and contents being the same. Its upper bound by the coupling that leaves every node where
-it is, mean_ik (D1[i, k] - D2[i, k])^2, has a closed form; clusters are around medoids, and the map is by classical scaling. The paper
-names t-SNE for the reduction too; clusters of its points would be clusters of its artefacts, so it is not offered.
+it is, (1 - w) mean_ik (D1[i, k] - D2[i, k])^2 with w the weight of content, has a closed form. `by="transport"` goes on from there by
+conditional gradient, for every pair of questions. Clusters are around medoids, and the map is by classical scaling. The paper names t-SNE
+for the reduction too; clusters of its points would be clusters of its artefacts, so it is not offered.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from typing import Any, Literal
 import numpy as np
 
 from clew.algorithms.medoids import classical_scaling, k_medoids
+from clew.algorithms.transport import conditional_gradient
 from clew.graph import Floats, Graph, Rows, frozen
 from clew.write.branches import branches, centres
 
 COMPONENTS, TRIES, STARTS = 32, 24, 5
 NODES = 96  # of the graph that questions deform: shortest paths cost its cube
+CONTENT = 0.5  # the weight of content beside structure
+
+By = Literal["words", "graph", "transport"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +44,11 @@ class Clusters:
         return len(self.pivots)
 
 
-def clustered(
-    vectors: Floats, graph: Graph | None = None, *, by: Literal["words", "graph"] = "words", k: int | None = None, power: float = 1.0
-) -> Clusters:
+def clustered(vectors: Floats, graph: Graph | None = None, *, by: By = "words", k: int | None = None, power: float = 1.0) -> Clusters:
     """Return the questions in clusters.
 
     Args:
-        vectors: float [n, d], unit rows, one per question. graph: what they are asked of; wanted for `by="graph"`.
+        vectors: float [n, d], unit rows, one per question. graph: what they are asked of; wanted unless `by="words"`.
         by: see the module. k: the number of clusters; None for that of the best silhouette among 2 to the root of n.
         power: p, how strongly a question deforms the graph.
 
@@ -59,13 +62,13 @@ def clustered(
         raise ValueError(f"the number of clusters is from 1 to {n}, the number of questions; got {k}")
     if by == "words":
         points, distances = _components(np.asarray(vectors, np.float64)), None
-    elif by == "graph":
+    elif by in ("graph", "transport"):
         if graph is None:
-            raise ValueError("clusters by graph want the graph that the questions are asked of")
-        distances = np.sqrt(deformations(graph, vectors, power))
+            raise ValueError(f"clusters by {by} want the graph that the questions are asked of")
+        distances = np.sqrt(deformations(graph, vectors, power, exact=by == "transport"))
         points = classical_scaling(distances)
     else:
-        raise ValueError(f"questions are clustered by 'words' or by 'graph', not by {by!r}")
+        raise ValueError(f"questions are clustered by 'words', 'graph' or 'transport', not by {by!r}")
     best: tuple[float, Any, Any] | None = None
     for tried in [k] if k is not None else _numbers(n):
         labels, pivots = _kmeans(points, tried) if distances is None else k_medoids(distances, tried)[::-1]
@@ -76,8 +79,13 @@ def clustered(
     return _ordered(best[1], best[2], points[:, :2], best[0])
 
 
-def deformations(graph: Graph, vectors: Floats, power: float = 1.0) -> Floats:
-    """Return the squared distances between the graphs that the questions deform: float64 [n, n], the bound of the module's docstring."""
+def deformations(graph: Graph, vectors: Floats, power: float = 1.0, *, exact: bool = False) -> Floats:
+    """Return the squared distances between the graphs that the questions deform: float64 [n, n].
+
+    Args:
+        exact: minimise over couplings by conditional gradient, which finds a local minimum, from the one whose value is the bound; else
+            the bound itself. Both are of the module's docstring.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 
@@ -85,19 +93,22 @@ def deformations(graph: Graph, vectors: Floats, power: float = 1.0) -> Floats:
     near = np.clip(np.asarray(vectors, np.float64) @ contents.T, -1, 1)
     into = np.exp(power * (1 - near)) - 1 + 1e-3  # [n, nodes]: length of an edge into a node
     m = len(contents)
-    upper = np.triu_indices(m, 1)
-    shapes = np.empty((len(vectors), len(upper[0])))
+    shapes = np.empty((len(vectors), m, m))
     for row, lengths in enumerate(into):
         between = (lengths[ends[:, 0]] + lengths[ends[:, 1]]) / 2
-        paths = shortest_path(coo_array((between, (ends[:, 0], ends[:, 1])), shape=(m, m)).tocsr(), directed=False)
-        shapes[row] = paths[upper]
-    longest = np.exp(2 * power) * max(1, m)
-    reached = np.isfinite(shapes)
-    shapes = np.where(reached, shapes, 0) / max(float(shapes[reached].max(initial=0)), 1 / longest)
-    shapes[~reached] = 1
-    square = np.einsum("ij,ij->i", shapes, shapes)
-    apart: Floats = np.maximum(square[:, None] + square[None, :] - 2 * shapes @ shapes.T, 0) * 2 / m**2
+        shapes[row] = shortest_path(coo_array((between, (ends[:, 0], ends[:, 1])), shape=(m, m)).tocsr(), directed=False)
+    shapes /= max(float(shapes.max()), 1e-12)  # a root stands above all, so that every path is finite
+    flat = shapes.reshape(len(vectors), -1)
+    square = np.einsum("ij,ij->i", flat, flat)
+    apart: Floats = (1 - CONTENT) * np.maximum(square[:, None] + square[None, :] - 2 * flat @ flat.T, 0) / m**2
     np.fill_diagonal(apart, 0)
+    if exact:
+        unlike = np.maximum(0, (1 - contents @ contents.T) / 2)  # |a - b|^2 / 4
+        np.fill_diagonal(unlike, 0)
+        for i in range(len(vectors)):
+            for j in range(i):
+                value, _ = conditional_gradient(unlike, shapes[i], shapes[j], np.eye(m) / m, CONTENT)
+                apart[i, j] = apart[j, i] = min(apart[i, j], value)
     return apart
 
 
@@ -154,9 +165,11 @@ def _numbers(n: int) -> list[int]:
 
 def _kmeans(points: Floats, k: int) -> tuple[Any, Any]:
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
     k = min(k, len(np.unique(np.round(points, 9), axis=0)))  # equal questions cannot be apart
-    labels = KMeans(k, n_init=STARTS, random_state=0).fit(points).labels_
+    with threadpool_limits(1):  # threads cost more than they bring where points are few, and more still on a busy machine
+        labels = KMeans(k, n_init=STARTS, random_state=0).fit(points).labels_
     pivots = []
     for cluster in range(k):
         inside = np.flatnonzero(labels == cluster)

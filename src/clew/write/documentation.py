@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from clew.model import Model, json_in
 from clew.pipeline import BudgetError
 from clew.stage import Method
 from clew.write.branches import Branch, branches
-from clew.write.clusters import Clusters, clustered
+from clew.write.clusters import By, Clusters, clustered
 from clew.write.questions import READ, Question, questions
 from clew.write.sections import Section, extract, written_by
 
@@ -77,7 +77,7 @@ def document(
     sections: int | None = None,
     cover: float = 0.8,
     each: int = 3,
-    by: Literal["words", "graph"] = "words",
+    by: By = "words",
     workers: int = 4,
     progress: bool = False,
 ) -> Documentation:
@@ -130,7 +130,7 @@ class _Work:
     model: Model | None
     recipe: str | Method
     budget: int
-    by: Literal["words", "graph"]
+    by: By
     failed: list[tuple[str, str]]
     progress: bool
 

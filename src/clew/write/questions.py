@@ -58,7 +58,8 @@ def _by_words(graph: Graph, found: Sequence[Branch]) -> list[str]:
     made = []
     for branch, counts in zip(found, counted, strict=True):
         heading, named = " ".join(short(title) for title in branch.titles[-2:]), set(words(" ".join(branch.titles)))
-        rare = {word: times * log(1 + len(found) / among[word]) for word, times in counts.items() if word not in named and len(word) > 2}
+        own = {word: times for word, times in counts.items() if word not in named and len(word) > 2}
+        rare = {word: (1 + log(times)) * log((1 + len(found)) / among[word]) for word, times in own.items()}
         best = sorted(rare, key=lambda word: (-rare[word], word))[:WORDS]
         made.append(f"{heading}: {', '.join(best)}" if best else heading)
     return made
