@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from clew.algorithms.hnsw import HNSW
 from clew.graph import Graph, Query
 from clew.seed import Dense
 
@@ -44,3 +45,25 @@ def test_equal_passages_weigh_the_same_wherever_they_stand(n):
     vectors = np.tile(one / np.linalg.norm(one), (n, 1))
     found = Dense().on(Graph.of(["same"] * n, vectors=vectors))(Query("?", question / np.linalg.norm(question) + one))
     assert len(set(np.round(found.weights, 9).tolist())) == 1
+
+
+def test_an_approximate_index_finds_the_nearest_and_the_trace_says_so():
+    pytest.importorskip("faiss", reason="the approximate index is an extra")
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((400, 8)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    graph = Graph.of([str(i) for i in range(400)], kinds=["passage", "entity"] * 200, vectors=vectors)
+    query = Query("?", vectors[7])
+
+    whole = Dense().on(graph)(query).weights
+    near = Dense(index=HNSW(ef_search=400), nearest=20, exact_below=200).on(graph)(query)
+    small = Dense(index=HNSW(), exact_below=201).on(graph)(query)
+
+    rows = np.argsort(-whole, kind="stable")[:20]
+    assert near.weights[rows].tolist() == whole[rows].tolist()
+    assert not np.delete(near.weights, rows).any()
+    assert "approximate" in near.notes["search"]
+    assert small.weights.tolist() == whole.tolist()
+    assert "exact: 200 nodes are fewer than 201" in small.notes["search"]
+    with pytest.raises(ValueError, match="3 dimensions and the graph's have 8"):
+        Dense(index=HNSW(), exact_below=1).on(graph)(Query("?", np.float32([1, 0, 0])))

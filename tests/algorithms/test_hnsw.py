@@ -1,0 +1,126 @@
+"""The approximate index against exact search, through additions and deletions."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.algorithms.hnsw import HNSW, Neighbours, recall, tuned
+from clew.graph import Graph
+
+pytest.importorskip("faiss", reason="the approximate index is an extra")
+
+
+def unit_rows(n, width, seed=0):
+    rows = np.random.default_rng(seed).standard_normal((n, width)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def index_of(vectors, how=HNSW(), rows=None):  # noqa: B008 - frozen
+    made = Neighbours(how, vectors.shape[1])
+    made.add(vectors, np.arange(len(vectors)) if rows is None else rows)
+    return made
+
+
+def exact(vectors, question, k):
+    return np.argsort(-(vectors @ question), kind="stable")[:k]
+
+
+@pytest.fixture(scope="module")
+def large():
+    return unit_rows(5000, 24)
+
+
+def test_at_least_ninety_five_of_a_hundred_nearest_are_found_and_recall_says_the_true_share(large):
+    index, questions = index_of(large), unit_rows(100, 24, 1)
+    share = np.mean([len(set(index.search(q, 10)[0].tolist()) & set(exact(large, q, 10).tolist())) / 10 for q in questions])
+    assert share >= 0.95
+    assert recall(index, 10, questions) == pytest.approx(share, abs=1e-9)
+
+
+def test_recall_grows_with_the_candidates_and_a_wanted_one_can_be_had(large):
+    index, questions = index_of(large, HNSW(4, 20)), unit_rows(100, 24, 1)
+    found = [recall(index, 5, questions, ef=ef) for ef in (5, 20, 80, 640)]
+    assert found == sorted(found)
+    assert found[0] < 0.9 < found[-1]
+    ef = tuned(index, 0.9, 5)
+    assert recall(index, 5, ef=ef) >= 0.9 > recall(index, 5, ef=ef // 2)
+    with pytest.raises(ValueError, match="no ef up to 8 has a recall@5 of 1"):
+        tuned(index, 1.0, 5, most=8)
+
+
+def test_with_as_many_candidates_as_rows_the_search_is_exact():
+    vectors = unit_rows(300, 8)
+    for question in unit_rows(30, 8, 2):
+        rows, cosines = index_of(vectors).search(question, 10, ef=300)
+        assert rows.tolist() == exact(vectors, question, 10).tolist()
+        assert cosines == pytest.approx((vectors @ question)[rows], abs=1e-6)
+
+
+def test_no_node_has_more_links_than_it_may_and_the_lowest_layer_holds_all():
+    import faiss
+
+    index = index_of(unit_rows(1000, 8), HNSW(5, 40))
+    hnsw = index._index.hnsw
+    levels, starts, links = (faiss.vector_to_array(part) for part in (hnsw.levels, hnsw.offsets, hnsw.neighbors))
+    assert len(levels) == 1000
+    assert levels.max() > 1
+    for row in range(1000):
+        own = links[int(starts[row]) : int(starts[row + 1])]
+        assert len(own) <= 10 + 5 * (levels[row] - 1)
+        assert (own[:10] >= 0).any(), "linked on the lowest layer"
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 39)), max_size=60), st.integers(1, 12))
+def test_rows_come_and_go_and_only_those_there_are_found(changes, k):
+    vectors, index, there = unit_rows(40, 6), Neighbours(HNSW(8, 40), 6), set()
+    for adding, row in changes:
+        if adding and row not in there:
+            index.add(vectors[[row]], [row])
+            there.add(row)
+        elif not adding and row in there:
+            index.delete([row])
+            there.remove(row)
+    rows = np.array(sorted(there), np.int64)
+    for question in unit_rows(5, 6, 3):
+        wanted = rows[exact(vectors[rows], question, k)].tolist() if there else []
+        assert index.search(question, k, ef=100)[0].tolist() == wanted
+        assert index.compacted().search(question, k, ef=100)[0].tolist() == wanted
+    assert len(index) == len(there)
+    assert recall(index, 3, ef=100) == 1
+
+
+def test_the_same_rows_make_the_same_index(large):
+    one, other = index_of(large, HNSW(4, 10)), index_of(large, HNSW(4, 10))
+    for question in unit_rows(50, 24, 1):
+        assert one.search(question, 20)[0].tolist() == other.search(question, 20)[0].tolist()
+
+
+def test_it_is_a_part_of_a_graph_over_its_kinds_and_rows_without_a_vector_are_nobodys_neighbours():
+    vectors = np.vstack([unit_rows(20, 4), np.zeros((1, 4), np.float32)])
+    graph = Graph.of(["text"] * 21, kinds=["passage", "entity"] * 10 + ["passage"], vectors=vectors)
+    index = graph.part(HNSW(kinds=("passage",)))
+    assert graph.part(HNSW(kinds=("passage",))) is index
+    assert set(index.search(vectors[0], 99)[0].tolist()) == set(range(0, 20, 2))
+    assert len(index.search(np.zeros(4, np.float32), 3)[0]) == 0
+
+
+def test_bad_input_is_named(monkeypatch):
+    index = index_of(unit_rows(5, 3))
+    with pytest.raises(ValueError, match="in the index already"):
+        index.add(unit_rows(1, 3), [4])
+    with pytest.raises(ValueError, match=r"shape \(1, 2\); wanted \(1, 3\)"):
+        index.add(unit_rows(1, 2), [7])
+    with pytest.raises(ValueError, match="not in the index"):
+        index.delete([1, 9])
+    assert len(index) == 5
+    with pytest.raises(ValueError, match="m is a whole number of at least 2; got 1"):
+        HNSW(1)
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(ImportError, match=r"pip install 'clew\[ann\]'"):
+        Neighbours(HNSW(), 3)

@@ -1,0 +1,140 @@
+"""Nearest rows by cosine: clew's approximate index beside exact search, hnswlib, usearch and faiss; recall next to time.
+
+    pip install faiss-cpu usearch hnswlib      # hnswlib is built from source
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python tests/benchmarks/nearest.py --sizes 10000 100000 --width 384
+
+All hold the same unit rows, drawn around centres with noise of rank 64 (easier than most texts: recall here promises none elsewhere), and
+are asked the same questions one by one by one thread; medians of processor time. The recall is of the ten nearest by exact search.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from clew.algorithms.hnsw import HNSW, Neighbours
+
+K, M, EF_CONSTRUCTION = 10, 16, 200
+
+
+def rows_like_texts(n: int, width: int, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((max(n // 100, 10), width), np.float32)
+    noise = rng.standard_normal((64, width), np.float32) / 8
+    rows = centres[rng.integers(len(centres), size=n)]
+    for first in range(0, n, 10_000):
+        part = rows[first : first + 10_000]
+        part += rng.standard_normal((len(part), 64), np.float32) @ noise
+        part /= np.linalg.norm(part, axis=1, keepdims=True)
+    return rows
+
+
+def wanted(name: str) -> Any:
+    try:
+        return __import__(name, fromlist=["Index"])
+    except ImportError as error:
+        raise SystemExit(f"this comparison needs {name}: pip install {'faiss-cpu' if name == 'faiss' else name.split('.')[0]}") from error
+
+
+def exact(rows: Any) -> Callable[[Any, int], Any]:
+    def search(question: Any, ef: int) -> Any:
+        cosines = rows @ question
+        near = np.argpartition(cosines, -K)[-K:]
+        return near[np.argsort(-cosines[near])]
+
+    return search
+
+
+def clew(rows: Any) -> Callable[[Any, int], Any]:
+    index = Neighbours(HNSW(M, EF_CONSTRUCTION), rows.shape[1])
+    index.add(rows, np.arange(len(rows)))
+    return lambda question, ef: index.search(question, K, ef)[0]
+
+
+def hnswlib(rows: Any) -> Callable[[Any, int], Any]:
+    index = wanted("hnswlib").Index("ip", rows.shape[1])
+    index.init_index(len(rows), M=M, ef_construction=EF_CONSTRUCTION, random_seed=0)
+    index.add_items(rows, num_threads=1)
+
+    def search(question: Any, ef: int) -> Any:
+        index.set_ef(ef)
+        return index.knn_query(question, K, num_threads=1)[0][0]
+
+    return search
+
+
+def usearch(rows: Any) -> Callable[[Any, int], Any]:
+    how = {"connectivity": M, "expansion_add": EF_CONSTRUCTION}
+    index = wanted("usearch.index").Index(ndim=rows.shape[1], metric="ip", dtype="f32", **how)
+    index.add(np.arange(len(rows)), rows, threads=1)
+
+    def search(question: Any, ef: int) -> Any:
+        index.expansion_search = ef
+        return index.search(question, K, threads=1).keys
+
+    return search
+
+
+def faiss(rows: Any) -> Callable[[Any, int], Any]:
+    library = wanted("faiss")
+    library.omp_set_num_threads(1)
+    index = library.IndexHNSWFlat(rows.shape[1], M, library.METRIC_INNER_PRODUCT)
+    index.hnsw.efConstruction = EF_CONSTRUCTION
+    index.add(rows)
+
+    def search(question: Any, ef: int) -> Any:
+        index.hnsw.efSearch = ef
+        return index.search(question[None], K)[1][0]
+
+    return search
+
+
+MAKERS = {"exact": exact, "clew": clew, "faiss": faiss, "hnswlib": hnswlib, "usearch": usearch}
+
+
+def measure(n: int, width: int, efs: list[int], asked: int, names: list[str]) -> None:
+    every = rows_like_texts(n + asked, width)
+    rows, questions = np.ascontiguousarray(every[:n]), every[n:]
+    truth = [set(exact(rows)(question, 0).tolist()) for question in questions]
+    found, built = {}, {}
+    for name in names:
+        began = process_time()
+        found[name] = MAKERS[name](rows)
+        built[name] = process_time() - began
+    for ef in efs:
+        times: dict[str, list[float]] = {name: [] for name in names}
+        hits = dict.fromkeys(names, 0)
+        for question, right in zip(questions, truth, strict=True):
+            for name in names:
+                began = process_time()
+                near = found[name](question, ef)
+                times[name].append(process_time() - began)
+                hits[name] += len(right & set(np.asarray(near).tolist()))
+        for name in names:
+            median, peer = float(np.median(times[name])), float(np.median(times["exact"]))
+            share = hits[name] / (K * asked)
+            print(
+                f"| {n} | {width} | {name} | {ef} | {built[name]:.1f} | {median * 1e3:.3f} | {peer / median:.1f} | {share:.3f} |",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--width", type=int, default=384)
+    parser.add_argument("--ef", type=int, nargs="+", default=[32, 64, 128])
+    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--without", nargs="*", default=[], choices=[name for name in MAKERS if name != "exact"])
+    chosen = parser.parse_args()
+    print("| rows | width | | ef | build s | ms | times exact's speed | recall@10 |\n|--:|--:|:--|--:|--:|--:|--:|--:|")
+    for n in chosen.sizes:
+        measure(n, chosen.width, chosen.ef, chosen.questions, [name for name in MAKERS if name not in chosen.without])
+
+
+if __name__ == "__main__":
+    main()
