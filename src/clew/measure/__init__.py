@@ -1,8 +1,9 @@
 """How good is what is found?  A benchmark, methods -> tables with intervals"""
 
+from clew.measure.answers import answered
 from clew.measure.benchmark import Benchmark, Question
 from clew.measure.compare import Comparison, command, compare
 from clew.measure.paired import Table, intervals, table
 from clew.measure.prepare import Prepared, prepare
 
-__all__ = ["Benchmark", "Comparison", "Prepared", "Question", "Table", "command", "compare", "intervals", "prepare", "table"]
+__all__ = ["Benchmark", "Comparison", "Prepared", "Question", "Table", "answered", "command", "compare", "intervals", "prepare", "table"]

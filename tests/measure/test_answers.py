@@ -1,0 +1,67 @@
+"""Exact match and F1 of a model's answers: by definition, in any script, and as figures of a comparison."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clew
+from clew.measure import Benchmark, Question, compare
+from clew.measure.answers import answered, exact_match, f1, normalised
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "exact", "overlap"),
+    [
+        ("The Eiffel Tower!", "eiffel tower", 1, 1),
+        ("in Paris, France", "Paris", 0, 0.5),
+        ("Θεσσαλονίκη.", "θεσσαλονίκη", 1, 1),
+        ("北京", "北京。", 1, 1),
+        ("no", "yes", 0, 0),
+        ("the", "a", 1, 1),
+        ("the", "yes", 0, 0),
+        ("to be or not to be", "to be", 0, 0.5),
+    ],
+)
+def test_exact_match_and_f1_by_hand(answer, right, exact, overlap):
+    assert exact_match(answer, right) == exact
+    assert f1(answer, right) == pytest.approx(overlap)
+
+
+@given(st.text(), st.text())
+def test_f1_is_symmetric_and_one_exactly_where_the_words_are_the_same(one, other):
+    assert f1(one, other) == f1(other, one)
+    assert 0 <= f1(one, other) <= 1
+    assert (f1(one, other) == 1) == (sorted(normalised(one).split()) == sorted(normalised(other).split()))
+
+
+def test_as_figures_of_a_comparison_the_model_is_asked_once_for_each_context():
+    texts = {"a": "Anna lives on Corfu.", "b": "Ben lives in Berlin.", "c": "Cats sleep."}
+    documents = tuple(clew.Document(id, text) for id, text in texts.items())
+    asked = (
+        Question("1", "Where does Anna live?", ("a",), {"answer": "Corfu", "answer_aliases": ["Kerkyra"]}),
+        Question("2", "Where does Ben live?", ("b",), {"answer": "Munich"}),
+    )
+    prompts = []
+
+    def model(prompt):
+        prompts.append(prompt)
+        return "Kerkyra!" if "Anna live?" in prompt else "in Berlin"
+
+    found = compare(Benchmark("two", documents, asked, {}), ["dense"], ks=(), budgets=(20,), figures=answered(model))
+    assert found.mean("dense", "EM@20 tokens") == 0.5
+    assert found.mean("dense", "F1@20 tokens") == 0.5
+    assert len(prompts) == 2
+
+
+def test_a_question_without_an_answer_and_a_model_that_fails_are_said():
+    context = clew.Index.from_documents(["Anna lives on Corfu."]).ask("Where?")
+    with pytest.raises(ValueError, match=r"'1' has no answer in queries\.jsonl"):
+        answered(str.upper)["EM"](context, Question("1", "Where?", ("0",)))
+
+    def down(prompt):
+        raise OSError("no route")
+
+    with pytest.raises(RuntimeError, match=r"no answer to the question '1'.*no route"):
+        answered(down)["F1"](context, Question("1", "Where?", ("0",), {"answer": "Corfu"}))
