@@ -78,7 +78,8 @@ def normalised(text: str) -> str:
 
 
 def _prompt(context: Context, question: Question) -> str:
-    return f"{context.text}\n\nQuestion: {question.text}\n\nAnswer from what is said above, with the answer alone, in as few words as it takes."
+    wanted = "Answer from what is said above, with the answer alone, in as few words as it takes."
+    return f"{context.text}\n\nQuestion: {question.text}\n\n{wanted}"
 
 
 def _words(answer: str) -> str:
