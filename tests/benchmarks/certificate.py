@@ -125,7 +125,7 @@ def main():
         sources[real.name] = partial(real.problem, alone=given.alone)
     for name, seed in ((name, seed) for name in names for seed in range(6)):
         RIVALS[name](generated(40, 100 + seed, 3 * (seed % 2)), 3.0)  # compiled and imported before it is timed
-    print("| graphs | nodes | edges | rival | proved | median ms | max | of the optimum, mean (worst) | gap, median (max) | bounds too low |")
+    print("| graphs | nodes | edges | rival | proved | median ms | max | of optimum, mean (worst) | gap, median (max) | bounds too low |")
     print("| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for source, problem_of in sources.items():
         for nodes in map(int, given.nodes.split(",")):

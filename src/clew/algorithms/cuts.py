@@ -195,22 +195,12 @@ def _integer(state: _State, programme: Programme, cutter: _Cutter, lower: Floats
 
 def _base(one: Problem) -> tuple[Any, Floats]:
     """The budget; each row needs a neighbour, a worthless one that costs tokens two; a free one comes with each neighbour."""
-    from scipy.sparse import csr_array, eye_array, vstack
+    from scipy.sparse import csr_array
 
-    n = len(one)
-    near = csr_array((np.ones(len(one.targets)), one.targets, one.starts), (n, n))
-    is_root = np.zeros(n, np.bool_)
-    is_root[one.roots] = True
-    ends = 1.0 + ((one.prizes == 0) & (one.tokens > 0))
-    needing = np.flatnonzero(~is_root | (ends > 1))
-    budget = csr_array(one.tokens[None, :] / max(1, one.budget))
-    needs = (eye_array(n, format="csr") * ends[:, None] - near).tocsr()[needing]
-    sources = np.repeat(np.arange(n), np.diff(one.starts))
-    free = np.flatnonzero(one.tokens[one.targets] == 0)
-    k = len(free)
-    with_free = csr_array((np.tile([1.0, -1.0], k), np.stack([sources[free], one.targets[free]], 1).ravel(), 2 * np.arange(k + 1)), (k, n))
-    limits = np.concatenate([[1.0], is_root[needing].astype(np.float64), np.zeros(k)])
-    return vstack([budget, needs, with_free], "csr"), limits
+    from clew.algorithms.kernels.reduction import first_rows
+
+    ends, columns, values, limits = first_rows(one.starts, one.targets, one.prizes, one.tokens, one.roots, one.budget)
+    return csr_array((values, columns, ends), (len(limits), len(one))), limits
 
 
 class _Cutter:

@@ -40,44 +40,11 @@ class Reduced:
 
 def reduced(problem: Problem) -> Reduced:
     """Return the smaller problem: the optimum of the full one is its optimum and the prizes of the rows that come for nothing."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from clew.algorithms.kernels.reduction import contracted
 
-    n = len(problem)
-    sources = np.repeat(np.arange(n), np.diff(problem.starts))
-    targets = problem.targets.astype(np.int64)
-    near = _reached(problem)
-    free = near & (problem.tokens == 0)
-    both = free[sources] & free[targets]
-    _, part = connected_components(coo_array((np.ones(both.sum()), (sources[both], targets[both])), (n, n)), directed=False)
-    with_q = np.zeros(n + 1, np.bool_)
-    with_q[part[problem.roots[free[problem.roots]]]] = True
-    for_nothing = free & with_q[part]
-    is_root = np.zeros(n, np.bool_)
-    is_root[problem.roots] = True
-    is_root[targets[for_nothing[sources]]] = True
-    kept = near & ~for_nothing
-    label = np.full(n, AWAY)
-    _, label[kept] = np.unique(part[kept], return_inverse=True)
-    count = int(label.max(initial=-1)) + 1
-    inside = kept[sources] & kept[targets]
-    ends = np.unique(np.stack([label[sources[inside]], label[targets[inside]]], 1), axis=0)
-    ends = ends[ends[:, 0] != ends[:, 1]]
-    prizes, tokens, roots = np.zeros(count), np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    np.add.at(prizes, label[kept], problem.prizes[kept])
-    np.add.at(tokens, label[kept], problem.tokens[kept])
-    roots[label[kept & is_root]] = True
-    stay = _without_leaves(ends, prizes > 0, roots)
-    place = np.where(stay, np.cumsum(stay) - 1, AWAY)
-    label[kept] = place[label[kept]]
-    label[for_nothing] = FREE
-    ends = place[ends[stay[ends].all(axis=1)]]
-    starts = np.zeros(stay.sum() + 1, np.int64)
-    np.cumsum(np.bincount(ends[:, 0], minlength=int(stay.sum())), out=starts[1:])
-    smaller = Problem(
-        starts, ends[:, 1].astype(np.int32), prizes[stay], tokens[stay], np.flatnonzero(roots[stay]).astype(np.int32), problem.budget
-    )
-    return Reduced(smaller, problem, label)
+    arrays = problem.starts, problem.targets, problem.prizes, problem.tokens, problem.roots.astype(np.int64)
+    label, starts, targets, prizes, tokens, roots = contracted(*arrays, _reached(problem), AWAY, FREE)
+    return Reduced(Problem(starts, targets, prizes, tokens, roots.astype(np.int32), problem.budget), problem, label)
 
 
 def pruned(problem: Problem, rows: Any) -> Rows:
@@ -98,15 +65,3 @@ def _reached(problem: Problem) -> NDArray[np.bool_]:
     came: NDArray[np.int64] = cheapest(*arrays, nothing, float(problem.budget))[2]
     reached: NDArray[np.bool_] = came != AWAY
     return reached
-
-
-def _without_leaves(ends: NDArray[np.int64], worth: NDArray[np.bool_], roots: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which rows stay when those without worth and with less than two links, one to Q counted, go again and again."""
-    stay = np.ones(len(worth), np.bool_)
-    while True:
-        alive = stay[ends].all(axis=1)
-        links = np.bincount(ends[alive, 0], minlength=len(worth)) + roots
-        going = stay & ~worth & (links < 2)
-        if not going.any():
-            return stay
-        stay &= ~going
