@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import clew
 from clew import Index, Pipeline, Render, recipes
 from clew.graph import UNLIMITED, Graph, Query
+from clew.methods.da_rag import DaRag
 from clew.order import ByPrize
 from clew.render import STYLES
 from clew.seed import Dense
@@ -115,7 +116,7 @@ def test_a_stage_is_a_value(stage):
 
 @pytest.mark.parametrize("method", EVERY_METHOD)
 def test_a_method_is_a_value_and_its_repr_the_record(method):
-    names = {name: cls for stages in STAGES.values() for name, cls in stages.items()} | {"Pipeline": Pipeline, "Render": Render}
+    names = {name: cls for stages in STAGES.values() for name, cls in stages.items()} | {"Pipeline": Pipeline, "Render": Render, "DaRag": DaRag}
     assert eval(repr(method), names) == method
     assert len({method, pickle.loads(pickle.dumps(method))}) == 1
     plain = replace(method, render=Render("plain")) if isinstance(method, Pipeline) else method

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clew import order, seed, select, spread
+from clew.methods.da_rag import DaRag
 from clew.pipeline import Pipeline
 from clew.stage import Method
 
@@ -57,6 +58,10 @@ KURISU = Pipeline(
     selects=(select.Descent(),),
     order=order.ByDocument(),
 )
+
+# The community around the question among chunks that relations join, in it the communities of entities, the facts that tell of these and
+# the chunks; with a language model, its reports on them (DA-RAG, arXiv 2602.08545).
+DA_RAG = DaRag(select.Communities(lead=1.2))
 
 
 def names() -> list[str]:

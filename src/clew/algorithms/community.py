@@ -14,13 +14,16 @@ T has density of at least (k - 1) / (|T| - 1), with equality for instance in a c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.rank import DECIMALS
-from clew.graph import Floats, Links, Rows, frozen
+from clew.algorithms.rank import DECIMALS, best
+from clew.algorithms.truss import trussness
+from clew.graph import Floats, Links, Ragged, Rows, frozen
+
+LEVELS = ("truss", "pieces", "nearest", "empty")  # how closely what is found hangs together: see `search`
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,3 +122,67 @@ def peel(truss: Truss, worth: Floats, *, cascade: bool = False, least: int | Non
     first = float(own[truss.part == best].mean())
     trace = (first, *means[parts == best].tolist())
     return Community(truss.k, frozen(truss.rows[inside], np.int32), truss.slots[once], float(own[inside].mean()), trace)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found: its `level`, one of `LEVELS`, and different communities, of rising k."""
+
+    level: str
+    communities: tuple[Community, ...] = ()
+
+
+def search(
+    links: Links,
+    rows: Rows,
+    worth: Floats,
+    *,
+    most: int = 8,
+    cascade: bool = False,
+    pieces: int = 5,
+    nearest: int = 10,
+) -> Found:
+    """Return the communities among `rows` of some links (ascending) for k = 3 to `most`, or else what comes nearest to one.
+
+    Where nothing among the rows is in a triangle, the connected part that peeling leaves `pieces` nodes of (level "pieces", k = 2); where
+    no part is so large, the `nearest` rows of most worth, which may hang together or not (level "nearest", k = 1). Without rows there is
+    nothing (level "empty").
+    """
+    if not len(rows):
+        return Found("empty")
+    inner, slots = within(links, rows)
+    own = worth[rows]
+    value = trussness(inner)
+    found: dict[bytes, Community] = {}
+    for k in range(3, min(most, int(value.max(initial=2))) + 1):
+        community = peel(truss_of(inner, value, k), own, cascade=cascade)
+        if community is not None:
+            found[community.rows.tobytes()] = community  # of the same nodes, the closer truss
+    level = "truss"
+    if not found and (piece := peel(truss_of(inner, value, 2), own, least=pieces)) is not None:
+        level, found = "pieces", {b"": piece}
+    if not found:
+        few = np.sort(best(own, nearest)).astype(np.int32)
+        level, found = "nearest", {b"": induced(inner, few, own)}
+    there = [replace(c, rows=frozen(rows[c.rows], np.int32), slots=slots[c.slots]) for c in found.values()]
+    return Found(level, tuple(there))
+
+
+def induced(links: Links, rows: Rows, worth: Floats) -> Community:
+    """Return the rows (ascending) and all links among them, as a community that promises nothing (k = 1)."""
+    inner, slots = within(links, rows)
+    mean = float(np.round(worth[rows], DECIMALS).mean())
+    return Community(1, frozen(rows, np.int32), slots[inner.sources < inner.targets], mean, (mean,))
+
+
+def within(links: Links, rows: Rows) -> tuple[Links, NDArray[np.int64]]:
+    """Return the links among some rows (ascending), over their places, and the slots that these are in `links`."""
+    lengths = links.starts[rows.astype(np.int64) + 1] - links.starts[rows]
+    ends = np.cumsum(lengths)
+    slots = np.arange(ends[-1] if len(ends) else 0) + np.repeat(links.starts[rows] - ends + lengths, lengths)
+    places = np.searchsorted(rows, links.targets[slots])
+    kept = rows[np.minimum(places, max(len(rows) - 1, 0))] == links.targets[slots] if len(rows) else np.zeros(0, np.bool_)
+    starts = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(np.bincount(np.repeat(np.arange(len(rows)), lengths)[kept], minlength=len(rows)), out=starts[1:])
+    slots = slots[kept]
+    return Links(starts, frozen(places[kept], np.int32), links.weights[slots], Ragged.empty(len(slots))), slots

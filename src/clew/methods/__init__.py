@@ -1,0 +1,1 @@
+"""Methods that are not a plain row of stages."""
