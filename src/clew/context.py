@@ -14,7 +14,7 @@ class Hop:
     """One step of the way from the question to an item: from `source` ("question" at first) over an edge of `kind` to `target`.
 
     `text` is the fact that the edge states, if any; `weight` its affinity, or the score of the touch on the first step; `forward` says
-    whether the step follows the edge's own direction.
+    whether the step follows the edge's own direction. `cost` is what the edge cost for the question, where the method prices edges.
     """
 
     source: str
@@ -23,6 +23,7 @@ class Hop:
     text: str = ""
     weight: float = 1.0
     forward: bool = True
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Tie:
-    """An edge between two printed items, or between one and a connector that joins it to another."""
+    """An edge between two printed items, or between one and a connector that joins it to another; `cost` as in a `Hop`."""
 
     tail: str
     head: str
     kind: str
     weight: float
     text: str = ""
+    cost: float | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -67,16 +68,21 @@ def led(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, tuple[Ho
     return explained
 
 
-def ways_to_facts(graph: Graph, seeds: Seeds, facts: list[int]) -> dict[int, tuple[Hop, ...]]:
-    """Return the hop to each fact that the question was mapped to, or the way to its subject."""
+def ways_to_facts(graph: Graph, seeds: Seeds, subgraph: Subgraph, facts: list[int]) -> dict[int, tuple[Hop, ...]]:
+    """Return the hop to each fact that the question was mapped to, or the way to its subject and over it, with what it cost."""
+    stating = {int(graph.edges.facts[edge]): edge for edge in subgraph.edges.tolist()[::-1]}
     score = dict(zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False))
     to_subject = ways(graph, seeds, [int(graph.facts.subjects[fact]) for fact in facts if fact not in score])
-    return {
-        fact: (Hop(QUESTION, "fact", graph.facts.texts[fact], graph.facts.texts[fact], score[fact]),)
-        if fact in score
-        else to_subject[int(graph.facts.subjects[fact])]
-        for fact in facts
-    }
+    explained = {}
+    for fact in facts:
+        text, subject, object = graph.facts.texts[fact], int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])
+        cost = subgraph.costs.get(stating.get(fact, -1))
+        if fact in score:
+            explained[fact] = (Hop(QUESTION, "fact", text, text, score[fact], cost=cost),)
+        else:
+            over = (replace(hop_over(graph, stating[fact], subject, object), cost=cost),) if fact in stating else ()
+            explained[fact] = (*to_subject[subject], *over)
+    return explained
 
 
 def hop_over(graph: Graph, edge: int, source: int, target: int) -> Hop:
@@ -100,7 +106,8 @@ def ties(graph: Graph, printed: Rows, subgraph: Subgraph) -> tuple[Tie, ...]:
         slots = [s for row in inside for s in range(links.starts[row], links.starts[row + 1]) if int(links.targets[s]) in inside]
         edges = np.unique([edge for slot in slots for edge in links.edges[slot].tolist()]).astype(np.int32)
     hops = [hop_over(graph, e, int(graph.edges.tails[e]), int(graph.edges.heads[e])) for e in edges.tolist()]
-    return tuple(Tie(hop.source, hop.target, hop.kind, hop.weight, hop.text) for hop in hops)
+    costs = [subgraph.costs.get(edge) for edge in edges.tolist()]
+    return tuple(Tie(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost) for hop, cost in zip(hops, costs, strict=True))
 
 
 def _mapped(graph: Graph, seeds: Seeds) -> dict[int, Hop]:

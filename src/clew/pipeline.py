@@ -146,7 +146,7 @@ def _context(
     nodes, facts = [n for n in reading.nodes.tolist() if n >= 0], [f for f in reading.facts.tolist() if f >= 0]
     why = led(graph, chosen, nodes)
     why |= ways(graph, seeds, [node for node in nodes if node not in why])
-    why_fact = ways_to_facts(graph, seeds, facts)
+    why_fact = ways_to_facts(graph, seeds, chosen, facts)
     group = {row: str(i) for i, rows in enumerate(chosen.groups, 1) for row in rows}
     items = []
     for node, fact, piece, score in zip(

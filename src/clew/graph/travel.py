@@ -88,7 +88,8 @@ class Subgraph:
     read as one, each a tuple of rows. `value` and `bound` are the selector's objective and a proven upper bound on it.
     `worth` are prizes of chosen nodes of which the spread ones know nothing, such as reports, by row.
     `missing` are pairs of terminals that the graph cannot join. `dropped` are nodes that were wanted and could not be had, each with
-    the reason. `ways` are, where the selector knows how it came to a node, the score of the first touch and the rows from there to it.
+    the reason. `costs` are, where the selector prices edges, what its own cost for this question, by row. `ways` are, where the selector
+    knows how it came to a node, the score of the first touch and the rows from there to it.
     `trace` is what the selector has to say of its work.
     """
 
@@ -101,6 +102,7 @@ class Subgraph:
     worth: Mapping[int, float] = field(default_factory=dict)
     missing: tuple[tuple[int, int], ...] = ()
     dropped: tuple[tuple[int, str], ...] = ()
+    costs: Mapping[int, float] = field(default_factory=dict)
     ways: Mapping[int, tuple[float, tuple[int, ...]]] = field(default_factory=dict)
     trace: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 

@@ -101,7 +101,8 @@ class MCMI:
             }
             if not len(terminals):
                 trace["fallback"] = "the seed named nothing that could be joined: the passages by prize"
-            return replace(chosen, missing=(*chosen.missing, *missing), trace=trace)
+            spent = dict(zip(joined.edges.tolist(), priced.of_slots[slots].tolist(), strict=True))
+            return replace(chosen, missing=(*chosen.missing, *missing), costs=spent, trace=trace)
 
         return select
 
