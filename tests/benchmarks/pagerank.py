@@ -4,7 +4,7 @@
     OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python tests/benchmarks/pagerank.py --sizes 10000 100000 1000000 --damping 0.5 0.85
 
 All walk the same graph (see graphs.py: average degree about 9, random weights) from the same ten random nodes, in turn in one process;
-medians of processor time. The error is the L1 distance to a solution of 1e-13; who can be told one is asked for 1e-6; PRPACK cannot be told.
+medians of processor time. The error is the L1 distance to a solution of 1e-13; who can be told one is asked for 1e-6.
 Also: the proven best k rows, whether their set is the full solve's, and how it was proven; several questions together.
 """
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from clew.algorithms.pagerank import Walk, WalkOver, pagerank, walk
 from clew.algorithms.rank import scaled
-from clew.algorithms.uniform_jumps import pagerank_with_jumps
+from clew.algorithms.uniform_jumps import JumpsOver, pagerank_over
 from clew.graph import Floats, Graph, Links, Query, Seeds
 
 MODES = ("post", "reset", "none")
@@ -53,7 +53,7 @@ class Influence:
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
         over = graph.part(WalkOver(self.kinds) if self.weighted else _AlikeOver(self.kinds))
-        links, content = graph.links(self.kinds), graph.content
+        jumps, content = graph.part(JumpsOver(self.kinds, self.damping)) if self.nonedge else None, graph.content
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not len(seeds.terminals):
@@ -62,7 +62,7 @@ class Influence:
             reset[seeds.terminals] = 1
             if self.passage_mode == "reset":
                 reset[content] += self.factor * scaled(seeds.weights[content])
-            found = pagerank_with_jumps(_ones(links), reset, self.damping) if self.nonedge else pagerank(over, reset, self.damping)
+            found = pagerank(over, reset, self.damping) if jumps is None else pagerank_over(jumps, reset)
             return np.where(content, self.factor * found, found) if self.passage_mode == "post" else found
 
         return spread
@@ -80,4 +80,4 @@ class _AlikeOver:
 
 
 def _ones(links: Links) -> Any:
-    return links.matrix(np.ones(len(links.targets)))
+    return links.matrix(np.ones(len(links.targets)), np.float32)
