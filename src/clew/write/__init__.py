@@ -2,5 +2,6 @@
 
 from clew.write.documentation import Documentation, document, estimate
 from clew.write.reports import Reports
+from clew.write.summaries import Summaries
 
-__all__ = ["Documentation", "Reports", "document", "estimate"]
+__all__ = ["Documentation", "Reports", "Summaries", "document", "estimate"]

@@ -9,12 +9,14 @@ from typing import Any, Self
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.graph_stores.types import PropertyGraphStore
 from llama_index.core.schema import BaseNode, Document, IndexNode, NodeWithScore, QueryBundle, TransformComponent
 from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.retrievers.clew import persisted
 from llama_index.retrievers.clew.asking import OPTIONS, Asking, check_options, nodes_from, nothing_found
 from llama_index.retrievers.clew.candidates import Candidates, nodes_with_vectors, without_vector
 from llama_index.retrievers.clew.nodes import nodes_of
+from llama_index.retrievers.clew.stored import index_of
 
 import clew
 
@@ -150,6 +152,33 @@ class ClewRetriever(Asking, BaseRetriever):
         if nodes:
             return cls.from_nodes(nodes, embed_model, facts=facts, count=count, show_progress=show_progress, **options)
         return cls(Candidates(index, embed_model, candidates, facts, count), **options)
+
+    @classmethod
+    def from_property_graph_store(
+        cls,
+        store: PropertyGraphStore,
+        embed_model: Any = None,
+        *,
+        count: Callable[[str], Any] | str | None = None,
+        show_progress: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Return a retriever over the chunks of a property graph store and the triplets read from them, as they are now.
+
+        Other than a `ClewPGRetriever`, which asks a store that changes, it keeps an index of its own, which can be persisted.
+
+        Args:
+            embed_model: the model that the store's embeddings are of; None: clew's own, fitted on the chunks.
+            count, options: as in `from_documents`; the recipe is "hipporag" unless another is named.
+
+        Raises:
+            ValueError: the store holds nothing to read.
+        """
+        check_options(options, CONSTRUCTOR)
+        made = index_of(store, embed_model, count, show_progress)
+        if made is None:
+            raise ValueError(f"the {type(store).__name__} holds neither chunks nor triplets: there is nothing to read")
+        return cls(made, **{"recipe": "hipporag", **options})
 
     def persist(self, persist_dir: str | Path) -> None:
         """Save the index, the nodes as they came and the options to a folder; `from_persist_dir` opens it again.

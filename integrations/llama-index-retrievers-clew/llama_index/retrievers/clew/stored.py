@@ -23,6 +23,7 @@ from llama_index.core.vector_stores.utils import metadata_dict_to_node
 from llama_index.retrievers.clew.candidates import without_vector
 
 import clew
+from clew.read.graphs import worded
 
 BATCH = 1000  # entities whose triplets are asked for at once
 
@@ -58,15 +59,20 @@ class StoredGraph:
             self.made = self._read()
 
     def _read(self) -> clew.Index | None:
-        nodes, facts, vectors = read(self.store)
-        if not nodes:
-            return None
-        if self.embed_model is None:
-            nodes = [without_vector(node) for node in nodes]
-            return clew.Index.from_documents(nodes, facts=facts, count=self.count)
-        embedder = clew.Embedder.of(self.embed_model)
-        embedder = replace(embedder, texts=_Known(embedder.texts, vectors))
-        return clew.Index.from_documents(nodes, embedder=embedder, facts=facts, count=self.count)
+        return index_of(self.store, self.embed_model, self.count)
+
+
+def index_of(store: PropertyGraphStore, embed_model: Any, count: Any, show_progress: bool = False) -> clew.Index | None:
+    """Return the index of what a store holds; None while that is nothing. Without an embed_model, embeddings in it are left alone."""
+    nodes, facts, vectors = read(store)
+    if not nodes:
+        return None
+    if embed_model is None:
+        nodes = [without_vector(node) for node in nodes]
+        return clew.Index.from_documents(nodes, facts=facts, count=count, progress=show_progress)
+    embedder = clew.Embedder.of(embed_model)
+    embedder = replace(embedder, texts=_Known(embedder.texts, vectors))
+    return clew.Index.from_documents(nodes, embedder=embedder, facts=facts, count=count, progress=show_progress)
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,7 @@ def read(store: PropertyGraphStore) -> tuple[list[BaseNode], dict[str, list[tupl
     for subject, relation, object in sorted(_triplets(store, held), key=_key):
         if isinstance(subject, ChunkNode) or isinstance(object, ChunkNode):
             continue
-        fact = _name(subject), relation.label, _name(object)
+        fact = _name(subject), worded(relation.label), _name(object)
         sources = [place.properties.get(TRIPLET_SOURCE_KEY) for place in (relation, subject, object)]
         named = [source for source in sources if source is not None]
         if not named or not chunks:
