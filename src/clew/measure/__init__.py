@@ -5,5 +5,21 @@ from clew.measure.benchmark import Benchmark, Question
 from clew.measure.compare import Comparison, command, compare
 from clew.measure.paired import Table, intervals, table
 from clew.measure.prepare import Prepared, prepare
+from clew.measure.quality import Quality, quality, quality_of
 
-__all__ = ["Benchmark", "Comparison", "Prepared", "Question", "Table", "answered", "command", "compare", "intervals", "prepare", "table"]
+__all__ = [
+    "Benchmark",
+    "Comparison",
+    "Prepared",
+    "Quality",
+    "Question",
+    "Table",
+    "answered",
+    "command",
+    "compare",
+    "intervals",
+    "prepare",
+    "quality",
+    "quality_of",
+    "table",
+]
