@@ -22,10 +22,12 @@ import clew
 from clew import Index, Pipeline, Render, recipes
 from clew.graph import UNLIMITED, Graph, Query
 from clew.methods.da_rag import DaRag
+from clew.methods.router import Router
 from clew.order import ByPrize
 from clew.render import STYLES
 from clew.seed import Dense
 from clew.select import Top
+from clew.spread import BestFirst, Breadth
 
 KINDS = ("seed", "spread", "select", "order", "link")
 
@@ -59,6 +61,7 @@ def with_stage(kind, stage):
 METHODS = {name: recipes.get(name) for name in recipes.names()} | {
     f"{kind}.{name}": with_stage(kind, stage()) for kind in KINDS[:4] for name, stage in STAGES[kind].items()
 }
+PARTS = {"Pipeline": Pipeline, "Render": Render, "DaRag": DaRag, "Router": Router, "Breadth": Breadth, "BestFirst": BestFirst}
 EVERY_METHOD = [pytest.param(method, id=name) for name, method in METHODS.items()]
 
 COUNTERS = {
@@ -98,7 +101,7 @@ def test_the_walk_finds_the_stages_and_the_recipes():
 @pytest.mark.parametrize("stage", EVERY_STAGE)
 def test_a_stage_is_a_value(stage):
     value = stage()
-    names = {
+    names = PARTS | {
         name: cls
         for stages in STAGES.values()
         for name, cls in stages.items()
@@ -116,7 +119,7 @@ def test_a_stage_is_a_value(stage):
 
 @pytest.mark.parametrize("method", EVERY_METHOD)
 def test_a_method_is_a_value_and_its_repr_the_record(method):
-    names = {name: cls for stages in STAGES.values() for name, cls in stages.items()} | {"Pipeline": Pipeline, "Render": Render, "DaRag": DaRag}
+    names = {name: cls for stages in STAGES.values() for name, cls in stages.items()} | PARTS
     assert eval(repr(method), names) == method
     assert len({method, pickle.loads(pickle.dumps(method))}) == 1
     plain = replace(method, render=Render("plain")) if isinstance(method, Pipeline) else method

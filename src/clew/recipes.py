@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clew import order, seed, select, spread
 from clew.methods.da_rag import DaRag
+from clew.methods.router import Router
 from clew.pipeline import Pipeline
 from clew.stage import Method
 
@@ -62,6 +63,44 @@ KURISU = Pipeline(
 # The community around the question among chunks that relations join, in it the communities of entities, the facts that tell of these and
 # the chunks; with a language model, its reports on them (DA-RAG, arXiv 2602.08545).
 DA_RAG = DaRag(select.Communities(lead=1.2))
+
+# Four presets, each with what the one before it has and more ("Navigating the Knowledge Web", codewarnab.in, 2026): the nearest passages;
+BASELINE = Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize())
+
+# what lies two hops around them, by a walk that stays there;
+LIGHTWEIGHT = Pipeline(
+    seed.Dense(),
+    (spread.Nearby((spread.Breadth(2, 50),), damping=0.85),),
+    (select.Top(15),),
+    order=order.ByPrize(),
+)
+
+# what whole communities have in common, and passages unlike each other;
+ENTERPRISE = Pipeline(
+    seed.Dense(),
+    (spread.Nearby((spread.Breadth(2, 50),), damping=0.85),),
+    (select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30)),),
+    order=order.ByPrize(),
+)
+
+# what typed edges promise most, and the bridges between the places that the question touches, each a chain of edges.
+AGENTIC = Pipeline(
+    seed.Dense(),
+    (spread.Nearby((spread.BestFirst(),), damping=0.85),),
+    (select.Bridges(3, 0.4), select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30))),
+    order=order.Thread(),
+)
+
+# All of it in a row: touch, explore in waves and by promise, walk, build bridges, hear of the community, leave out what says the same.
+JOURNEY = Pipeline(
+    seed.Dense(),
+    (spread.Nearby((spread.Breadth(1, 50), spread.BestFirst(max_nodes=500)), damping=0.85, starts=3),),
+    (select.Bridges(3), select.Reports(0.2, 1, rest=select.MMR(0.5, 15, 30))),
+    order=order.Thread(),
+)
+
+# Whichever of the four presets the graph and the question want, and why.
+ROUTER = Router(BASELINE, LIGHTWEIGHT, ENTERPRISE, AGENTIC, seed.Dense())
 
 
 def names() -> list[str]:

@@ -1,0 +1,137 @@
+"""Bridges: a tree over the seeds that no later stage takes apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew import Pipeline, recipes
+from clew.graph import UNLIMITED, Edges, Facts, Graph, Labels, Query, Ragged, Seeds, Subgraph
+from clew.order import ByPrize
+from clew.seed import Dense
+from clew.select import MMR, Bridges, Top
+
+QUESTION = np.float32([1, 0])
+
+
+def graph_of(ties, n=10, like=None):
+    like = np.linspace(0.9, 0.1, n) if like is None else np.asarray(like)
+    vectors = np.stack([like, np.sqrt(1 - like**2)], axis=1)
+    return Graph.of([f"text {i}" for i in range(n)], vectors=vectors, edges=Edges.of("tie", *zip(*ties, strict=True)) if ties else Edges())
+
+
+def whole(graph):
+    return Subgraph(np.arange(len(graph), dtype=np.int32))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from([0.5, 1.0])), max_size=25), st.integers(2, 4))
+def test_the_tree_is_kept_joins_what_can_be_joined_and_survives_the_selectors_after_it(ties, k):
+    graph = graph_of(ties)
+    weights = Dense().on(graph)(Query("?", QUESTION)).weights
+    query, seeds = Query("?", QUESTION), Seeds(weights)
+    chosen = Bridges(k, share=1.0).on(graph)(query, seeds, weights, whole(graph), UNLIMITED)
+    network = networkx.Graph([(a, b) for a, b, _ in ties if a != b])
+    network.add_nodes_from(range(10))
+
+    tree = networkx.Graph(list(zip(graph.edges.tails[chosen.edges].tolist(), graph.edges.heads[chosen.edges].tolist(), strict=True)))
+    tree.add_nodes_from(range(k))
+    assert set(tree) == set(chosen.kept.tolist())
+    assert networkx.is_forest(tree)
+    for one in range(k):
+        for other in range(k):
+            assert networkx.has_path(network, one, other) == networkx.has_path(tree, one, other)
+    assert (len(chosen.missing) == 0) == all(networkx.has_path(network, 0, other) for other in range(k))
+    for later in (MMR(0.0, k=1), Top(1)):
+        left = later.on(graph)(query, seeds, weights, chosen, UNLIMITED)
+        assert set(chosen.kept.tolist()) <= set(left.nodes.tolist())
+        assert left.edges.tolist() == chosen.edges.tolist()
+
+
+def test_an_edge_that_has_nothing_to_do_with_the_question_is_no_bridge():
+    graph = graph_of([(0, 2, 1.0), (2, 1, 1.0), (0, 3, 1.0), (3, 4, 1.0), (4, 1, 1.0)], 5, [0.9, 0.9, 0.0, 0.6, 0.6])
+    weights = Dense().on(graph)(Query("?", QUESTION)).weights
+
+    def kept(**settings):
+        chosen = Bridges(2, **settings).on(graph)(Query("?", QUESTION), Seeds(weights), weights, whole(graph), UNLIMITED)
+        return chosen.kept.tolist(), chosen.missing
+
+    assert kept() == ([0, 1, 3, 4], ())  # 0.125 + 0.2 + 0.125 beside 0.275 + 0.275
+    assert kept(max_edge=0.15) == ([0, 1], ((0, 1),))
+    part = replace(whole(graph), nodes=np.int32([0, 1, 2]))
+    chosen = Bridges(2).on(graph)(Query("?", QUESTION), Seeds(weights), weights, part, UNLIMITED)
+    assert chosen.kept.tolist() == [0, 1, 2]
+
+
+def test_what_there_is_no_room_for_is_left_out_and_said():
+    graph = graph_of([(0, 3, 1.0), (3, 1, 1.0), (1, 4, 1.0), (4, 2, 1.0)], 5)
+    weights = Dense().on(graph)(Query("?", QUESTION)).weights
+    one = int(graph.tokens[0])
+    ask = Bridges(3, share=1.0).on(graph)
+    chosen = {room: ask(Query("?", QUESTION), Seeds(weights), weights, whole(graph), room) for room in (5 * one, 4 * one, 2 * one)}
+    assert [found.kept.tolist() for found in chosen.values()] == [[0, 1, 2, 3, 4], [0, 1, 3], []]
+    assert [found.trace.get("left out") for found in chosen.values()] == [None, ["2"], ["1", "2"]]
+    few = ask(Query("?", QUESTION, limit=3), Seeds(weights), weights, whole(graph), UNLIMITED)
+    assert few.kept.tolist() == [0, 1, 3]
+
+
+def test_the_facts_of_a_bridge_are_read_in_the_budget():
+    facts = Facts(
+        ("musk cameo in iron man 2", "iron man 2 starring downey", "dull"),
+        np.float32([[1, 0], [1, 0], [0, 1]]),
+        np.int32([2, 3, 2]),
+        np.int32([3, 1, 3]),
+        Labels.of(["cameo in", "starring", "is"]),
+        Ragged.of([[0], [1], [0]]),
+    )
+    edges = Edges.join([Edges.of("mentions", [0], [2]), Edges.of("fact", [2, 2, 3], [3, 3, 1], facts=[2, 0, 1])])
+    graph = Graph.of(
+        ["a passage on Musk", "a passage on Downey", "Musk", "Iron Man 2"],
+        kinds=["passage", "passage", "entity", "entity"],
+        vectors=np.float32([[0.8, 0.6], [0.6, 0.8], [0, 1], [0, 1]]),
+        facts=facts,
+        edges=edges,
+    )
+    method = Pipeline(Dense(), selects=(Bridges(2), Top()), order=ByPrize())
+    context = method.on(graph)(Query("How?", QUESTION), UNLIMITED)
+    assert [item.text for item in context] == [
+        "musk cameo in iron man 2",
+        "iron man 2 starring downey",
+        "a passage on Musk",
+        "a passage on Downey",
+    ]
+    assert {(tie.tail, tie.head) for tie in context.edges} == {("0", "2"), ("2", "3"), ("3", "1")}
+    assert method.on(graph)(Query("How?", QUESTION, limit=2), UNLIMITED).ids == ["0", "1"]
+    for budget in range(8, context.tokens + 1):
+        assert method.on(graph)(Query("How?", QUESTION), budget).tokens <= budget
+    assert "bridges" in method.on(graph)(Query("How?", QUESTION), UNLIMITED).trace[1].notes
+
+
+def test_a_graph_without_vectors_is_joined_by_hops_and_settings_are_checked():
+    graph = Graph.of(["text"] * 4, edges=Edges.of("tie", [0, 2, 0, 3], [2, 1, 3, 3]))
+    seeds = Seeds(np.zeros(4), terminals=np.int32([0, 1]))
+    chosen = Bridges().on(graph)(Query("?"), seeds, np.ones(4), whole(graph), UNLIMITED)
+    assert chosen.kept.tolist() == [0, 1, 2]
+    for wrong in ({"max_edge": 0.0}, {"share": 2.0}, {"terminals": 0}):
+        with pytest.raises(ValueError, match="got"):
+            Bridges(**wrong)
+
+
+def test_the_presets_and_the_journey_are_told_in_the_trace(embed):
+    import clew
+
+    index = clew.Index.from_documents(
+        ["Anna moved to Rome.", "Rome lies on the Tiber.", "Ben married Anna.", "Cats sleep."], embedder=embed
+    )
+    for name in ("baseline", "lightweight", "enterprise", "agentic", "journey"):
+        context = index.ask("Where does Anna live?", recipe=name)
+        stages = [step.stage.partition("(")[0] for step in context.trace]
+        assert stages[0] == "Dense"
+        assert all(step.seconds >= 0 and step.notes for step in context.trace)
+        assert ("Nearby" in stages) == (name != "baseline")
+        assert ("Bridges" in stages) == (name in ("agentic", "journey"))
+    assert recipes.get("journey") != recipes.get("agentic")
