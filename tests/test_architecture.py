@@ -37,6 +37,7 @@ ALLOWED = {
     "nesting": {"graph"},
     "explain": BASE | {"context"},
     "read": BASE | {"document", "embed", "read", "model", "tokens"},
+    "learned": BASE | {"context"},
     "making": BASE | {"document", "embed", "vectors", "read", "link", "stage"},
     **{stage: BASE | {stage, "model"} for stage in STAGES},
     "pipeline": BASE | {"stage", "context", "render", "explain", "nesting"},

@@ -12,6 +12,7 @@ from clew.context import Context, Step
 from clew.document import Document
 from clew.embed import Embedder, embed_all, unit_rows
 from clew.graph import NOTHING, UNLIMITED, Edges, Graph, Query, Vectors
+from clew.learned import Learned
 from clew.making import LINKS, Failed, graph_of, told, written_about
 from clew.question import checked
 from clew.read import Split, Triple, documents_of
@@ -43,6 +44,7 @@ class Index:
     writers: tuple[Write, ...] = ()
     failed: Failed = ()
     read: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: NOTHING, repr=False)
+    learned: Learned = field(default_factory=Learned, repr=False)
 
     @classmethod
     def from_documents(
@@ -192,6 +194,15 @@ class Index:
         graph, failed = written_about(self.graph, self.embedder, writers, {}, progress)
         return replace(self, graph=graph, writers=(*self.writers, *writers), failed=(*self.failed, *failed))
 
+    def learn(self, context: Context, *, rate: float = 1.0, decay: float = 0.05) -> Index:
+        """Return the index with edges stronger or weaker as a context of "kurisu" says; see `clew.learned.Learned.after`."""
+        learned = self.learned.after(context, self.graph, rate, decay)
+        return replace(self, graph=learned.on(self.graph)[0], learned=learned)
+
+    def forget(self) -> Index:
+        """Return the index as it was before it learnt anything."""
+        return replace(self, graph=self.learned.off(self.graph), learned=Learned())
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the index to a folder, whole or not at all, without the framework objects its documents came as; see `clew.store.save`."""
         from clew.store import save
@@ -245,8 +256,9 @@ class Index:
         embedder, graph, reads = graph_of(documents, facts, *how, dict(self.failed) if free else None)
         chosen = self.writers if writers is None else writers
         graph, failed = written_about(graph, embedder, chosen, known, progress)
+        graph, learned = self.learned.on(graph)
         made = replace(self, graph=graph, embedder=embedder, documents=documents, facts=facts, writers=chosen, read=reads.read)
-        return replace(made, failed=(*reads.failed, *failed))
+        return replace(made, learned=learned, failed=(*reads.failed, *failed))
 
     def answer(
         self,

@@ -90,4 +90,5 @@ def _of_graph(index: Index, left: Graph) -> Index:
         embedder, left = with_vectors(left, None)
     wide = [link for link in index.links if link.corpus_wide]
     stay = left.edges.take(np.flatnonzero(~left.edges.kinds.mask(*(type(link).__name__.lower() for link in wide))))
-    return replace(index, graph=left.linked(Edges.join([stay, *(link.on(left) for link in wide)])), embedder=embedder)
+    graph, learned = index.learned.on(left.linked(Edges.join([stay, *(link.on(left) for link in wide)])))
+    return replace(index, graph=graph, embedder=embedder, learned=learned)

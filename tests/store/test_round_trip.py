@@ -180,7 +180,7 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
 @pytest.mark.parametrize(
     ("kind", "saved"),
     [
-        (Index, "graph embedder documents facts splitter links fitted skipped extractor writers failed read"),
+        (Index, "graph embedder documents facts splitter links fitted skipped extractor writers failed read learned"),
         (
             Document,
             "id text metadata original vector source span parent previous heading embedded_as references format facts",

@@ -162,5 +162,5 @@ def _said(graph: Graph, paths: Paths) -> dict[str, Any]:
             for step in steps
             for row, strength in zip(step.grafts.rows.tolist(), step.grafts.strengths.tolist(), strict=True)
         ),
-        "rewards": tuple((graph.ids[t] if t >= 0 else "", graph.ids[h], change) for step in steps for t, h, change in step.rewards),
+        "rewards": tuple((graph.ids[t] if t >= 0 else "", graph.ids[h], change) for step in paths[0] for t, h, change in step.rewards),
     }

@@ -12,6 +12,7 @@ from clew.document import Document
 from clew.graph import NOTHING, Edges, Facts, Graph, frozen
 from clew.index import Index
 from clew.latent import LatentSemantic
+from clew.learned import Learned
 from clew.read import Triple
 from clew.store.plain import from_json, to_json
 from clew.store.tables import Arrays, Reader, Writer
@@ -31,6 +32,9 @@ def arrays_of(index: Index) -> Arrays:
     to.lists("failed", index.failed)
     to.texts("read.passages", index.read)
     to.lists("read.facts", [[part for triple in said for part in triple] for said in index.read.values()])
+    to.lists("learned.pairs", list(index.learned.strengths))
+    to.numbers("learned.strengths", list(index.learned.strengths.values()), np.float64)
+    to.numbers("learned.built", [index.learned.built[pair] for pair in index.learned.strengths], np.float64)
     if index.embedder.latent is not None:
         _write_latent(to, index.embedder.latent)
     return to.done()
@@ -51,7 +55,14 @@ def index_parts(array: Callable[[str], Any], count: Callable[[str], int], fitted
     failed = tuple((text, reason) for text, reason in of.lists("failed"))
     documents = _read_documents(of, metadata, graph)
     parts = {"graph": graph, "documents": documents, "facts": facts, "skipped": skipped, "failed": failed, "read": read}
+    parts["learned"] = _read_learned(of)
     return parts, _read_latent(of) if fitted else None
+
+
+def _read_learned(of: Reader) -> Learned:
+    pairs = [(tail, head) for tail, head in of.lists("learned.pairs")]
+    columns = (of.numbers(f"learned.{name}").tolist() for name in ("strengths", "built"))
+    return Learned(*(dict(zip(pairs, column, strict=True)) for column in columns))
 
 
 def _triples(of: Reader, names: str) -> Iterator[tuple[str, tuple[Triple, ...]]]:
