@@ -73,7 +73,7 @@ def ways_to_facts(graph: Graph, seeds: Seeds, subgraph: Subgraph, facts: list[in
     stating = {int(graph.edges.facts[edge]): edge for edge in subgraph.edges.tolist()[::-1]}
     score = dict(zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False))
     to_subject = ways(graph, seeds, [int(graph.facts.subjects[fact]) for fact in facts if fact not in score])
-    explained = {}
+    explained: dict[int, tuple[Hop, ...]] = {}
     for fact in facts:
         text, subject, object = graph.facts.texts[fact], int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])
         cost = subgraph.costs.get(stating.get(fact, -1))

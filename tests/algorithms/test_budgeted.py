@@ -212,3 +212,20 @@ def test_rows_that_hold_others_are_those_without_which_a_search_reaches_less(one
     rows = solve(replace(one, budget=10**6, prizes=np.ones(len(one))), "density").rows
     wanted = [not feasible(replace(one, budget=10**6), rows[rows != row]) for row in rows]
     assert holding(one, rows).tolist() == wanted
+
+
+@pytest.mark.parametrize("method", ["tree", "local"])
+def test_a_start_that_is_too_dear_or_an_island_is_refused(method):
+    from clew.algorithms import budgeted
+
+    one = problem(4, [(0, 1), (2, 3)], [1.0, 1.0, 9.0, 9.0], [2, 2, 2, 2], [0], 3)
+    for rows in ([0, 1], [2], [1]):
+        with pytest.raises(ValueError, match="start must be connected with Q and within the budget of 3"):
+            getattr(budgeted, method)(one, budgeted.Solution(np.array(rows, np.int32), 9.0))
+    assert getattr(budgeted, method)(one, budgeted.Solution(np.array([0], np.int32), 1.0)).rows.tolist() == [0]
+
+
+def test_ways_that_prizes_pay_for_find_what_the_cheapest_ways_pass_by():
+    # to 3 the way over 0 costs 4, the way over 1 costs 5 and brings a prize of its own; the budget holds one of them
+    one = problem(4, [(0, 3), (1, 3), (0, 2)], [0, 6.0, 0.1, 10.0], [4, 5, 1, 5], [0, 1], 10)
+    assert solve(one, "priced").rows.tolist() == solve(one, "best").rows.tolist() == [1, 3]

@@ -237,3 +237,13 @@ def test_both_backends_prove_the_same_value():
         assert by_scipy.proved
         assert warm.proved
         assert by_scipy.value == pytest.approx(warm.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["scipy", "highspy"])
+def test_a_solver_prints_nothing(backend, capfd):
+    if backend == "highspy":
+        pytest.importorskip("highspy")
+    for one in [*hard(), *(working_graph(30, seed, share=0.1, connector=seed % 3) for seed in range(6))]:
+        for start in (NOTHING, solve(one, "greedy")):
+            prove(one, start, backend=backend)
+    assert capfd.readouterr() == ("", "")

@@ -3,7 +3,17 @@
     max  sum of prizes     such that  sum of tokens <= budget  and  the choice, with the question, is connected
 
 Every node is in or out by its worth to the whole: a passage of middling prize is taken where it leads to better ones, and a dear one left
-where its tokens buy more elsewhere. See `clew.algorithms.budgeted`.
+where its tokens buy more elsewhere. See `clew.algorithms.budgeted`. Where the usual way to write this down errs, or leaves open:
+
+- "A chosen node has a chosen neighbour" is not connected: two nodes far from the question hold each other up, and its optimum is mostly
+  islands. Here connection is a flow from the question, or all the cuts between it and a node (`clew.algorithms.cuts`).
+- It is not the prize-collecting Steiner tree: that is its Lagrangian relaxation, which misses budgets between two corners of the hull.
+- Growing by prize per token stops before the first connector without a prize, and divides by nothing where one is free. "greedy" is that,
+  kept as a baseline; "density" counts the whole way to a prize.
+- The question counts as a node of the choice, so that without it the rest may be islands; `connected_without_query` forbids them.
+- To how many nodes the question is linked is not said: `q_links`. With all prizes above 0 the best choice fills the budget with
+  anything: `w_min`, and prizes sharpened before.
+- Edges cost nothing in the model, and tokens when they are printed: here no fact is printed for joining, and headings are counted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,21 @@
 """The minimum-cost maximum-influence subgraph: a cheap tree over the terminals, grown by what is cheap for the influence it brings.
 
-AGRAG (arXiv 2511.05549), Definition 1 and Algorithm 1. Its lines 1 to 10 are a Steiner tree on the whole graph (read literally, paths are
-sought inside a tree that is there already); "cost_over_score" as the length solves Definition 1 itself, the sum of c / (s_u + s_v), to the
-same factor of 2 that the paper holds impossible: no triangle inequality is needed for it. The growth is a goal of its own, with the rule
-repaired: see `clew.algorithms.expansion`. Where terminals hang together in parts there is a tree for each part, and the pairs are named.
+AGRAG (arXiv 2511.05549), Definition 1 and Algorithm 1. Where the paper or its authors' code errs, or leaves open, we do this:
+
+- Definition 1 is a Steiner tree with lengths c / (s_u + s_v), and every edge that lines 11 to 15 add makes it worse: two goals, not one.
+  `steiner_weight="cost_over_score"` with `max_steps=0` solves the definition; the growth is a choice beside it.
+- Its ratio to the optimum is called unbounded; it is 2 (1 - 1/k), since the bound of a Steiner tree needs no triangle inequality. The
+  proof of hardness goes the wrong way round; with equal scores any Steiner tree is an instance, which is the right one.
+- Line 1 asks for a tree, and lines 3 to 10 look for paths inside it, which only prunes: the paths are meant on the whole graph.
+- Line 12 takes the neighbour of highest c / s while that is below r, so the worst, and only if all would do; the lowest is meant. Line 13
+  renews r before the addition, one step late; here it is after it.
+- Theorem 3 is false for a sum, which grows at every step; true for a mean, the default. What the code does, s / c against a mean of s c
+  over the first edges, mixes units and runs into its cap. `clew.algorithms.expansion` has both, a counter-example and the proofs.
+- Each step adds a node by one edge, so that the result is a tree; circles come with the edges among the chosen nodes alone: `chords`.
+- Terminals are taken to hang together; the code ties all passages to a node at cost 10. Here there is a tree for each part and the pairs
+  are named, and `bridge_cost` does as the code does and takes the node out again.
+- One terminal has no edge, so r = 0 and nothing grows; here r is infinite, and the best neighbour is taken. A score of 0 is never taken.
+- Costs, the walk and what is damped in it: `clew.select.costs` and `clew.spread.influence`.
 """
 
 from __future__ import annotations
