@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from clew.algorithms.budgeted import Problem, Solution, feasible, solve
 from clew.algorithms.cuts import prove
+from clew.algorithms.programme import Programme
 from clew.algorithms.reduction import reduced
 
 NOTHING = Solution(np.zeros(0, np.int32), 0.0)
@@ -247,3 +248,36 @@ def test_a_solver_prints_nothing(backend, capfd):
         for start in (NOTHING, solve(one, "greedy")):
             prove(one, start, backend=backend)
     assert capfd.readouterr() == ("", "")
+
+
+@st.composite
+def programmes(draw):
+    """A programme over six columns with its rows, limits and sides."""
+    number = st.integers(-3, 3).map(float)
+    rows = draw(st.lists(st.lists(number, min_size=6, max_size=6), min_size=1, max_size=4))
+    limits = np.array(draw(st.lists(st.integers(0, 5).map(float), min_size=len(rows), max_size=len(rows))))
+    prizes = np.array(draw(st.lists(st.sampled_from([0.0, 0.3, 1.0, 2.5]), min_size=6, max_size=6)))
+    upper = np.array(draw(st.lists(st.sampled_from([0.0, 1.0, 1.0]), min_size=6, max_size=6)))
+    return np.array(rows), limits, prizes, upper
+
+
+@settings(max_examples=60)
+@given(programmes(), st.lists(st.floats(0, 2), min_size=4, max_size=4))
+def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_it_is_the_optimum(case, duals):
+    from scipy.sparse import csr_array
+
+    rows, limits, prizes, upper = case
+    programme = Programme(prizes, "scipy")
+    programme.add(csr_array(rows), limits)
+    lower = np.zeros(6)
+    status, x, y = programme.solve(lower, upper, None)
+    assert status == "optimal", "nothing is always a choice"
+    assert programme.bound(y, lower, upper)[0] == pytest.approx(prizes @ x, rel=1e-8, abs=1e-8)
+    assert programme.bound(y, lower, upper)[0] >= prizes @ x - 1e-10
+    assert programme.bound(np.array(duals[: len(rows)]), lower, upper)[0] >= prizes @ x - 1e-10
+    choices = (np.array(list(np.binary_repr(bits, 6)), np.float64) for bits in range(64))
+    best = max(prizes @ one for one in choices if (rows @ one <= limits).all() and (one <= upper).all())
+    state, whole, bound, _ = programme.solve_integer(lower, upper, 0.0, 1000, None)
+    assert state == "optimal"
+    assert prizes @ whole == pytest.approx(best)
+    assert best <= bound <= best + 1e-5 * (1 + best)
