@@ -102,6 +102,14 @@ JOURNEY = Pipeline(
 # Whichever of the four presets the graph and the question want, and why.
 ROUTER = Router(BASELINE, LIGHTWEIGHT, ENTERPRISE, AGENTIC, seed.Dense())
 
+# What the reports on all parts of the corpus say, those most like the question first, from the finest level that fits the budget; what is
+# left of it is for passages.
+GLOBAL = Pipeline(
+    seed.Blend(),
+    selects=(select.Reports(share=1.0, count=None, level="fit", by="question", least=0.0),),
+    order=order.ByPrize(),
+)
+
 
 def names() -> list[str]:
     """Return the names of all recipes, in the order of this page."""

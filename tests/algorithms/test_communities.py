@@ -175,6 +175,12 @@ def test_wrong_parameters_are_said(wrong, message):
         Communities(**wrong)
 
 
+def test_directed_links_are_refused():
+    graph = Graph.of(list("abc"), edges=Edges.of("tie", [0, 1], [1, 2], [1, 1]))
+    with pytest.raises(ValueError, match="undirected"):
+        communities(graph.links(directed=True))
+
+
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_no_links(n):
     found = Graph.of([str(i) for i in range(n)]).part(Communities())

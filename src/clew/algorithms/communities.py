@@ -152,6 +152,8 @@ def found(
     n = len(base[0]) - 1
     strengths = np.bincount(np.repeat(np.arange(n), np.diff(base[0])), weights=base[2], minlength=n).astype(np.float64)
     alone: Number = np.arange(n, dtype=np.uint32)
+    if not np.allclose(np.bincount(base[1], weights=base[2], minlength=n), strengths):
+        raise ValueError("communities are of undirected links: what comes into a node has another weight than what goes out of it")
     if not strengths.sum() > 0:
         return [alone]
     scale = resolution / strengths.sum()

@@ -22,7 +22,7 @@ class Dense:
             all, exactly. nearest, exact_below: see there.
     """
 
-    kinds: tuple[str, ...] = ("passage", "report")
+    kinds: tuple[str, ...] = ("passage",)
     index: HNSW | None = None
     nearest: int = 200
     exact_below: int = 50_000

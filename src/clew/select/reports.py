@@ -60,7 +60,7 @@ class Reports:
             raise TypeError(f"rest is a select stage, such as Top(); got a {type(self.rest).__name__}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
-        rest, told = self.rest.on(graph), graph.part(_Told())
+        rest, told = self.rest.on(graph), graph.part(Told())
 
         def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
             others: Subgraph
@@ -140,8 +140,8 @@ class Reports:
 
 
 @dataclass(frozen=True)
-class _Told:
-    """The part that knows the reports of every level; one that names no level is of level 0."""
+class Told:
+    """The part that knows the rows of the reports of every level; one that names no level is of level 0."""
 
     def of(self, graph: Graph) -> dict[int, Rows]:
         levels: dict[int, list[int]] = {}
