@@ -20,7 +20,7 @@ MODULES = {
 
 STAGES = ("seed", "spread", "select", "order", "link")
 BASE = {"graph", "algorithms"}
-ABOVE = {"index", "where", "narrow", "store", "build", "write", "measure", "show", "cli", "__main__", "recipes"}
+ABOVE = {"index", "cite", "where", "narrow", "store", "build", "write", "measure", "show", "cli", "__main__", "recipes"}
 ALLOWED = {
     "graph": {"graph"},
     "algorithms": BASE,

@@ -12,7 +12,8 @@ import pytest
 
 import clew
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
@@ -67,3 +68,19 @@ def test_the_first_command_answers_over_real_input(tmp_path):
     said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
     assert "harmonic mean" in said.partition("sources:")[0]
     assert file in said.partition("sources:")[2]
+
+
+def test_both_chatbots_answer_over_the_folder_of_many_scripts():
+    pytest.importorskip("langchain")
+    pytest.importorskip("langchain_clew")
+    pytest.importorskip("llama_index.retrievers.clew")
+    line = next(line for line in README.splitlines() if "examples/chat_" in line)
+    _, *chats = line.split(" && ")
+    said = [
+        subprocess.run([sys.executable, *shlex.split(chat)[1:]], capture_output=True, encoding="utf-8", check=True, cwd=ROOT).stdout
+        for chat in chats
+    ]
+    assert "Jonas Lund, Marta's brother, is its coxswain. [" in said[0]
+    assert "1871" in said[0]
+    assert "الخامسة" in said[1]
+    assert "ferry.zh.txt" in said[1]

@@ -1,6 +1,6 @@
 """clew: from what a retriever finds to what a language model should read."""
 
-from clew import link, order, recipes, seed, select, spread
+from clew import cite, link, order, recipes, seed, select, spread
 from clew.context import Context, Item, Step
 from clew.document import Document
 from clew.embed import Embedder
@@ -27,6 +27,7 @@ __all__ = [
     "Step",
     "Subgraph",
     "Triples",
+    "cite",
     "estimate",
     "link",
     "narrow",

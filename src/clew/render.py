@@ -16,11 +16,12 @@ class Render:
     Attributes:
         style: "bullets" (`- text`), "triples" (the same, with facts as `(subject, relation, object)`), "numbered" (`[1] text`, to be
             cited) or "plain".
-        headings: write `# Title > Section` above a run of items that share one.
+        headings: write `# Title > Section` above a run of items that share one. first: the number that "numbered" begins with.
     """
 
     style: str = "bullets"
     headings: bool = True
+    first: int = 1
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
@@ -29,7 +30,7 @@ class Render:
     def pieces(self, graph: Graph, reading: Reading) -> list[str]:
         """Return the printed text of each entry, its heading line included; the page is these joined by line ends."""
         pieces, above = [], ""
-        for number, (node, fact) in enumerate(zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True), 1):
+        for number, (node, fact) in enumerate(zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True), self.first):
             mark = {"numbered": f"[{number}] ", "plain": ""}.get(self.style, "- ")
             if self.style == "triples" and node < 0:
                 mark = ""

@@ -1,0 +1,82 @@
+"""Citations point at the items that stand behind their numbers; quotes are what the context says, and no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clew
+from clew.cite import cited, quoted
+
+DOCUMENTS = [
+    clew.Document("anna", "Anna married Ben. They met in Rome, in the rain.", {"title": "Anna"}),
+    clew.Document("ben", "Ben lives on Corfu. He builds boats.", {"title": "Ben"}),
+    clew.Document("corfu", "Corfu is a Greek island. It has olive trees.", {"title": "Corfu"}),
+    clew.Document("北京", "北京在中国。上海很大。", {"title": "城市"}),
+]
+INDEX = clew.Index.from_documents(DOCUMENTS, extractor=clew.Names())
+
+
+@pytest.mark.parametrize("recipe", clew.recipes.names())
+@pytest.mark.parametrize("first", [1, 7])
+def test_the_numbers_of_a_page_are_those_of_its_items(recipe, first):
+    method = clew.recipes.get(recipe)
+    if not hasattr(method, "render"):
+        pytest.skip("this method renders in a way of its own")
+    context = INDEX.ask("Where does Anna's husband Ben live?", recipe=replace(method, render=clew.Render("numbered", first=first)))
+    at = 0
+    for number, item in enumerate(context, first):
+        at = context.text.index(f"[{number}] {item.text}", at)
+    assert f"[{first + len(context)}]" not in context.text
+    assert context.tokens <= 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("He lives on Corfu [2][1], since 2001 [2].", [2, 1]),
+        ("So it is [1, 3; 4] and 【2】.", [1, 3, 4, 2]),
+        ("All of it [1-3] [^4].", [1, 2, 3, 4]),
+        ("Nothing [0] [5] [1234567] [a] (1) [] [1.5] [3–1]", []),
+        ("", []),
+    ],
+)
+def test_citations_are_read_as_models_write_them(text, numbers):
+    items = list("abcd")
+    assert cited(text, items) == {number: items[number - 1] for number in numbers}
+    assert list(cited(text, items)) == numbers
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Where does Ben live?", "Ben lives on Corfu."),
+        ("Who did Anna marry?", "Anna married Ben."),
+        ("Which island has olive trees?", "It has olive trees."),
+        ("北京在哪里？", "北京在中国。"),
+    ],
+)
+def test_the_sentence_that_answers_is_quoted_with_its_number(question, said):
+    context = INDEX.ask(question, recipe="fused")
+    lines = quoted(context).splitlines()
+    number = 1 + next(i for i, item in enumerate(context) if said in item.text)
+    assert f"{said} [{number}]" in lines
+
+
+@given(st.text(st.sampled_from("Anna Ben Corfu live rain 北京 . ? xyz"), max_size=40).filter(str.strip), st.integers(1, 4))
+def test_quotes_are_few_in_order_and_stand_where_they_are_cited(question, most):
+    context = INDEX.ask(question)
+    lines = quoted(context, most).splitlines()
+    assert len(lines) <= most
+    numbers = [int(line.rpartition("[")[2].rstrip("]")) for line in lines]
+    assert numbers == sorted(numbers)
+    for line, number in zip(lines, numbers, strict=True):
+        assert line.rpartition(" [")[0] in " ".join(context.items[number - 1].text.split())
+    assert bool(lines) == bool(len(context))
+
+
+def test_no_context_no_quotes():
+    assert quoted(INDEX.ask("Ben", where={"title": "nobody"})) == ""
