@@ -150,6 +150,16 @@ def test_one_call_opens_and_compares_a_folder_and_says_the_same_again(folder):
     assert "Note: 3 questions are too few for intervals to be trusted." in text
 
 
+def test_an_extractor_reads_the_facts_in_the_place_of_the_folders(folder):
+    def shouts(text):
+        return [(text.partition("\n")[0], "shouts", text.split()[-1].upper())]
+
+    found = command(folder.path, ["hipporag"], ks=(1,), budgets=(), extractor=shouts)
+    assert "5 facts" in found.index
+    assert any(note.startswith("the facts were read by <function") for note in found.notes)
+    assert not command(folder.path, ["hipporag"], ks=(1,), budgets=(), facts="none", vectors=False).notes[1:]
+
+
 def test_what_cannot_be_measured_is_refused(opened):
     with pytest.raises(ValueError, match="at least one method"):
         compare(opened, [])

@@ -8,6 +8,7 @@ import json
 from clew.cli.terminal import say, watched
 from clew.measure import command, prepare
 from clew.measure.compare import BUDGETS, KS
+from clew.read import Names
 
 
 def measure(options: argparse.Namespace) -> int:
@@ -27,6 +28,7 @@ def measure(options: argparse.Namespace) -> int:
         embedder=options.embedder,
         vectors=not options.own_vectors,
         facts=options.facts,
+        extractor=Names() if options.names else None,
         seed=options.seed,
         progress=watched(),
     )

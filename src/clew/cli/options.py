@@ -133,6 +133,9 @@ def _measure(measure: argparse.ArgumentParser) -> None:
     measure.add_argument(
         "--facts", choices=("any", "triples", "surface_triples", "none"), default="any", help="which of the folder's triples (default: any)"
     )
+    measure.add_argument(
+        "--names", action="store_true", help="facts read by clew.Names() in the place of the folder's, without the folder's vectors"
+    )
     measure.add_argument("--seed", type=int, default=0, metavar="N", help="of the intervals' resampling (default: 0)")
     measure.add_argument("--intervals", action="store_true", help="write every difference and its interval")
     measure.add_argument("--json", action="store_true", help="as JSON")

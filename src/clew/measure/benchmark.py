@@ -100,9 +100,10 @@ class Benchmark:
         triples = sum(map(len, self.facts.values()))
         return f"Benchmark({self.name!r}: {len(self.documents):,} passages, {len(self.questions):,} questions, {triples:,} triples)"
 
-    def index(self, *, count: Callable[[str], int] | None = None, progress: bool = False) -> Index:
-        """Return the index of the corpus. Args: `count`, `progress` as in `clew.Index.from_documents`."""
-        return Index.from_documents(self.documents, embedder=self.embedder, facts=self.facts, count=count, progress=progress)
+    def index(self, *, count: Callable[[str], int] | None = None, extractor: Any = None, progress: bool = False) -> Index:
+        """Return the index of the corpus. Args: `count`, `extractor`, `progress` as in `clew.Index.from_documents`."""
+        how = {"embedder": self.embedder, "facts": self.facts, "extractor": extractor, "count": count, "progress": progress}
+        return Index.from_documents(self.documents, **how)
 
 
 def _documents(path: Path) -> tuple[Document, ...]:

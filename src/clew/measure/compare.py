@@ -153,6 +153,7 @@ def command(
     vectors: bool | str = True,
     facts: Literal["any", "triples", "surface_triples", "none"] = "any",
     names: Names = "ascii",
+    extractor: Any = None,
     samples: int = 10_000,
     seed: int = 0,
     progress: bool = False,
@@ -160,10 +161,16 @@ def command(
     """Return the comparison that `clew measure FOLDER` prints: a folder opened (see `Benchmark.open`), its recipes compared.
 
     Args:
-        recipe_names: the recipes; none for all of them. The rest is as in `Benchmark.open` and `compare`.
+        recipe_names: the recipes; none for all of them. extractor: reads facts in the place of the folder's; the folder's vectors, which
+            are of the folder's facts alone, are then left aside. The rest is as in `Benchmark.open` and `compare`.
     """
+    if extractor is not None:
+        vectors, facts = False, "none"
     benchmark = Benchmark.open(folder, embedder=embedder, vectors=vectors, facts=facts, names=names)
-    return compare(benchmark, tuple(recipe_names) or recipes.names(), ks, budgets, baseline, samples, seed, progress=progress)
+    index = None if extractor is None else benchmark.index(extractor=extractor, progress=progress)
+    chosen = tuple(recipe_names) or recipes.names()
+    found = compare(benchmark, chosen, ks, budgets, baseline, samples, seed, index=index, progress=progress)
+    return found if index is None else replace(found, notes=(*found.notes, f"the facts were read by {extractor!r}"))
 
 
 def _named(methods: Sequence[str] | Mapping[str, str | Method], baseline: str) -> dict[str, Method]:
