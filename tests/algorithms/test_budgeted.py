@@ -229,3 +229,9 @@ def test_ways_that_prizes_pay_for_find_what_the_cheapest_ways_pass_by():
     # to 3 the way over 0 costs 4, the way over 1 costs 5 and brings a prize of its own; the budget holds one of them
     one = problem(4, [(0, 3), (1, 3), (0, 2)], [0, 6.0, 0.1, 10.0], [4, 5, 1, 5], [0, 1], 10)
     assert solve(one, "priced").rows.tolist() == solve(one, "best").rows.tolist() == [1, 3]
+
+
+def test_the_bound_takes_the_share_that_fits_of_the_last_row():
+    one = problem(2, [], [0.25, 1.0], [1, 6], [0, 1], 6)
+    assert upper_bound(one) == pytest.approx(0.25 + 5 / 6)
+    assert solve(one, "best").value == 1.0

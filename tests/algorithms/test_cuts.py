@@ -281,3 +281,16 @@ def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_i
     assert state == "optimal"
     assert prizes @ whole == pytest.approx(best)
     assert best <= bound <= best + 1e-5 * (1 + best)
+
+
+def test_a_choice_that_is_hardly_better_is_not_fixed_away():
+    from clew.algorithms.cuts import _base, _fix, _State
+
+    one = problem(3, [(0, 1), (1, 2)], [1.001, 1.0, 0.9], [1, 1, 1], [0, 1, 2], 1)
+    state = _State(one, Solution(np.array([1], np.int32), 1.0), 9, None, reduced(one))
+    programme, lower, upper = Programme(one.prizes, "scipy"), np.zeros(3), np.ones(3)
+    programme.add(*_base(one))
+    bound, left = programme.bound(programme.solve(lower, upper, None)[2], lower, upper)
+    _fix(state, bound, left, lower, upper)
+    assert (lower[0], upper[0]) in ((0, 1), (1, 1)), "0.1 % better"
+    assert upper[2] == 0, "what is worse is"
