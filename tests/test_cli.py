@@ -290,3 +290,17 @@ def test_names_give_the_recipes_on_facts_something_to_walk_on(capsys, tmp_path):
     asked = ("ask", tmp_path, "Who killed the Minotaur?", "--recipe", "hipporag", "--json")
     facts = [json.loads(run(capsys, *asked, *more)[1])["trace"][0]["notes"]["facts"] for more in ((), ("--names",))]
     assert facts[0] == 0 < facts[1]
+
+
+def test_reports_are_written_and_read_by_global(capsys, folder, tmp_path):
+    code, out, _ = run(capsys, "index", folder, "-o", tmp_path / "told.clew", "--reports")
+    assert code == 0
+    assert re.search(r"[1-9]\d* reports", out)
+    code, out, err = run(capsys, "ask", tmp_path / "told.clew", "What is all of this about?", "--recipe", "global", "--json")
+    assert code == 0, err
+    items = json.loads(out)["items"]
+    assert items[0]["role"] == "report"
+    assert items[0]["why"][0]["source"] == "question"
+    code, _, err = run(capsys, "ask", tmp_path / "told.clew", "What?", "--reports")
+    assert code == 2
+    assert "--reports belongs to `clew index`" in err

@@ -40,7 +40,7 @@ def _extractor(options: argparse.Namespace) -> Triples:
     return Triples(model_of(options.model), rounds=options.rounds, workers=options.workers, answers=known)
 
 
-KINDS = ("section", "passage", "sentence", "entity")
+KINDS = ("section", "passage", "sentence", "entity", "report")
 
 
 def _several(kind: str) -> str:

@@ -112,6 +112,9 @@ def _reading(command: argparse.ArgumentParser) -> Any:
         metavar="NAME",
         help="a sentence-transformers model (default: clew's own, fitted to what is read); give it again to ask an index made with it",
     )
+    command.add_argument(
+        "--reports", action="store_true", help="write reports on communities, without a model, for the recipes global and enterprise"
+    )
     command.add_argument("--facts", type=Path, metavar="FILE", help="JSON: {document id: [[subject, relation, object], ...]}")
     extractors = command.add_mutually_exclusive_group()
     extractors.add_argument(
@@ -238,6 +241,7 @@ ASK = """examples:
   clew ask docs/ "..." --budget 500 --explain                  why each item is there, what was left out
   clew ask docs/ "..." --names --recipe hipporag --style numbered   a walk over names and facts, items numbered to be cited
   clew ask docs/ "..." --where file_name=jobs.md --where file_name=queues.md
+  clew ask docs/ "What is all of this about?" --reports --recipe global   reports on the parts of the corpus
   clew ask docs/ "..." --json | jq '.items[].id'
   clew ask docs/ "..." --html why.html                         a page that shows the way to every item
 

@@ -29,6 +29,8 @@ def opened(options: argparse.Namespace) -> Index:
         remark(f"read {len(index):,} documents ({_passages(index):,} passages) in {seconds:.1f} s{hint}")
         return index
     fixed = [name for name in ("tokens", "facts") if getattr(options, name) is not None]
+    if getattr(options, "reports", False):
+        fixed.append("reports")
     if fixed:
         raise ValueError(f"{options.source} is an index, made already: --{fixed[0]} belongs to `clew index`")
     return Index.load(path, embedder=options.embedder)
@@ -46,6 +48,10 @@ def made(options: argparse.Namespace, extractor: Any = None) -> Index:
         splitter=splitter_of(options),
         progress=watched(),
     )
+    if getattr(options, "reports", False):
+        from clew.write import Reports
+
+        index = index.written(Reports(level=None), progress=watched())
     if index.skipped:
         remark(skipped(index.skipped))
     if index.failed:
