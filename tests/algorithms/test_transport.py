@@ -74,6 +74,7 @@ def test_bounds_stand_on_either_side(graphs, weight):
     value, _ = conditional_gradient(*graphs, np.eye(len(graphs[0])) / len(graphs[0]), weight)
     costs = transport._third_lower_bound(*graphs, weight)
     least = costs[np.arange(len(costs)), transport._assignment(costs)].mean()
+    assert transport._first_lower_bound(*graphs, weight) <= least + 1e-12
     assert max(costs.min(axis=1).mean(), costs.min(axis=0).mean()) <= least + 1e-12
     assert least <= value + 1e-9
     assert value <= bound(*graphs, weight) + 1e-12

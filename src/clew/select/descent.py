@@ -41,7 +41,7 @@ class Descent:
         n_loc: the most nodes of the surroundings. semantic: edges of kind "similar" count from this weight on.
         reward, penalty_share: how much a question would change edges in all, and the share of it for penalties; see `Index.learn`.
         likeness: a container is as similar to the question as the "mean" of what is in it, or as the "best" of it.
-        bisect: find the longest fusion by bisection, not one by one.
+        bisect: find the longest fusion by bisection, as the paper's complexity has it, not one by one.
         paths: descend so often, each time to an end where none has been.
         last: read so many nodes of the path; 1 is the most to the point, None all of it and then the rest of the corpus.
         broad: read from the beginning of the path, not from its end. window: read so many neighbours of what the path ends with.
@@ -55,12 +55,12 @@ class Descent:
     sharpness: float = 1.0
     graft_rate: float = 0.1
     graft_similarity: float = 0.5
-    n_loc: int = 64
+    n_loc: int = 32
     semantic: float = 0.8
     reward: float = 0.1
     penalty_share: float = 0.5
     likeness: str = "best"
-    bisect: bool = False
+    bisect: bool = True
     paths: int = 5
     last: int | None = None
     broad: bool = False

@@ -157,6 +157,9 @@ def longest(bisect: bool, slots: IntRows, allowed: Callable[[IntRows], Verdict],
         while low < high and test(low + 1):
             low += 1
         return slots[:low]
+    if low < high and test(high):
+        return slots
+    high = max(low, high - 1)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if test(middle) else (low, middle - 1)

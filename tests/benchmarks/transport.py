@@ -1,0 +1,120 @@
+"""Is a change of a small graph small?  Tests per second by bounds and warm starts, beside POT's plain distance.
+
+    python tests/benchmarks/transport.py --sizes 16 32 64 --tests 200
+
+The tests are those that descents through the standard library's documentation really made (see kurisu.py), with surroundings of the given
+size; then the same pairs with thresholds that make all of them plainly accepted, plainly rejected, or left to the solver. POT is given the
+graph with the fused node and its added masses, as `ot.gromov.fused_gromov_wasserstein2(...) <= threshold`. Every pair is asked of both,
+one after the other; processor time. `agree`: the share of equal decisions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import warnings
+from dataclasses import dataclass, replace
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
+
+from kurisu import MODULES, corpus
+
+import clew
+from clew import recipes
+from clew.algorithms import neighbourhood, transport
+
+
+@dataclass(frozen=True, eq=False)
+class Test:
+    """One question of a descent: what `accepted` was given, and the same as two graphs with masses."""
+
+    given: tuple[Any, Any, Any]
+    most: float
+    reduced: tuple[Any, ...]
+
+
+def met(size: int, wanted: int, modules: list[str]) -> list[Test]:
+    """The tests of descents with surroundings of so many nodes, in their order."""
+    documents, asked = corpus(modules, 200, 0)
+    index = clew.Index.from_documents(documents, splitter=clew.Splitter(120, sentences=True))
+    method = recipes.get("kurisu")
+    method = replace(method, selects=(replace(method.selects[0], n_loc=size),))
+    found: list[Test] = []
+    inner = neighbourhood.accepted
+
+    def record(content: Any, one: Any, other: Any, most: float, content_weight: float = 0.5) -> Any:
+        if len(content) == size:
+            found.append(Test((content, one, other), most, reduced(content, one, other)))
+        return inner(content, one, other, most, content_weight)
+
+    neighbourhood.accepted = record
+    for question, _, _ in asked:
+        if len(found) >= wanted:
+            break
+        index.ask(question, recipe=method, budget=500)
+    neighbourhood.accepted = inner
+    return found[:wanted]
+
+
+def reduced(content: Any, one: Any, other: Any) -> tuple[Any, ...]:
+    """One node for all slots of the other graph that are at no distance from each other."""
+    first = (other <= 1e-12).argmax(axis=1)
+    kept, slots = np.unique(first, return_inverse=True)
+    masses = np.bincount(slots) / len(first)
+    return content[:, kept].copy(), one, other[np.ix_(kept, kept)].copy(), np.full(len(one), 1 / len(one)), masses
+
+
+def plain(ot: Any, test: Test, most: float) -> bool:
+    content, one, other, mass, masses = test.reduced
+    return bool(ot.gromov.fused_gromov_wasserstein2(content, one, other, mass, masses, "square_loss", alpha=0.5) <= most)
+
+
+def thresholds(tests: list[Test], mixture: str) -> list[float]:
+    """What each test is asked against: the descent's own threshold, or one that makes the answer plain, or far from it."""
+    found = []
+    for test in tests:
+        bound = transport.bound(*test.given)
+        costs = transport._third_lower_bound(*test.given, 0.5)
+        least = costs[np.arange(len(costs)), transport._assignment(costs)].mean()
+        found.append({"real": test.most, "accepted": 1.01 * bound, "rejected": 0.5 * least, "solver": (least + bound) / 2}[mixture])
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[16, 32, 64], help="nodes of the surroundings")
+    parser.add_argument("--tests", type=int, default=200, help="tests of each size")
+    parser.add_argument("--modules", type=int, default=40, help="modules of the standard library")
+    args = parser.parse_args()
+    import ot
+
+    warnings.simplefilter("ignore")
+    print("nodes mixture   tests  accepted  by bound/lower/solver   ours/s   POT/s   ratio  agree")
+    for size in args.sizes:
+        tests = met(size, args.tests, list(MODULES[: args.modules]))
+        for mixture in ("real", "accepted", "rejected", "solver"):
+            by = dict.fromkeys(("bound", "lower bound", "solver"), 0)
+            ours = theirs = 0.0
+            agree = yes = 0
+            for test, most in zip(tests, thresholds(tests, mixture), strict=True):
+                begun = process_time()
+                verdict = transport.accepted(*test.given, most)
+                between = process_time()
+                other = plain(ot, test, most)
+                theirs += process_time() - between
+                ours += between - begun
+                by[verdict.by] += 1
+                yes += verdict.accepted
+                agree += verdict.accepted == other
+            n = max(1, len(tests))
+            decided = "/".join(map(str, by.values()))
+            rates = f"{n / ours:8.0f} {n / theirs:7.0f} {theirs / ours:6.1f}x"
+            print(f"{size:5} {mixture:9} {len(tests):5} {yes / n:9.2f}  {decided:>20} {rates} {agree / n:6.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
