@@ -4,11 +4,12 @@
     python tests/benchmarks/da_rag.py FOLDER --parts quality levels sweep ablations time
 
 quality: QRScore, density, diameter and mean similarity of what each method takes of a layer, all measured on the layer's own edges: chunks
-that relations join; entities that facts join or that are alike. Others take as many nodes as the community has ("nodes"), or of chunks as
-many as fit in its tokens ("tokens"): the nearest (dense), the highest of HippoRAG 2's walk, the first of a breadth-first search from the
-nearest, and the nearest of the Louvain community (networkx, seed 0) whose mean is highest. The question is whether another part is at least
-as dense and has a higher QRScore. levels: how often each level of the fallback chain answers, and the recall where it does. sweep: k of the
-similarity layer. ablations: the paper's. time: whole questions, render included, beside runs of igraph's PRPACK on the same graph.
+that relations join, entities that facts join, entities that are alike. Others take as many nodes as the community has ("nodes"), or of
+chunks as many as fit in its tokens ("tokens"): the nearest (dense), the highest of HippoRAG 2's walk, the first of a breadth-first search
+from the nearest, and the nearest of the Louvain community (networkx, seed 0) whose mean is highest. The question is whether another part
+is at least as dense and has a higher QRScore.
+levels: how often each level of the fallback chain answers, and the recall where it does. sweep: k of the similarity layer. ablations: the
+paper's, and other settings. time: whole questions, render included, beside runs of igraph's PRPACK on the same graph.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ import numpy as np
 from steiner import wanted
 
 from clew import recipes
-from clew.algorithms.layers import ChunkLayer, KnowledgeLayer, SimilarityLayer
+from clew.algorithms.layers import ChunkLayer, KnowledgeLayer, Layer, SimilarityLayer
 from clew.algorithms.rank import best
-from clew.graph import Edges, Graph, Links, Query, Seeds, Subgraph, frozen
+from clew.graph import Graph, Links, Query, Seeds, Subgraph, frozen
 from clew.index import Index
 from clew.measure import Benchmark, compare, quality
 from clew.measure.metrics import by_score, recall
 from clew.methods.da_rag import DaRag
-from clew.select.communities import CHUNKS, Candidate
+from clew.select.communities import ALIKE, CHUNKS, FACTS, Candidate
 
 PARTS = ("quality", "levels", "sweep", "ablations", "time")
 BUDGET = 1024
@@ -42,24 +43,18 @@ VARIANTS = {
 }
 
 
-def layers_of(graph: Graph) -> dict[str, tuple[Any, Links]]:
-    """The rows and links of both levels."""
-    chunks, facts, alike = graph.part(ChunkLayer()), graph.part(KnowledgeLayer()), graph.part(SimilarityLayer())
-    ends = [np.concatenate([getattr(layer.links, end) for layer in (facts, alike)]) for end in ("sources", "targets")]
-    return {"chunks": (chunks.rows, chunks.links), "entities": (facts.rows, graph.linked(Edges.of("both", *ends)).links())}
+def layers_of(graph: Graph) -> dict[str, Layer]:
+    return {CHUNKS: graph.part(ChunkLayer()), FACTS: graph.part(KnowledgeLayer()), ALIKE: graph.part(SimilarityLayer())}
 
 
 def questions_of(benchmark: Benchmark, index: Index) -> list[Query]:
     return [Query(question.text, np.float32(index.embedder.question(question.text))) for question in benchmark.questions]
 
 
-def taken(found: list[Candidate], level: str) -> np.ndarray:
-    """The nodes of the kept communities that score highest: of chunks, or of each layer of entities."""
-    chosen: dict[str, Candidate] = {}
-    for one in sorted((one for one in found if one.kept and (one.layer == CHUNKS) == (level == "chunks")), key=lambda one: -one.score):
-        chosen.setdefault(one.layer, one)
-    rows = [one.community.rows for one in chosen.values()]
-    return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int32)
+def taken(found: list[Candidate], layer: str) -> np.ndarray:
+    """The nodes of the kept community of a layer that scores highest."""
+    kept = [one for one in found if one.kept and one.layer == layer]
+    return max(kept, key=lambda one: one.score).community.rows if kept else np.zeros(0, np.int32)
 
 
 def louvain(rows: np.ndarray, links: Links) -> list[np.ndarray]:
@@ -115,7 +110,8 @@ class _On:
 
 class _Louvain(_On):
     def of(self, graph: Graph) -> Any:
-        return louvain(*layers_of(graph)[self.stage])
+        layer = layers_of(graph)[self.stage]
+        return louvain(layer.rows, layer.links)
 
 
 def first_in(graph: Graph, order: list[int], tokens: int) -> list[int]:
@@ -136,8 +132,9 @@ def qualities(benchmark: Benchmark, index: Index) -> Iterator[str]:
         "| layer | equal | method | nodes | tokens | QRScore | density | diameter | similarity | denser and nearer |\n|:--|:--|:--|"
         + "--:|" * 7
     )
-    for level, (rows, links) in layers_of(graph).items():
-        for equal in ("nodes", "tokens") if level == "chunks" else ("nodes",):
+    for level, layer in layers_of(graph).items():
+        rows, links = layer.rows, layer.links
+        for equal in ("nodes", "tokens") if level == CHUNKS else ("nodes",):
             figures, beaten = defaultdict[str, list[Any]](list), Counter[str]()
             for query in queries:
                 parts: dict[str, Any] = {}

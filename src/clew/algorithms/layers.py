@@ -127,6 +127,18 @@ class Mentioned:
         return Ragged(frozen(starts, np.int64), frozen(owners[order], np.int32))
 
 
+@dataclass(frozen=True)
+class Described:
+    """The part that knows whose vector speaks for each node: that of its description, where one was written and embedded, else its own."""
+
+    def of(self, graph: Graph) -> Rows:
+        speaker = np.arange(len(graph))
+        told = graph.rows("description")
+        told = told[(graph.read_from.lengths[told] == 1) & graph.vectors[told].any(axis=1)]
+        speaker[graph.read_from.values[graph.read_from.starts[told]]] = told
+        return frozen(speaker, np.int32)
+
+
 def _layer(graph: Graph, rows: Rows, kind: str, edges: Edges | None) -> Layer:
     links = graph.links((kind,)) if edges is None else graph.linked(edges).links()
     return Layer(rows, links, trussness(links))

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.community import Community, Found, induced, search
-from clew.algorithms.layers import ChunkLayer, KnowledgeLayer, Layer, Mentioned, SimilarityLayer
+from clew.algorithms.layers import ChunkLayer, Described, KnowledgeLayer, Layer, Mentioned, SimilarityLayer
 from clew.algorithms.rank import best
 from clew.graph import UNLIMITED, Floats, Graph, Query, Rows, Seeds, Subgraph, frozen
 from clew.select.costs import similarities
@@ -104,7 +104,7 @@ class Communities:
     def finder(self, graph: Graph) -> Callable[[Query, Seeds, Subgraph], list[Candidate]]:
         """Return what finds the communities of a question in all layers, none of them kept yet."""
         chunks = graph.part(ChunkLayer(self.hub_cap, self.min_support, self.shared))
-        facts, mentioned = graph.part(KnowledgeLayer()), graph.part(Mentioned())
+        facts, mentioned, speaker = graph.part(KnowledgeLayer()), graph.part(Mentioned()), graph.part(Described())
         fine = {FACTS: facts} | ({ALIKE: graph.part(SimilarityLayer(self.k_neighbor))} if self.similarity_layer else {})
 
         def find(query: Query, seeds: Seeds, candidates: Subgraph) -> list[Candidate]:
@@ -112,7 +112,8 @@ class Communities:
             offered[candidates.nodes] = True
             worth = np.zeros(len(graph))
             rows = chunks.rows[offered[chunks.rows]]
-            worth[rows] = similarities(graph.vectors[rows], query.vector) if query.given is None else seeds.weights[rows]
+            given = query.given is not None
+            worth[rows] = seeds.weights[rows] if given else similarities(graph.vectors[speaker[rows]], query.vector)
             rows = rows[worth[rows] > 0]
             found, work = list[Candidate](), frozen([], np.int32)
             if self.chunk_layer:

@@ -1,0 +1,69 @@
+"""Verdicts of a language model in both orders, with models whose bias is known."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from clew.measure.judge import MEASURES, OVERALL, answers_of, judge, verdict
+
+QUESTIONS = [f"question {i}" for i in range(8)]
+GOOD, BAD = [f"a long and good answer {i}" for i in range(8)], [f"short {i}" for i in range(8)]
+
+
+def says(choose):
+    """A model that prefers by `choose(first answer, second answer)`, in all measures."""
+
+    def model(prompt):
+        first, second = re.search(r"Answer 1:\n(.*)\n\nAnswer 2:\n(.*)\n\nReply", prompt).groups()
+        return json.dumps(dict.fromkeys([*MEASURES, OVERALL], choose(first, second)))
+
+    return model
+
+
+def longer(first, second):
+    return 1 if len(first) > len(second) else 2
+
+
+def test_the_better_wins_in_both_orders():
+    found = judge(says(longer), QUESTIONS, GOOD, BAD)
+    assert set(found.wins.values()) == set(found.low.values()) == {1.0}
+    assert judge(says(longer), QUESTIONS, BAD, GOOD).wins[OVERALL] == 0.0
+    assert (found.questions, found.steady, found.failed) == (8, 1.0, ())
+
+
+def test_a_model_that_always_prefers_the_first_place_decides_nothing():
+    found = judge(says(lambda first, second: 1), QUESTIONS, GOOD, BAD)
+    assert set(found.wins.values()) == {0.5}
+    assert found.steady == 0.0
+
+
+def test_questions_that_could_not_be_judged_are_left_out_with_the_reason():
+    def model(prompt):
+        return "?" if "question 3" in prompt else says(longer)(prompt)
+
+    found = judge(model, QUESTIONS, GOOD, BAD)
+    assert found.questions == 7
+    assert [place for place, _ in found.failed] == [3]
+    assert "no JSON" in found.failed[0][1]
+    with pytest.raises(ValueError, match="none of the 8 questions"):
+        judge(lambda prompt: "?", QUESTIONS, GOOD, BAD)
+    with pytest.raises(ValueError, match="as many answers"):
+        judge(model, QUESTIONS, GOOD, BAD[1:])
+
+
+def test_a_reply_is_read_as_it_is_likely_to_come():
+    reply = {"Comprehensiveness": "1", "diversity": 2, "empowerment": "Answer 2", "overall": 1}
+    assert verdict(f"Here: {json.dumps(reply)}") == {"comprehensiveness": 1, "diversity": 2, "empowerment": 2, "overall": 1}
+    for wrong in ({}, {**reply, "overall": 3}, [1, 2]):
+        with pytest.raises(ValueError, match=r"must be 1 or 2|wanted an object"):
+            verdict(json.dumps(wrong))
+
+
+def test_answers_are_made_of_contexts():
+    def model(prompt):
+        return f"{prompt.split()[-1]} {prompt.partition('Context:')[2].split()[0]}"
+
+    assert answers_of(model, ["q1", "q2"], ["a", "b"]) == ["q1 a", "q2 b"]
