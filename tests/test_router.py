@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import clew
 from clew import Index, recipes
+from clew.graph import Edges, Graph, Query
 
 DOCUMENTS = ["Anna moved to Rome.", "Rome lies on the Tiber.", "Ben married Anna in Paris.", "Cats sleep all day."]
 FACTS = [("Anna", "moved to", "Rome"), ("Rome", "lies on", "Tiber"), ("Ben", "married", "Anna")]
@@ -72,3 +74,19 @@ def test_a_routed_answer_is_that_of_the_preset(typed):
         routed = typed.ask(question, recipe="router")
         name = routed.trace[0].notes["chosen"]
         assert routed.text == typed.ask(question, recipe=name).text
+
+
+@pytest.mark.parametrize("name", ["baseline", "lightweight", "enterprise", "agentic", "journey", "router"])
+def test_a_hub_of_ten_thousand_leaves_and_a_question_that_touches_nothing(name):
+    n = 10_001
+    vectors = np.tile(np.float32([0.6, 0.8]), (n, 1))
+    vectors[0] = [1, 0]
+    hub = Graph.of(["text"] * n, vectors=vectors, tokens=np.full(n, 3), edges=Edges.of("tie", np.zeros(n - 1), np.arange(1, n)))
+    answer = recipes.get(name).on(hub)
+    context = answer(Query("?", np.float32([1, 0])), 100)
+    assert context.ids[0] == "0"
+    assert 1 < len(context) <= 15
+    assert context.tokens <= 100
+    nothing = answer(Query("?"), 100)
+    assert len(nothing) == 0
+    assert any("fallback" in step.notes for step in nothing.trace)

@@ -9,6 +9,7 @@ import numpy as np
 
 from clew.algorithms.breadth import shortest_ways
 from clew.algorithms.rank import best
+from clew.algorithms.reached import induced
 from clew.context import Hop, Tie
 from clew.graph import Floats, Graph, Query, Rows, Seeds, Subgraph
 
@@ -102,9 +103,7 @@ def ties(graph: Graph, printed: Rows, subgraph: Subgraph) -> tuple[Tie, ...]:
     """Return the edges of the subgraph, or, where it names none, those among the printed nodes."""
     edges = subgraph.edges
     if not len(edges) and len(printed):
-        links, inside = graph.links(), set(printed.tolist())
-        slots = [s for row in inside for s in range(links.starts[row], links.starts[row + 1]) if int(links.targets[s]) in inside]
-        edges = np.unique([edge for slot in slots for edge in links.edges[slot].tolist()]).astype(np.int32)
+        edges = np.unique(induced(graph.links(), printed)[0].edges.values).astype(np.int32)
     hops = [hop_over(graph, e, int(graph.edges.tails[e]), int(graph.edges.heads[e])) for e in edges.tolist()]
     costs = [subgraph.costs.get(edge) for edge in edges.tolist()]
     return tuple(Tie(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost) for hop, cost in zip(hops, costs, strict=True))

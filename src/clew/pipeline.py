@@ -57,8 +57,8 @@ class Pipeline:
                 chosen = Subgraph(frozen(np.arange(len(graph)), np.int32))
                 for name, select in selects:
                     with _timed(trace, name) as notes:
-                        chosen = select(query, seeds, prizes, chosen, room)
-                        notes |= {**chosen.trace, "nodes": len(chosen.nodes), "edges": len(chosen.edges), "room": room}
+                        before, chosen = chosen, select(query, seeds, prizes, chosen, room)
+                        notes |= {**chosen.trace, **_sized(len(graph), before, chosen), "room": room}
                 return chosen
 
             def read(chosen: Subgraph) -> Reading:
@@ -209,7 +209,8 @@ def _filled(asked: _Asked, chosen: Subgraph, reading: Reading, room: int) -> tup
     left = room - int(graph.tokens[read].sum())
     outside = np.flatnonzero(graph.content & ~inside)
     extra: list[int] = []
-    for row in outside[np.argsort(-np.round(asked.prizes[outside], 12), kind="stable")].tolist():
+    worth, touch = (np.round(values[outside], 12) for values in (asked.prizes, asked.seeds.weights))  # of equals what the question touches
+    for row in outside[np.lexsort((-touch, -worth))].tolist():
         if len(extra) == wanted:
             break
         if graph.tokens[row] <= left and apart.take(row):
@@ -253,6 +254,14 @@ def _too_small(asked: _Asked, budget: int, dropped: list[Dropped]) -> str:
     least = f"the smallest passage takes {int(tokens.min())}" if len(tokens) else "there is nothing to read"
     advice = "give a larger budget or split the documents smaller"
     return f"a budget of {budget} tokens holds none of what was chosen ({least}); {advice}. First: {dropped[0].id!r}, {dropped[0].reason}"
+
+
+def _sized(n: int, before: Subgraph, after: Subgraph) -> dict[str, int]:
+    """What a selector left of its candidates among the n nodes, and what it brought in."""
+    nodes = len(after.nodes)
+    common = nodes if len(before.nodes) == n else len(np.intersect1d(before.nodes, after.nodes))
+    more = {"added": nodes - common, "left out": len(before.nodes) - common, "kept": len(after.kept)}
+    return {"nodes": nodes, "edges": len(after.edges), **more}
 
 
 @contextmanager

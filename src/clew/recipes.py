@@ -64,37 +64,41 @@ KURISU = Pipeline(
 # the chunks; with a language model, its reports on them (DA-RAG, arXiv 2602.08545).
 DA_RAG = DaRag(select.Communities(lead=1.2))
 
-# Four presets, each with what the one before it has and more ("Navigating the Knowledge Web", codewarnab.in, 2026): the nearest passages;
+# Four presets, each with what the one before it has and more ("Navigating the Knowledge Web", codewarnab.in, 2026): the five nearest;
 BASELINE = Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize())
 
-# what lies two hops around them, by a walk that stays there;
+# what a walk from these, the nearer the likelier, finds two hops around them;
 LIGHTWEIGHT = Pipeline(
-    seed.Dense(),
-    (spread.Nearby((spread.Breadth(2, 50),), damping=0.85),),
+    seed.Best(5),
+    (spread.Sharpened(8.0), spread.Nearby((spread.Breadth(2, 50),), damping=0.85)),
     (select.Top(15),),
     order=order.ByPrize(),
 )
 
-# what whole communities have in common, and passages unlike each other;
+# what whole communities have in common, and passages unlike each other (the tenth root: a walk's probabilities fall off by powers of ten);
 ENTERPRISE = Pipeline(
-    seed.Dense(),
-    (spread.Nearby((spread.Breadth(2, 50),), damping=0.85),),
+    seed.Best(5),
+    (spread.Sharpened(8.0), spread.Nearby((spread.Breadth(2, 50),), damping=0.85), spread.Sharpened(0.1)),
     (select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30)),),
     order=order.ByPrize(),
 )
 
-# what typed edges promise most, and the bridges between the places that the question touches, each a chain of edges.
+# what typed edges promise most in the place of waves, and the bridges between the places that the question touches, edge by edge.
 AGENTIC = Pipeline(
-    seed.Dense(),
-    (spread.Nearby((spread.BestFirst(),), damping=0.85),),
-    (select.Bridges(3, 0.4), select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30))),
+    seed.Best(5),
+    (spread.Sharpened(8.0), spread.Nearby((spread.BestFirst(beam=500, max_nodes=500),), damping=0.85), spread.Sharpened(0.1)),
+    (select.Bridges(3, max_edge=0.4), select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30))),
     order=order.Thread(),
 )
 
 # All of it in a row: touch, explore in waves and by promise, walk, build bridges, hear of the community, leave out what says the same.
 JOURNEY = Pipeline(
-    seed.Dense(),
-    (spread.Nearby((spread.Breadth(1, 50), spread.BestFirst(max_nodes=500)), damping=0.85, starts=3),),
+    seed.Best(3),
+    (
+        spread.Sharpened(8.0),
+        spread.Nearby((spread.Breadth(1, 50), spread.BestFirst(beam=500, max_nodes=500)), damping=0.85),
+        spread.Sharpened(0.1),
+    ),
     (select.Bridges(3), select.Reports(0.2, 1, rest=select.MMR(0.5, 15, 30))),
     order=order.Thread(),
 )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import Pipeline, recipes
+from clew import Pipeline
 from clew.graph import UNLIMITED, Edges, Facts, Graph, Labels, Query, Ragged, Seeds, Subgraph
 from clew.order import ByPrize
 from clew.seed import Dense
@@ -130,8 +130,12 @@ def test_the_presets_and_the_journey_are_told_in_the_trace(embed):
     for name in ("baseline", "lightweight", "enterprise", "agentic", "journey"):
         context = index.ask("Where does Anna live?", recipe=name)
         stages = [step.stage.partition("(")[0] for step in context.trace]
-        assert stages[0] == "Dense"
+        assert stages[0] == ("Dense" if name == "baseline" else "Best")
         assert all(step.seconds >= 0 and step.notes for step in context.trace)
         assert ("Nearby" in stages) == (name != "baseline")
         assert ("Bridges" in stages) == (name in ("agentic", "journey"))
-    assert recipes.get("journey") != recipes.get("agentic")
+    told = {step.stage.partition("(")[0]: step.notes for step in index.ask("Where does Anna live?", recipe="journey").trace}
+    assert len(told["Best"]["terminals"]) == 3
+    assert told["Nearby"]["Breadth"]["reached"] <= told["Nearby"]["nodes"] == told["Nearby"]["prized"]
+    assert told["Bridges"]["kept"] >= 3
+    assert told["Reports"]["left out"] == told["Bridges"]["nodes"] - told["Reports"]["nodes"]

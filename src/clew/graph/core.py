@@ -144,8 +144,7 @@ class Graph:
     @property
     def content(self) -> Mask:
         """True for the documents' own content, False for connectors (entities, documents, sections, communities) and for made texts."""
-        own: Mask = ~self.kinds.mask(*CONNECTORS) & ~self.made
-        return own
+        return self.part(_Content())
 
     def links(self, kinds: Sequence[str | tuple[str, float]] | None = None, *, directed: bool = False, merge: str = "max") -> Links:
         """Return the adjacency over the chosen kinds of edge, in compressed rows, computed once.
@@ -208,6 +207,12 @@ class Graph:
         from clew.graph.interchange import to_rustworkx
 
         return to_rustworkx(self)
+
+
+@dataclass(frozen=True)
+class _Content:
+    def of(self, graph: Graph) -> Mask:
+        return frozen(~graph.kinds.mask(*CONNECTORS) & ~graph.made, np.bool_)
 
 
 @dataclass(frozen=True)

@@ -49,12 +49,16 @@ def _strengths(links: Links, rows: Rows, connector: np.ndarray) -> list[dict[int
     position = {row: i for i, row in enumerate(rows.tolist())}
     strengths: list[dict[int, float]] = [{} for _ in position]
     through: dict[int, list[tuple[int, float]]] = {}
+    near = connector.copy()
+    near[rows] = True
     for i, row in enumerate(rows.tolist()):
-        for slot in range(links.starts[row], links.starts[row + 1]):
-            target, weight = int(links.targets[slot]), round(float(links.weights[slot]), 6)
+        span = slice(links.starts[row], links.starts[row + 1])
+        told = near[links.targets[span]]  # a hub has many links, and few of them lead to what is read
+        weights = np.round(links.weights[span][told].astype(np.float64), 6)
+        for target, weight in zip(links.targets[span][told].tolist(), weights.tolist(), strict=True):
             if target in position:
                 strengths[i][position[target]] = max(weight, strengths[i].get(position[target], 0.0))
-            elif connector[target]:
+            else:
                 through.setdefault(target, []).append((i, weight))
     for ends in through.values():
         for i, one in ends:

@@ -54,7 +54,9 @@ class Bridges:
             wanted = touched(seeds, seeds.weights, self.terminals)
             if len(candidates.nodes) < len(graph):
                 wanted = wanted[np.isin(wanted, candidates.nodes)]
-            worth = candidates.nodes[(prizes[candidates.nodes] > 0) | np.isin(candidates.nodes, candidates.kept)]
+            worth = np.union1d(np.flatnonzero(prizes > 0), candidates.kept).astype(np.int32)
+            if len(candidates.nodes) < len(graph):
+                worth = worth[np.isin(worth, candidates.nodes)]
             room, before = int(self.share * budget), spent(graph, candidates)
             for most in range(len(wanted), 1, -1):
                 tree = steiner_forest(links, lengths, wanted[:most], most_edge=most_edge)

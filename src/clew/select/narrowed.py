@@ -11,6 +11,8 @@ from clew.graph import Graph, Rows, Subgraph, frozen
 
 def bridges(candidates: Subgraph) -> Rows:
     """Return the candidates that must be kept, in the order of the candidates."""
+    if not len(candidates.kept):  # nothing to look for among what may be the whole graph
+        return candidates.nodes[:0]
     return candidates.nodes[np.isin(candidates.nodes, candidates.kept)]
 
 
