@@ -27,6 +27,7 @@ def alone(recipe, **how):
     return replace(recipe, seed=replace(recipe.seed, **how))
 
 
+FACTS = ("fact", "mentions", "synonym")  # without links between passages, by which the recipe joins nearly everything
 VARIANTS = {
     "dense": "dense",
     "fused": "fused",
@@ -35,6 +36,8 @@ VARIANTS = {
     "agrag, one tree": changed(recipes.AGRAG, bridge_cost=10.0),
     "agrag, no growth": changed(recipes.AGRAG, max_steps=0),
     "agrag, facts alone joined": alone(recipes.AGRAG, passages=0),
+    "agrag over facts, forest": changed(recipes.AGRAG, kinds=FACTS, tree_first=True),
+    "agrag over facts, one tree": changed(recipes.AGRAG, kinds=FACTS, tree_first=True, bridge_cost=10.0),
     "budgeted": "budgeted",
     "budgeted, one root": changed(recipes.BUDGETED, connected_without_query=True),
     "budgeted, ten roots": changed(recipes.BUDGETED, q_links=10),
