@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.community import peel, truss_of
+from clew.algorithms.community import peel, search, truss_of
 from clew.algorithms.truss import trussness
 from clew.graph import Links, Ragged
 
@@ -212,3 +212,35 @@ def test_nothing_is_found_where_there_is_no_truss():
     for graph in (nx.empty_graph(3), nx.path_graph(5), nx.empty_graph(0)):
         links = links_of(graph)
         assert peel(truss_of(links, trussness(links), 3), np.ones(len(links))) is None
+
+
+@settings(max_examples=60)
+@given(SMALL, WORTHS, st.integers(3, 6), st.integers(1, 6))
+def test_a_search_says_how_closely_what_it_found_hangs_together(graph, drawn, most, nearest):
+    worth, links = worths(graph, *drawn), links_of(graph)
+    rows = np.flatnonzero(np.random.default_rng(drawn[0]).random(len(links)) < 0.8).astype(np.int32)
+    found = search(links, rows, worth, most=most, pieces=3, nearest=nearest)
+    inside = graph.subgraph(rows.tolist())
+    assert len({c.rows.tobytes() for c in found.communities}) == len(found.communities)
+    for community in found.communities:
+        own = nx.Graph()
+        own.add_nodes_from(community.rows.tolist())
+        own.add_edges_from(zip(links.sources[community.slots].tolist(), links.targets[community.slots].tolist(), strict=True))
+        assert set(own) <= set(rows.tolist())
+        assert all(inside.has_edge(*edge) for edge in own.edges)
+        if found.level != "nearest":
+            assert nx.is_connected(own)
+            assert all(len(set(own[a]) & set(own[b])) >= community.k - 2 for a, b in own.edges)
+    if not len(rows):
+        assert found.level == "empty"
+    elif truss_in(inside, 3):
+        assert found.level == "truss"
+        assert [c.k for c in found.communities] == sorted(c.k for c in found.communities)
+        assert all(3 <= c.k <= most for c in found.communities)
+    elif max(map(len, nx.connected_components(inside))) >= 3:
+        assert found.level == "pieces"
+        assert len(found.communities[0]) >= 3
+    else:
+        assert found.level == "nearest"
+        best = sorted(rows.tolist(), key=lambda row: (-worth[row], row))[:nearest]
+        assert sorted(best) == found.communities[0].rows.tolist()

@@ -124,7 +124,7 @@ def first_in(graph: Graph, order: list[int], tokens: int) -> list[int]:
     return chosen
 
 
-def qualities(benchmark: Benchmark, index: Index) -> Iterator[str]:
+def qualities(benchmark: Benchmark, index: Index, own_name: str) -> Iterator[str]:
     graph, queries = index.graph, questions_of(benchmark, index)
     everything = Subgraph(frozen(np.arange(len(graph)), np.int32))
     dense: Callable[[Query], Seeds] = recipes.get("dense").seed.on(graph)  # type: ignore[attr-defined]
@@ -142,14 +142,14 @@ def qualities(benchmark: Benchmark, index: Index) -> Iterator[str]:
                     stage = replace(recipes.DA_RAG.communities, **changed)
                     find = graph.part(_Finder(stage))
                     parts[name] = taken(stage.packed(graph, find(query, dense(query), everything), BUDGET), level)
-                own = parts["da_rag"]
+                own = parts[own_name]
                 room = int(graph.tokens[own].sum())
                 for name, order in rivals(index, level, rows, links, query):
                     parts[name] = np.array(order[: len(own)] if equal == "nodes" else first_in(graph, order, room), np.int32)
                 measured = {name: quality(graph, part, query.vector, links) for name, part in parts.items() if len(part)}
-                for name, found in measured.items():
+                for name, found in measured.items() if own_name in measured else ():
                     figures[name].append((found, int(graph.tokens[parts[name]].sum())))
-                    ours = measured["da_rag"]
+                    ours = measured[own_name]
                     beaten[name] += found.density >= ours.density - 1e-9 and found.score > ours.score + 1e-6
             for name, found in figures.items():
                 means = [
@@ -158,7 +158,7 @@ def qualities(benchmark: Benchmark, index: Index) -> Iterator[str]:
                 tokens, share = np.mean([t for _, t in found]), beaten[name] / len(found)
                 yield (
                     f"| {level} | {equal} | {name} | {means[0]:.1f} | {tokens:.0f} | {means[1]:.3f} | {means[2]:.3f} | {means[3]:.2f} | "
-                    f"{means[4]:.3f} | {'' if name == 'da_rag' else f'{share:.0%}'} |"
+                    f"{means[4]:.3f} | {'' if name == own_name else f'{share:.0%}'} |"
                 )
 
 
@@ -242,11 +242,12 @@ def main() -> None:
     parser.add_argument("folder", help="as `clew measure` reads it")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--repeats", type=int, default=50, help="questions that are timed")
+    parser.add_argument("--cascade", action="store_true", help="compare others with the cascade's communities, in their size")
     chosen = parser.parse_args()
     benchmark = Benchmark.open(chosen.folder)
     index = benchmark.index()
     made = {
-        "quality": lambda: qualities(benchmark, index),
+        "quality": lambda: qualities(benchmark, index, "da_rag, cascade" if chosen.cascade else "da_rag"),
         "levels": lambda: levels(benchmark, index),
         "sweep": lambda: sweep(benchmark, index),
         "ablations": lambda: ablations(benchmark, index),

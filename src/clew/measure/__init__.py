@@ -3,6 +3,7 @@
 from clew.measure.answers import answered
 from clew.measure.benchmark import Benchmark, Question
 from clew.measure.compare import Comparison, command, compare
+from clew.measure.judge import Verdict, answers_of, judge
 from clew.measure.paired import Table, intervals, table
 from clew.measure.prepare import Prepared, prepare
 from clew.measure.quality import Quality, quality, quality_of
@@ -14,10 +15,13 @@ __all__ = [
     "Quality",
     "Question",
     "Table",
+    "Verdict",
     "answered",
+    "answers_of",
     "command",
     "compare",
     "intervals",
+    "judge",
     "prepare",
     "quality",
     "quality_of",
