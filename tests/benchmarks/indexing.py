@@ -1,0 +1,141 @@
+"""From files to a saved index: seconds, processor seconds and peak memory for growing parts of a folder.
+
+    python tests/benchmarks/indexing.py FOLDER --passages 1000 3000 10000
+    python tests/benchmarks/indexing.py FOLDER --passages 10000 --embedder given
+
+FOLDER may be any: the standard library's own (`python -c "import sysconfig; print(sysconfig.get_path('stdlib'))"`) has enough. Files are
+taken in the order of a hash of their paths until they hold so many passages, copied, and then read, split, embedded, linked and saved in a
+process of its own, with the embedded default or with vectors that cost nothing ("given": hashed words, 384 dimensions). The growth is the
+exponent b in seconds ~ passages ** b from the smallest to the largest; 1 is linear.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def given(texts: list[str]) -> Any:
+    rows = np.full((len(texts), 384), 1e-3, np.float32)
+    for row, text in enumerate(texts):
+        for word in text.split():
+            rows[row, zlib.crc32(word.encode()) % 384] += 1
+    return rows
+
+
+def measured(folder: Path, kept: Path, embedder: str, tokens: int) -> dict[str, Any]:
+    """Index and save; what every step took."""
+    import clew
+    from clew import making
+    from clew.index import LINKS
+
+    steps: dict[str, float] = {}
+
+    def timed(name: str, function: Any) -> Any:
+        def run(*args: Any, **how: Any) -> Any:
+            begun = time.process_time()
+            try:
+                return function(*args, **how)
+            finally:
+                steps[name] = steps.get(name, 0.0) + time.process_time() - begun
+
+        return run
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    wall, processor = time.perf_counter(), time.process_time()
+    making.read, making.with_vectors = timed("split", making.read), timed("embed", making.with_vectors)
+    begun = time.process_time()
+    documents = clew.read.documents_of(folder).documents
+    steps["open"] = time.process_time() - begun
+    index = clew.Index.from_documents(
+        documents, splitter=clew.Splitter(tokens), embedder=given if embedder == "given" else None, links=LINKS
+    )
+    steps["link"] = time.process_time() - processor - sum(steps.values())
+    timed("save", index.save)(kept)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "files": len(documents),
+        "passages": len(index.graph.rows("passage")),
+        "nodes": len(index.graph),
+        "seconds": time.perf_counter() - wall,
+        "processor": time.process_time() - processor,
+        "peak_mb": peak / 1024,
+        "grown_mb": (peak - before) / 1024,
+        "disk_mb": sum(file.stat().st_size for file in kept.rglob("*") if file.is_file()) / 2**20,
+        "steps": {name: round(seconds, 2) for name, seconds in steps.items()},
+    }
+
+
+def chosen(folder: Path, most: list[int], tokens: int) -> list[list[Path]]:
+    """For each number the files that hold about so many passages."""
+    import clew
+
+    files = [file for file in folder.rglob("*") if file.suffix in (".py", ".md", ".rst", ".txt", ".html") and file.is_file()]
+    files = [file for file in files if not {"test", "tests", "__pycache__", "site-packages"} & set(file.relative_to(folder).parts)]
+    files.sort(key=lambda file: zlib.crc32(file.relative_to(folder).as_posix().encode()))
+    parts: list[list[Path]] = [[] for _ in most]
+    held, splitter = 0, clew.Splitter(tokens)
+    for file in files:
+        if held >= max(most):
+            break
+        for part, number in zip(parts, most, strict=True):
+            if held < number:
+                part.append(file)
+        for document in clew.read.documents_of(file).documents:
+            held += sum(piece.kind == "passage" for piece in splitter(document))
+    return parts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--passages", type=int, nargs="+", default=[1000, 3000, 10000])
+    parser.add_argument("--embedder", nargs="+", choices=["default", "given"], default=["default", "given"])
+    parser.add_argument("--tokens", type=int, default=256, help="of a passage")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        with tempfile.TemporaryDirectory() as kept:
+            print(json.dumps(measured(options.folder, Path(kept) / "index", options.embedder[0], options.tokens)))
+        return
+    parts = chosen(options.folder, options.passages, options.tokens)
+    for embedder in options.embedder:
+        found = []
+        for files in parts:
+            with tempfile.TemporaryDirectory() as copy:
+                for file in files:
+                    target = Path(copy) / file.relative_to(options.folder)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(file, target)
+                command = [sys.executable, __file__, copy, "--one", "--embedder", embedder, "--tokens", str(options.tokens)]
+                env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+                found.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout))
+            one = found[-1]
+            print(
+                f"{embedder:>8}  {one['files']:>5} files  {one['passages']:>6} passages  {one['seconds']:>7.1f} s  "
+                f"{one['processor']:>7.1f} s of processor  peak {one['peak_mb']:>6.0f} MB (+{one['grown_mb']:.0f})  "
+                f"{one['disk_mb']:>5.0f} MB on disk  {one['steps']}",
+                flush=True,
+            )
+        if len(found) > 1:
+            first, last = found[0], found[-1]
+            ratio = math.log(last["passages"] / first["passages"])
+            growth = math.log(last["processor"] / first["processor"]) / ratio
+            print(f"{embedder:>8}  growth of processor seconds with passages: exponent {growth:.2f}")
+
+
+if __name__ == "__main__":
+    main()
