@@ -207,3 +207,20 @@ def test_a_framework_text_can_be_cut_further(langchain):
     graph = read(documents, splitter=Splitter(50), count=len)
     assert [graph.texts[row] for row in graph.rows("section")] == ["Moon", "Seas", "Sun"]
     assert graph.originals[int(graph.rows("document")[0])] is documents[0].original
+
+
+def test_headings_that_stand_only_in_the_metadata_become_containers(llama, langchain):
+    splitters = pytest.importorskip("langchain_text_splitters", reason="langchain-text-splitters is not installed")
+    text = "# Moon\n\nIt is far.\n\n## Seas\n\nThey are dry.\n\n## Craters\n\nMany.\n\n# Sun\n\nHot.\n"
+    chunks = splitters.MarkdownHeaderTextSplitter([("#", "Header 1"), ("##", "Header 2")]).split_text(text)
+    nodes = llama.parser.MarkdownNodeParser().get_nodes_from_documents([llama.Document(text=text, id_="m")])
+    wanted = {"far": "Moon", "dry": "Moon > Seas", "Many": "Moon > Craters", "Hot": "Sun"}
+    for objects in (chunks, nodes):
+        index = Index.from_documents(objects)
+        graph = index.graph
+        of = {row: next(word for word in wanted if word in graph.texts[row]) for row in graph.rows("passage").tolist()}
+        assert {word: heading_of(graph, row) for row, word in of.items()} == wanted
+        assert sorted(graph.texts[row] for row in graph.rows("section")) == ["Craters", "Moon", "Seas", "Sun"]
+        assert index.ask("Are the seas dry?", recipe="kurisu", limit=1).items[0].original in objects
+        fewer = index.delete(next(document.id for document in index.documents if "Hot" in document.text))
+        assert "Sun" not in fewer.graph.texts

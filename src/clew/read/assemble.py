@@ -12,6 +12,7 @@ from clew.algorithms.words import folded, words
 from clew.document import Document
 from clew.graph import NOTHING, Facts, Graph, Labels, Ragged, frozen
 from clew.read.extract import Passage, Triple, extracted
+from clew.read.headers import headers_of
 from clew.read.markdown import front_title
 
 
@@ -118,12 +119,28 @@ class _Nodes:
                 if self.rows[row]["parent"] < 0:
                     self.rows[row]["parent"] = source
                 self.of_document.setdefault(document.source, []).extend(self.of_document[document.id])
+        self._under_headers()
         for row, node in enumerate(self.rows):  # a heading that came as a document has the passages under it
             above = node["parent"] if node["kind"] == "passage" else -1
             while above >= 0:
                 if self.rows[above]["kind"] == "section" and self.rows[above]["id"] in self.of_document:
                     self.of_document[self.rows[above]["id"]].append(row)
                 above = self.rows[above]["parent"]
+
+    def _under_headers(self) -> None:
+        """Make a section of every heading that stands only in the metadata of a framework's pieces, and put these into them."""
+        for row, document in self.ties:
+            above = self.rows[row]["parent"]
+            if self.rows[row]["kind"] != "passage" or (above >= 0 and self.rows[above]["kind"] != "document"):
+                continue
+            name = document.source or str(document.metadata.get("source") or "")
+            for title in headers_of(document.text, document.metadata):
+                name = f"{name}#{title}"
+                if f"{name}:section" not in self.row:
+                    made = self._new(f"{name}:section", "section", title, (0, 0), parent=above)
+                    self.rows[made]["document"] = made if above < 0 else self.rows[above]["document"]
+                above = self.row[f"{name}:section"]
+            self.rows[row]["parent"] = above
 
     def _new(self, id: str, kind: str, text: str, span: tuple[int, int], **more: Any) -> int:
         row = len(self.rows)
