@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clew
+import clew.write
 from clew import recipes
 from clew.graph import UNLIMITED, Edges, Graph, Query, Subgraph, frozen
 from clew.methods.da_rag import DaRag, judged
@@ -146,6 +147,13 @@ def test_a_model_is_asked_once_for_each_community_and_its_reports_come_first(ind
     assert {item.role for item in context} == {"report", "seed"}
     assert context.tokens <= 300
     assert QUESTION in judge.calls[0]
+
+
+def test_summaries_of_entities_are_put_to_the_model(index):
+    judge = Judge()
+    index.written(clew.write.Summaries(least=1, tokens=30)).ask(QUESTION, recipe="da_rag", budget=300, model=judge)
+    assert any("Anna: Anna knows Ben" in prompt for prompt in judge.calls)
+    assert not any("Anna: Anna knows Ben" in prompt for prompt in judge.calls if "group of passages" in prompt)
 
 
 def test_reports_that_do_not_fit_are_passed_over(index):

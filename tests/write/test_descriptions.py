@@ -51,3 +51,16 @@ def test_an_answer_that_cannot_be_used_leaves_the_extract_and_the_reason(embed):
 def test_a_description_goes_with_its_passage(embed):
     index = indexed(embed).written(Descriptions()).delete("a")
     assert sorted(index.graph.ids[row] for row in index.graph.rows("description")) == ["description:b", "description:c"]
+
+
+def test_what_was_described_is_not_paid_for_again(embed):
+    calls = []
+
+    def model(prompt):
+        calls.append(prompt)
+        return json.dumps({"title": "T", "description": "D"})
+
+    index = indexed(embed).written(Descriptions(model))
+    assert len(calls) == 3
+    index.add([clew.Document("d", "New.")])
+    assert len(calls) == 4

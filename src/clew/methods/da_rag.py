@@ -87,9 +87,22 @@ def prompt_of(graph: Graph, query: Query, one: Candidate, room: int) -> str:
     else:
         what = "names, and facts about them"
         facts = graph.edges.facts[one.edges].tolist()
-        lines = [f"Names: {', '.join(graph.texts[row] for row in rows)}", *(graph.facts.texts[fact] for fact in facts)]
+        summaries = graph.part(_Summaries())
+        lines = [f"Names: {', '.join(graph.texts[row] for row in rows)}"]
+        lines += [f"{graph.texts[row]}: {summaries[row]}" for row in rows if row in summaries]
+        lines += [graph.facts.texts[fact] for fact in facts]
     text = "\n".join(f"- {line}" for line in lines)
     return PROMPT.format(question=query.text, what=what, text=text, words=max(10, int(min(room, 3200) * WORDS_PER_TOKEN)))
+
+
+@dataclass(frozen=True)
+class _Summaries:
+    """The part that knows the summaries of entities, where `clew.write.Summaries` wrote some."""
+
+    def of(self, graph: Graph) -> dict[int, str]:
+        told = np.flatnonzero(graph.edges.kinds.mask("about"))
+        pairs = zip(graph.edges.heads[told].tolist(), graph.edges.tails[told].tolist(), strict=True)
+        return {entity: graph.texts[row] for entity, row in pairs if graph.kinds[row] == "summary"}
 
 
 def judged(text: str) -> Judged:

@@ -7,13 +7,13 @@ and the description its sentences that are nearest to the middle of its words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from clew.graph import Graph, Written, heading_of
-from clew.model import Model, json_in
+from clew.model import Answers, Model, json_in
 from clew.write.extracts import extract, telling
 
 PROMPT = """Give this passage a title and describe what it says, so that it can be found by what people ask. Say only what it says, with the
@@ -34,16 +34,23 @@ class Descriptions:
 
     Attributes:
         model: anything `clew.model.Model.of` takes, or None. tokens: a description has about so many. workers: prompts asked at a time.
+        answers: where answers are remembered, as an `Answers` or the path of its file; None: as long as this object lives, so that a
+            description is paid for again only when its passage has changed.
     """
 
-    model: Any = None
+    model: Any = field(default=None, hash=False)
     tokens: int = 60
-    workers: int = 4
+    workers: int = field(default=4, compare=False)
+    answers: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("tokens", "workers"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is a whole number of at least 1; got {getattr(self, name)!r}")
+        if self.model is not None:
+            kept = Answers() if self.answers is None else self.answers
+            known = isinstance(self.model, Model) and self.model.answers is not None and self.answers is None
+            object.__setattr__(self, "model", self.model if known else Model.of(self.model, answers=kept))
 
     def on(self, graph: Graph) -> Written:
         rows = [row for row in graph.rows("passage").tolist() if not graph.made[row] and graph.texts[row].strip()]
@@ -51,7 +58,7 @@ class Descriptions:
         failed = list[tuple[str, str]]()
         if self.model is not None:
             prompts = [self._prompt(graph, row) for row in rows]
-            answers = Model.of(self.model).ask_all(prompts, described, workers=self.workers)
+            answers = self.model.ask_all(prompts, described, workers=self.workers, what="descriptions")
             said = [answer.value for answer in answers]
             failed = [(graph.ids[row], answer.error) for row, answer in zip(rows, answers, strict=True) if answer.value is None]
         mentioned = _rarest(graph)
