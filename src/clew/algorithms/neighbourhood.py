@@ -69,7 +69,8 @@ class Neighbourhood:
         products = between.copy()
         products[members, :] = mean[None, :]
         products[np.ix_(inside, inside)] = float(length > 0)
-        joined, near = self.joined.copy(), self.joined[members].any(axis=0)
+        joined = self.joined.copy()
+        near: Mask = joined[members].any(axis=0)
         joined[members, :], joined[:, members] = near[None, :], near[:, None]
         joined[np.ix_(inside, inside)] = False
         alike = self.alike.copy()
