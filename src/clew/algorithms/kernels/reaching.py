@@ -188,7 +188,7 @@ def best_first(starts, targets, held, codes, weights, factors, vectors, unit, so
     tops, top_rows, top = np.empty(256), np.empty(256, np.int64), 0  # by falling priority: keys are negative
     ends, end_rows, end = np.empty(256), np.empty(256, np.int64), 0  # by rising priority, of equals the higher row first
     order, turn = np.empty(256, np.int32), np.empty(512, np.int32)
-    place, level, mine = -1, 0, 1.0
+    place, level, mine, faded = -1, 0, 1.0, 1.0
     first, last = np.int64(0), np.int64(len(sources))
     while True:
         for slot in range(first, last):
@@ -213,7 +213,7 @@ def best_first(starts, targets, held, codes, weights, factors, vectors, unit, so
                 strength = strength_of(slot, held, codes, weights, factors)
                 if strength <= 0:
                     continue  # a forbidden type
-                key = like * strength * decay**level
+                key = like * strength * faded
             else:
                 key = like if np.isnan(given[slot]) else given[slot]
             if key < threshold:
@@ -254,6 +254,7 @@ def best_first(starts, targets, held, codes, weights, factors, vectors, unit, so
         if np.isnan(near[place]):  # from now on what it was taken for
             near[place] = near[parent[place]] if parent[place] >= 0 else 1.0
         row, level, mine = rows[place], depth[place] + 1, near[place]
+        faded = decay**level
         first, last = (starts[row], starts[row + 1]) if level <= max_depth else (np.int64(0), np.int64(0))
     chosen = order[:accepted]
     before = parent[chosen]
