@@ -70,7 +70,7 @@ class Neighbourhood:
         products[members, :] = mean[None, :]
         products[np.ix_(inside, inside)] = float(length > 0)
         joined = self.joined.copy()
-        near: Mask = joined[members].any(axis=0)
+        near = np.logical_or.reduce(joined[members], axis=0)
         joined[members, :], joined[:, members] = near[None, :], near[:, None]
         joined[np.ix_(inside, inside)] = False
         alike = self.alike.copy()
