@@ -262,6 +262,7 @@ def test_global_reads_the_finest_level_that_fits(index):
         told = [item for item in index.ask("What is all of this about?", recipe="global", budget=budget) if item.role == "report"]
         assert len(told) >= len(of[level]) - 1
         assert {item.metadata["level"] for item in told} == {level}
+        assert all(len(item.why) == 1 and 0 < item.why[0].weight <= 1 for item in told)
     assert "global" in recipes.names()
 
 

@@ -36,7 +36,7 @@ class Reports:
             together, else the coarsest; None for all levels.
         by: "question" (cosine), "prizes" (the part of them that lies in the community) or "both" (the mean of the two, each scaled so
             that the best has 1).
-        least: what a report must be worth beside the best one, from 0 to 1.
+        least: what a report must be worth beside the best one, from 0 to 1; 0 takes those that are worth nothing too, when there is room.
         among: how many of the highest prizes are asked where they lie.
         rest: the stage that chooses what else is read.
     """
@@ -78,6 +78,7 @@ class Reports:
                 others = rest(replace(query, limit=limit), seeds, prizes, candidates, left)
             else:
                 others = replace(candidates, nodes=frozen(candidates.nodes[:0], np.int32), edges=frozen([], np.int32))
+            direct = {row: (float(cosine), (row,)) for row, cosine in zip(rows.tolist(), near.tolist(), strict=True)}
             place = {row: i for i, row in enumerate(rows.tolist())}
             top = float(prizes[graph.content].max(initial=0)) / float(worth.max(initial=1)) if len(taken) else 0.0
             worths = {row: float(worth[place[row]]) * top for row in taken.tolist()}
@@ -90,6 +91,7 @@ class Reports:
                 nodes=frozen(np.concatenate([taken, others.nodes[~np.isin(others.nodes, taken)]]), np.int32),
                 kept=frozen(np.concatenate([others.kept, taken]), np.int32),
                 worth={**others.worth, **worths},
+                ways={**others.ways, **(direct if self.by == "question" else {})},
                 bound=None if others.bound is None else others.bound + sum(worths.values()),
                 dropped=(*others.dropped, *dropped),
                 trace={**others.trace, "reports": said, "tokens of reports": int(graph.tokens[taken].sum())},
@@ -123,7 +125,7 @@ class Reports:
         if query.limit is not None:
             most = min(most, int(query.limit * self.share))
         told, taken, dropped = np.zeros(len(graph), np.bool_), list[int](), list[tuple[int, str]]()
-        good = (np.round(worth, 9) > 0) & (worth >= self.least * worth.max(initial=0))
+        good = (np.round(worth, 9) > 0) & (worth >= self.least * worth.max(initial=0)) | (self.least == 0)
         for row in rows[best(worth)[: int(good.sum())]].tolist():
             if len(taken) >= most:
                 break
