@@ -124,7 +124,7 @@ def first_in(graph: Graph, order: list[int], tokens: int) -> list[int]:
     return chosen
 
 
-def qualities(benchmark: Benchmark, index: Index, own_name: str) -> Iterator[str]:
+def qualities(benchmark: Benchmark, index: Index, own_name: str, layers: list[str]) -> Iterator[str]:
     graph, queries = index.graph, questions_of(benchmark, index)
     everything = Subgraph(frozen(np.arange(len(graph)), np.int32))
     dense: Callable[[Query], Seeds] = recipes.get("dense").seed.on(graph)  # type: ignore[attr-defined]
@@ -132,7 +132,7 @@ def qualities(benchmark: Benchmark, index: Index, own_name: str) -> Iterator[str
         "| layer | equal | method | nodes | tokens | QRScore | density | diameter | similarity | denser and nearer |\n|:--|:--|:--|"
         + "--:|" * 7
     )
-    for level, layer in layers_of(graph).items():
+    for level, layer in ((level, layer) for level, layer in layers_of(graph).items() if level in layers):
         rows, links = layer.rows, layer.links
         for equal in ("nodes", "tokens") if level == CHUNKS else ("nodes",):
             figures, beaten = defaultdict[str, list[Any]](list), Counter[str]()
@@ -242,12 +242,13 @@ def main() -> None:
     parser.add_argument("folder", help="as `clew measure` reads it")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--repeats", type=int, default=50, help="questions that are timed")
+    parser.add_argument("--layers", nargs="+", choices=(CHUNKS, FACTS, ALIKE), default=[CHUNKS, FACTS, ALIKE], help="of quality")
     parser.add_argument("--cascade", action="store_true", help="compare others with the cascade's communities, in their size")
     chosen = parser.parse_args()
     benchmark = Benchmark.open(chosen.folder)
     index = benchmark.index()
     made = {
-        "quality": lambda: qualities(benchmark, index, "da_rag, cascade" if chosen.cascade else "da_rag"),
+        "quality": lambda: qualities(benchmark, index, "da_rag, cascade" if chosen.cascade else "da_rag", chosen.layers),
         "levels": lambda: levels(benchmark, index),
         "sweep": lambda: sweep(benchmark, index),
         "ablations": lambda: ablations(benchmark, index),
