@@ -74,7 +74,7 @@ def test_what_there_is_no_room_for_is_left_out_and_said():
     ask = Bridges(3, share=1.0).on(graph)
     chosen = {room: ask(Query("?", QUESTION), Seeds(weights), weights, whole(graph), room) for room in (5 * one, 4 * one, 2 * one)}
     assert [found.kept.tolist() for found in chosen.values()] == [[0, 1, 2, 3, 4], [0, 1, 3], []]
-    assert [found.trace.get("left out") for found in chosen.values()] == [None, ["2"], ["1", "2"]]
+    assert [found.trace.get("not joined") for found in chosen.values()] == [None, ["2"], ["1", "2"]]
     few = ask(Query("?", QUESTION, limit=3), Seeds(weights), weights, whole(graph), UNLIMITED)
     assert few.kept.tolist() == [0, 1, 3]
 

@@ -63,8 +63,9 @@ class Bridges:
                 chosen = _with(graph, query, links, candidates, worth, tree)
                 content = int(graph.content[chosen.kept].sum())
                 if spent(graph, chosen) - before <= room and (query.limit is None or content <= query.limit):
-                    return replace(chosen, trace=_told(graph, links, wanted, most, tree))
-            return replace(candidates, nodes=frozen(worth, np.int32), trace=_told(graph, links, wanted, min(1, len(wanted)), None))
+                    return _that_fit(graph, replace(chosen, trace=_told(graph, links, wanted, most, tree)), budget)
+            alone = _told(graph, links, wanted, min(1, len(wanted)), None)
+            return _that_fit(graph, replace(candidates, nodes=frozen(worth, np.int32), trace=alone), budget)
 
         return select
 
@@ -100,6 +101,15 @@ def _with(graph: Graph, query: Query, links: Links, candidates: Subgraph, worth:
     )
 
 
+def _that_fit(graph: Graph, chosen: Subgraph, budget: int) -> Subgraph:
+    """Without the candidates that are too large beside what is kept, each by itself."""
+    left = budget - spent(graph, chosen)
+    free = ~np.isin(chosen.nodes, chosen.kept) & graph.content[chosen.nodes]
+    large = free & (graph.tokens[chosen.nodes] > left)
+    reasons = [(row, f"its {int(graph.tokens[row])} tokens do not fit in the {left} left") for row in chosen.nodes[large].tolist()]
+    return replace(chosen, nodes=frozen(chosen.nodes[~large], np.int32), dropped=(*chosen.dropped, *reasons))
+
+
 def _edge(graph: Graph, query: Query, edges: Rows) -> int:
     """Of parallel edges the one that states the fact nearest to the question, or else the strongest; of equals the first."""
     facts = graph.edges.facts[edges]
@@ -114,7 +124,7 @@ def _edge(graph: Graph, query: Query, edges: Rows) -> int:
 def _told(graph: Graph, links: Links, wanted: Rows, joined: int, tree: Forest | None) -> dict[str, Any]:
     trace: dict[str, Any] = {"seeds": [graph.ids[row] for row in wanted[:joined].tolist()]}
     if joined < len(wanted):
-        trace["left out"] = [graph.ids[row] for row in wanted[joined:].tolist()]
+        trace["not joined"] = [graph.ids[row] for row in wanted[joined:].tolist()]
     if tree is not None:
         ends = zip(source_of(links, tree.slots).tolist(), links.targets[tree.slots].tolist(), strict=True)
         trace |= {
