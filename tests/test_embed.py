@@ -359,7 +359,7 @@ def test_only_the_embedded_default_may_give_no_vector():
     assert Embedder.of(embedder.latent).latent is embedder.latent
     assert not Embedder.of(embedder.texts.__call__).zeros
     with pytest.raises(ValueError, match="'!\\?' is all zeros"):
-        embed_all(Embedder("clew-latent-semantic-1", embedder.texts, embedder.question), ["!?"])
+        embed_all(Embedder("clew-latent-semantic-2", embedder.texts, embedder.question), ["!?"])
 
 
 def test_an_embedder_comes_back_as_it_is():

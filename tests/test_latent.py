@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clew.latent
-from clew.algorithms.words import words
+from clew.algorithms.words import terms
 from clew.embed import Embedder
 from clew.latent import LatentSemantic, signatures
 
@@ -59,13 +59,13 @@ def test_signatures_are_those_of_plain_arithmetic(vocabulary, width):
 def test_vectors_are_the_weighted_bag_in_the_leading_directions_and_what_these_leave_out_at_half_its_weight():
     texts, asked = PASSAGES, [*PASSAGES, "Who wrote of Moscow and of Zanzibar?", "Durrell"]
     latent = LatentSemantic.fit(texts, 16)
-    bags = [words(text) for text in texts]
+    bags = [terms(text, identifiers=False) for text in texts]
     known = sorted({word for bag in bags for word in bag})
-    everything = sorted({*known, *(word for text in asked for word in words(text))})
+    everything = sorted({*known, *(word for text in asked for word in terms(text, identifiers=False))})
 
     def rows(of):
         matrix = np.zeros((len(of), len(everything)))
-        for i, bag in enumerate(map(words, of)):
+        for i, bag in enumerate(terms(text, identifiers=False) for text in of):
             for j, word in enumerate(everything):
                 spread = max(1, sum(word in other for other in bags))
                 idf = np.log(1 + (len(texts) - spread + 0.5) / (spread + 0.5)) ** 1.5
@@ -115,7 +115,7 @@ def test_the_smallest_corpora_embed_known_and_unknown_words(texts):
     latent = LatentSemantic.fit(texts, 32)
     vectors = latent([*texts, "something else", "?"])
     assert vectors.shape == (len(texts) + 2, 32) == (len(texts) + 2, latent.dimensions)
-    lengths = [1.0 if words(text) else 0.0 for text in [*texts, "something else", "?"]]
+    lengths = [1.0 if terms(text, identifiers=False) else 0.0 for text in [*texts, "something else", "?"]]
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), lengths, atol=1e-6)
     assert latent([]).shape == (0, 32)
 
@@ -127,7 +127,7 @@ def test_a_text_has_one_vector_whatever_is_embedded_beside_it_and_none_without_w
     together = latent(asked)
     for text, row in zip(asked, together, strict=True):
         np.testing.assert_allclose(row, latent.question(text), atol=1e-6)
-        assert np.linalg.norm(row) == pytest.approx(1 if words(text) else 0, abs=1e-5)
+        assert np.linalg.norm(row) == pytest.approx(1 if terms(text, identifiers=False) else 0, abs=1e-5)
 
 
 def test_only_the_most_widespread_words_get_directions_and_the_others_weigh_as_words_of_one_text(monkeypatch):
@@ -143,7 +143,7 @@ def test_only_the_most_widespread_words_get_directions_and_the_others_weigh_as_w
 def test_directions_come_from_a_sample_of_the_texts_and_weights_from_all(monkeypatch):
     monkeypatch.setattr(clew.latent, "TEXTS", 3)
     latent = LatentSemantic.fit(PASSAGES)
-    assert latent.components.shape == (len({word for text in PASSAGES for word in words(text)}), 3)
+    assert latent.components.shape == (len({word for text in PASSAGES for word in terms(text, identifiers=False)}), 3)
     monkeypatch.undo()
     whole = LatentSemantic.fit(PASSAGES)
     assert dict(zip(latent.vocabulary, latent.idf, strict=True)) == dict(zip(whole.vocabulary, whole.idf, strict=True))

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from clew.algorithms.words import words
+from clew.algorithms.words import terms
 from clew.context import Context, Item
 from clew.read.spans import lines, paragraphs, sentences
 
@@ -37,9 +37,9 @@ def quoted(context: Context, most: int = 3) -> str:
     They come in reading order. It is the whole of a model-free answer: nothing is said that is not in the context. Empty if that is.
     """
     found = [(number, item, said) for number, item in enumerate(context, 1) for said in _sentences(item.text)]
-    bags = [set(words(f"{item.heading} {said}")) for _, item, said in found]
+    bags = [set(terms(f"{item.heading} {said}")) for _, item, said in found]
     spread = Counter(word for bag in bags for word in bag)
-    worth = {word: math.log((len(found) + 1) / (spread[word] + 0.5)) for word in words(context.question)}
+    worth = {word: math.log((len(found) + 1) / (spread[word] + 0.5)) for word in terms(context.question)}
     chosen: list[int] = []
     while len(chosen) < most:
         values = [sum(worth.get(word, 0.0) for word in bag) * math.sqrt(item.score) for bag, (_, item, _) in zip(bags, found, strict=True)]

@@ -12,7 +12,7 @@ import numpy as np
 from clew.graph import Floats, Vectors, frozen
 from clew.latent import DIMENSIONS, LatentSemantic
 
-LATENT = "clew-latent-semantic-1"
+LATENT = "clew-latent-semantic-2"
 WANTED = "an array [n, d] of numbers, or n lists of d numbers"
 
 

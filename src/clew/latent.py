@@ -1,10 +1,10 @@
 """The embedded default: vectors made of the corpus's own words, with no download and no network.
 
-A text is a bag of words, weighted by tf-idf. The part of it that lies in the corpus's leading singular directions (latent semantic
-analysis, Deerwester et al. 1990) is kept as it is; what those leave out, which is nearly all there is of a rare name, is projected at
-random (Achlioptas 2003) with word signatures made of character trigrams (as in fastText, Bojanowski et al. 2017), so that spelling
-variants and words never seen before come near what they look like. On MuSiQue and HotpotQA, recall at 2, 5 and 10 was above BM25's;
-truncated singular vectors alone were far below.
+A text is a bag of terms (`clew.algorithms.words.terms`), weighted by tf-idf. The part of it that lies in the corpus's leading singular
+directions (latent semantic analysis, Deerwester et al. 1990) is kept as it is; what those leave out, which is nearly all there is of a
+rare name, is projected at random (Achlioptas 2003) with word signatures made of character trigrams (as in fastText, Bojanowski et al.
+2017), so that spelling variants and words never seen before come near what they look like. On MuSiQue and HotpotQA, recall at 2, 5 and 10
+was above BM25's; truncated singular vectors alone were far below.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.words import words
+from clew.algorithms.words import terms
 from clew.graph import Floats, Vectors, frozen
 
 DIMENSIONS = 1024
@@ -59,7 +59,7 @@ class LatentSemantic:
         spread: Counter[str] = Counter()  # in how many texts
         bags = []
         for i, text in enumerate(texts):
-            bag = Counter(words(text))
+            bag = Counter(terms(text, identifiers=False))
             spread.update(bag.keys())
             if i in sample and bag:
                 bags.append(bag)
@@ -80,7 +80,7 @@ class LatentSemantic:
 
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], rows of length 1; a row of zeros for a text without any letter or digit."""
-        found, matrix = self._matrix([Counter(words(text)) for text in texts])
+        found, matrix = self._matrix([Counter(terms(text, identifiers=False)) for text in texts])
         rows = np.array([self._row.get(word, -1) for word in found], np.int64)
         known = np.flatnonzero(rows >= 0)
         latent = matrix[:, known] @ self.components[rows[known]].astype(np.float64)

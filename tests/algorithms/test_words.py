@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.words import folded, words
+from clew.algorithms.words import folded, terms, words
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,30 @@ def test_plain_latin_is_read_as_all_else_is(text):
 def test_words_are_stable(text):
     """What is a word stays one, by itself and beside others."""
     assert words(" ".join(words(text))) == words(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("北京在中", ["北", "北京", "京", "京在", "在", "在中", "中"]),
+        ("海", ["海"]),
+        ("タワーに行く", ["タワ", "ワー", "ーに", "に行", "行", "行く"]),
+        ("の b の", ["の", "b", "の"]),
+        ("ภาษาไทย ดี", ["ภา", "าษ", "ษา", "าไ", "ไท", "ทย", "ดี"]),
+        ("မြန်မာ", ["မြန်", "န်မာ"]),
+        ("ខ្មែរ", ["ខ្មែ", "មែរ"]),
+        ("Ｂ細胞 ΣΟΦΟΣ", ["b", "細", "細胞", "胞", "σοφοσ"]),
+        ("read_path", ["read", "path", "read_path"]),
+        ("parseXMLFile2", ["parsexmlfile2", "parse", "xml", "file", "2"]),
+        ("HTTPResponse", ["httpresponse", "http", "response"]),
+        ("NASA met Anna", ["nasa", "met", "anna"]),
+        ("", []),
+    ],
+)
+def test_terms(text, expected):
+    assert terms(text) == expected
+
+
+@given(st.text(st.characters(categories=("L", "N", "P", "Z"), max_codepoint=0x0DFF).filter(lambda sign: not sign.isupper())))
+def test_terms_are_words_where_space_is_put_between_them(text):
+    assert [term for term in terms(text) if "_" not in term] == words(text)

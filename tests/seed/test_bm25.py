@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.words import words
+from clew import Document, Index
+from clew.algorithms.words import terms
 from clew.graph import Graph, Query
 from clew.seed import BM25
 
@@ -18,12 +19,12 @@ TEXTS = st.lists(
 
 
 def textbook(texts, question, k1, b):
-    documents = [words(text) for text in texts]
+    documents = [terms(text) for text in texts]
     n, mean = len(documents), sum(map(len, documents)) / len(documents)
     scores = []
     for document in documents:
         score = 0.0
-        for word in words(question):
+        for word in terms(question):
             containing = sum(word in other for other in documents)
             times = document.count(word)
             if times:
@@ -42,10 +43,30 @@ def test_weights_are_those_of_the_textbook(texts, question, parameters):
     graph = Graph.of([*texts, "red blue"], kinds=["passage"] * len(texts) + ["entity"])
     found = BM25(*parameters).on(graph)(Query(question))
     assert found.weights == pytest.approx([*textbook(texts, question, *parameters), 0], abs=1e-5)
-    known = {word for text in texts for word in words(text)}
-    assert ("fallback" in found.notes) == (not known & set(words(question)))
+    known = {word for text in texts for word in terms(text)}
+    assert ("fallback" in found.notes) == (not known & set(terms(question)))
 
 
 def test_candidates_that_came_with_scores_are_still_searched_for_words():
     found = BM25().on(Graph.of(["red", "red blue"]))(Query("blue", given={0: 0.5}))
     assert found.weights[0] == 0 < found.weights[1]
+
+
+SCRIPTS = {
+    "Han": ("渡轮每天早上七点出发。", "古城的市场周日关闭。", "渡轮几点开"),
+    "Kana": ("わたしはあさごはんをたべます。", "ねこがやねのうえでねむる。", "ねこはどこ"),
+    "Thai": ("เรือออกจากท่าเรือตอนเจ็ดโมงเช้า", "ตลาดปลาปิดวันอาทิตย์", "ตลาดปลาเปิดกี่โมง"),
+    "Lao": ("ເຮືອອອກຕອນເຊົ້າ", "ຕະຫຼາດປາປິດວັນອາທິດ", "ຕະຫຼາດປາຢູ່ໃສ"),
+    "Khmer": ("ទូកចេញពីកំពង់ផែ", "ផ្សារត្រីបិទថ្ងៃអាទិត្យ", "ផ្សារត្រីនៅឯណា"),
+    "Burmese": ("သင်္ဘောသည်မနက်ထွက်သည်", "ငါးဈေးသည်တနင်္ဂနွေပိတ်သည်", "ငါးဈေးဘယ်မှာလဲ"),
+    "identifiers": ("def parseXMLFile(path): ...", "def read_table(path): ...", "how is a table read"),
+}
+
+
+@pytest.mark.parametrize("recipe", ["bm25", "dense", "fused"])
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_what_a_question_names_is_found_in_scripts_without_spaces_and_in_code(script, recipe):
+    one, other, question = SCRIPTS[script]
+    index = Index.from_documents([Document("one", one), Document("other", other), Document("far", "Nothing of it, 123.")])
+    wanted = "one" if script == "Han" else "other"
+    assert index.ask(question, recipe=recipe).ids[0] == wanted

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.words import words
+from clew.algorithms.words import terms
 from clew.graph import Graph, Query, Rows, Seeds, headed
 
 
@@ -28,7 +28,7 @@ class BM25:
 
         def touch(query: Query) -> Seeds:
             weights = np.zeros(len(graph))
-            known = [word for word in words(query.text) if word in index.vocabulary]
+            known = [word for word in terms(query.text) if word in index.vocabulary]
             if known:
                 weights[index.rows] = index.scores(known)
             return Seeds(weights, notes={} if known else {"fallback": "no word of the question occurs in the passages"})
@@ -61,7 +61,7 @@ class InvertedIndex:
 
         rows = graph.rows(*self.kinds)
         vocabulary: dict[str, int] = {}
-        ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in words(headed(graph, row))] for row in rows]
+        ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in terms(headed(graph, row))] for row in rows]
         engine = bm25s.BM25(k1=self.k1, b=self.b, method="lucene")
         if vocabulary:
             engine.index((ids, vocabulary), show_progress=False)
