@@ -158,4 +158,5 @@ def _means(graph: Graph, above: NDArray[np.int64], order: list[NDArray[np.int64]
 
 def _unit(rows: Vectors) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    units: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return units
