@@ -61,8 +61,9 @@ KURISU = Pipeline(
 )
 
 # The community around the question among chunks that relations join, in it the communities of entities, the facts that tell of these and
-# the chunks; with a language model, its reports on them (DA-RAG, arXiv 2602.08545).
-DA_RAG = DaRag(select.Communities(lead=1.2))
+# the chunks; with a language model, its reports on them (DA-RAG, arXiv 2602.08545). Peeled node by node, real chunks leave loose and large
+# communities; with the cascade hardly any other part of the graph is as dense and nearer to the question.
+DA_RAG = DaRag(select.Communities(cascade=True, lead=1.2))
 
 # Four presets, each with what the one before it has and more ("Navigating the Knowledge Web", codewarnab.in, 2026): the five nearest;
 BASELINE = Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize())

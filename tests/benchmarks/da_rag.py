@@ -38,8 +38,8 @@ PARTS = ("quality", "levels", "sweep", "ablations", "time")
 BUDGET = 1024
 VARIANTS = {
     "da_rag": {},
-    "da_rag, cascade": {"cascade": True},
-    "da_rag, all chunks (paper)": {"near": None},
+    "da_rag, strict": {"cascade": False},
+    "da_rag, strict, all chunks (paper)": {"cascade": False, "near": None},
 }
 
 
@@ -202,8 +202,8 @@ def ablations(benchmark: Benchmark, index: Index) -> Iterator[str]:
         "w/o ACS (one hop)": with_changed(acs=False),
         "w/o chunk layer": with_changed(chunk_layer=False),
         "w/o similarity layer": with_changed(similarity_layer=False),
-        "cascade": with_changed(cascade=True),
-        "all chunks (paper)": with_changed(near=None),
+        "strict": with_changed(cascade=False),
+        "strict, all chunks (paper)": with_changed(cascade=False, near=None),
         "chunks of the community first": with_changed(lead=None),
         "facts in all of the reports' room": with_changed(fact_share=1.0),
         "without facts": with_changed(fact_share=0.0),
@@ -243,12 +243,12 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--repeats", type=int, default=50, help="questions that are timed")
     parser.add_argument("--layers", nargs="+", choices=(CHUNKS, FACTS, ALIKE), default=[CHUNKS, FACTS, ALIKE], help="of quality")
-    parser.add_argument("--cascade", action="store_true", help="compare others with the cascade's communities, in their size")
+    parser.add_argument("--strict", action="store_true", help="compare others with the communities of strict peeling, in their size")
     chosen = parser.parse_args()
     benchmark = Benchmark.open(chosen.folder)
     index = benchmark.index()
     made = {
-        "quality": lambda: qualities(benchmark, index, "da_rag, cascade" if chosen.cascade else "da_rag", chosen.layers),
+        "quality": lambda: qualities(benchmark, index, "da_rag, strict" if chosen.strict else "da_rag", chosen.layers),
         "levels": lambda: levels(benchmark, index),
         "sweep": lambda: sweep(benchmark, index),
         "ablations": lambda: ablations(benchmark, index),
