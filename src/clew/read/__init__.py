@@ -88,9 +88,7 @@ def estimate(sources: Any, extractor: Triples, *, splitter: Split | None = None,
     return extractor.estimate(passages_of(sources, splitter=splitter, count=count))
 
 
-def _cut(
-    documents: Iterable[Document], splitter: Split | None, count: Callable[[str], int], embedder: Any = None
-) -> list[Sequence[Piece]]:
+def _cut(documents: Iterable[Document], splitter: Split | None, count: Callable[[str], int], embedder: Any = None) -> list[Sequence[Piece]]:
     cut: Split = splitter or whole
     if isinstance(cut, Splitter):
         cut = replace(cut, count=cut.count or count, semantic=embedder if cut.semantic is True and embedder is not None else cut.semantic)
