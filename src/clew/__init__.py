@@ -1,23 +1,26 @@
 """clew: from what a retriever finds to what a language model should read."""
 
-from clew import cite, link, order, recipes, seed, select, spread
+from clew import cite, link, order, recipes, seed, select, spread, write
 from clew.context import Context, Item, Step
 from clew.document import Document
 from clew.embed import Embedder
 from clew.graph import Graph, Query, Seeds, Subgraph
 from clew.index import Index
+from clew.model import Answers, Model
 from clew.narrow import narrow
 from clew.pipeline import Pipeline
 from clew.read import Names, Splitter, Triples, estimate
 from clew.render import Render
 
 __all__ = [
+    "Answers",
     "Context",
     "Document",
     "Embedder",
     "Graph",
     "Index",
     "Item",
+    "Model",
     "Names",
     "Pipeline",
     "Query",
@@ -36,5 +39,6 @@ __all__ = [
     "seed",
     "select",
     "spread",
+    "write",
 ]
 __version__ = "0.1.0"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
+from clew.cli import main
 from clew.measure import Benchmark, Question, compare
 from clew.measure.answers import answered, exact_match, f1, normalised
 
@@ -65,3 +68,21 @@ def test_a_question_without_an_answer_and_a_model_that_fails_are_said():
 
     with pytest.raises(RuntimeError, match=r"no answer to the question '1'.*no route"):
         answered(down)["F1"](context, Question("1", "Where?", ("0",), {"answer": "Corfu"}))
+
+
+def test_the_command_takes_a_model(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = {
+        "corpus.jsonl": [
+            {"id": "a", "title": "", "text": "Anna lives on Corfu."},
+            {"id": "b", "title": "", "text": "Ben lives in Berlin."},
+        ],
+        "queries.jsonl": [{"id": "1", "question": "Where does Anna live?", "gold_ids": ["a"], "answer": "Corfu"}],
+    }
+    for name, records in lines.items():
+        (tmp_path / name).write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    (tmp_path / "oracle.py").write_text("def says(prompt):\n    return 'on Corfu'\n", encoding="utf-8")
+    assert main(["measure", ".", "--recipes", "dense", "--limits", "1", "--budgets", "30", "--model", "oracle:says", "--json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    assert "F1@30 tokens" in json.dumps(tables)
+    assert "0.66" in json.dumps(tables)

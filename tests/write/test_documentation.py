@@ -194,3 +194,25 @@ def test_the_command_writes_it(tmp_path, capsys):
     assert pages["index.md"].splitlines()[2] == "# Fishing"
     assert main(["document", str(tmp_path / "notes"), "-o", str(tmp_path / "notes")]) == 2
     assert "other files" in capsys.readouterr().err
+
+
+def test_the_command_takes_a_model_and_says_first_what_it_would_be_asked(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# Boats\n\n## Oars\n\nOars are of ash.\n\n## Sails\n\nSails are of flax.", encoding="utf-8")
+    (tmp_path / "scribe.py").write_text(
+        "import json\n\n\ndef write(prompt):\n"
+        "    if 'different questions' in prompt:\n        return json.dumps(['What are boats made of?'])\n"
+        "    if 'belong together' in prompt:\n        return json.dumps({'question': 'What are boats made of?'})\n"
+        "    part = {'heading': 'Wood', 'text': 'Oars are of ash.', 'sources': [1]}\n"
+        "    return json.dumps({'title': 'Boats', 'summary': 'Of ash.', 'explanations': [part]})\n",
+        encoding="utf-8",
+    )
+    assert main(["document", "notes", "-o", "out", "--model", "scribe:write", "--dry-run"]) == 0
+    assert "calls" in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()
+    assert main(["document", "notes", "-o", "out", "--model", "scribe:write"]) == 0
+    assert "1 sections on 1 pages" in capsys.readouterr().out
+    assert "Of ash." in next((tmp_path / "out").glob("1-*.md")).read_text(encoding="utf-8")
+    assert (tmp_path / "out.answers").exists()
+    assert main(["document", "notes", "-o", "out", "--model", "nobody:write"]) == 2

@@ -5,19 +5,28 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from clew.cli.models import model_of
 from clew.cli.source import opened
 from clew.cli.terminal import remark, say, watched
 
 
 def document(options: argparse.Namespace) -> int:
     """Write the documentation, and say what is in it."""
-    from clew.write import document
+    from clew.write import document, estimate
 
+    model = None
+    if options.model is not None:  # said before anything is read
+        model = model_of(options.model, answers=options.output.with_name(f"{options.output.name}.answers"))
     index = opened(options)
+    if options.dry_run:
+        asked = estimate(index, budget=options.budget, sections=options.sections)
+        say(f"about {asked.calls:,} calls with {asked.tokens:,} tokens at most in the first round, answers not counted")
+        return 0
     title = options.title or Path(options.source).resolve().name
     made = document(
         index,
         title=title,
+        model=model,
         recipe=options.recipe,
         budget=options.budget,
         sections=options.sections,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
+from clew.cli.models import model_of
 from clew.cli.terminal import say, watched
-from clew.measure import command, prepare
+from clew.measure import answered, command, prepare
 from clew.measure.compare import BUDGETS, KS
 from clew.read import Names
 
@@ -29,6 +30,7 @@ def measure(options: argparse.Namespace) -> int:
         vectors=not options.own_vectors,
         facts=options.facts,
         extractor=Names() if options.names else None,
+        figures=None if options.model is None else answered(model_of(options.model)),
         seed=options.seed,
         progress=watched(),
     )

@@ -99,6 +99,8 @@ def _document(document: argparse.ArgumentParser) -> None:
         default="words",
         help="what makes questions alike: their words, or what they do to the graph (transport: slower, and less of a bound)",
     )
+    document.add_argument("--model", metavar="MODULE:NAME", help=f"let this language model write; its answers stay in DIR.answers: {MODEL}")
+    document.add_argument("--dry-run", action="store_true", help="say what a model would be asked, and ask and write nothing")
     _reading(document)
 
 
@@ -139,6 +141,7 @@ def _measure(measure: argparse.ArgumentParser) -> None:
     measure.add_argument(
         "--names", action="store_true", help="facts read by clew.Names() in the place of the folder's, without the folder's vectors"
     )
+    measure.add_argument("--model", metavar="MODULE:NAME", help=f"exact match and F1 of this model's answers, too: {MODEL}")
     measure.add_argument("--seed", type=int, default=0, metavar="N", help="of the intervals' resampling (default: 0)")
     measure.add_argument("--intervals", action="store_true", help="write every difference and its interval")
     measure.add_argument("--json", action="store_true", help="as JSON")
@@ -262,7 +265,7 @@ DOCUMENT = """examples:
   clew document notes.clew -o docs/ --title "Notes" --budget 800
 
 Questions on every branch of the documents (module, class and function; chapter and section) are clustered; each cluster becomes
-a section with a summary, explanations, examples and sources. Without a language model the sections are extracts."""
+a section with a summary, explanations, examples and sources. Without a language model (--model) the sections are extracts."""
 
 RECIPES = """examples:
   clew recipes

@@ -154,6 +154,7 @@ def command(
     facts: Literal["any", "triples", "surface_triples", "none"] = "any",
     names: Names = "ascii",
     extractor: Any = None,
+    figures: Mapping[str, Figure] | None = None,
     samples: int = 10_000,
     seed: int = 0,
     progress: bool = False,
@@ -169,7 +170,7 @@ def command(
     benchmark = Benchmark.open(folder, embedder=embedder, vectors=vectors, facts=facts, names=names)
     index = None if extractor is None else benchmark.index(extractor=extractor, progress=progress)
     chosen = tuple(recipe_names) or recipes.names()
-    found = compare(benchmark, chosen, ks, budgets, baseline, samples, seed, index=index, progress=progress)
+    found = compare(benchmark, chosen, ks, budgets, baseline, samples, seed, index=index, figures=figures, progress=progress)
     return found if index is None else replace(found, notes=(*found.notes, f"the facts were read by {extractor!r}"))
 
 
