@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -84,3 +85,16 @@ def test_both_chatbots_answer_over_the_folder_of_many_scripts():
     assert "1871" in said[0]
     assert "الخامسة" in said[1]
     assert "ferry.zh.txt" in said[1]
+
+
+def test_the_documentation_of_a_package_is_written(tmp_path):
+    line = next(line for line in README.splitlines() if line.startswith("clew document"))
+    folder = json.__path__[0]
+    command = [
+        sys.executable,
+        "-m",
+        *shlex.split(line.replace("\"$(python -c 'import json; print(json.__path__[0])')\"", shlex.quote(folder))),
+    ]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert "sections on 5 pages" in said
+    assert "JSONDecoder" in (tmp_path / "json-docs" / "index.md").read_text(encoding="utf-8")
