@@ -1,6 +1,6 @@
 """clew: from what a retriever finds to what a language model should read."""
 
-from clew import cite, link, order, recipes, seed, select, spread, write
+from clew import cite, link, order, read, recipes, seed, select, spread, write
 from clew.context import Context, Item, Step
 from clew.document import Document
 from clew.embed import Embedder
@@ -35,6 +35,7 @@ __all__ = [
     "link",
     "narrow",
     "order",
+    "read",
     "recipes",
     "seed",
     "select",

@@ -102,7 +102,7 @@ def _printed(
 ) -> Context:
     """Select, order and render until the page fits; what still does not fit is dropped whole, the lowest prize first."""
     graph, render = asked.graph, asked.method.render
-    room, bound = budget, None
+    room, bound, before = budget, None, None
     for attempt in range(RESELECTIONS + 1):
         chosen, filled = choose(room), frozenset[int]()
         asked = asked.knowing(chosen)
@@ -118,8 +118,12 @@ def _printed(
                 dropped.append(Dropped(last, f"beyond the limit of {asked.query.limit}"))
         pieces = render.pieces(graph, reading)
         over = _count(graph, pieces) - budget
+        if not len(reading) and before is not None:  # the room that was left holds nothing: better drop from what was chosen before
+            asked, chosen, filled, reading, dropped, pieces, over = before
+            break
         if over <= 0:
             break
+        before = asked, chosen, filled, reading, dropped, pieces, over
         room = max(1, room - over)
     while over > 0:
         reading, last = _without_least(asked, reading, chosen)

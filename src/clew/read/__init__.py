@@ -11,6 +11,7 @@ from clew.graph import Graph
 from clew.read.assemble import Piece, Split, assemble, passages_in
 from clew.read.extract import Extractor, Incomplete, Passage, Remembering, Triple, is_corpus_wide
 from clew.read.formats import links_of
+from clew.read.graphs import worded
 from clew.read.names import Names
 from clew.read.rows import rows_of
 from clew.read.sources import Found, documents_of, text_id
@@ -42,6 +43,7 @@ __all__ = [
     "rows_of",
     "text_id",
     "whole",
+    "worded",
 ]
 
 

@@ -23,7 +23,7 @@ from llama_index.core.vector_stores.utils import metadata_dict_to_node
 from llama_index.retrievers.clew.candidates import without_vector
 
 import clew
-from clew.read.graphs import worded
+from clew.read import worded
 
 BATCH = 1000  # entities whose triplets are asked for at once
 
