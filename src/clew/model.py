@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
@@ -161,7 +161,7 @@ class Model:
             while not stop.is_set() and not left.empty():
                 try:
                     at, prompt = left.get_nowait()
-                except Exception:  # noqa: BLE001  # another worker took the last one
+                except Empty:  # another worker took the last one
                     return
                 try:
                     done.put((at, self.ask(prompt, read)))
@@ -226,7 +226,7 @@ def _within(timeout: float | None, call: Callable[[str], str], prompt: str) -> s
     threading.Thread(target=run, daemon=True).start()
     try:
         fine, came = box.get(timeout=timeout)
-    except Exception as problem:
+    except Empty as problem:
         raise TimeoutError(f"no answer within {timeout:g} seconds") from problem
     if not fine:
         raise came
