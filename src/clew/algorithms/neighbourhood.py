@@ -9,7 +9,7 @@ The nodes stand on slots. Fused ones keep their slots, with equal rows and no wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,66 +23,49 @@ SHORTEST = 1e-3  # an edge between equals is still a step
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """Nodes on n slots: the `products` of their vectors, float64 [n, n]; which are `joined`, and which are one (`alike`), bool [n, n]."""
+    """Nodes on n slots: the `products` of their vectors, float64 [n, n]; which are `joined`, and which are one (`alike`), bool [n, n].
+
+    `scale` is the length that is a distance of 1; 0 for that of the longest way.
+    """
 
     products: Floats
     joined: Mask
     alike: Mask
     sharpness: float
-    scale: float
+    scale: float = 0.0
 
     @classmethod
     def of(cls, products: Floats, joined: Mask, sharpness: float = 1.0) -> Neighbourhood:
         """Return the neighbourhood before any change: `products` of unit vectors (or zeros), `joined` symmetric."""
-        first = cls(products, joined, np.eye(len(products), dtype=np.bool_), sharpness, 0.0)
-        ways = first._ways
-        known = ways[np.isfinite(ways)]
-        return replace(first, scale=float(known.max(initial=0)) or 1.0)
+        return cls(products, joined, np.eye(len(products), dtype=np.bool_), sharpness)
 
     @cached_property
-    def _ways(self) -> Floats:
-        from clew.algorithms.kernels.shortest import shortest
+    def _measured(self) -> tuple[Floats, float]:
+        from clew.algorithms.kernels.fusing import distances
 
-        lengths = np.where(self.joined, np.exp(self.sharpness * (1 - self.products)) - 1 + SHORTEST, np.inf)
-        lengths[self.alike] = 0
-        shortest(lengths)
-        return lengths
+        found: tuple[Floats, float] = distances(self.products, self.joined, self.alike, self.sharpness, SHORTEST, self.scale)
+        return found
 
-    @cached_property
+    @property
     def distances(self) -> Floats:
         """Distances between slots, as shares of the longest before any change: float64 [n, n]."""
-        ways = self._ways
-        return np.where(np.isfinite(ways), ways / self.scale, 1.0)
+        return self._measured[0]
 
     def fused(self, members: NDArray[np.int64]) -> tuple[Neighbourhood, Floats]:
         """Return the neighbourhood in which these slots are one node, and the cost of taking each old slot for each new one, [n, n].
 
         The node's vector is the members' mean, made a unit vector again; it is joined to all that they were joined to.
         """
-        inside = np.zeros(len(self.products), np.bool_)
-        inside[members] = True
-        total = self.products[:, members].sum(axis=1)
-        length = float(np.sqrt(max(0.0, total[members].sum())))
-        mean = total / length if length > 0 else np.zeros_like(total)
-        between = self.products.copy()  # old slots by new ones
-        between[:, members] = mean[:, None]
-        products = between.copy()
-        products[members, :] = mean[None, :]
-        products[np.ix_(inside, inside)] = float(length > 0)
-        joined = self.joined.copy()
-        near = np.logical_or.reduce(joined[members], axis=0)
-        joined[members, :], joined[:, members] = near[None, :], near[:, None]
-        joined[np.ix_(inside, inside)] = False
-        alike = self.alike.copy()
-        alike[np.ix_(inside, inside)] = True
-        costs = (self.products.diagonal()[:, None] + products.diagonal()[None, :] - 2 * between) / 4
-        return replace(self, products=products, joined=joined, alike=alike), np.maximum(costs, 0)
+        from clew.algorithms.kernels.fusing import fuse
+
+        products, joined, alike, costs = fuse(self.products, self.joined, self.alike, members)
+        return Neighbourhood(products, joined, alike, self.sharpness, self._measured[1]), costs
 
     def linked(self, at: NDArray[np.int64], to: NDArray[np.int64]) -> Neighbourhood:
         """Return the neighbourhood with an edge between each of the slots `at`, which are one node, and each of the slots `to`."""
         joined = self.joined.copy()
         joined[np.ix_(at, to)] = joined[np.ix_(to, at)] = True
-        return replace(self, joined=joined)
+        return Neighbourhood(self.products, joined, self.alike, self.sharpness, self._measured[1])
 
     def costs(self) -> Floats:
         """Return the cost of taking one slot's node for another's, [n, n]."""

@@ -72,8 +72,9 @@ def distance(
 
 def bound(content: Floats, one: Floats, other: Floats, content_weight: float = 0.5) -> float:
     """Return the value of the plan by which everything stays in its slot: never below the distance. Arguments as in `accepted`."""
-    difference = (one - other).ravel()
-    return content_weight * float(content.trace()) / len(content) + (1 - content_weight) * float(difference @ difference) / one.size
+    from clew.algorithms.kernels.bounds import stay
+
+    return float(stay(content, one, other, content_weight))
 
 
 def accepted(content: Floats, one: Floats, other: Floats, most: float, content_weight: float = 0.5) -> Verdict:
@@ -146,9 +147,9 @@ def conditional_gradient(
 def _first_lower_bound(content: Floats, one: Floats, other: Floats, content_weight: float) -> float:
     """What nodes say and how they hang together each at their cheapest: every slot to its likest, and mean distances in order."""
     n = len(one)
-    said = max(float(content.min(axis=1).sum()), float(content.min(axis=0).sum())) / n
-    apart = np.sort(one.sum(axis=1)) - np.sort(other.sum(axis=1))
-    return content_weight * said + (1 - content_weight) * float(apart @ apart) / n**3
+    from clew.algorithms.kernels.bounds import least
+
+    return float(least(content, one, other, content_weight))
 
 
 def _third_lower_bound(content: Floats, one: Floats, other: Floats, content_weight: float) -> Floats:

@@ -22,6 +22,8 @@ from clew.select.surroundings import unit_vectors
 
 LIKENESS = ("mean", "best")
 Paths = list[tuple[Step, ...]]
+Rewards = list[tuple[int, int, float]]  # rows of tail and head, and the change of strength
+Gone = tuple[Paths, Rewards]
 
 
 @dataclass(frozen=True)
@@ -75,14 +77,16 @@ class Descent:
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         tree: Tree = graph.part(Hierarchy(self.semantic))
         content = graph.content
-        latest: list[tuple[Query, Floats, Paths]] = []  # a question that is asked again with less room goes the same way
+        latest: list[tuple[Query, Floats, Gone]] = []  # a question that is asked again with less room goes the same way
 
-        def descents(query: Query, prizes: Floats, offered: Mask, prized: Floats) -> Paths:
-            if latest and latest[0][0] is query and latest[0][1] is prizes and offered.all():
-                return latest[0][2]
+        def descents(query: Query, prizes: Floats, offered: Mask, prized: Floats) -> Gone:
+            whole = bool(offered.all())
+            for asked, worth, gone in latest[:1]:  # a copy: other questions may be under way
+                if asked is query and worth is prizes and whole:
+                    return gone
             vector = query.vector if query.vector is not None and query.vector.any() else None
             if vector is None and not prized.any():
-                return Paths()
+                return Paths(), Rewards()
 
             def cosine(rows: NDArray[np.int64]) -> Floats:
                 if vector is None:
@@ -95,15 +99,16 @@ class Descent:
             while len(paths) < self.paths and (path := way.path(visited)):
                 paths.append(path)
                 visited[list(path[-1].stop.rows)] = True
-            if offered.all():
-                latest[:] = [(query, prizes, paths)]
-            return paths
+            rewards = [reward for path in paths[:1] for step in path for reward in step.children.rewards(step.ranked, scores, self)]
+            if whole:
+                latest[:] = [(query, prizes, (paths, rewards))]
+            return paths, rewards
 
         def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
             offered = np.zeros(len(graph), np.bool_)
             offered[candidates.nodes] = True
             prized = np.where(offered, prizes, 0.0)
-            paths = descents(query, prizes, offered, prized)
+            paths, rewards = descents(query, prizes, offered, prized)
             kept = bridges(candidates)
             kept = kept[content[kept]]
             places = min([len(graph), *([query.limit] if query.limit is not None else [])])
@@ -117,8 +122,8 @@ class Descent:
                 groups=(*candidates.groups, *groups_of(paths, found.rows)),
                 missing=candidates.missing,
                 dropped=(*candidates.dropped, *found.dropped()),
-                trace=_said(graph, paths),
-                ways={row: _way(tree, paths, row, prizes) for row in found.rows},
+                trace=_said(graph, paths, rewards),
+                ways=_ways(tree, paths, list(found.rows), prizes),
             )
 
         return select
@@ -134,17 +139,20 @@ def _scores(likeness: str, graph: Graph, tree: Tree, prizes: Floats, vector: Any
     return scores
 
 
-def _way(tree: Tree, paths: Paths, row: int, prizes: Floats) -> tuple[float, tuple[int, ...]]:
-    """The similarity of the outermost node on the way to a row, and the rows from there."""
+def _ways(tree: Tree, paths: Paths, rows: list[int], prizes: Floats) -> dict[int, tuple[float, tuple[int, ...]]]:
+    """For every row the similarity of the outermost node on the way to it, and the rows from there."""
     came = {row: source for path in paths for step in path for row, source in zip(step.stop.rows, step.sources, strict=True)}
     score = {member: step.stop.score for path in paths for step in path for member in step.stop.rows}
-    way = [row]
-    while (above := came.get(way[-1], int(tree.above[way[-1]]))) >= 0 and above not in way:
-        way.append(above)
-    return score.get(way[-1], float(prizes[way[-1]])), tuple(reversed(way))
+    found = {}
+    for row in rows:
+        way = [row]
+        while (above := came.get(way[-1], int(tree.above[way[-1]]))) >= 0 and above not in way:
+            way.append(above)
+        found[row] = score.get(way[-1], float(prizes[way[-1]])), tuple(reversed(way))
+    return found
 
 
-def _said(graph: Graph, paths: Paths) -> dict[str, Any]:
+def _said(graph: Graph, paths: Paths, rewards: Rewards) -> dict[str, Any]:
     """The path with its scores, what decided the tests, how fast it narrowed, and how the edges would change."""
     if not paths:
         return {"fallback": "nothing is known of what the question is like: there is no path"}
@@ -162,5 +170,5 @@ def _said(graph: Graph, paths: Paths) -> dict[str, Any]:
             for step in steps
             for row, strength in zip(step.grafts.rows.tolist(), step.grafts.strengths.tolist(), strict=True)
         ),
-        "rewards": tuple((graph.ids[t] if t >= 0 else "", graph.ids[h], change) for step in paths[0] for t, h, change in step.rewards),
+        "rewards": tuple((graph.ids[t] if t >= 0 else "", graph.ids[h], change) for t, h, change in rewards),
     }

@@ -120,7 +120,8 @@ def _ranked(rows: IntRows, stop: Stop, prizes: Floats, content: Mask) -> Iterato
     """The members that are content, as they were fused, then the content of the others by prize."""
     own = [row for row in stop.rows if content[row]]
     yield from own
-    yield from _best_first(rows if not own else rows[~np.isin(rows, own)], prizes)
+    if len(rows) > len(own):
+        yield from _best_first(rows if not own else rows[~np.isin(rows, own)], prizes)
 
 
 def _best_first(rows: IntRows, prizes: Floats) -> Iterator[int]:

@@ -43,6 +43,8 @@ class Tree:
 
     def slots(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the slots of these rows, in their order."""
+        if len(rows) == 1:
+            return np.arange(self.starts[rows[0]], self.starts[rows[0] + 1])
         lengths = self.starts[rows + 1] - self.starts[rows]
         ends = np.cumsum(lengths)
         found: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.starts[rows] - ends + lengths, lengths)
@@ -54,6 +56,8 @@ class Tree:
 
     def within(self, rows: NDArray[np.int64], content: Mask) -> NDArray[np.int64]:
         """Return the content nodes that are in these: a content node itself, and the outermost ones in a container."""
+        if content[rows].all():
+            return np.sort(rows)
         seen = np.zeros(len(content), np.bool_)
         frontier = np.unique(rows)
         while len(frontier):

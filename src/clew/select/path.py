@@ -13,7 +13,7 @@ belong to the question: the graph is never changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -44,8 +44,8 @@ class Stop:
 class Step:
     """What was found at one node: where to go, from how many children, by which tests.
 
-    `grafts` are children beside those of the rows at `stop`; `decided` counts tests by what decided them; `rewards` are how the edges to
-    the children would change: (row of the tail or -1, row of the head, change).
+    `grafts` are children beside those of the rows at `stop`; `decided` counts tests by what decided them; `children` is all that there
+    was to choose from, `ranked` their places in it, best first, or nothing where nothing was similar.
     """
 
     stop: Stop
@@ -54,7 +54,8 @@ class Step:
     successors: int
     relevant: int
     decided: Mapping[str, int]
-    rewards: Sequence[tuple[int, int, float]]
+    children: Children
+    ranked: IntRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +100,8 @@ class Descents:
         if not len(relevant):  # nothing is similar: the least unlike
             bare = self.cosine(rows)
             at_best = best(bare, 1)
-            return Step(Stop((int(rows[at_best[0]]),), float(bare.max())), children.of(rows[at_best]), NO_CHILDREN, len(rows), 1, {}, ())
-        rewards = children.rewards(ranked, scores, rule)
+            stop = Stop((int(rows[at_best[0]]),), float(bare.max()))
+            return Step(stop, children.of(rows[at_best]), NO_CHILDREN, len(rows), 1, {}, children, ranked[:0])
         chosen, score, grafts, decided = rows[relevant[:1]], float(scores[rows[relevant[0]]]), NO_CHILDREN, dict[str, int]()
         if len(relevant) > 1:
             near = Surroundings.of(self.graph, self.tree, at, children, ranked, len(relevant), scores, rule.n_loc, rule.sharpness)
@@ -108,11 +109,12 @@ class Descents:
             members = longest(rule.bisect, slots, lambda m: near.hood.may_fuse(m, rule.fgw_threshold, rule.content_weight), decided, 1)
             if len(members) > 1:
                 chosen = rows[ranked[: len(members)]]
-                length = np.sqrt(max(1e-12, near.hood.products[np.ix_(members, members)].sum()))
+                inner = near.hood.products[1 : len(members) + 1, 1 : len(members) + 1].copy()
+                length = np.sqrt(max(1e-12, inner.sum()))
                 score = float(self.cosine(chosen).sum() / length)
                 grafts = self.grafts(near, children, chosen, members, decided)
         stop = Stop(tuple(chosen.tolist()), score)
-        return Step(stop, children.of(chosen), grafts, len(rows), len(relevant), decided, rewards)
+        return Step(stop, children.of(chosen), grafts, len(rows), len(relevant), decided, children, ranked)
 
     def grafts(self, near: Surroundings, children: Children, chosen: IntRows, members: IntRows, decided: dict[str, int]) -> Children:
         """Return children of the unfused children that are similar enough, while linking them to the fused node changes little."""
@@ -122,15 +124,17 @@ class Descents:
         heads = tree.heads[slots].astype(np.int64)
         through = others.strengths[np.searchsorted(others.rows, sources)] * tree.strengths[slots]
         there = near.place(heads)
-        open_ = (there > 0) & ~np.isin(heads, np.concatenate([chosen, tree.heads[tree.slots(chosen)], children.rows]))
+        taken = np.zeros(len(scores), np.bool_)
+        taken[chosen] = taken[tree.heads[tree.slots(chosen)]] = taken[children.rows] = True
+        open_ = (there > 0) & ~taken[heads]
         heads, sources, through, there = heads[open_], sources[open_], through[open_], there[open_]
+        if not len(heads):
+            return NO_CHILDREN
         order = np.lexsort((-through, heads))
         first = order[np.diff(heads[order], prepend=-1) > 0]
         heads, sources, through, there = heads[first], sources[first], through[first], there[first]
         ranked = best(scores[heads])
         ranked = ranked[scores[heads[ranked]] > rule.sim_threshold * scores[heads].max(initial=0)]
-        if not len(ranked):
-            return NO_CHILDREN
         hood, _ = near.hood.fused(members)
         allowed = longest(
             rule.bisect, there[ranked], lambda to: hood.may_link(members, to, rule.graft_threshold, rule.content_weight), decided

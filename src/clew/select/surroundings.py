@@ -43,7 +43,8 @@ class Children:
 
     def without(self, rows: IntRows) -> Children:
         """Return the others."""
-        kept = ~np.isin(self.rows, rows)
+        kept = np.ones(len(self.rows), np.bool_)
+        kept[np.searchsorted(self.rows, rows)] = False
         return Children(self.rows[kept], self.strengths[kept], self.sources[kept])
 
 
@@ -56,9 +57,17 @@ def children_of(tree: Tree, at: IntRows, grafted: Children, visited: Mask) -> Ch
         kept = ~visited[tree.tops]
         rows = tree.tops[kept].astype(np.int64)
         return Children(rows, tree.entrances[kept], np.full(len(rows), ROOT))
+    if len(at) == 1 and not len(grafted.rows):
+        slots = tree.slots(at)
+        slots = slots[~visited[tree.heads[slots]]]
+        return Children(tree.heads[slots].astype(np.int64), tree.strengths[slots], np.full(len(slots), at[0]))
     slots, sources = tree.slots(at), tree.sources(at)
     heads = np.concatenate([tree.heads[slots].astype(np.int64), grafted.rows])
     strengths, sources = np.concatenate([tree.strengths[slots], grafted.strengths]), np.concatenate([sources, grafted.sources])
+    order = np.argsort(heads, kind="stable")
+    if (np.diff(heads[order]) > 0).all():  # as in a tree, nothing is reached twice
+        order = order[~visited[heads[order]]]
+        return Children(heads[order], strengths[order], sources[order])
     rows, first, where = np.unique(heads, return_index=True, return_inverse=True)
     means = np.bincount(where, strengths, len(rows)) / np.maximum(np.bincount(where, minlength=len(rows)), 1)
     kept = ~visited[rows]
@@ -91,23 +100,20 @@ class Surroundings:
         sharpness: float,
     ) -> Surroundings:
         """Return the surroundings of at most `most` slots: the node, its relevant children, and the likeliest of all below it."""
+        from clew.algorithms.kernels.fusing import joins
+
         sure = children.rows[ranked[: min(relevant, most - 1)]]
-        others = np.concatenate([children.rows[ranked[len(sure) :]], tree.heads[tree.slots(children.rows)]])
-        others = np.unique(others)
-        others = others[~np.isin(others, np.concatenate([sure, at]))]
+        below = np.zeros(len(graph), np.bool_)
+        below[children.rows] = below[tree.heads[tree.slots(children.rows)]] = True
+        below[sure] = below[at] = False
+        others = np.flatnonzero(below)
         rows = np.concatenate([sure, others[best(scores[others], most - 1 - len(sure))]])
         order = np.argsort(rows)
 
         vectors = np.concatenate([_unit(tree, unit_vectors(graph, tree, at)), unit_vectors(graph, tree, rows)]).astype(np.float64)
         products = np.round(vectors @ vectors.T, DECIMALS)
-        joined = np.zeros(products.shape, np.bool_)
-        found = cls(Neighbourhood(products, joined, joined, sharpness, 1.0), rows, order, children)
-        joined[0, found.place(children.rows)] = True
-        joined[0, 0] = False
-        slots, sources = tree.slots(rows), np.repeat(1 + np.arange(len(rows)), tree.starts[rows + 1] - tree.starts[rows])
-        to = found.place(tree.heads[slots])
-        joined[sources[to > 0], to[to > 0]] = True
-        return cls(Neighbourhood.of(products, joined | joined.T, sharpness), rows, order, children)
+        joined = joins(rows, tree.starts, tree.heads, children.rows)
+        return cls(Neighbourhood.of(products, joined, sharpness), rows, order, children)
 
     def place(self, rows: NDArray[np.signedinteger[Any]]) -> IntRows:
         """Return the slot of each row; 0 for those that have none."""
