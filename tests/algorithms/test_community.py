@@ -183,6 +183,18 @@ def test_the_node_that_joins_two_cliques_stays_though_all_triangles_would():
     assert peel(truss_of(links, trussness(links), 3), worth, cascade=True).mean == 1.0
 
 
+def test_an_edge_that_lost_its_triangles_goes_though_both_its_ends_stay():
+    triangles = [(0, 1, 2), (1, 3, 4), (3, 4, 5), (4, 5, 6), (2, 5, 6)]
+    graph = nx.Graph()
+    graph.add_nodes_from(range(7))
+    graph.add_edges_from(pair for three in triangles for pair in combinations(three, 2))
+    worth, links = np.array([0.0, 1, 1, 1, 1, 1, 1]), links_of(graph)
+    found = peel(truss_of(links, trussness(links), 3), worth, cascade=True)
+    assert found.rows.tolist() == [1, 2, 3, 4, 5, 6]
+    edges = set(zip(links.sources[found.slots].tolist(), links.targets[found.slots].tolist(), strict=True))
+    assert edges == {pair for three in triangles[1:] for pair in combinations(three, 2)}
+
+
 def test_an_edge_outside_the_truss_counts_for_nothing():
     graph = nx.Graph([(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)])  # two triangles and a bridge that is in none
     worth = np.array([0.9, 0.9, 0.9, 0.1, 0.1, 0.1])

@@ -50,7 +50,6 @@ def test_the_layers_are_there_without_being_asked_for_and_the_same_as_edges(inde
         made, told = graph.part(part), with_edges.part(part)
         assert made.links.targets.tolist() == told.links.targets.tolist()
         assert made.links.weights.tolist() == told.links.weights.tolist()
-        assert made.trussness.tolist() == told.trussness.tolist()
 
 
 def test_an_entity_has_its_k_nearest_and_whoever_is_nearest_to_it():

@@ -14,13 +14,12 @@ T has density of at least (k - 1) / (|T| - 1), with equality for instance in a c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.rank import DECIMALS, best
-from clew.algorithms.truss import trussness
 from clew.graph import Floats, Links, Ragged, Rows, frozen
 
 LEVELS = ("truss", "pieces", "nearest", "empty")  # how closely what is found hangs together: see `search`
@@ -69,24 +68,11 @@ class Community:
 
 def truss_of(links: Links, trussness: Rows, k: int) -> Truss:
     """Return the k-truss of undirected links whose slots have this `trussness`; O(triangles) memory."""
-    kept = np.flatnonzero(trussness >= k)
-    tails, heads = links.sources[kept], links.targets[kept]
-    rows = np.unique(tails)
-    starts = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(np.bincount(np.searchsorted(rows, tails), minlength=len(rows)), out=starts[1:])
-    targets = np.searchsorted(rows, heads).astype(np.int32)
-    if not len(rows):
-        none, far = np.zeros(0, np.int32), np.zeros(1, np.int64)
-        return Truss(k, none, far, none, kept, none, none.reshape(0, 2), far, none.reshape(0, 2), none)
-    from clew.algorithms.kernels import peeling, truss
+    from clew.algorithms.kernels import qpeel
 
-    lows, highs, edge_of, _ = truss.oriented(starts, targets)
-    support, corners, _ = truss.triangles(lows, highs, np.iinfo(np.int64).max)
-    begins, pairs = truss.by_edge(support, corners)
-    ends = np.zeros((len(highs), 2), np.int32)
-    lower = tails < heads
-    ends[edge_of[lower], 0], ends[edge_of[lower], 1] = np.searchsorted(rows, tails[lower]), targets[lower]
-    return Truss(k, frozen(rows, np.int32), starts, targets, kept, edge_of, ends, begins, pairs, peeling.parts_of(starts, targets))
+    # Plain arrays, as read-only ones would compile the loops anew.
+    found = qpeel.truss_of(np.array(links.starts, np.int64), np.array(links.targets, np.int32), np.array(trussness, np.int32), k)
+    return Truss(k, *found)
 
 
 def peel(truss: Truss, worth: Floats, *, cascade: bool = False, least: int | None = None) -> Community | None:
@@ -98,30 +84,14 @@ def peel(truss: Truss, worth: Floats, *, cascade: bool = False, least: int | Non
             to the best mean, which drives to ever smaller communities.
         least: leave at least so many nodes, never less than two; None for k.
     """
-    from clew.algorithms.kernels import cascading, peeling
+    from clew.algorithms.kernels import qpeel
 
     least = truss.k if least is None else max(least, 2)
     if not len(truss):
         return None
-    own = np.round(worth[truss.rows], DECIMALS)
-    order = np.argsort(own, kind="stable")
-    turn = np.empty(len(own), np.int32)
-    turn[order] = np.arange(len(own))
-    kernel = cascading.cascading if cascade else peeling.strict
-    arrays = truss.starts, truss.targets, truss.edge_of, truss.ends, truss.begins, truss.pairs, truss.part
-    alive, parts, means = kernel(*arrays, own, turn, truss.k - 2, least)
-    size = np.bincount(truss.part[alive])
-    mean = np.round(np.bincount(truss.part[alive], weights=own[alive]) / np.maximum(size, 1), DECIMALS)
-    large = np.flatnonzero(size >= least)
-    if not len(large):
-        return None
-    best = int(large[np.lexsort((large, -size[large], -mean[large]))[0]])
-    inside = alive & (truss.part == best)
-    sources = np.repeat(np.arange(len(truss)), np.diff(truss.starts))
-    once = inside[sources] & inside[truss.targets] & (sources < truss.targets)
-    first = float(own[truss.part == best].mean())
-    trace = (first, *means[parts == best].tolist())
-    return Community(truss.k, frozen(truss.rows[inside], np.int32), truss.slots[once], float(own[inside].mean()), trace)
+    arrays = truss.rows, truss.starts, truss.targets, truss.slots, truss.edge_of, truss.ends, truss.begins, truss.pairs, truss.part
+    rows, slots, mean, means = qpeel.peeled(*arrays, np.array(worth, np.float64), truss.k - 2, least, cascade)
+    return Community(truss.k, frozen(rows, np.int32), slots, mean, tuple(means.tolist())) if len(rows) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,22 +120,20 @@ def search(
     """
     if not len(rows):
         return Found("empty")
+    from clew.algorithms.kernels import qpeel
+
     inner, slots = within(links, rows)
-    own = worth[rows]
-    value = trussness(inner)
-    found: dict[bytes, Community] = {}
-    for k in range(3, min(most, int(value.max(initial=2))) + 1):
-        community = peel(truss_of(inner, value, k), own, cascade=cascade)
-        if community is not None:
-            found[community.rows.tobytes()] = community  # of the same nodes, the closer truss
-    level = "truss"
-    if not found and (piece := peel(truss_of(inner, value, 2), own, least=pieces)) is not None:
-        level, found = "pieces", {b"": piece}
-    if not found:
-        few = np.sort(best(own, nearest)).astype(np.int32)
-        level, found = "nearest", {b"": induced(inner, few, own)}
-    there = [replace(c, rows=frozen(rows[c.rows], np.int32), slots=slots[c.slots]) for c in found.values()]
-    return Found(level, tuple(there))
+    own = np.array(worth[rows], np.float64)
+    ks, *ends, means, all_rows, all_slots, steps = qpeel.search(np.array(inner.starts), np.array(inner.targets), own, most, pieces, cascade)
+    all_rows, all_slots, begin, found = rows[all_rows], slots[all_slots], [0, 0, 0], dict[bytes, Community]()
+    for k, mean, *end in zip(ks.tolist(), means.tolist(), *(some.tolist() for some in ends), strict=True):
+        there, edges, trace = (some[a:b] for some, a, b in zip((all_rows, all_slots, steps), begin, end, strict=True))
+        found[there.tobytes()] = Community(k, frozen(there, np.int32), edges, mean, tuple(trace.tolist()))  # of the same nodes, the closer
+        begin = end
+    if found:
+        return Found("truss" if ks[-1] > 2 else "pieces", tuple(found.values()))
+    few = rows[np.sort(best(own, nearest))].astype(np.int32)
+    return Found("nearest", (induced(links, few, worth),))
 
 
 def induced(links: Links, rows: Rows, worth: Floats) -> Community:
@@ -177,12 +145,7 @@ def induced(links: Links, rows: Rows, worth: Floats) -> Community:
 
 def within(links: Links, rows: Rows) -> tuple[Links, NDArray[np.int64]]:
     """Return the links among some rows (ascending), over their places, and the slots that these are in `links`."""
-    lengths = links.starts[rows.astype(np.int64) + 1] - links.starts[rows]
-    ends = np.cumsum(lengths)
-    slots = np.arange(ends[-1] if len(ends) else 0) + np.repeat(links.starts[rows] - ends + lengths, lengths)
-    places = np.searchsorted(rows, links.targets[slots])
-    kept = rows[np.minimum(places, max(len(rows) - 1, 0))] == links.targets[slots] if len(rows) else np.zeros(0, np.bool_)
-    starts = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(np.bincount(np.repeat(np.arange(len(rows)), lengths)[kept], minlength=len(rows)), out=starts[1:])
-    slots = slots[kept]
-    return Links(starts, frozen(places[kept], np.int32), links.weights[slots], Ragged.empty(len(slots))), slots
+    from clew.algorithms.kernels.reaching import induced as compiled
+
+    starts, targets, slots = compiled(frozen(links.starts, np.int64), frozen(links.targets, np.int32), rows.astype(np.int64))
+    return Links(frozen(starts, np.int64), frozen(targets, np.int32), links.weights[slots], Ragged.empty(len(slots))), slots

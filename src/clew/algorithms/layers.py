@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.nearest import nearest_pairs
-from clew.algorithms.truss import trussness
 from clew.graph import Edges, Floats, Graph, Links, Ragged, Rows, frozen
 
 LEAST = 1e-6  # a cosine of 0 joins nothing
@@ -73,11 +72,10 @@ def alike_edges(graph: Graph, k: int = 5) -> Edges:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Links among some nodes of a graph, and the `trussness` of their slots. `rows` are all nodes of the layer, joined or not."""
+    """Links among some nodes of a graph; `rows` are all nodes of the layer, joined or not."""
 
     rows: Rows
     links: Links
-    trussness: Rows
 
 
 @dataclass(frozen=True)
@@ -140,5 +138,4 @@ class Described:
 
 
 def _layer(graph: Graph, rows: Rows, kind: str, edges: Edges | None) -> Layer:
-    links = graph.links((kind,)) if edges is None else graph.linked(edges).links()
-    return Layer(rows, links, trussness(links))
+    return Layer(rows, graph.links((kind,)) if edges is None else graph.linked(edges).links())

@@ -12,7 +12,8 @@ from clew.algorithms.kernels.peeling import SLACK
 def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, need, least):
     """As `strict`, but what cannot go alone may go with all edges that then lack triangles: of what is left the part of highest mean stays.
 
-    Nodes are tried by rising worth; the first trial that leaves a higher mean counts, and all are tried anew.
+    Nodes are tried by rising worth; the first trial that leaves a higher mean counts, and all are tried anew. Returns also (bool [m]) the
+    edges that stay: one that lost its triangles has gone even where both its ends are there.
     """
     n, m = len(starts) - 1, len(ends)
     alive, kept = np.ones(n, np.bool_), np.ones(m, np.bool_)
@@ -82,7 +83,7 @@ def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, 
                 steps += 1
                 again = True
                 break
-    return alive, trace_part[:steps], trace_mean[:steps]
+    return alive, kept, trace_part[:steps], trace_mean[:steps]
 
 
 @compiled
