@@ -149,7 +149,7 @@ def test_as_many_children_are_fused_as_the_distance_allows(seed, n, most):
     rule, query = Descent(sim_threshold=0.5, fgw_threshold=most), Query("text", vectors[0].astype(np.float32))
     way = descents(graph, query, rule)
     step = way.path(np.zeros(n, np.bool_))[0]
-    children = children_of(way.tree, np.zeros(0, np.int64), step.grafts, np.zeros(n, np.bool_))
+    children = children_of(way.tree, np.zeros(0, np.int64), step.grafts)
     ranked = np.argsort(-np.round(way.scores[children.rows], 9), kind="stable")
     hood = Surroundings.of(graph, way.tree, np.zeros(0, np.int64), children, ranked, step.relevant, way.scores, 64, 1.0).hood
     values = [0.0] + [plain_fgw(hood, list(range(1, size + 1))) for size in range(2, step.relevant + 1)]

@@ -19,5 +19,6 @@ def decay(successors: Sequence[float]) -> tuple[float, float]:
     depths = np.flatnonzero(counts > 0)
     if len(depths) < 2:
         return float(counts[depths].max(initial=0)), 0.0
-    slope, start = np.polyfit(depths, np.log(counts[depths]), 1)
-    return float(np.exp(start)), float(-slope)
+    logs, off = np.log(counts[depths]), depths - depths.mean()
+    slope = float(off @ logs) / float(off @ off)
+    return float(np.exp(logs.mean() - slope * depths.mean())), -slope

@@ -64,11 +64,13 @@ class Neighbourhood:
     def linked(self, at: NDArray[np.int64], to: NDArray[np.int64]) -> Neighbourhood:
         """Return the neighbourhood with an edge between each of the slots `at`, which are one node, and each of the slots `to`."""
         joined = self.joined.copy()
-        joined[np.ix_(at, to)] = joined[np.ix_(to, at)] = True
+        for slot in at.tolist():
+            joined[slot, to] = joined[to, slot] = True
         return Neighbourhood(self.products, joined, self.alike, self.sharpness, self._measured[1])
 
+    @cached_property
     def costs(self) -> Floats:
-        """Return the cost of taking one slot's node for another's, [n, n]."""
+        """The cost of taking one slot's node for another's, [n, n]."""
         own = self.products.diagonal()
         return np.maximum(own[:, None] + own[None, :] - 2 * self.products, 0) / 4
 
@@ -79,4 +81,4 @@ class Neighbourhood:
 
     def may_link(self, at: NDArray[np.int64], to: NDArray[np.int64], most: float, content_weight: float) -> Verdict:
         """Return whether these edges change it by at most `most`."""
-        return accepted(self.costs(), self.distances, self.linked(at, to).distances, most, content_weight)
+        return accepted(self.costs, self.distances, self.linked(at, to).distances, most, content_weight)

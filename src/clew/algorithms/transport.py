@@ -146,7 +146,6 @@ def conditional_gradient(
 
 def _first_lower_bound(content: Floats, one: Floats, other: Floats, content_weight: float) -> float:
     """What nodes say and how they hang together each at their cheapest: every slot to its likest, and mean distances in order."""
-    n = len(one)
     from clew.algorithms.kernels.bounds import least
 
     return float(least(content, one, other, content_weight))

@@ -64,6 +64,7 @@ class Descents:
 
     Attributes:
         scores: similarity of every node to the question, float64 [n], >= 0. cosine: the bare cosine of some rows with the question.
+        leads: what nodes lead to, by where and with which grafts.
         known: the steps that were taken, by where and with which children; a second path need not think again where the first has.
     """
 
@@ -72,6 +73,7 @@ class Descents:
     tree: Tree
     scores: Floats
     cosine: Callable[[IntRows], Floats]
+    leads: dict[tuple[bytes, bytes], Children] = field(default_factory=dict)
     known: dict[tuple[bytes, bytes], Step] = field(default_factory=dict)
 
     def path(self, visited: Mask) -> tuple[Step, ...]:
@@ -79,10 +81,13 @@ class Descents:
         inside, steps = visited.copy(), list[Step]()
         at, grafted = np.zeros(0, np.int64), NO_CHILDREN
         for _ in range(self.rule.max_depth + 1):
-            children = children_of(self.tree, at, grafted, inside)
+            here = at.tobytes()
+            if (lead := (here, grafted.rows.tobytes())) not in self.leads:
+                self.leads[lead] = children_of(self.tree, at, grafted)
+            children = self.leads[lead].outside(inside)
             if not len(children.rows):
                 break
-            key = at.tobytes(), children.rows.tobytes()
+            key = here, children.rows.tobytes()
             if key not in self.known:
                 self.known[key] = self.step(at, children)
             step = self.known[key]

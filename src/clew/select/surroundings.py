@@ -41,6 +41,11 @@ class Children:
         """Return the rows whose edges lead to these, one for each."""
         return tuple(self.sources[np.searchsorted(self.rows, rows)].tolist())
 
+    def outside(self, visited: Mask) -> Children:
+        """Return those that are not `visited` (bool [n])."""
+        gone = visited[self.rows]
+        return Children(self.rows[~gone], self.strengths[~gone], self.sources[~gone]) if gone.any() else self
+
     def without(self, rows: IntRows) -> Children:
         """Return the others."""
         kept = np.ones(len(self.rows), np.bool_)
@@ -51,27 +56,23 @@ class Children:
 NO_CHILDREN = Children(*(frozen([], kind) for kind in (np.int64, np.float64, np.int64)))
 
 
-def children_of(tree: Tree, at: IntRows, grafted: Children, visited: Mask) -> Children:
+def children_of(tree: Tree, at: IntRows, grafted: Children = NO_CHILDREN) -> Children:
     """Return what the root (no rows) leads to; or a node of these rows, each by the mean of its edges from them; and what was grafted."""
     if not len(at):
-        kept = ~visited[tree.tops]
-        rows = tree.tops[kept].astype(np.int64)
-        return Children(rows, tree.entrances[kept], np.full(len(rows), ROOT))
-    if len(at) == 1 and not len(grafted.rows):
-        slots = tree.slots(at)
-        slots = slots[~visited[tree.heads[slots]]]
-        return Children(tree.heads[slots].astype(np.int64), tree.strengths[slots], np.full(len(slots), at[0]))
+        return Children(tree.tops.astype(np.int64), tree.entrances, np.full(len(tree.tops), ROOT))
     slots, sources = tree.slots(at), tree.sources(at)
-    heads = np.concatenate([tree.heads[slots].astype(np.int64), grafted.rows])
-    strengths, sources = np.concatenate([tree.strengths[slots], grafted.strengths]), np.concatenate([sources, grafted.sources])
+    heads, strengths = tree.heads[slots].astype(np.int64), tree.strengths[slots]
+    if len(grafted.rows):
+        heads, strengths = np.concatenate([heads, grafted.rows]), np.concatenate([strengths, grafted.strengths])
+        sources = np.concatenate([sources, grafted.sources])
+    elif len(at) == 1:
+        return Children(heads, strengths, sources)
     order = np.argsort(heads, kind="stable")
     if (np.diff(heads[order]) > 0).all():  # as in a tree, nothing is reached twice
-        order = order[~visited[heads[order]]]
         return Children(heads[order], strengths[order], sources[order])
     rows, first, where = np.unique(heads, return_index=True, return_inverse=True)
     means = np.bincount(where, strengths, len(rows)) / np.maximum(np.bincount(where, minlength=len(rows)), 1)
-    kept = ~visited[rows]
-    return Children(rows[kept], means[kept], sources[first][kept])
+    return Children(rows, means, sources[first])
 
 
 @dataclass(frozen=True, eq=False)
