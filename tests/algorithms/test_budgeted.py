@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.budgeted import METHODS, Problem, feasible, solve, spanning, upper_bound
+from clew.algorithms.budgeted import METHODS, Problem, feasible, solve, spanning
 
 
 def problem(n, edges, prizes, tokens, roots, budget):
@@ -58,7 +58,7 @@ def test_every_method_is_feasible_and_between_nothing_and_the_optimum_and_the_bo
     assert found.rows.tolist() == sorted(set(found.rows.tolist()))
     assert found.value == pytest.approx(one.prizes[found.rows].sum())
     assert found.value <= best + 1e-12
-    assert best <= upper_bound(one) + 1e-9
+    assert best <= one.upper_bound + 1e-9
     assert best <= found.bound + 1e-9
     assert not found.proved or found.value == pytest.approx(best)
 
@@ -159,7 +159,7 @@ def test_two_rows_far_from_the_root_do_not_hold_each_other_up():
     assert not feasible(one, sorted(island))
     for method in METHODS:
         assert solve(one, method).rows.tolist() == [0, 1], method
-    assert upper_bound(one) == pytest.approx(2.0), "what no way reaches does not loosen the bound"
+    assert one.upper_bound == pytest.approx(2.0), "what no way reaches does not loosen the bound"
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -233,5 +233,5 @@ def test_ways_that_prizes_pay_for_find_what_the_cheapest_ways_pass_by():
 
 def test_the_bound_takes_the_share_that_fits_of_the_last_row():
     one = problem(2, [], [0.25, 1.0], [1, 6], [0, 1], 6)
-    assert upper_bound(one) == pytest.approx(0.25 + 5 / 6)
+    assert one.upper_bound == pytest.approx(0.25 + 5 / 6)
     assert solve(one, "best").value == 1.0

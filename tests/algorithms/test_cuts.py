@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain, combinations
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from clew.algorithms.budgeted import Problem, Solution, feasible, solve
 from clew.algorithms.cuts import prove
+from clew.algorithms.enumeration import enumerated
 from clew.algorithms.programme import Programme
 from clew.algorithms.reduction import reduced
 
@@ -112,10 +115,16 @@ def check(one, found):
     assert found.bound >= found.value
 
 
+def searching(allowed):
+    """Prove with the search through what little is open, or by cuts and integer programmes alone."""
+    return nullcontext() if allowed else patch("clew.algorithms.cuts.enumerated", lambda *how: (None, False))
+
+
 @settings(max_examples=100)
-@given(problems())
-def test_from_nothing_it_proves_the_optimum_of_brute_force(one):
-    found, best = prove(one, NOTHING), brute_force(one)
+@given(problems(), st.booleans())
+def test_from_nothing_it_proves_the_optimum_of_brute_force(one, allowed):
+    with searching(allowed):
+        found, best = prove(one, NOTHING), brute_force(one)
     check(one, found)
     assert found.proved
     assert found.value == pytest.approx(best, rel=1e-9, abs=1e-12)
@@ -125,10 +134,13 @@ def test_from_nothing_it_proves_the_optimum_of_brute_force(one):
 @pytest.mark.parametrize(("seed", "share", "connector"), [(s, share, c) for s in range(3) for share, c in ((0.1, 3), (0.3, 0), (0.3, 12))])
 def test_it_proves_the_optimum_of_the_flow_that_defines_the_problem(seed, share, connector):
     one = working_graph(25, seed, share, connector)
-    found = prove(one, solve(one, "greedy"))
-    check(one, found)
-    assert found.proved
-    assert found.value == pytest.approx(by_flow(one), rel=1e-6)
+    optimum = by_flow(one)
+    for allowed in (True, False):
+        with searching(allowed):
+            found = prove(one, solve(one, "greedy"))
+        check(one, found)
+        assert found.proved
+        assert found.value == pytest.approx(optimum, rel=1e-6)
 
 
 def hard():
@@ -136,9 +148,56 @@ def hard():
     return [working_graph(60, seed, connector=8) for seed in (1, 2, 5)]
 
 
-@pytest.mark.parametrize("case", range(3))
-def test_more_work_never_makes_the_bound_looser_nor_the_choice_worse(case):
-    one = hard()[case]
+@settings(max_examples=100)
+@given(problems(), st.floats(0.1, 1.5), st.data())
+def test_a_search_sees_every_choice_that_is_wanted(one, share, data):
+    best = brute_force(one)
+    everything = np.zeros(len(one)), np.ones(len(one))
+    # any reduced prizes with their bound will do: here those of a price per token
+    price = data.draw(st.floats(0, 1))
+    left, bound = one.prizes - price * one.tokens, price * one.budget
+    bound += float(np.maximum(left, 0).sum())
+    wanted = max(share * best, 1e-6)
+    rows, complete = enumerated(one, *everything, left, bound * (1 + 1e-9) + 1e-9, wanted, 1e-9)
+    assert complete
+    if best >= wanted * (1 + 1e-9):
+        assert feasible(one, rows)
+        assert one.prizes[rows].sum() == pytest.approx(best, abs=1e-8)
+    elif best < wanted * (1 - 1e-9):
+        assert rows is None
+    rows, complete = enumerated(one, *everything, left, bound * (1 + 1e-9) + 1e-9, wanted, 1e-9, effort=3)
+    assert rows is None or feasible(one, rows), "cut short"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_search_keeps_to_what_is_fixed_and_misses_no_filling(seed):
+    rng = np.random.default_rng(seed)
+    one = replace(
+        working_graph(9, seed, share=0.4), prizes=rng.random(9), tokens=rng.integers(20, 60, 9), roots=np.arange(9, dtype=np.int32)
+    )
+    one = replace(one, budget=int(0.45 * one.tokens.sum()))
+    worst = np.argsort(one.prizes / one.tokens)
+    price = float(np.median(one.prizes / one.tokens))
+    left = one.prizes - price * one.tokens
+    lower, upper = np.zeros(9), np.ones(9)
+    lower[worst[0]], upper[worst[-1]] = 1, 0
+    bound = price * one.budget + float(np.maximum(left * lower, left * upper).sum())
+    choices = [np.flatnonzero([bits >> row & 1 for row in range(9)]) for bits in range(1 << 9)]
+    allowed = [some for some in choices if worst[0] in some and worst[-1] not in some and one.tokens[some].sum() <= one.budget]
+    rows, complete = enumerated(one, lower, upper, left, bound * (1 + 1e-9), 1e-6, 1e-9)
+    assert complete
+    assert one.prizes[rows].sum() == pytest.approx(max(one.prizes[some].sum() for some in allowed))
+    assert worst[0] in rows
+    assert worst[-1] not in rows
+
+
+@pytest.mark.parametrize(("case", "allowed"), [(case, allowed) for case in range(3) for allowed in (True, False)])
+def test_more_work_never_makes_the_bound_looser_nor_the_choice_worse(case, allowed):
+    with searching(allowed):
+        more_work_never_makes_it_worse(hard()[case])
+
+
+def more_work_never_makes_it_worse(one):
     start = solve(one, "greedy")
     most = prove(one, start)
     assert most.proved

@@ -18,7 +18,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from clew.algorithms.budgeted import METHODS, Solution, feasible, solve, upper_bound
+from clew.algorithms.budgeted import METHODS, Solution, feasible, solve
 from clew.algorithms.cuts import prove
 from tests.benchmarks.working_graphs import Real, generated
 
@@ -143,7 +143,7 @@ def compared(problems, names, seconds):
             found[name].append(RIVALS[name](problem, seconds))
             times[name].append(1000 * (process_time() - begun))
             assert feasible(problem, found[name][-1].rows), name
-        early.append([upper_bound(problem), *(prove(problem, solve(problem, "greedy"), work).bound for work in CUT_SHORT)])
+        early.append([problem.upper_bound, *(prove(problem, solve(problem, "greedy"), work).bound for work in CUT_SHORT)])
     proved = [[one.value for one in some if one.proved] for some in zip(*found.values(), strict=True)]
     assert all(np.ptp(values) < 1e-4 for values in proved if values), "proofs that contradict each other"
     best = np.array([max(one.value for one in some) for some in zip(*found.values(), strict=True)])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,18 @@ class Problem:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    @cached_property
+    def upper_bound(self) -> float:
+        """The fractional knapsack over the rows that a way within the budget reaches: no feasible choice is worth more."""
+        kernels, arrays = _bound(self)
+        cost, _, _ = kernels.cheapest(*arrays, np.zeros(len(self), np.bool_), float(self.budget))
+        rows = np.flatnonzero((cost <= self.budget) & (self.prizes > 0))
+        free = rows[self.tokens[rows] == 0]
+        paid = _by_worth(self, rows[self.tokens[rows] > 0])
+        before = np.cumsum(self.tokens[paid]) - self.tokens[paid]
+        share = np.clip((self.budget - before) / self.tokens[paid], 0, 1)
+        return float(self.prizes[free].sum() + (self.prizes[paid] * share).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,18 +200,6 @@ def best_of(problem: Problem) -> Solution:
     return replace(best, work={**best.work, "values": {f"{place}. {one.work['method']}": one.value for place, one in enumerate(found, 1)}})
 
 
-def upper_bound(problem: Problem) -> float:
-    """Return the fractional knapsack over the rows that a way within the budget reaches: no feasible choice is worth more."""
-    kernels, arrays = _bound(problem)
-    cost, _, _ = kernels.cheapest(*arrays, np.zeros(len(problem), np.bool_), float(problem.budget))
-    rows = np.flatnonzero((cost <= problem.budget) & (problem.prizes > 0))
-    free = rows[problem.tokens[rows] == 0]
-    paid = _by_worth(problem, rows[problem.tokens[rows] > 0])
-    before = np.cumsum(problem.tokens[paid]) - problem.tokens[paid]
-    share = np.clip((problem.budget - before) / problem.tokens[paid], 0, 1)
-    return float(problem.prizes[free].sum() + (problem.prizes[paid] * share).sum())
-
-
 def feasible(problem: Problem, rows: Any) -> bool:
     """Return whether the rows are within the budget and, with Q, connected."""
     chosen = _mask(problem, rows)
@@ -284,6 +285,6 @@ def _answer(problem: Problem, chosen: Mask, work: Mapping[str, Any]) -> Solution
     from clew.algorithms.kernels.filling import pruned
 
     chosen = pruned(*_bound(problem)[1], chosen)
-    value, bound = _value(problem, chosen), upper_bound(problem)
+    value, bound = _value(problem, chosen), problem.upper_bound
     proved = bound <= value * (1 + CLOSE)
     return Solution(frozen(np.flatnonzero(chosen), np.int32), value, max(bound, value), proved, {**work, "bound": "fractional knapsack"})

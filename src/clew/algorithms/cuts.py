@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.budgeted import CLOSE, Problem, Solution, feasible, tree, upper_bound
+from clew.algorithms.budgeted import CLOSE, Problem, Solution, feasible, tree
+from clew.algorithms.enumeration import enumerated
 from clew.algorithms.knapsack import best_within
 from clew.algorithms.programme import Programme, chosen_backend
 from clew.algorithms.reduction import Reduced, pruned, reduced
@@ -31,6 +32,7 @@ STALLED = 4  # rounds in which the bound hardly moves, before integers are asked
 MOVES = 2e-3  # of the gap, at least, is what a bound that moves loses in a round
 CREEP = 1e-5  # what each row adds to a cut, so that those of few rows are preferred
 BROKEN = 1e-3  # a cut is added where it is violated by more
+FEWER = 0.75  # of the rows that were open when a search was cut short, at most, are open when it is tried again
 NESTED = 3  # cuts one behind the other that are looked for at once
 
 
@@ -55,7 +57,7 @@ def prove(problem: Problem, incumbent: Solution, work: int = WORK, deadline: flo
     backend = chosen_backend(backend)
     state = _State(problem, incumbent, work, deadline, reduced(problem))
     state.offer(state.small.rows_of(np.zeros(0, np.int32)))
-    state.lower_bound(upper_bound(problem) * (1 + 1e-12))
+    state.lower_bound(problem.upper_bound * (1 + 1e-12))
     if not state.small.problem.prizes.any():
         state.nothing_better()
     elif not state.done:
@@ -72,7 +74,9 @@ class _State:
     work: int
     deadline: float | None
     small: Reduced
-    counts: dict[str, int] = field(default_factory=lambda: {"programmes": 0, "cuts": 0, "integer programmes": 0, "nodes": 0, "fixed": 0})
+    counts: dict[str, int] = field(
+        default_factory=lambda: {"programmes": 0, "cuts": 0, "searches": 0, "integer programmes": 0, "nodes": 0, "fixed": 0}
+    )
     stopped: str = ""
 
     def __post_init__(self) -> None:
@@ -137,7 +141,7 @@ def _search(state: _State, backend: str) -> None:
     programme.add(*_base(one))
     cutter = _Cutter(one)
     lower, upper = np.zeros(len(one)), np.ones(len(one))
-    still = 0
+    still, sought = 0, np.inf
     while not state.done and state.may_go_on():
         if still >= STALLED:
             still = _integer(state, programme, cutter, lower, upper, scale)
@@ -156,11 +160,26 @@ def _search(state: _State, backend: str) -> None:
         state.lower_bound(max(scale * bound + state.constant, state.value))
         _guided(state, x)
         _fix(state, scale * bound + state.constant, scale * left, lower, upper)
+        if not state.done and (lower != upper).sum() <= FEWER * sought:
+            sought = (lower != upper).sum()
+            _enumerate(state, scale * bound, scale * left, lower, upper)
         matrix, limits = cutter.broken_by(x)
         state.counts["cuts"] += len(limits)
         programme.add(matrix, limits)
         moved = before - (state.bound - state.value) > MOVES * before
         still = 0 if moved and len(limits) else (still + 1 if len(limits) else STALLED)
+
+
+def _enumerate(state: _State, bound: float, left: Floats, lower: Floats, upper: Floats) -> None:
+    """Try what is left open one by one, if that is little: then all is known."""
+    wanted = state.wanted - state.constant
+    found, complete = enumerated(state.small.problem, lower, upper, left, bound, wanted, state.wanted - state.value)
+    state.spent += 1
+    state.counts["searches"] += 1
+    if found is not None:
+        state.offer(state.small.rows_of(found))
+    if complete:
+        state.nothing_better()
 
 
 def _integer(state: _State, programme: Programme, cutter: _Cutter, lower: Floats, upper: Floats, scale: float) -> int:

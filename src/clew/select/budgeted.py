@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.budgeted import Problem, Solution, holding, solve, spanning, upper_bound
+from clew.algorithms.budgeted import Problem, Solution, holding, solve, spanning
 from clew.algorithms.rank import best
 from clew.graph import Floats, Graph, Links, Mask, Query, Rows, Seeds, Subgraph, frozen, heading_of
 from clew.select.narrowed import bridges
@@ -127,7 +127,7 @@ class _Asked:
         found = self._solved(problem, content & ~given, int(content[given].sum()))
         places = np.union1d(found.rows, part.places(kept)).astype(np.int32)
         nodes = part.rows[places]
-        bound = min(upper_bound(replace(problem, prizes=printed)), found.bound + stage.w_min * _most(tokens[content & ~given], room))
+        bound = min(replace(problem, prizes=printed).upper_bound, found.bound + stage.w_min * _most(tokens[content & ~given], room))
         return Subgraph(
             frozen(np.concatenate([kept, np.setdiff1d(nodes, kept)]), np.int32),
             self._forest(part, problem, places),
