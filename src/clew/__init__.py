@@ -9,7 +9,7 @@ from clew.index import Index
 from clew.model import Answers, Model
 from clew.narrow import narrow
 from clew.pipeline import Pipeline
-from clew.read import Names, Splitter, Triples, estimate
+from clew.read import Names, Plain, Splitter, Triples, estimate
 from clew.render import Render
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Model",
     "Names",
     "Pipeline",
+    "Plain",
     "Query",
     "Render",
     "Seeds",

@@ -11,12 +11,12 @@ from typing import Any, Literal
 from clew.context import Context, Step
 from clew.document import Document
 from clew.embed import Embedder, embed_all, unit_rows
-from clew.graph import NOTHING, UNLIMITED, Edges, Graph, Query, Vectors
+from clew.graph import NOTHING, UNLIMITED, Edges, Graph, Query, Vectors, matched
 from clew.learned import Learned
 from clew.making import LINKS, Failed, graph_of, told, written_about
 from clew.question import checked
-from clew.read import Split, Triple, documents_of
-from clew.stage import Link, Method, Write
+from clew.read import Split, Triple, canonical_of, documents_of
+from clew.stage import Bound, Link, Method, Write
 from clew.tokens import counter
 from clew.vectors import embedded_instead, embedded_rows, embedded_text, with_vectors
 from clew.where import Where, restricted
@@ -56,6 +56,7 @@ class Index:
         extractor: Any = None,
         splitter: Split | None = None,
         count: Callable[[str], Any] | str | None = None,
+        canonical: Callable[[str], str] | None = None,
         links: Sequence[Link] = LINKS,
         progress: bool = False,
     ) -> Index:
@@ -73,6 +74,8 @@ class Index:
             splitter: cuts documents into sections, passages and sentences, as `clew.Splitter()` does; None keeps each whole.
             count: the tokenizer that budgets are counted with: a function text -> number (or list) of tokens, a tokenizer with `encode`,
                 or the name of a tiktoken encoding; None for clew's own estimate.
+            canonical: a function text -> the text by which it is found, such as `clew.Plain()`, for passages and questions alike; what
+                is read stays as it is. None leaves both as they are.
             links: the kinds of edge to make. progress: show bars on stderr.
 
         Raises:
@@ -84,10 +87,10 @@ class Index:
             seen = f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
             raise ValueError(f"no documents came: an index needs at least one with text{seen}")
         given = told(found, facts)
-        counted = counter(count)
-        made, graph, reads = graph_of(tuple(found), given, splitter, counted, embedder, tuple(links), {}, progress, extractor)
-        how = tuple(links), embedder is None, tuple(skipped), extractor, (), tuple(reads.failed), reads.read
-        return cls(graph, made, tuple(found), given, splitter, *how)
+        linked, counted, clean = tuple(links), counter(count), canonical_of(canonical)
+        made, graph, reads = graph_of(tuple(found), given, splitter, counted, embedder, linked, {}, progress, extractor, canonical=clean)
+        rest = linked, embedder is None, tuple(skipped), extractor, (), tuple(reads.failed), reads.read
+        return cls(graph, made, tuple(found), given, splitter, *rest)
 
     @classmethod
     def from_graph(cls, graph: Graph, *, embedder: Any = None, links: Sequence[Link] = (), progress: bool = False) -> Index:
@@ -137,7 +140,7 @@ class Index:
         question = checked(question, budget, limit, deadline)
         inside = self._restricted(where)
         if vector is None or inside.embedder is not self.embedder:  # a filter fits the embedded default again
-            vector = inside.embedder.question(question)
+            vector = inside.embedder.question(matched(inside.graph, question))
         return inside.answer(question, vector, recipe, budget, limit, deadline, model)
 
     async def aask(
@@ -157,9 +160,9 @@ class Index:
         inside = await asyncio.to_thread(self._restricted, where)
         if vector is None or inside.embedder is not self.embedder:
             if inside.embedder.ask is None:
-                vector = await asyncio.to_thread(inside.embedder.question, question)
+                vector = await asyncio.to_thread(inside.embedder.question, matched(inside.graph, question))
             else:
-                vector = await inside.embedder.ask(question)
+                vector = await inside.embedder.ask(matched(inside.graph, question))
         return await asyncio.to_thread(inside.answer, question, vector, recipe, budget, limit, deadline, model)
 
     def ask_many(self, questions: Iterable[str], **how: Any) -> list[Context]:
@@ -220,6 +223,7 @@ class Index:
         links: Any = ...,
         extractor: Any = ...,
         writers: Any = ...,
+        canonical: Any = ...,
         verify: Literal["size", "full"] = "size",
         generation: int | None = None,
     ) -> Index:
@@ -227,7 +231,7 @@ class Index:
         from clew.store import load
 
         own = {"embedder": embedder, "count": count, "splitter": splitter, "links": links, "extractor": extractor, "writers": writers}
-        return load(path, **own, verify=verify, generation=generation)
+        return load(path, **own, canonical=canonical, verify=verify, generation=generation)
 
     def again(
         self,
@@ -253,7 +257,7 @@ class Index:
             known |= dict(zip(self.graph.facts.texts, self.graph.facts.vectors, strict=True))
         embedder = None if self.fitted else self.embedder
         how = self.splitter, self.graph.count, embedder, self.links, known, progress, self.extractor, self.read
-        embedder, graph, reads = graph_of(documents, facts, *how, dict(self.failed) if free else None)
+        embedder, graph, reads = graph_of(documents, facts, *how, dict(self.failed) if free else None, self.graph.canonical)
         chosen = self.writers if writers is None else writers
         graph, failed = written_about(graph, embedder, chosen, known, progress)
         graph, learned = self.learned.on(graph)
@@ -280,21 +284,11 @@ class Index:
             return Context((), "", 0, budget, question, repr(method), trace=(why,))
         row = unit_rows([vector], ["the question"], self.graph.vectors.shape[1], zeros=self.embedder.zeros)[0]
         query = Query(question, row, None, self._embed, model, limit, deadline, given)
-        return self.graph.part(_Bound(method))(query, UNLIMITED if budget is None else budget)
+        return self.graph.part(Bound(method))(query, UNLIMITED if budget is None else budget)
 
     def _embed(self, texts: list[str]) -> Vectors:
-        return embed_all(self.embedder, texts, width=self.graph.vectors.shape[1])
+        return embed_all(self.embedder, [matched(self.graph, text) for text in texts], width=self.graph.vectors.shape[1])
 
     def _restricted(self, where: Where | None) -> Index:
         """The index of what a filter allows, equal to one built of that alone."""
         return self if where is None else restricted(self, where)
-
-
-@dataclass(frozen=True)
-class _Bound:
-    """A method bound to a graph."""
-
-    method: Method
-
-    def of(self, graph: Graph) -> Callable[[Query, int], Context]:
-        return self.method.on(graph)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from clew.document import Document
@@ -29,6 +30,7 @@ def graph_of(
     extractor: Any,
     said: Mapping[str, Sequence[Triple]] = NOTHING,
     before: Mapping[str, str] | None = None,
+    canonical: Callable[[str], str] | None = None,
 ) -> tuple[Embedder, Graph, Remembering]:
     """Return the embedder and the graph of the documents, and what was read in them; see `Index.from_documents`.
 
@@ -42,6 +44,7 @@ def graph_of(
     reads = Remembering(extractor, said, before, progress)
     reader = None if extractor is None else reads
     graph = read(documents, splitter=splitter, facts=facts, extractor=reader, count=count, embedder=embedder, progress=progress)
+    graph = replace(graph, canonical=canonical)
     made, graph = with_vectors(graph, embedder, instead=embedded_instead(documents), known=known, progress=progress)
     bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
     return made, graph.linked(Edges.join([link.on(graph) for link in bar])), reads

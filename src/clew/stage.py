@@ -6,6 +6,7 @@ documents -link-> graph; question -seed-> seeds -spread-> prizes -select-> subgr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from clew.graph import Edges, Floats, Graph, Prizes, Query, Reading, Seeds, Subgraph, Written
@@ -63,3 +64,13 @@ class Method(Protocol):
     """Anything that can be asked: question, budget in tokens -> context. A pipeline is one."""
 
     def on(self, graph: Graph) -> Callable[[Query, int], Context]: ...
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The part that is a method bound to a graph."""
+
+    method: Method
+
+    def of(self, graph: Graph) -> Callable[[Query, int], Context]:
+        return self.method.on(graph)

@@ -10,7 +10,7 @@ import numpy as np
 
 from clew.document import Document
 from clew.embed import Embedder, embed_all, fit_latent
-from clew.graph import Graph, Vectors, frozen, headed
+from clew.graph import Graph, Vectors, frozen, headed, matched
 
 
 def with_vectors(
@@ -54,8 +54,9 @@ def embedded_rows(graph: Graph) -> Any:
 
 
 def embedded_text(graph: Graph, row: int, instead: Mapping[str, str]) -> str:
-    """Return the text by which a node is embedded: the one given in its place, or its own under its containers' titles."""
-    return instead.get(graph.ids[row]) or headed(graph, row)
+    """Return the text by which a node is embedded: the one given in its place, or its own under its containers' titles; canonical."""
+    given = instead.get(graph.ids[row])
+    return matched(graph, given) if given else headed(graph, row)
 
 
 def embedded_instead(documents: Iterable[Document]) -> dict[str, str]:

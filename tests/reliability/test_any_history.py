@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from clew import Document, Index, Splitter, recipes
+from clew import Document, Index, Plain, Splitter, recipes
 
 NAMES = ("Anna", "Ben", "Corfu", "Delos", "Ελένη", "北京", "Пётр")
 VERBS = ("married", "lives on", "sails to", "knows", "built")
@@ -40,7 +40,8 @@ class History(RuleBasedStateMachine):
     @initialize(kept=KEPT, cut=st.booleans())
     def build(self, kept, cut):
         self.folder = Path(tempfile.mkdtemp())
-        self.how = {"embedder": embed if self.own else None, "splitter": Splitter(12) if cut else None}
+        canonical = None if self.own else Plain()
+        self.how = {"embedder": embed if self.own else None, "splitter": Splitter(12) if cut else None, "canonical": canonical}
         self.documents, self.facts = [], {}
         self.hold(kept)
         self.index = self.at_once()

@@ -117,6 +117,7 @@ def _reading(command: argparse.ArgumentParser) -> Any:
     command.add_argument(
         "--reports", action="store_true", help="write reports on communities, without a model, for the recipes global and enterprise"
     )
+    command.add_argument("--plain", action="store_true", help="find passages by their text without Markdown, HTML and citation marks")
     command.add_argument("--facts", type=Path, metavar="FILE", help="JSON: {document id: [[subject, relation, object], ...]}")
     extractors = command.add_mutually_exclusive_group()
     extractors.add_argument(

@@ -29,8 +29,7 @@ def opened(options: argparse.Namespace) -> Index:
         remark(f"read {len(index):,} documents ({_passages(index):,} passages) in {seconds:.1f} s{hint}")
         return index
     fixed = [name for name in ("tokens", "facts") if getattr(options, name) is not None]
-    if getattr(options, "reports", False):
-        fixed.append("reports")
+    fixed += [name for name in ("reports", "plain") if getattr(options, name, False)]
     if fixed:
         raise ValueError(f"{options.source} is an index, made already: --{fixed[0]} belongs to `clew index`")
     return Index.load(path, embedder=options.embedder)
@@ -38,7 +37,7 @@ def opened(options: argparse.Namespace) -> Index:
 
 def made(options: argparse.Namespace, extractor: Any = None) -> Index:
     """Return the index of the folder or file `options.source`. Args: `extractor` reads facts, unless names are wanted."""
-    from clew.read import Names
+    from clew.read import Names, Plain
 
     index = Index.from_documents(
         existing(options.source),
@@ -46,6 +45,7 @@ def made(options: argparse.Namespace, extractor: Any = None) -> Index:
         facts=None if options.facts is None else facts_of(options.facts),
         extractor=Names() if options.names else extractor,
         splitter=splitter_of(options),
+        canonical=Plain() if options.plain else None,
         progress=watched(),
     )
     if getattr(options, "reports", False):

@@ -4,7 +4,7 @@ from clew.graph.columns import Floats, Labels, Mask, Ragged, Rows, Vectors, froz
 from clew.graph.core import CONNECTORS, Graph, Part
 from clew.graph.count import count_words, measured
 from clew.graph.edges import Edges, Facts
-from clew.graph.headings import headed, heading_of
+from clew.graph.headings import headed, heading_of, matched
 from clew.graph.links import Adjacency, Links
 from clew.graph.prizes import Prizes
 from clew.graph.travel import NOTHING, UNLIMITED, Query, Reading, Seeds, Subgraph
@@ -37,5 +37,6 @@ __all__ = [
     "frozen",
     "headed",
     "heading_of",
+    "matched",
     "measured",
 ]

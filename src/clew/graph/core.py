@@ -45,6 +45,7 @@ class Graph:
         made: True for a text that clew or a model made out of others (it goes with the first of them; all else goes with its last).
         metadata, originals: the caller's own, untouched.
         facts, edges: see there. count: the tokenizer, text -> number of tokens.
+        canonical: text -> the text by which it is found, in the place of the one that is read; None leaves texts as they are.
     """
 
     ids: tuple[str, ...]
@@ -64,6 +65,7 @@ class Graph:
     facts: Facts = field(default_factory=Facts)
     edges: Edges = field(default_factory=Edges)
     count: Callable[[str], int] = count_words
+    canonical: Callable[[str], str] | None = None
 
     @classmethod
     def of(

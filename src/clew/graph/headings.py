@@ -33,4 +33,18 @@ def heading_of(graph: Graph, node: int) -> str:
 def headed(graph: Graph, node: int) -> str:
     """Return the text by which a node is found: under its containers' titles, since a piece seldom repeats what it is about."""
     titles = titles_of(graph, node)
-    return "\n".join([" > ".join(titles), graph.texts[node]]) if titles else graph.texts[node]
+    return matched(graph, "\n".join([" > ".join(titles), graph.texts[node]]) if titles else graph.texts[node])
+
+
+def matched(graph: Graph, text: str) -> str:
+    """Return the canonical form of a text, by which it is found or finds; the text itself where the graph has none or nothing is left.
+
+    Raises:
+        TypeError: the graph's `canonical` returned something else than a text.
+    """
+    if graph.canonical is None:
+        return text
+    found = graph.canonical(text)
+    if not isinstance(found, str):
+        raise TypeError(f"canonical is a function text -> text; for {text[:40]!r} it returned a {type(found).__name__}")
+    return found if found.strip() else text

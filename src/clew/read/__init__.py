@@ -13,6 +13,7 @@ from clew.read.extract import Extractor, Incomplete, Passage, Remembering, Tripl
 from clew.read.formats import links_of
 from clew.read.graphs import worded
 from clew.read.names import Names
+from clew.read.plain import Plain, canonical_of
 from clew.read.rows import rows_of
 from clew.read.sources import Found, documents_of, text_id
 from clew.read.split import Splitter
@@ -28,6 +29,7 @@ __all__ = [
     "Names",
     "Passage",
     "Piece",
+    "Plain",
     "Remembering",
     "Split",
     "Splitter",
@@ -35,6 +37,7 @@ __all__ = [
     "Triple",
     "Triples",
     "assemble",
+    "canonical_of",
     "documents_of",
     "estimate",
     "is_corpus_wide",

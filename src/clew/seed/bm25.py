@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.words import terms
-from clew.graph import Graph, Query, Rows, Seeds, headed
+from clew.graph import Graph, Query, Rows, Seeds, headed, matched
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class BM25:
 
         def touch(query: Query) -> Seeds:
             weights = np.zeros(len(graph))
-            known = [word for word in terms(query.text) if word in index.vocabulary]
+            known = [word for word in terms(matched(graph, query.text)) if word in index.vocabulary]
             if known:
                 weights[index.rows] = index.scores(known)
             return Seeds(weights, notes={} if known else {"fallback": "no word of the question occurs in the passages"})

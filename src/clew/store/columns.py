@@ -110,12 +110,13 @@ def _write_graph(to: Writer, graph: Graph) -> None:
 
 def _read_graph(of: Reader, metadata: Sequence[Mapping[str, Any]], count: Callable[[str], int]) -> Graph:
     ids = of.texts("nodes.ids")
+    rows: dict[str, Any] = {name: frozen(of.numbers(f"nodes.{name}"), np.int32) for name in (*ROWS, "spans")}
     return Graph(
         ids=ids,
         kinds=of.labels("nodes.kinds"),
         texts=of.texts("nodes.texts"),
         vectors=frozen(of.numbers("nodes.vectors"), np.float32),
-        **{name: frozen(of.numbers(f"nodes.{name}"), np.int32) for name in (*ROWS, "spans")},
+        **rows,
         references=of.lists("nodes.references"),
         read_from=of.ragged("nodes.read_from"),
         made=frozen(of.numbers("nodes.made"), np.bool_),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from clew.store.columns import arrays_of, index_parts
 from clew.store.lock import LOCK, locked
 from clew.store.manifest import UNFINISHED, Manifest, NewerFormatError, clear, generations, read_manifest, write_manifest
 from clew.store.settings import (
+    canonical_of,
     check_embedder,
     count_of,
     described,
@@ -61,6 +63,7 @@ def save(index: Index, path: str | os.PathLike[str]) -> None:
         "splitter": described("splitter", index.splitter),
         "links": [described("links", link) for link in index.links],
         "extractor": described("extractor", index.extractor),
+        "canonical": described("canonical", index.graph.canonical),
         "writers": [described("writers", writer) for writer in index.writers],
         "fitted": index.fitted,
     }
@@ -98,6 +101,7 @@ def load(
     links: Any = ...,
     extractor: Any = ...,
     writers: Any = ...,
+    canonical: Any = ...,
     verify: Verify = "size",
     generation: int | None = None,
 ) -> Index:
@@ -106,14 +110,15 @@ def load(
     Vectors stay on the disk and are mapped when they are used. Items have no `original`: framework objects are not saved.
 
     Args:
-        path: the folder. embedder, count, splitter, links: what the index was made with, where that is not clew's own. The embedder is
-            called once, to see that it is the same. extractor, writers: likewise, but wanted for `add` and `delete` alone.
+        path: the folder. embedder, count, splitter, links, canonical: what the index was made with, where that is not clew's own. The
+            embedder is called once, to see that it is the same. extractor, writers: likewise, but wanted for `add` and `delete` alone.
         verify: "size" checks the sizes of all files, and the checksums of all but the vectors; "full" those of the vectors too.
         generation: an earlier one that is still there; None is the newest.
 
     Raises:
         FileNotFoundError: there is no index. ValueError: a file that is damaged or missing, by its name; an index of a newer clew;
-            an embedder, counter, splitter or links that are wanted and missing; anything given that is not what it was made with.
+            an embedder, counter, splitter, links or canonical that are wanted and missing; anything given that is not what the index was
+            made with.
     """
     if verify not in ("size", "full"):
         raise ValueError(f"verify is 'size' or 'full', not {verify!r}")
@@ -138,20 +143,30 @@ def load(
             raise ValueError(f"{error}{_earlier(there, chosen)}") from error
     else:
         raise ValueError(f"{root} changed {RETRIES} times while it was being opened")
-    return _opened(manifest, arrays, embedder, count, splitter, links, extractor, writers)
+    return _opened(manifest, arrays, embedder, count, splitter, links, extractor, writers, canonical)
 
 
 def _opened(
-    manifest: Manifest, arrays: Mapping[str, Any], embedder: Any, count: Any, splitter: Any, links: Any, extractor: Any, writers: Any
+    manifest: Manifest,
+    arrays: Mapping[str, Any],
+    embedder: Any,
+    count: Any,
+    splitter: Any,
+    links: Any,
+    extractor: Any,
+    writers: Any,
+    canonical: Any,
 ) -> Index:
     settings = manifest.settings
     counter = count_of(settings["count"], count)
     cut, linked = splitter_of(settings["splitter"], splitter), links_of(settings["links"], links)
     reads, writes = extractor_of(settings["extractor"], extractor), writers_of(settings["writers"], writers)
+    clean = canonical_of(settings["canonical"], canonical)
     try:
         parts, latent = index_parts(partial(_array, arrays), counter, settings["embedder"]["own"])
     except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise ValueError(f"the files that {manifest.file} lists do not fit together: {error}") from error
+    parts["graph"] = replace(parts["graph"], canonical=clean)
     made = embedder_of(settings["embedder"], embedder, latent)
     elsewhere = frozenset(d.id for d in parts["documents"] if d.vector is not None or d.embedded_as is not None)
     check_embedder(made, parts["graph"], elsewhere)

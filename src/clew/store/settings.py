@@ -26,17 +26,18 @@ from clew.tokens import Tiktoken, counter, name_of
 
 PROBE = "The clew of thread that Theseus unwound, 12,345 cubits of it; Ariadne's. 迷宫"
 LEAST = 0.98  # cosine of two vectors of one text by one embedder, with room for other batches, hardware and quantised answers
-HOMES = {"splitter": clew.read, "extractor": clew.read, "links": clew.link, "writers": clew.write}
+HOMES = {"splitter": clew.read, "canonical": clew.read, "extractor": clew.read, "links": clew.link, "writers": clew.write}
 Record = Mapping[str, Any]
-NO_EXTRACTOR: Record = {"name": "None", "own": None, "parameters": {}, "counters": {}}
+NONE: Record = {"name": "None", "own": None, "parameters": {}, "counters": {}}
 
 
 def checked(settings: Any) -> Record:
     """Return the settings of a manifest; raise ValueError or KeyError if they are none."""
     embedder, count = settings["embedder"], settings["count"]
-    extractor = settings.get("extractor", NO_EXTRACTOR)  # an older clew knew none
+    extractor = settings.get("extractor", NONE)  # an older clew knew none
+    canonical = settings.get("canonical", NONE)  # likewise
     writers = settings.get("writers", [])
-    parts = [settings["splitter"], extractor, *settings["links"], *writers]
+    parts = [settings["splitter"], extractor, canonical, *settings["links"], *writers]
     names = [embedder["name"], count["name"], *(part["name"] for part in parts)]
     flags = (embedder["own"], count["own"], settings["fitted"])
     known = all(isinstance(part["parameters"], dict) and isinstance(part["counters"], dict) for part in parts if "own" in part)
@@ -44,7 +45,7 @@ def checked(settings: Any) -> Record:
         raise ValueError("its settings are not those of an index")
     if [type(embedder["dimension"]), type(count["probe"])] != [int, int] or any(type(flag) is not bool for flag in flags):
         raise ValueError("its settings are not those of an index")
-    return {**settings, "extractor": extractor, "writers": writers}
+    return {**settings, "extractor": extractor, "writers": writers, "canonical": canonical}
 
 
 def described(what: str, part: Any) -> Record:
@@ -71,6 +72,11 @@ def _foreign(part: Any) -> Record:
 def splitter_of(record: Record, given: Any) -> Any:
     """Return the splitter that was saved; see `_same` for one that is given."""
     return _one("splitter", record, given)
+
+
+def canonical_of(record: Record, given: Any) -> Any:
+    """Return what made texts canonical; see `_same` for one that is given."""
+    return _one("canonical", record, given)
 
 
 def extractor_of(record: Record, given: Any) -> Any:

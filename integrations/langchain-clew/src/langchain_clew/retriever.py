@@ -79,6 +79,7 @@ class ClewRetriever(BaseRetriever):
         extractor: Any = None,
         splitter: Any = None,
         count: Any = None,
+        canonical: Any = None,
         progress: bool = False,
         **fields: Any,
     ) -> Self:
@@ -90,11 +91,19 @@ class ClewRetriever(BaseRetriever):
             facts: triples (subject, relation, object) by document id. extractor: reads more out of the texts, such as `clew.Names()`.
             splitter: cuts documents further; None keeps each whole.
             count: the tokenizer, for instance `llm.get_num_tokens` or a tiktoken name. progress: show bars.
+            canonical: text -> the text by which it is found, such as `clew.Plain()`; what is read stays as it is.
             **fields: `recipe`, `budget`, `k`, ... as in the constructor.
         """
         cls._refuse_unknown(fields)
         index = clew.Index.from_documents(
-            list(documents), embedder=embeddings, facts=facts, extractor=extractor, splitter=splitter, count=count, progress=progress
+            list(documents),
+            embedder=embeddings,
+            facts=facts,
+            extractor=extractor,
+            splitter=splitter,
+            count=count,
+            canonical=canonical,
+            progress=progress,
         )
         return cls(index=index, **fields)
 

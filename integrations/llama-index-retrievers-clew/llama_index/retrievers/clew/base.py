@@ -76,6 +76,7 @@ class ClewRetriever(Asking, BaseRetriever):
         extractor: Any = None,
         splitter: Any = None,
         count: Callable[[str], Any] | str | None = None,
+        canonical: Callable[[str], str] | None = None,
         show_progress: bool = False,
         **options: Any,
     ) -> Self:
@@ -86,12 +87,13 @@ class ClewRetriever(Asking, BaseRetriever):
             facts: triples (subject, relation, object) by document id. count: a tokenizer, or the name of one.
             extractor: reads more facts out of the texts, such as `clew.Names()`, which needs no language model.
             splitter: a LlamaIndex node parser or a splitter of clew's; None keeps each document whole.
+            canonical: text -> the text by which it is found, such as `clew.Plain()`; what is read stays as it is.
             options: the arguments of the constructor but the index.
         """
         check_options(options, CONSTRUCTOR)
         if isinstance(splitter, TransformComponent):
-            how: dict[str, Any] = {"facts": facts, "extractor": extractor, "count": count, "show_progress": show_progress}
-            return cls.from_nodes(splitter(documents), embed_model, **how, **options)
+            how: dict[str, Any] = {"facts": facts, "extractor": extractor, "count": count, "canonical": canonical}
+            return cls.from_nodes(splitter(documents), embed_model, **how, show_progress=show_progress, **options)
         made = clew.Index.from_documents(
             documents,
             embedder=embed_model,
@@ -99,6 +101,7 @@ class ClewRetriever(Asking, BaseRetriever):
             extractor=extractor,
             splitter=splitter,
             count=count,
+            canonical=canonical,
             progress=show_progress,
         )
         return cls(made, **options)
@@ -112,17 +115,20 @@ class ClewRetriever(Asking, BaseRetriever):
         facts: Mapping[str, Iterable[Triple]] | None = None,
         extractor: Any = None,
         count: Callable[[str], Any] | str | None = None,
+        canonical: Callable[[str], str] | None = None,
         show_progress: bool = False,
         **options: Any,
     ) -> Self:
         """Index nodes as they are and return a retriever over them; an embedding that a node has must be `embed_model`'s.
 
         Args:
-            embed_model, facts, extractor, count, options: as in `from_documents`; facts are named by node id or by the id of its source.
+            embed_model, facts, extractor, count, canonical, options: as in `from_documents`; facts are named by node id or by the id of
+                its source.
         """
         check_options(options, CONSTRUCTOR)
         given = nodes if embed_model is not None else [without_vector(node) for node in nodes]
-        made = clew.Index.from_documents(given, embedder=embed_model, facts=facts, extractor=extractor, count=count, progress=show_progress)
+        how: dict[str, Any] = {"facts": facts, "extractor": extractor, "count": count, "canonical": canonical}
+        made = clew.Index.from_documents(given, embedder=embed_model, progress=show_progress, **how)
         return cls(made, **options)
 
     @classmethod
@@ -193,16 +199,23 @@ class ClewRetriever(Asking, BaseRetriever):
 
     @classmethod
     def from_persist_dir(
-        cls, persist_dir: str | Path, embed_model: Any = None, *, count: Any = None, splitter: Any = ..., **options: Any
+        cls,
+        persist_dir: str | Path,
+        embed_model: Any = None,
+        *,
+        count: Any = None,
+        splitter: Any = ...,
+        canonical: Any = ...,
+        **options: Any,
     ) -> Self:
         """Return the retriever that was saved in a folder: it gives the same nodes.
 
         Args:
-            embed_model, count, splitter: what the index was made with, where that is not clew's own.
+            embed_model, count, splitter, canonical: what the index was made with, where that is not clew's own.
             options: the arguments of the constructor but the index, in the place of those that were saved.
         """
         check_options(options, CONSTRUCTOR)
-        index, nodes, saved = persisted.load(persist_dir, embed_model, count, splitter)
+        index, nodes, saved = persisted.load(persist_dir, embed_model, count=count, splitter=splitter, canonical=canonical)
         made = cls(index, **(saved | options))
         made._kept = nodes
         return made

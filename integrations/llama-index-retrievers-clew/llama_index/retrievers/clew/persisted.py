@@ -39,8 +39,8 @@ def save(folder: str | Path, index: clew.Index, nodes: Mapping[str, BaseNode], o
     _replace(root / OPTIONS, written)
 
 
-def load(folder: str | Path, embed_model: Any, count: Any, splitter: Any) -> tuple[clew.Index, dict[str, BaseNode], dict[str, Any]]:
-    """Return the index, the nodes by id, and the options that were saved.
+def load(folder: str | Path, embed_model: Any, **own: Any) -> tuple[clew.Index, dict[str, BaseNode], dict[str, Any]]:
+    """Return the index, the nodes by id, and the options that were saved; `own` is given to `clew.Index.load`.
 
     Raises:
         FileNotFoundError: no retriever was saved there. ValueError: what `clew.Index.load` refuses.
@@ -50,7 +50,7 @@ def load(folder: str | Path, embed_model: Any, count: Any, splitter: Any) -> tup
         raise FileNotFoundError(f"no retriever was saved in {str(root)!r}: it has no {OPTIONS}")
     options = json.loads((root / OPTIONS).read_text("utf-8"))
     filters = options.pop("filters")
-    index = clew.Index.load(root / INDEX, embedder=embed_model, count=count, splitter=splitter)
+    index = clew.Index.load(root / INDEX, embedder=embed_model, **own)
     nodes = SimpleDocumentStore.from_dict(json.loads((root / NODES).read_text("utf-8"))).docs
     return index, nodes, options | {"filters": None if filters is None else MetadataFilters.model_validate(filters)}
 
