@@ -8,6 +8,7 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -304,6 +305,7 @@ def test_a_sentence_transformers_model_embeds_questions_as_such():
 def test_a_name_is_a_sentence_transformers_model(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", types.SimpleNamespace(SentenceTransformer=AskingTransformer))
     assert Embedder.of("all-MiniLM-L6-v2").name == "all-MiniLM-L6-v2"
+    assert Embedder.of(Path("models") / "mini").name == str(Path("models") / "mini"), "a model's folder is named as a path, too"
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ImportError, match=r"\('all-MiniLM-L6-v2'\) needs sentence-transformers: pip install 'clew\[st\]'"):
         Embedder.of("all-MiniLM-L6-v2")

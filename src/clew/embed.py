@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,7 +35,7 @@ class Embedder:
 
     @classmethod
     def of(cls, source: Any) -> Embedder:
-        """Return the embedder behind a callable, a LlamaIndex, LangChain or sentence-transformers object, or a model's name.
+        """Return the embedder behind a callable, a LlamaIndex, LangChain or sentence-transformers object, or a model's name or folder.
 
         Raises:
             TypeError: none of these came, or a class in the place of an object, or an async function. ImportError: a name came and
@@ -44,8 +45,8 @@ class Embedder:
             return source
         if isinstance(source, LatentSemantic):
             return cls.from_latent(source)
-        if isinstance(source, str):
-            return replace(cls.of(_sentence_transformer(source)), name=source)
+        if isinstance(source, (str, os.PathLike)):
+            return replace(cls.of(_sentence_transformer(os.fspath(source))), name=os.fspath(source))
         if inspect.isclass(source):
             raise TypeError(f"the embedder is the class {source.__name__}; give an object of it")
         name = _name_of(source)
@@ -64,7 +65,7 @@ class Embedder:
             return cls(name, source, _Alone(source))
         raise TypeError(
             f"cannot embed with a {type(source).__name__}: wanted a callable list[str] -> array [n, d], a LlamaIndex BaseEmbedding, "
-            "LangChain Embeddings, a sentence-transformers model, or the name of one"
+            "LangChain Embeddings, a sentence-transformers model, or the name or folder of one"
         )
 
     @classmethod
