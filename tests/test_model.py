@@ -141,3 +141,21 @@ def test_json_is_found_in_prose_and_fences(value, before):
     if not before.startswith("I think"):
         with pytest.raises(ValueError, match=r"no JSON|empty"):
             json_in(before)
+
+
+def test_a_model_that_remembers_keeps_what_it_has_or_is_given_or_has_its_own(tmp_path):
+    calls = []
+
+    def model(prompt):
+        calls.append(prompt)
+        return "said"
+
+    own = Model.remembering(model)
+    assert [own.ask("abc", str).calls for _ in range(2)] == [1, 0]
+    kept = Answers()
+    assert Model.remembering(Model.of(model, answers=kept)).answers is kept
+    given = Answers(tmp_path / "answers")
+    assert Model.remembering(own, given).answers is given
+    assert [Model.remembering(model, tmp_path / "answers").ask("abc", str).calls for _ in range(2)] == [1, 0]
+    assert Model.remembering(model).answers is not Model.remembering(model).answers
+    assert len(calls) == 2

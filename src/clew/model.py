@@ -114,6 +114,12 @@ class Model:
             raise TypeError(f"the model {name} is async: wanted {WANTED}")
         return cls(name, _Calls(source, "__call__"), kept, timeout)
 
+    @classmethod
+    def remembering(cls, source: Any, answers: Answers | str | os.PathLike[str] | None = None) -> Model:
+        """Return `source` as a model that remembers: in `answers`, else where it does so already, else for as long as it lives."""
+        made = cls.of(source, answers=answers)
+        return replace(made, answers=Answers()) if made.answers is None else made
+
     def ask(self, prompt: str, read: Callable[[str], Value]) -> Answer[Value]:
         """Return what `read` makes of the model's answer, which is asked for a second time where it cannot be read or the call fails.
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clew.graph import Graph, Written, heading_of
-from clew.model import Answers, Model, json_in
+from clew.model import Model, json_in
 from clew.write.extracts import extract, telling
 
 PROMPT = """Give this passage a title and describe what it says, so that it can be found by what people ask. Say only what it says, with the
@@ -48,9 +48,7 @@ class Descriptions:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is a whole number of at least 1; got {getattr(self, name)!r}")
         if self.model is not None:
-            kept = Answers() if self.answers is None else self.answers
-            known = isinstance(self.model, Model) and self.model.answers is not None and self.answers is None
-            object.__setattr__(self, "model", self.model if known else Model.of(self.model, answers=kept))
+            object.__setattr__(self, "model", Model.remembering(self.model, self.answers))
 
     def on(self, graph: Graph) -> Written:
         rows = [row for row in graph.rows("passage").tolist() if not graph.made[row] and graph.texts[row].strip()]

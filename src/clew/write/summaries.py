@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clew.graph import Edges, Graph, Written
-from clew.model import Answers, Model, json_in
+from clew.model import Model, json_in
 from clew.write.extracts import extract, in_order, nearest
 
 NEAR = 60  # passages of which an extract is made
@@ -56,9 +56,7 @@ class Summaries:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is a whole number of at least 1; got {getattr(self, name)!r}")
         if self.model is not None:
-            kept = Answers() if self.answers is None else self.answers
-            known = isinstance(self.model, Model) and self.model.answers is not None and self.answers is None
-            object.__setattr__(self, "model", self.model if known else Model.of(self.model, answers=kept))
+            object.__setattr__(self, "model", Model.remembering(self.model, self.answers))
 
     def on(self, graph: Graph) -> Written:
         entities = [row for row in graph.rows("entity").tolist() if len(graph.read_from[row]) >= self.least]
