@@ -9,7 +9,8 @@ import pytest
 
 import clew
 from clew import Index
-from clew.learned import Learned, rewards
+from clew.learned import Learned, grafted, rewards
+from clew.select.hierarchy import Hierarchy
 
 TOPICS = {"moon": "craters seas dust water stones", "cats": "fish sleep milk mice fur", "rome": "forum river senate arches aqueduct"}
 
@@ -29,35 +30,71 @@ def strength(index, tail, head):
     return index.learned.strengths[(tail, head)]
 
 
+def taught_edges(graph):
+    """Strengths by rows of tail and head."""
+    at = np.flatnonzero(graph.edges.kinds.mask("learned"))
+    return dict(zip(zip(graph.edges.tails[at].tolist(), graph.edges.heads[at].tolist(), strict=True), graph.edges.weights[at], strict=True))
+
+
 def test_what_is_near_gains_what_is_far_below_loses_and_the_next_question_sees_it(index):
     context = index.ask("Are the craters of the moon old?", recipe="kurisu")
-    said = rewards(context)
+    said, links = rewards(context), grafted(context)
     taught = index.learn(context)
-    assert len(taught.learned) == len(said) > 5
+    assert set(taught.learned.strengths) == {*said, *links}
+    assert len(said) > 5
     for pair, change in said.items():
-        assert strength(taught, *pair) == pytest.approx(min(1.0, taught.learned.built[pair] + change))
-    assert {taught.learned.built[pair] for pair in said if not pair[0]} == {1.0}
-    weaker = [pair for pair in said if strength(taught, *pair) < 1]
-    assert weaker
-    weights = dict(
-        zip(zip(taught.graph.edges.tails.tolist(), taught.graph.edges.heads.tolist(), strict=True), taught.graph.edges.weights, strict=True)
-    )
-    for tail, head in weaker:
+        assert strength(taught, *pair) == pytest.approx(taught.learned.built[pair] + change)
+    assert {taught.learned.built[pair] for pair in said if not pair[0]} == {0.5}
+    assert min(said.values()) < 0 < max(said.values()), "both have room"
+    edges = taught_edges(taught.graph)
+    for tail, head in taught.learned.strengths:
         row = taught.graph.row(head)
-        assert weights[(taught.graph.row(tail) if tail else row, row)] == pytest.approx(strength(taught, tail, head))
+        assert edges[(taught.graph.row(tail) if tail else row, row)] == pytest.approx(strength(taught, tail, head))
     again = taught.ask("Are the craters of the moon old?", recipe="kurisu")
-    assert rewards(again).keys() == said.keys()
-    assert index.graph.edges.weights.min() == 1 or index.learned == Learned(), "the index that was asked is as it was"
+    assert rewards(again).keys() & said.keys()
+    assert index.learned == Learned(), "the index that was asked is as it was"
+
+
+def test_the_edges_that_were_built_stay_as_they_are(index):
+    taught = index.learn(index.ask("Are the craters of the moon old?", recipe="kurisu"))
+    built, edges = index.graph.edges, taught.graph.edges
+    assert (edges.weights[: len(built)] == built.weights).all()
+    assert (edges.heads[: len(built)] == built.heads).all()
+    assert edges.kinds.mask("learned").sum() == len(edges) - len(built) == len(taught.learned)
+    for recipe in ("dense", "fused", "hipporag"):
+        one, other = (which.ask("Are the seas old?", recipe=recipe) for which in (index, taught))
+        assert one.ids == other.ids
 
 
 def test_what_was_learnt_decides(index):
     """Two documents that answer alike: the one whose edge is weak is no longer the first step."""
     context = index.ask("What is old?", recipe="kurisu")
     first = next(step.notes for step in context.trace if "path" in step.notes)["path"][0][0][0]
-    weak = Learned({("", first): 0.2}, {("", first): 1.0})
+    weak = Learned({("", first): 0.1}, {("", first): 0.5})
     taught = replace(index, graph=weak.on(index.graph)[0], learned=weak)
     then = next(step.notes for step in taught.ask("What is old?", recipe="kurisu").trace if "path" in step.notes)["path"][0][0]
     assert first not in then
+
+
+def test_a_graft_that_a_question_went_over_is_kept_and_fades(index):
+    """From each member of the fused node to what was grafted on to it: a later question goes that way, as long as some do."""
+    context = index.ask("Are the craters of the moon old?", recipe="kurisu")
+    links = grafted(context)
+    assert links
+    taught = index.learn(context)
+    tree = taught.graph.part(Hierarchy())
+    for (tail, head), value in links.items():
+        at, to = taught.graph.row(tail), taught.graph.row(head)
+        slots = np.arange(tree.starts[at], tree.starts[at + 1])
+        slot = slots[tree.heads[slots] == to]
+        assert tree.strengths[slot] == pytest.approx([value], abs=1e-6)
+        assert not tree.contains[slot].any()
+        assert taught.learned.built[(tail, head)] == 0
+    elsewhere = index.ask("Do cats drink milk?", recipe="kurisu")
+    later = taught.learned
+    for _ in range(90):
+        later = later.after(elsewhere, index.graph, 1.0, 0.05)
+    assert not (links.keys() - grafted(elsewhere).keys()) & later.strengths.keys(), "what nothing goes over any more is forgotten"
 
 
 def test_it_can_be_undone(index):
@@ -85,23 +122,36 @@ def test_it_is_saved_and_lives_through_additions_deletions_and_filters(index, em
     assert fewer.learned.strengths.items() < taught.learned.strengths.items()
 
 
-def test_a_thousand_questions_do_not_creep_to_one(index, embed):
-    """On links that were built below 1, where a gain would show: all strengths stay about what was built, and most penalties heal."""
-    graph = index.graph
-    below = graph.linked(replace(graph.edges, weights=np.full(len(graph.edges), 0.6, np.float32)))
-    taught = replace(index, graph=below)
-    contexts = [taught.ask(f"Are the {word} of {name} old?", recipe="kurisu") for name, words in TOPICS.items() for word in words.split()]
-    built = Learned()
-    printed = Learned()
+def test_a_thousand_questions_do_not_creep_to_one(index):
+    """No strength is further from what was built than the most that a question changes, divided by the decay; the printed rule creeps."""
+    taught, printed = index, Learned()
+    asked = [f"Are the {word} of {name} old?" for name, words in TOPICS.items() for word in words.split()]
+    contexts = [index.ask(question, recipe="kurisu") for question in asked]
     for number in range(1000):
-        context = contexts[number % len(contexts)]
-        built = built.after(context, below, 1.0, 0.05)
-        printed = printed.after(context, below, 1.0, 0.0)
-    inner = [pair for pair in built.strengths if pair[0]]
-    drift = np.array([built.strengths[pair] - built.built[pair] for pair in inner])
-    assert abs(drift.mean()) < 0.1
-    assert np.mean([built.strengths[pair] > 0.99 for pair in inner]) < 0.02
-    assert np.mean([printed.strengths[pair] > 0.99 for pair in inner]) > 0.3, "without going back, it would"
+        if number < 60:
+            taught = taught.learn(taught.ask(asked[number % len(asked)], recipe="kurisu"))
+            learned = taught.learned
+        else:  # asking takes longer than learning
+            learned = learned.after(contexts[number % len(asked)], index.graph, 1.0, 0.05)
+        change = rewards(contexts[number % len(asked)])
+        printed = printed.after(
+            replace_rewards(contexts[number % len(asked)], {p: 0.1 / 0.03 * c for p, c in change.items()}), index.graph, 1.0, 0.0
+        )
+    inner = [pair for pair in learned.strengths if learned.built[pair]]
+    drift = np.array([learned.strengths[pair] - learned.built[pair] for pair in inner])
+    assert np.abs(drift).max() <= 0.5 * 0.03 / 0.05 + 1e-9
+    assert abs(drift.mean()) < 0.05
+    assert np.mean([printed.strengths[pair] > 0.99 for pair in inner if pair in printed.strengths]) > 0.3, "without going back, it would"
+
+
+def replace_rewards(context, changes):
+    trace = [
+        replace(step, notes={**step.notes, "rewards": [(*pair, change) for pair, change in changes.items()]})
+        if "rewards" in step.notes
+        else step
+        for step in context.trace
+    ]
+    return replace(context, trace=tuple(trace))
 
 
 def test_a_context_of_another_method_or_index_teaches_nothing(index, embed):

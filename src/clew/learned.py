@@ -1,29 +1,34 @@
-"""What questions teach a graph: strengths of edges in [0, 1], kept apart from those that the edges were built with.
+"""What questions teach a graph: how strongly edges exist, in [0, 1], kept apart from those that the graph was built with.
 
 Kurisu-G2 (ICLR 2026 submission 18441), section 2.3.2 and appendix B.3: strength <- clip(strength + rate * change, 0, 1), where the changes
-are those that a descent leaves in its context; see `clew.algorithms.evolution`. The rule as printed creeps to 1 with use, so that every
-strength also goes back towards the built one a little with every question learnt.
+are those that a descent leaves in its context; see `clew.algorithms.evolution`. A way that a question took over a graft is kept as edges
+from the members of the fused node. The rule as printed creeps to 1 with use, so that every strength also goes back towards the built one a
+little with every question learnt: an edge of weight w is built at w / 2, where gains and losses both show, and a graft at 0.
+
+The graph has what was learnt as edges of kind "learned" beside its own, which stay as they are; the root's lead from a node to itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clew.algorithms.evolution import BUILT
 from clew.context import Context
-from clew.graph import Edges, Graph, frozen
+from clew.graph import Edges, Graph
 
 Pair = tuple[str, str]  # ids of the tail, or "" for the root of the corpus, and of the head
-TAUGHT = ("contains", "similar", "entrance")
+LEARNED = "learned"
+LED_BY = ("contains", "similar")  # the kinds of edge that a descent goes by
 WEAKEST = 1e-6  # the weight of an edge of strength 0: what is unlikely is still there
+FADED = 0.01  # a graft that is weaker than this is forgotten
 
 
 @dataclass(frozen=True)
 class Learned:
-    """Strengths by pair of ids, and those of the same edges as they were built."""
+    """Strengths by pair of ids, and those of the same edges as they were built; a graft was built at 0."""
 
     strengths: Mapping[Pair, float] = field(default_factory=dict)
     built: Mapping[Pair, float] = field(default_factory=dict)
@@ -32,32 +37,39 @@ class Learned:
         return len(self.strengths)
 
     def after(self, context: Context, graph: Graph, rate: float, decay: float) -> Learned:
-        """Return what is learnt with the rewards of one more context; raise ValueError if it has none, or of nodes not in the graph.
+        """Return what is learnt with the rewards and grafts of one more context.
 
-        Args: `rate` multiplies the changes; `decay` is the share by which all that was learnt before goes back to what was built.
+        `rate` multiplies the changes; `decay` is the share by which all that was learnt before goes back to what was built. Raises
+        ValueError if the context has nothing to learn from, or is of nodes not in the graph.
         """
-        changes = rewards(context)
+        changes, grafts = rewards(context), grafted(context)
         known = set(graph.ids) | {""}
-        if strange := [id for pair in changes for id in pair if id not in known]:
+        if strange := [id for pair in (*changes, *grafts) for id in pair if id not in known]:
             raise ValueError(f"this context is of another index: {strange[0]!r} is not in the graph")
-        new = [pair for pair in changes if pair not in self.strengths]
-        built = {**self.built, **dict(zip(new, _weights(graph, new), strict=True))}
+        built = {**self.built, **_built(graph, [pair for pair in (*changes, *grafts) if pair not in self.built])}
         strengths = {pair: strength + decay * (built[pair] - strength) for pair, strength in self.strengths.items()}
+        for pair, strength in grafts.items():
+            strengths[pair] = max(strength, strengths.get(pair, built[pair]))
         for pair, change in changes.items():
             strengths[pair] = min(1.0, max(0.0, strengths.get(pair, built[pair]) + rate * change))
-        return Learned(strengths, built)
+        return _without_faded(strengths, built)
 
     def on(self, graph: Graph) -> tuple[Graph, Learned]:
         """Return the built graph with these strengths, and what of them it has edges or nodes for."""
-        known = set(graph.ids) | {""}
+        graph, known = self.off(graph), set(graph.ids) | {""}
         pairs = [pair for pair in self.strengths if pair[0] in known and pair[1] in known]
-        strengths = {pair: self.strengths[pair] for pair in pairs}
-        return _with(graph, strengths), Learned(strengths, dict(zip(pairs, _weights(graph, pairs), strict=True)))
+        built = _built(graph, pairs)
+        left = {pair: self.strengths[pair] for pair in pairs if built[pair] > 0 or self.built[pair] == 0}
+        ends = [(graph.row(tail) if tail else graph.row(head), graph.row(head)) for tail, head in left]
+        if ends:
+            rows, weights = np.array(ends), np.maximum(list(left.values()), WEAKEST)
+            graph = graph.linked(Edges.join([graph.edges, Edges.of(LEARNED, rows[:, 0], rows[:, 1], weights)]))
+        return graph, Learned(left, {pair: built[pair] for pair in left})
 
     def off(self, graph: Graph) -> Graph:
         """Return the graph as it was built."""
-        graph = _with(graph, self.built)
-        return graph.linked(graph.edges.take(np.flatnonzero(~graph.edges.kinds.mask("entrance")))) if self.built else graph
+        taught = graph.edges.kinds.mask(LEARNED) if len(graph.edges) else np.zeros(0, np.bool_)
+        return graph.linked(graph.edges.take(np.flatnonzero(~taught))) if taught.any() else graph
 
 
 def rewards(context: Context) -> dict[Pair, float]:
@@ -68,44 +80,33 @@ def rewards(context: Context) -> dict[Pair, float]:
     return {(tail, head): change for tail, head, change in found[-1]}  # a selection that was made again went the same way
 
 
-def _with(graph: Graph, strengths: Mapping[Pair, float]) -> Graph:
-    """The graph with these weights on its edges; one that is in the documents' structure alone, or the root's, becomes an edge."""
-    if not strengths:
-        return graph
-    weights, missing = graph.edges.weights.copy(), dict[Pair, float]()
-    for (pair, strength), found in zip(strengths.items(), _edges(graph, list(strengths)), strict=True):
-        weights[found] = max(strength, WEAKEST)
-        if not len(found):
-            missing[pair] = max(strength, WEAKEST)
-    edges = graph.edges
-    changed = Edges(edges.tails, edges.heads, edges.kinds, frozen(weights, np.float32), edges.facts, edges.read_from)
-    more = [Edges.of("entrance", rows, rows, values) for rows, values in [_ends(graph, missing, root=True)] if len(rows)]
-    inner, values = _ends(graph, missing, root=False)
-    if len(inner):
-        more.append(Edges.of("contains", graph.parents[inner], inner, values))
-    return graph.linked(Edges.join([changed, *more]))
+def grafted(context: Context) -> dict[Pair, float]:
+    """Return the grafts that the first path went over, with their strengths."""
+    found = [step.notes["taken"] for step in context.trace if "taken" in step.notes]
+    return {(tail, head): strength for tail, head, strength in found[-1]} if found else {}
 
 
-def _ends(graph: Graph, missing: Mapping[Pair, float], root: bool) -> tuple[list[int], list[float]]:
-    """The heads of the root's edges, or of those from a parent, and their weights."""
-    found = [(graph.row(head), tail, weight) for (tail, head), weight in missing.items() if (tail == "") == root]
-    kept = [(row, weight) for row, tail, weight in found if root or (graph.parents[row] >= 0 and graph.ids[graph.parents[row]] == tail)]
-    return [row for row, _ in kept], [weight for _, weight in kept]
+def _without_faded(strengths: Mapping[Pair, float], built: Mapping[Pair, float]) -> Learned:
+    left = {pair: strength for pair, strength in strengths.items() if built[pair] > 0 or strength >= FADED}
+    return Learned(left, {pair: built[pair] for pair in left})
 
 
-def _weights(graph: Graph, pairs: list[Pair]) -> list[float]:
-    """What each pair's edge weighs; 1 where it is in the documents' structure alone."""
-    return [float(graph.edges.weights[edges].max(initial=0.0)) if len(edges) else 1.0 for edges in _edges(graph, pairs)]
-
-
-def _edges(graph: Graph, pairs: list[Pair]) -> list[NDArray[np.int64]]:
-    """The edges between the ends of each pair, by which a descent can go."""
+def _built(graph: Graph, pairs: Iterable[Pair]) -> dict[Pair, float]:
+    """How strongly each pair's edge was built; that of a pair which the documents' structure joins, or of the root, as one of weight 1."""
+    found, ends = dict[Pair, float](), dict[int, Pair]()
     n, edges = len(graph), graph.edges
-    ends = [(graph.row(tail) if tail else graph.row(head), graph.row(head)) for tail, head in pairs]
-    keys = {min(ends_of) * n + max(ends_of) for ends_of in ends}
-    low, high = np.minimum(edges.tails, edges.heads).astype(np.int64), np.maximum(edges.tails, edges.heads)
-    at = np.flatnonzero(edges.kinds.mask(*TAUGHT) & np.isin(low * n + high, list(keys))) if len(edges) else np.zeros(0, np.int64)
-    of: dict[int, list[int]] = {}
-    for edge in at.tolist():
-        of.setdefault(int(low[edge]) * n + int(high[edge]), []).append(edge)
-    return [np.array(of.get(min(pair) * n + max(pair), []), np.int64) for pair in ends]
+    for tail, head in pairs:
+        row = graph.row(head)
+        joined = not tail or (graph.parents[row] >= 0 and graph.ids[graph.parents[row]] == tail)
+        found[tail, head] = BUILT if joined else 0.0
+        if not joined:
+            ends[graph.row(tail) * n + row] = (tail, head)
+    if ends and len(edges):
+        rows = np.flatnonzero(edges.kinds.mask(*LED_BY))
+        tails, heads = edges.tails[rows].astype(np.int64), edges.heads[rows].astype(np.int64)
+        alike, wanted = ~edges.kinds.mask("contains")[rows], np.array(list(ends))
+        for key, allowed in ((tails * n + heads, True), (heads * n + tails, alike)):  # likeness has no direction
+            for at in np.flatnonzero(allowed & np.isin(key, wanted)).tolist():
+                pair = ends[int(key[at])]
+                found[pair] = max(found[pair], BUILT * float(edges.weights[rows[at]]))
+    return found

@@ -12,6 +12,8 @@ import numpy as np
 
 from clew.graph import Floats
 
+BUILT = 0.5  # how strongly an edge of weight 1 exists before anything is learnt: gains and losses have the same room
+
 
 def changes(
     similarities: Floats,

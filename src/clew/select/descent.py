@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ class Descent:
         sharpness: of an edge's length, exp(sharpness * (1 - cosine)) - 1.
         graft_rate, graft_similarity: a graft's strength moves by rate * (cosine - similarity).
         n_loc: the most nodes of the surroundings. semantic: edges of kind "similar" count from this weight on.
-        reward, penalty_share: how much a question would change edges in all, and the share of it for penalties; see `Index.learn`.
+        reward, penalty_share: how much a question would change edges in all, and the share of it for penalties; see `Index.learn`. With
+            its decay d no strength is ever further from what was built than the larger share of the reward divided by d: 0.3 of 0.5.
         likeness: a container is as similar to the question as the "mean" of what is in it, or as the "best" of it.
         bisect: find the longest fusion by bisection, as the paper's complexity has it, not one by one.
         paths: descend so often, each time to an end where none has been.
@@ -59,11 +61,11 @@ class Descent:
     graft_similarity: float = 0.5
     n_loc: int = 32
     semantic: float = 0.8
-    reward: float = 0.1
+    reward: float = 0.03
     penalty_share: float = 0.5
     likeness: str = "best"
     bisect: bool = True
-    paths: int = 5
+    paths: int = 10
     last: int | None = None
     broad: bool = False
     window: int = 0
@@ -169,6 +171,13 @@ def _said(graph: Graph, paths: Paths, rewards: Rewards) -> dict[str, Any]:
             (graph.ids[row], strength)
             for step in steps
             for row, strength in zip(step.grafts.rows.tolist(), step.grafts.strengths.tolist(), strict=True)
+        ),
+        "taken": tuple(
+            (graph.ids[member], graph.ids[row], round(float(strength), 9))
+            for before, step in pairwise(paths[0])
+            for row, strength in zip(before.grafts.rows.tolist(), before.grafts.strengths.tolist(), strict=True)
+            if row in step.stop.rows
+            for member in before.stop.rows
         ),
         "rewards": tuple((graph.ids[t] if t >= 0 else "", graph.ids[h], change) for t, h, change in rewards),
     }

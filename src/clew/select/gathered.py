@@ -1,12 +1,14 @@
-"""What is read of a path: the end of it first, then what is around that, and so on back to its beginning, while it fits.
+"""What is read of paths: the ends of all first, then what is around these, and so on back to the beginning, while it fits.
 
-Kurisu-G2 (ICLR 2026 submission 18441), section 2.3: the end of a path holds the least and most to the point, its beginning the most. A
-fused node is read as its members. Text is read once: a passage takes the place of its sentences.
+Kurisu-G2 (ICLR 2026 submission 18441), section 2.3: the end of a path holds the least and most to the point, its beginning the most. Of
+several paths each is as far back as the others, so that none takes the room for what is around its end from the end of another. A fused
+node is read as its members. Text is read once: a passage takes the place of its sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,14 +74,14 @@ def gather(
     broad: bool,
     window: int,
 ) -> None:
-    """Read along the paths, in turn where there are several, into `found`.
+    """Read along the paths, step by step of all, into `found`.
 
     Args:
         last: how many nodes of a path are read; None for all of them, and then the rest of the corpus. broad: begin at its beginning.
         window: read so many neighbours too, before and after, of what is read of the first node.
     """
     content = graph.content
-    for place, stop in _in_turn(content, [[step.stop for step in (path if broad else path[::-1])] for path in paths], last):
+    for place, stop in _in_turn([[step.stop for step in (path if broad else path[::-1])][:last] for path in paths]):
         for row in _ranked(tree.within(np.array(stop.rows), content), stop, prizes, content):
             if found.full:
                 return
@@ -102,18 +104,14 @@ def groups_of(paths: Sequence[Sequence[Step]], chosen: Iterable[int]) -> tuple[t
     return tuple(rows for rows in fused if len(rows) > 1)
 
 
-def _in_turn(content: Mask, stops: list[list[Stop]], last: int | None) -> Iterator[tuple[int, Stop]]:
-    """What is content path by path, then the containers, those at the same place of all paths together; each stop once."""
-    stops = [path[:last] for path in stops]
-    inner = [[(place, stop) for place, stop in enumerate(path) if content[stop.rows[0]]] for path in stops]
-    outer = [[(place, stop) for place, stop in enumerate(path) if not content[stop.rows[0]]] for path in stops]
-    ranks = max((len(path) for path in outer), default=0)
-    together = [path[rank] for rank in range(ranks) for path in outer if rank < len(path)]
+def _in_turn(stops: list[list[Stop]]) -> Iterator[tuple[int, Stop]]:
+    """What all paths end with, then what is before that on all of them, and so on; each stop once."""
     seen: set[Stop] = set()
-    for place, stop in [*(pair for path in inner for pair in path), *together]:
-        if stop not in seen:
-            seen.add(stop)
-            yield place, stop
+    for place, level in enumerate(zip_longest(*stops)):
+        for stop in level:
+            if stop is not None and stop not in seen:
+                seen.add(stop)
+                yield place, stop
 
 
 def _ranked(rows: IntRows, stop: Stop, prizes: Floats, content: Mask) -> Iterator[int]:

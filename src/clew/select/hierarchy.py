@@ -1,8 +1,9 @@
 """What a descent through documents needs once per graph: what every node leads to, where the way in is, and a vector for every container.
 
 The virtual root of a corpus leads to every node that nothing contains. A node leads to what it contains and, since a hierarchical
-document graph has semantic edges too (Kurisu-G2, algorithm 4), to what is very similar. How strong an edge exists is its weight; the
-root's own edges have the weight of an edge of kind "entrance" from a node to itself, where there is one, else 1.
+document graph has semantic edges too (Kurisu-G2, algorithm 4), to what is very similar. An edge of weight w exists as strongly as w / 2,
+and the root's own as one of weight 1, unless an edge of kind "learned" beside it says otherwise; the root's lead from a node to itself.
+One that has no other beside it is a graft that was kept. See `clew.learned`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.evolution import BUILT
 from clew.graph import Floats, Graph, Mask, Rows, Vectors, frozen
 
-ENTRANCE = "entrance"
+LEARNED = "learned"
 SIMILAR = ("similar",)
 
 
@@ -89,13 +91,16 @@ class Hierarchy:
         alike = np.zeros(0, np.int64)
         if len(edges):
             alike = np.flatnonzero(edges.kinds.mask(*self.similar) & (edges.weights >= self.least) & (edges.tails != edges.heads))
+        taught = np.flatnonzero(edges.kinds.mask(LEARNED)) if len(edges) else np.zeros(0, np.int64)
+        grafts = taught[edges.tails[taught] != edges.heads[taught]]
         near, far = edges.tails[alike].astype(np.int64), edges.heads[alike].astype(np.int64)
-        tails = np.concatenate([edges.tails[inner], graph.parents[said], near, far]).astype(np.int64)
-        heads = np.concatenate([edges.heads[inner], said, far, near]).astype(np.int64)
-        weights = np.concatenate([edges.weights[inner], np.ones(len(said)), np.tile(edges.weights[alike], 2)])
+        tails = np.concatenate([edges.tails[inner], graph.parents[said], near, far, edges.tails[grafts]]).astype(np.int64)
+        heads = np.concatenate([edges.heads[inner], said, far, near, edges.heads[grafts]]).astype(np.int64)
+        weights = np.concatenate([edges.weights[inner], np.ones(len(said)), np.tile(edges.weights[alike], 2), np.zeros(len(grafts))])
         contains = np.arange(len(tails)) < len(inner) + len(said)
-        _, first = np.unique(tails * n + heads, return_index=True)  # of parallel edges the first: contains before parents before similar
-        tails, heads, weights, contains = tails[first], heads[first], weights[first], contains[first]
+        keys, first = np.unique(tails * n + heads, return_index=True)  # of parallel edges the first: contains before parents before similar
+        tails, heads, weights, contains = tails[first], heads[first], BUILT * weights[first], contains[first]
+        weights[np.searchsorted(keys, edges.tails[grafts].astype(np.int64) * n + edges.heads[grafts])] = edges.weights[grafts]
         starts = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(tails, minlength=n), out=starts[1:])
 
@@ -103,11 +108,9 @@ class Hierarchy:
         bare = contains & (above[heads] < 0)
         above[heads[bare][::-1]] = tails[bare][::-1]
         tops, order = _depths(above, ~graph.kinds.mask("entity"))
-        means, place, root = _means(graph, above, order)
-        strength = np.ones(n)
-        if len(edges):
-            own = np.flatnonzero(edges.kinds.mask(ENTRANCE) & (edges.tails == edges.heads))
-            strength[edges.heads[own]] = edges.weights[own]
+        means, place, root = _means(graph, above, len(order))
+        strength, own = np.full(n, BUILT), taught[edges.tails[taught] == edges.heads[taught]]
+        strength[edges.heads[own]] = edges.weights[own]
         return Tree(
             starts,
             frozen(heads, np.int32),
@@ -144,20 +147,28 @@ def _depths(above: NDArray[np.int64], wanted: Mask) -> tuple[NDArray[np.int64], 
     return np.flatnonzero((depth == 0) & wanted), [np.flatnonzero(depth == level) for level in range(deepest, 0, -1)]
 
 
-def _means(graph: Graph, above: NDArray[np.int64], order: list[NDArray[np.int64]]) -> tuple[Vectors, Rows, Vectors]:
+def _means(graph: Graph, above: NDArray[np.int64], depth: int) -> tuple[Vectors, Rows, Vectors]:
     """Unit vectors of the nodes that have none, by what is in them: the sum over the outermost content, each by its tokens."""
+    from scipy.sparse import csr_array
+
     content = graph.content
-    outer = content & ~((above >= 0) & content[above])
-    sums = np.zeros_like(graph.vectors)
-    sums[outer] = graph.vectors[outer] * np.maximum(graph.tokens[outer], 1)[:, None]
-    for rows in order:
-        rows = rows[~(content[rows] & content[above[rows]])]
-        np.add.at(sums, above[rows], sums[rows])
-    root = _unit(sums[above < 0].sum(axis=0, keepdims=True))[0]
-    bare = np.flatnonzero(~graph.vectors.any(axis=1) & sums.any(axis=1))
-    place = np.full(len(graph), -1)
+    outer = np.flatnonzero(content & ~((above >= 0) & content[above]))
+    weighted = graph.vectors[outer] * np.maximum(graph.tokens[outer], 1).astype(np.float32)[:, None]
+    containers, members, at, left = list[NDArray[np.int64]](), list[NDArray[np.int64]](), outer, np.arange(len(outer))
+    for _ in range(depth):  # each round one container further out
+        left, at = left[above[at] >= 0], above[at][above[at] >= 0]
+        containers, members = [*containers, at], [*members, left]
+    around, inside = (np.concatenate([np.zeros(0, np.int64), *rows]) for rows in (containers, members))
+    bare, place = np.unique(around), np.full(len(graph), -1)
+    bare = bare[~graph.vectors[bare].any(axis=1)]
     place[bare] = np.arange(len(bare))
-    return frozen(_unit(sums[bare]), np.float32), frozen(place, np.int32), frozen(root, np.float32)
+    kept = place[around] >= 0
+    shape = len(bare), len(outer)
+    sums = csr_array((np.ones(int(kept.sum()), np.float32), (place[around[kept]], inside[kept])), shape) @ weighted
+    told = sums.any(axis=1)
+    place[bare] = np.where(told, np.cumsum(told) - 1, -1)
+    root = _unit(weighted.sum(axis=0, keepdims=True))[0]
+    return frozen(_unit(sums[told]), np.float32), frozen(place, np.int32), frozen(root, np.float32)
 
 
 def _unit(rows: Vectors) -> Vectors:

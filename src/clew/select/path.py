@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.evolution import BUILT
 from clew.algorithms.rank import best
 from clew.algorithms.transport import Verdict
 from clew.graph import Floats, Graph, Mask
@@ -127,7 +128,7 @@ class Descents:
         others = children.without(chosen)
         slots, sources = tree.slots(others.rows), tree.sources(others.rows)
         heads = tree.heads[slots].astype(np.int64)
-        through = others.strengths[np.searchsorted(others.rows, sources)] * tree.strengths[slots]
+        through = others.strengths[np.searchsorted(others.rows, sources)] * tree.strengths[slots] / BUILT  # of two as built: as built
         there = near.place(heads)
         taken = np.zeros(len(scores), np.bool_)
         taken[chosen] = taken[tree.heads[tree.slots(chosen)]] = taken[children.rows] = True
