@@ -195,6 +195,7 @@ METHODS = {
     "parent document": Pipeline(seed.Dense(PIECES), selects=(ParentDocument(),), order=order.ByDocument()),
     "kurisu": recipes.KURISU,
     "kurisu, one path": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=1),)),
+    "kurisu, 5 paths": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=5),)),
     "kurisu, no fusion": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], fgw_threshold=-1.0),)),
     "kurisu, means": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], likeness="mean"),)),
 }
@@ -232,28 +233,61 @@ def quality(args: argparse.Namespace) -> None:
 
 
 def learning(args: argparse.Namespace) -> None:
-    """Print hits on the second half of a module's questions, without learning and after learning from the first half, again and again."""
-    rows = []
+    """Print hit and cover after learning from half of a module's questions, again and again: on these, the other half, other modules'."""
+    figures: dict[Any, list[float]] = {}
+    drift: list[float] = []
     for split in range(args.splits):
-        documents, asked = corpus(list(MODULES[: args.modules]), 40 * args.questions, split)
+        documents, asked = corpus(list(MODULES[: args.modules]), 1600, split)
         index = clew.Index.from_documents(documents, splitter=clew.Splitter(args.tokens, sentences=True))
-        names = sorted({module for _, module, _ in asked}, key=lambda name: -sum(name == module for _, module, _ in asked))
-        for name in names[:4]:
-            own = [one for one in asked if one[1] == name][:40]
-            first, second = own[::2], own[1::2]
+        of = {name: [one for one in asked if one[1] == name] for name in {module for _, module, _ in asked}}
+        for name in sorted(of, key=lambda name: (-len(of[name]), name))[:4]:
+            own, others = of[name][: args.questions], [one for one in asked if one[1] != name]
             taught = index
-            for _ in range(args.rounds):
-                for question, _, _ in first:
-                    taught = taught.learn(taught.ask(question, recipe="kurisu", budget=args.budgets[-1]))
-            for which, questions in (("repeated", first), ("related", second)):
+            for question, _, _ in own[::2] * args.rounds:
+                taught = taught.learn(taught.ask(question, recipe="kurisu", budget=args.budgets[-1]))
+            learned = taught.learned
+            drift += [strength - learned.built[pair] for pair, strength in learned.strengths.items() if learned.built[pair]]
+            step = max(1, len(others) // (args.questions // 2))
+            for which, questions in (("repeated", own[::2]), ("related", own[1::2]), ("of others", others[::step][: args.questions // 2])):
                 for state, it in (("off", index), ("on", taught)):
-                    found = measured(it, questions, {"kurisu": recipes.KURISU}, args.budgets)
-                    rows += [(which, state, budget, value) for budget in args.budgets for value in found.get(("hit", "kurisu", budget), [])]
-    print(f"\nlearning, {args.rounds} rounds over half of a module's questions: hits by budget")
-    for which in ("repeated", "related"):
+                    for key, values in measured(it, questions, {state: recipes.KURISU}, args.budgets).items():
+                        figures.setdefault((which, *key), []).extend(values)
+        print(f"split {split}", flush=True)
+    print(f"\nlearning, {args.rounds} rounds over half of a module's questions; hit/cover by budget, marked against off")
+    print(f"{'':14}" + "".join(f"{budget:>18}" for budget in args.budgets))
+    for which in ("repeated", "related", "of others"):
         for state in ("off", "on"):
-            cells = [[value for w, s, b, value in rows if (w, s, b) == (which, state, budget)] for budget in args.budgets]
-            print(f"{which:10}{state:4}" + "".join(f"{np.mean(cell):>10.3f}" for cell in cells) + f"   ({len(cells[0])} questions)")
+            cells = []
+            for budget in args.budgets:
+                cell = []
+                for figure in ("hit", "cover"):
+                    mine, off = (np.array(figures[(which, figure, of, budget)]) for of in (state, "off"))
+                    low, high = interval(mine - off)
+                    cell.append(f"{mine.mean():.3f}" + ("^" if low > 0 else "v" if high < 0 else " "))
+                cells.append("/".join(cell))
+            print(f"{which:10}{state:4}" + "".join(f"{cell:>18}" for cell in cells) + f"   ({len(mine)} questions)")
+    print(f"strengths beside those built: mean {np.mean(drift):+.3f}, from {min(drift):+.3f} to {max(drift):+.3f}")
+
+
+def drifting(args: argparse.Namespace) -> None:
+    """Print what strengths come to when an index learns from so many questions, asked one after the other of what it has learnt."""
+    documents, asked = corpus(list(MODULES[: args.modules]), 1600, 0)
+    index = taught = clew.Index.from_documents(documents, splitter=clew.Splitter(args.tokens, sentences=True))
+    print(f"\n{args.drift} questions learnt, all over the corpus and each again and again: strengths beside those built, and grafts")
+    for number in range(args.drift):
+        question = asked[number % 100][0]
+        taught = taught.learn(taught.ask(question, recipe="kurisu", budget=args.budgets[-1]))
+        if number + 1 in (10, 100, args.drift // 2, args.drift):
+            learned = taught.learned
+            off = np.array([strength - learned.built[pair] for pair, strength in learned.strengths.items() if learned.built[pair]])
+            most = max(strength for pair, strength in learned.strengths.items() if learned.built[pair])
+            print(
+                f"{number + 1:6} mean {off.mean():+.4f}, from {off.min():+.3f} to {off.max():+.3f}, the strongest {most:.3f}, "
+                f"{len(off):,} edges, {len(learned) - len(off):,} grafts",
+                flush=True,
+            )
+    back = taught.forget().graph.edges
+    print(f"forgotten: weights as built {bool(np.array_equal(back.weights, index.graph.edges.weights))}")
 
 
 def speed(args: argparse.Namespace) -> None:
@@ -301,13 +335,14 @@ def speed(args: argparse.Namespace) -> None:
     print(f"\n{len(rows):,} sentences, {index}")
     base = np.median(took["dense, whole question"])
     for name, times in took.items():
-        print(f"{name:24}{1000 * np.median(times):8.2f} ms processor time, {np.median(times) / base:6.2f} of dense")
+        bare = np.median(times) / np.median(took["exact search"])
+        print(f"{name:24}{1000 * np.median(times):8.2f} ms processor time, {np.median(times) / base:6.2f} of dense, {bare:6.1f} of exact")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--questions", type=int, default=100, help="of each split")
+    parser.add_argument("--questions", type=int, default=100, help="of each split, or of a module")
     parser.add_argument("--modules", type=int, default=45, help="the first so many of the list")
     parser.add_argument("--tokens", type=int, default=120, help="the most tokens of a passage")
     parser.add_argument("--budgets", type=int, nargs="+", default=[128, 256, 512, 1024])
@@ -315,9 +350,10 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--rounds", type=int, default=3, help="of learning")
     parser.add_argument("--sentences", type=int, default=10_000, help="of the corpus that times are taken on")
-    parser.add_argument("--only", choices=("quality", "learning", "speed"), help="one of the three; all without")
+    parser.add_argument("--drift", type=int, default=1000, help="questions that an index learns from, one after the other")
+    parser.add_argument("--only", choices=("quality", "learning", "drift", "speed"), help="one of the four; all without")
     args = parser.parse_args()
-    for name, run in (("quality", quality), ("learning", learning), ("speed", speed)):
+    for name, run in (("quality", quality), ("learning", learning), ("drift", drifting), ("speed", speed)):
         if args.only in (None, name):
             run(args)
 
