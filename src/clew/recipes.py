@@ -65,30 +65,45 @@ KURISU = Pipeline(
 # communities; with the cascade hardly any other part of the graph is as dense and nearer to the question.
 DA_RAG = DaRag(select.Communities(cascade=True, lead=1.2))
 
+# What the presets follow are links that are read in the documents, not those that likeness of vectors makes: the seeds have compared these
+# vectors with the question already, and a walk over such links leads to where many passages are alike. Without any other link they read
+# what dense retrieval does.
+ALIKE = ("similar",)
+
 # Four presets, each with what the one before it has and more ("Navigating the Knowledge Web", codewarnab.in, 2026): the five nearest;
 BASELINE = Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize())
 
-# what a walk from these, the nearer the likelier, finds two hops around them;
+# what a walk from these, the nearer the likelier, finds two hops around them; it starts again, less and less often, at the thirty nearest,
+# so that a passage without links is not lost;
 LIGHTWEIGHT = Pipeline(
     seed.Best(5),
-    (spread.Sharpened(8.0), spread.Nearby((spread.Breadth(2, 50),), damping=0.85)),
+    (spread.Sharpened(8.0), spread.Nearby((spread.Breadth(2, 50, without=ALIKE),), damping=0.85, touched=30, without=ALIKE)),
     (select.Top(15),),
     order=order.ByPrize(),
 )
 
-# what whole communities have in common, and passages unlike each other (the tenth root: a walk's probabilities fall off by powers of ten);
+# what whole communities have in common, and nothing twice (the tenth root: a walk's probabilities fall off by powers of ten; the floor:
+# steps to one answer are passages on one topic, and these are alike);
 ENTERPRISE = Pipeline(
     seed.Best(5),
-    (spread.Sharpened(8.0), spread.Nearby((spread.Breadth(2, 50),), damping=0.85), spread.Sharpened(0.1)),
-    (select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30)),),
+    (
+        spread.Sharpened(8.0),
+        spread.Nearby((spread.Breadth(2, 50, without=ALIKE),), damping=0.85, touched=30, without=ALIKE),
+        spread.Sharpened(0.1),
+    ),
+    (select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30, floor=0.8)),),
     order=order.ByPrize(),
 )
 
 # what typed edges promise most in the place of waves, and the bridges between the places that the question touches, edge by edge.
 AGENTIC = Pipeline(
     seed.Best(5),
-    (spread.Sharpened(8.0), spread.Nearby((spread.BestFirst(beam=500, max_nodes=500),), damping=0.85), spread.Sharpened(0.1)),
-    (select.Bridges(3, max_edge=0.4), select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30))),
+    (
+        spread.Sharpened(8.0),
+        spread.Nearby((spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500),), damping=0.85, touched=30, without=ALIKE),
+        spread.Sharpened(0.1),
+    ),
+    (select.Bridges(3, max_edge=0.4, without=ALIKE), select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30, floor=0.8))),
     order=order.Thread(),
 )
 
@@ -97,10 +112,15 @@ JOURNEY = Pipeline(
     seed.Best(3),
     (
         spread.Sharpened(8.0),
-        spread.Nearby((spread.Breadth(1, 50), spread.BestFirst(beam=500, max_nodes=500)), damping=0.85),
+        spread.Nearby(
+            (spread.Breadth(1, 50, without=ALIKE), spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)),
+            damping=0.85,
+            touched=30,
+            without=ALIKE,
+        ),
         spread.Sharpened(0.1),
     ),
-    (select.Bridges(3), select.Reports(0.2, 1, rest=select.MMR(0.5, 15, 30))),
+    (select.Bridges(3, max_edge=0.4, without=ALIKE), select.Reports(0.2, 1, rest=select.MMR(0.5, 15, 30, floor=0.8))),
     order=order.Thread(),
 )
 

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.diverse import diverse
+from clew.algorithms.diverse import common, diverse
 
 
-def by_definition(vectors, worth, share, most, costs, budget, before):
+def by_definition(vectors, worth, share, most, costs, budget, before, floor=None):
     """The rule, all of it anew for every choice."""
     products = np.floor(vectors.astype(np.float64) @ np.concatenate([before, vectors]).astype(np.float64).T * 1e6 + 0.5) / 1e6
+    if floor is not None:
+        products = np.maximum(0, products - floor) / (1 - floor)
     read, chosen, passed = list(range(len(before))), [], []
     left = list(range(len(worth)))
     while left and len(chosen) < most:
@@ -35,14 +37,15 @@ def by_definition(vectors, worth, share, most, costs, budget, before):
     st.integers(0, 12),
     st.sampled_from([20, 10**6]),
     st.integers(0, 2),
+    st.sampled_from([None, 0.0, 0.7]),
 )
-def test_the_choice_is_the_definition(n, seed, share, most, budget, m):
+def test_the_choice_is_the_definition(n, seed, share, most, budget, m, floor):
     rng = np.random.default_rng(seed)
     vectors = rng.integers(-1, 3, (n + m, 3)).astype(np.float64)  # many alike, some without a vector
     vectors = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)).astype(np.float32)
     worth, costs = rng.integers(0, 5, n) / 4, rng.integers(1, 12, n)
-    found = diverse(vectors[m:], worth, share, most, costs=costs, budget=budget, before=vectors[:m])
-    chosen, passed = by_definition(vectors[m:], worth, share, most, costs.tolist(), budget, vectors[:m])
+    found = diverse(vectors[m:], worth, share, most, costs=costs, budget=budget, before=vectors[:m], floor=floor)
+    chosen, passed = by_definition(vectors[m:], worth, share, most, costs.tolist(), budget, vectors[:m], floor)
     assert found.chosen.tolist() == chosen
     assert found.passed.tolist() == passed
 
@@ -55,6 +58,22 @@ def test_worth_alone_is_the_ranking_and_a_copy_waits_as_soon_as_difference_count
     assert diverse(vectors, worth, 0.0).chosen.tolist()[0] == 0
     with pytest.raises(ValueError, match="from 0, difference alone"):
         diverse(vectors, worth, 1.5)
+    with pytest.raises(ValueError, match="below 1"):
+        diverse(vectors, worth, 0.5, floor=1.0)
+
+
+def test_above_a_floor_a_copy_waits_and_what_is_only_of_the_same_topic_does_not():
+    topic = np.float32([[1, 0, 0], [0.8, 0.6, 0], [1, 0, 0], [0, 0, 1]])
+    worth = np.array([1.0, 0.9, 0.8, 0.5])
+    assert diverse(topic, worth, 0.5).chosen.tolist() == [0, 3, 1, 2]
+    assert diverse(topic, worth, 0.5, floor=0.8).chosen.tolist() == [0, 1, 3, 2]
+
+
+@given(st.integers(0, 9), st.integers(0, 99))
+def test_what_any_two_have_in_common_is_their_mean_product(n, seed):
+    vectors = np.random.default_rng(seed).normal(size=(n, 3)).astype(np.float32)
+    products = [float(vectors[i].astype(float) @ vectors[j].astype(float)) for i in range(n) for j in range(n) if i != j]
+    assert common(vectors) == pytest.approx(np.mean(products) if products else 0.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.7])

@@ -62,6 +62,8 @@ def test_an_edge_that_has_nothing_to_do_with_the_question_is_no_bridge():
 
     assert kept() == ([0, 1, 3, 4], ())  # 0.125 + 0.2 + 0.125 beside 0.275 + 0.275
     assert kept(max_edge=0.15) == ([0, 1], ((0, 1),))
+    assert kept(without=("other",)) == ([0, 1, 3, 4], ())
+    assert kept(without=graph.edges.kinds.names) == ([0, 1], ((0, 1),))
     part = replace(whole(graph), nodes=np.int32([0, 1, 2]))
     chosen = Bridges(2).on(graph)(Query("?", QUESTION), Seeds(weights), weights, part, UNLIMITED)
     assert chosen.kept.tolist() == [0, 1, 2]

@@ -120,6 +120,20 @@ def test_an_exact_duplicate_is_deferred():
     assert select(MMR(1.0), graph, [1.0, 0.99, 0.98, 0.1]).nodes.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("shift", [0.0, 1.0, 3.0])
+def test_from_a_floor_on_a_copy_is_deferred_and_a_topic_is_not_in_any_embedding(shift):
+    """Where all vectors have something in common (a shift of them all), cosines are high and near to each other; the choice is the same."""
+    vectors = unit(np.array([[1.0, 0, 0, 0], [0.7, 0.714, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))
+    graph = Graph.of(list("abcde"), vectors=unit(np.hstack([vectors, np.full((5, 1), shift)])))
+    prizes = [1.0, 0.9, 0.8, 0.5, 0.1]
+    assert select(MMR(0.5), Graph.of(list("abcde"), vectors=vectors), prizes).nodes.tolist() == [0, 3, 1, 4, 2]
+    assert select(MMR(0.5, floor=0.5), graph, prizes).nodes.tolist() == [0, 1, 3, 4, 2]
+    assert select(MMR(0.5, floor=0.5), Graph.of(list("abc"), vectors=vectors[[0, 0, 0]]), [0.1, 1.0, 0.9]).nodes.tolist() == [1, 2, 0]
+    assert select(MMR(0.5, floor=0.5), Graph.of(["alone"], vectors=vectors[:1]), [1.0]).nodes.tolist() == [0]
+    with pytest.raises(ValueError, match="floor is from 0"):
+        MMR(floor=1.0)
+
+
 def test_what_is_like_a_bridge_is_deferred_too():
     vectors = unit(np.array([[1.0, 0], [1, 0.01], [0, 1]]))
     bridged = Subgraph(frozen([0, 1, 2], np.int32), kept=frozen([0], np.int32))

@@ -49,6 +49,37 @@ def test_ways_are_joined_terminals_come_first_and_nothing_touched_stays_so():
     assert "touches nothing" in nothing.notes["fallback"]
 
 
+@given(TIES, st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=12, max_size=12), st.integers(0, 14))
+def test_the_walk_starts_again_at_all_that_the_question_touches_best(ties, weights, most):
+    graph = Graph.of(["text"] * 12, edges=Edges.of("tie", *zip(*ties, strict=True)) if ties else Edges())
+    weights = np.array(weights)
+    found = Nearby((Breadth(1, None),), starts=1, touched=most).on(graph)(Query("?"), Seeds(weights), weights).values
+    ranked = sorted(np.flatnonzero(weights).tolist(), key=lambda row: (-weights[row], row))
+    again = ranked[: max(1, most)]
+    near = set(again) | set(breadth_first(graph.links(), ranked[:1], max_depth=1, max_degree=None).rows.tolist()) if ranked else set()
+    assert set(np.flatnonzero(found > 1e-9).tolist()) <= near
+    assert set(again) <= set(np.flatnonzero(found > 0).tolist())
+    if not ties and ranked:  # nothing to follow: what the question touches keeps its worth
+        assert found[again] == pytest.approx(weights[again] / weights[again].sum())
+
+
+def test_kinds_of_edge_that_are_left_out_lead_nowhere_and_others_of_any_name_do():
+    graph = Graph.of(["text"] * 4, edges=Edges.join([Edges.of("similar", [0, 1], [1, 2]), Edges.of("my own", [0], [3])]))
+    weights = np.float64([1, 0, 0, 0])
+
+    def reached(**how):
+        found = Nearby((Breadth(2, **how),), starts=1, **how).on(graph)(Query("?"), Seeds(weights), weights)
+        return np.flatnonzero(found.values).tolist()
+
+    assert reached() == [0, 1, 2, 3]
+    assert reached(without=("similar",)) == [0, 3]
+    assert reached(without=("other",)) == [0, 1, 2, 3]
+    assert reached(without=("similar", "my own")) == [0]
+    assert reached(kinds=(("similar", 0.5), "my own"), without=("my own",)) == [0, 1, 2]
+    with pytest.raises(ValueError, match="touched is a number"):
+        Nearby(touched=-1)
+
+
 def test_one_node_no_edges_a_hub_and_a_token_ceiling():
     for graph in (Graph.of(["only"]), Graph.of(["one", "two", "three"])):
         weights = np.zeros(len(graph))

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.rank import best
-from clew.graph import NOTHING, Floats, Links, Rows, Seeds, Vectors, frozen
+from clew.graph import NOTHING, Floats, Graph, Links, Rows, Seeds, Vectors, frozen
 
+Kinds = tuple[str | tuple[str, float], ...] | None
 LARGE = 2**31 - 1  # more than there are rows, hops or tokens
 
 
@@ -40,6 +41,14 @@ def touched(seeds: Seeds, worth: Floats, most: int) -> Rows:
         return seeds.terminals[:most]
     rows = best(worth, most).astype(np.int32)
     return rows[worth[rows] > 0]
+
+
+def kinds_but(graph: Graph, kinds: Kinds, without: tuple[str, ...]) -> Kinds:
+    """Return the kinds of edge, all of the graph's if None, without some; None where that leaves out nothing of all."""
+    if kinds is None:
+        kept = tuple(kind for kind in graph.edges.kinds.names if kind not in without)
+        return None if len(kept) == len(graph.edges.kinds.names) else kept
+    return tuple(kind for kind in kinds if (kind if isinstance(kind, str) else kind[0]) not in without)
 
 
 def induced(links: Links, rows: Any) -> tuple[Links, NDArray[np.int64]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.reached import touched
+from clew.algorithms.reached import Kinds, kinds_but, touched
 from clew.algorithms.steiner import Forest, Lazy, source_of, steiner_forest
 from clew.graph import Floats, Graph, Links, Query, Ragged, Rows, Seeds, Subgraph, frozen
 from clew.select.narrowed import spent
@@ -31,13 +31,14 @@ class Bridges:
         max_edge: go over no edge longer than this. A length is (1 - similarity to the question) / 2, of the fact that an edge states, or
             of its ends and the less the weaker it is; it lies from 0 to 1, and 0.4 asks for a similarity of 0.2. None: any edge.
         share: the share of the budget that the tree may cost, the seeds in it included.
-        kinds: the kinds of edge; None for all.
+        kinds: the kinds of edge; None for all. without: kinds of edge that no bridge goes over.
     """
 
     terminals: int = 3
     max_edge: float | None = None
     share: float = 0.5
     kinds: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.max_edge is not None and not self.max_edge > 0:
@@ -46,7 +47,8 @@ class Bridges:
             raise ValueError(f"share is from 0 to 1 and terminals at least 1; got {self.share} and {self.terminals}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
-        links, stated = graph.links(self.kinds), graph.part(_Stated(self.kinds))
+        kinds = kinds_but(graph, self.kinds, self.without)
+        links, stated = graph.links(kinds), graph.part(_Stated(kinds))
         most_edge = np.inf if self.max_edge is None else self.max_edge
 
         def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
@@ -139,7 +141,7 @@ def _told(graph: Graph, links: Links, wanted: Rows, joined: int, tree: Forest | 
 class _Stated:
     """The part that says which facts the edges of each slot state."""
 
-    kinds: tuple[str, ...] | None
+    kinds: Kinds
 
     def of(self, graph: Graph) -> Ragged:
         edges = graph.links(self.kinds).edges

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.diverse import diverse
+from clew.algorithms.diverse import common, diverse
 from clew.algorithms.rank import best, scaled
 from clew.graph import Floats, Graph, Query, Seeds, Subgraph
 from clew.select.costs import similarities
 from clew.select.narrowed import bridges, narrowed, spent
 
 WORTHS = ("prize", "similarity")
+SAME = 0.999  # all candidates are one; a floor lies below 1
 
 
 @dataclass(frozen=True)
@@ -25,18 +26,23 @@ class MMR:
         k: take at most so many; None for as many as fit.
         fetch: look among so many of the best candidates by prize; None for all.
         worth: "prize", scaled to [0, 1] over those, or "similarity", the cosine with the question as it is.
+        floor: from which likeness on two are too alike: 0 is what two of those have in common on average, 1 is to be the same, and what
+            lies above counts from 0 to 1. None counts the whole cosine, by which passages on one topic already displace each other.
     """
 
     share: float = 0.5
     k: int | None = None
     fetch: int | None = 200
     worth: str = "prize"
+    floor: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.share <= 1:
             raise ValueError(f"share is from 0, difference alone, to 1, worth alone; got {self.share}")
         if self.worth not in WORTHS:
             raise ValueError(f"unknown worth {self.worth!r}; known: {', '.join(WORTHS)}")
+        if self.floor is not None and not 0 <= self.floor < 1:
+            raise ValueError(f"floor is from 0, as alike as any two, to below 1, the same; or None; got {self.floor}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         content = graph.content
@@ -51,7 +57,9 @@ class MMR:
             worth = scaled(prizes[rows]) if self.worth == "prize" else similarities(graph.vectors[rows], query.vector)
             left = budget - spent(graph, candidates)
             vectors, costs = graph.vectors[rows], graph.tokens[rows]
-            found = diverse(vectors, worth, self.share, min([len(rows), *limits]), costs=costs, budget=left, before=graph.vectors[kept])
+            most, usual = min([len(rows), *limits]), 0.0 if self.floor is None else min(common(vectors), SAME)
+            floor = None if self.floor is None else usual + self.floor * (1 - usual)
+            found = diverse(vectors, worth, self.share, most, costs=costs, budget=left, before=graph.vectors[kept], floor=floor)
             dropped = [
                 (int(rows[place]), f"its {int(costs[place])} tokens do not fit in the {room} left")
                 for place, room in zip(found.passed.tolist(), found.left.tolist(), strict=True)

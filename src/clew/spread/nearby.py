@@ -4,6 +4,9 @@ What a question is about lies near to where it touches the graph. A search outwa
 the part of the graph that it spans ranks it: its cost goes with the neighbourhood and not with the graph.
 
     prizes = PageRank of the links among N, restarted at the seeds,   N = union of what the ways reach
+
+A walk that starts again at a few seeds alone forgets what the question had to say of all else: what was worth a little and is linked to
+nothing is then worth nothing. `touched` lets it start again at more nodes, each by its prize, and have these in its neighbourhood.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.pagerank import pagerank, walk
-from clew.algorithms.reached import Reached, induced, touched
+from clew.algorithms.rank import best
+from clew.algorithms.reached import Reached, induced, kinds_but, touched
 from clew.graph import Floats, Graph, Prizes, Query, Seeds
 from clew.spread.ways import BestFirst, Breadth
 
@@ -30,28 +34,39 @@ class Nearby:
         damping: probability of following an edge, in [0, 1).
         starts: from how many seeds: its terminals, where the seed names any, or else its best touches.
         kinds: the kinds of edge that the walk follows, or pairs of a kind and the factor on its weights; None for all.
+        touched: so many of the best prizes are in the neighbourhood too, and the walk starts again at all of them, by their prizes.
+        without: kinds of edge that the walk does not follow. What links passages by their vectors knows no more than a seed that
+            compares these with the question, and leads to where many passages are alike.
     """
 
     ways: tuple[Breadth | BestFirst, ...] = (Breadth(),)
     damping: float = 0.85
     starts: int = 5
     kinds: tuple[str | tuple[str, float], ...] | None = None
+    touched: int = 0
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.ways or self.starts < 1:
             raise ValueError(f"a neighbourhood wants at least one way and one start; got {self.ways} and {self.starts}")
+        if self.touched < 0:
+            raise ValueError(f"touched is a number of nodes, 0 for none; got {self.touched}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Prizes]:
-        links, ways = graph.links(self.kinds), [(type(way).__name__, way.over(graph)) for way in self.ways]
+        links = graph.links(kinds_but(graph, self.kinds, self.without))
+        ways = [(type(way).__name__, way.over(graph)) for way in self.ways]
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Prizes:
             starts = touched(seeds, prizes, self.starts)
             if not len(starts):
                 return Prizes(prizes, {"fallback": "the question touches nothing: there is no neighbourhood"})
             found = [(name, way(query, starts)) for name, way in ways]
-            rows = np.unique(np.concatenate([starts, *(reached.rows for _, reached in found)]))
+            more = best(prizes, self.touched)
+            more = more[prizes[more] > 0]
+            rows = np.unique(np.concatenate([starts, more, *(reached.rows for _, reached in found)]))
             part, _ = induced(links, rows)
             reset = np.zeros(len(rows))
+            reset[np.searchsorted(rows, more)] = prizes[more]
             reset[np.searchsorted(rows, starts)] = np.where(prizes[starts] > 0, prizes[starts], 1.0)
             ranked = np.zeros(len(graph))
             ranked[rows] = pagerank(walk(part.matrix(dtype=np.float32), part.strengths()), reset, self.damping)

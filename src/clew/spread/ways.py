@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.algorithms.best_first import TypedOver, best_first
 from clew.algorithms.breadth import breadth_first
-from clew.algorithms.reached import Reached
+from clew.algorithms.reached import Reached, kinds_but
 from clew.graph import Graph, Query, Rows
 
 Reach = Callable[[Query, Rows], Reached]
@@ -28,6 +28,7 @@ class Breadth:
         max_depth: how many hops. max_degree: of every node follow only so many links, by weight x relevance to the question.
         max_nodes: stop at so many. tokens: stop before the content costs more than so many. None is no limit.
         kinds: the kinds of edge, or pairs of a kind and the factor on its weights; None for all. directed: from tail to head only.
+        without: kinds of edge that are not followed.
     """
 
     max_depth: int | None = 2
@@ -36,10 +37,11 @@ class Breadth:
     tokens: int | None = None
     kinds: tuple[str | tuple[str, float], ...] | None = None
     directed: bool = False
+    without: tuple[str, ...] = ()
 
     def over(self, graph: Graph) -> Reach:
         """Bind to a graph; return (question, rows to start from) -> what is reached."""
-        links = graph.links(self.kinds, directed=self.directed)
+        links = graph.links(kinds_but(graph, self.kinds, self.without), directed=self.directed)
         costs = np.where(graph.content, graph.tokens, 0).astype(np.int32) if self.tokens is not None else None
 
         def reach(query: Query, starts: Rows) -> Reached:

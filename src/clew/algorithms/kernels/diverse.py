@@ -18,12 +18,21 @@ def product(one, other):
     return np.floor(np.float64(total) * 1e6 + 0.5) / 1e6
 
 
+@numba.njit
+def likeness(one, other, floor):
+    """Return what two vectors have in common: their product, or the part of it above the floor, 0 to 1, where there is one."""
+    common = product(one, other)
+    if np.isnan(floor):
+        return common
+    return max(0.0, common - floor) / max(1 - floor, 1e-6)
+
+
 @compiled
-def greedy(vectors, worth, costs, share, most, budget, before):
+def greedy(vectors, worth, costs, share, most, budget, before, floor):
     """Return (the places chosen, in turn; the places that did not fit, in turn; what was left when each of them did not).
 
     `before` are vectors that are read already. A candidate's likeness only grows with every choice, so that an old value of its marginal
-    relevance is never too low: the best old value is brought up to date, and chosen once it is the best that way.
+    relevance is never too low: the best old value is brought up to date, and chosen once it is the best that way. `floor` is NaN for none.
     """
     n = len(worth)
     chosen, passed, left_then = np.empty(most, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -32,7 +41,7 @@ def greedy(vectors, worth, costs, share, most, budget, before):
     keys, rows, size = np.empty(max(n, 1)), np.empty(max(n, 1), np.int64), 0
     for i in range(n):
         for j in range(len(before)):
-            like[i] = max(like[i], product(vectors[i], before[j]))
+            like[i] = max(like[i], likeness(vectors[i], before[j], floor))
         key = worth[i] if len(before) == 0 else share * worth[i] - (1 - share) * like[i]
         keys, rows, size = push(keys, rows, size, -np.round(key, 9), i)
     first = len(before) == 0
@@ -40,7 +49,7 @@ def greedy(vectors, worth, costs, share, most, budget, before):
         key, i, size = pop(keys, rows, size)
         if seen[i] < count:
             for j in range(seen[i], count):
-                like[i] = max(like[i], product(vectors[i], vectors[chosen[j]]))
+                like[i] = max(like[i], likeness(vectors[i], vectors[chosen[j]], floor))
             seen[i] = count
             keys, rows, size = push(keys, rows, size, -np.round(share * worth[i] - (1 - share) * like[i], 9), i)
             continue
@@ -55,7 +64,7 @@ def greedy(vectors, worth, costs, share, most, budget, before):
             first = False
             waiting, size = rows[:size].copy(), 0
             for other in np.sort(waiting):
-                like[other], seen[other] = product(vectors[other], vectors[i]), 1
+                like[other], seen[other] = likeness(vectors[other], vectors[i], floor), 1
                 marginal = share * worth[other] - (1 - share) * like[other]
                 keys, rows, size = push(keys, rows, size, -np.round(marginal, 9), other)
     return chosen[:count], passed[:skipped], left_then[:skipped]
