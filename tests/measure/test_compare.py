@@ -12,6 +12,7 @@ from clew import recipes
 from clew.context import Context
 from clew.measure import Benchmark, command, compare, table
 from clew.stage import Method
+from clew.write import Reports
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,23 @@ def test_an_extractor_reads_the_facts_in_the_place_of_the_folders(folder):
     assert "5 facts" in found.index
     assert any(note.startswith("the facts were read by <function") for note in found.notes)
     assert not command(folder.path, ["hipporag"], ks=(1,), budgets=(), facts="none", vectors=False).notes[1:]
+
+
+def test_recipes_are_measured_with_what_is_written_about_the_passages(folder):
+    def reports(context: Context, question):
+        return float(sum(item.kind == "report" for item in context))
+
+    how = {"ks": (5,), "budgets": (400,), "facts": "none", "figures": {"reports": reports}, "samples": 10}
+    written = (Reports(smallest=1, tokens=30),)
+    found = command(folder.path, ["enterprise"], vectors=False, writers=written, **how)
+    assert found.mean("enterprise", "reports@400 tokens") > 0
+    assert found.mean("dense", "reports@400 tokens") == 0  # a report is no passage
+    assert "report" in found.index
+    assert f"written about the passages: {written[0]!r}" in found.notes
+    assert command(folder.path, ["enterprise"], vectors=False, **how).mean("enterprise", "reports@400 tokens") == 0
+    folder.triples().vectors()
+    with pytest.raises(RuntimeError, match="texts that are not the benchmark's own want an embedder"):
+        command(folder.path, ["enterprise"], writers=written, **how)
 
 
 def test_what_cannot_be_measured_is_refused(opened):

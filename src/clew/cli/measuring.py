@@ -10,6 +10,7 @@ from clew.cli.terminal import say, watched
 from clew.measure import answered, command, prepare
 from clew.measure.compare import BUDGETS, KS
 from clew.read import Names
+from clew.write import Reports
 
 
 def measure(options: argparse.Namespace) -> int:
@@ -30,6 +31,7 @@ def measure(options: argparse.Namespace) -> int:
         vectors=not options.own_vectors,
         facts=options.facts,
         extractor=Names() if options.names else None,
+        writers=(Reports(),) if options.reports else (),
         figures=None if options.model is None else answered(model_of(options.model)),
         seed=options.seed,
         progress=watched(),

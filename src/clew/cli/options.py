@@ -142,6 +142,9 @@ def _measure(measure: argparse.ArgumentParser) -> None:
     measure.add_argument(
         "--names", action="store_true", help="facts read by clew.Names() in the place of the folder's, without the folder's vectors"
     )
+    measure.add_argument(
+        "--reports", action="store_true", help="with reports on communities, made without a model; wants --embedder or --own-vectors"
+    )
     measure.add_argument("--model", metavar="MODULE:NAME", help=f"exact match and F1 of this model's answers, too: {MODEL}")
     measure.add_argument("--seed", type=int, default=0, metavar="N", help="of the intervals' resampling (default: 0)")
     measure.add_argument("--intervals", action="store_true", help="write every difference and its interval")

@@ -20,7 +20,7 @@ from clew.measure.benchmark import Benchmark, Names, Question
 from clew.measure.metrics import by_score, everything, first_that_fit, recall, reciprocal_rank
 from clew.measure.paired import Table, table
 from clew.pipeline import BudgetError
-from clew.stage import Method
+from clew.stage import Method, Write
 
 KS, BUDGETS = (2, 5, 10), (256, 512, 1024, 2048)
 FEW = 30  # questions; with fewer, drawing them anew says too little about others
@@ -154,6 +154,7 @@ def command(
     facts: Literal["any", "triples", "surface_triples", "none"] = "any",
     names: Names = "ascii",
     extractor: Any = None,
+    writers: Sequence[Write] = (),
     figures: Mapping[str, Figure] | None = None,
     samples: int = 10_000,
     seed: int = 0,
@@ -163,15 +164,19 @@ def command(
 
     Args:
         recipe_names: the recipes; none for all of them. extractor: reads facts in the place of the folder's; the folder's vectors, which
-            are of the folder's facts alone, are then left aside. The rest is as in `Benchmark.open` and `compare`.
+            are of the folder's facts alone, are then left aside. writers: what is written about the passages before questions are asked,
+            such as `clew.write.Reports()`; its texts are embedded, for which stored vectors do not do. The rest is as in `Benchmark.open`
+            and `compare`. A report that is read is no passage: among the k best it takes the place of one.
     """
     if extractor is not None:
         vectors, facts = False, "none"
     benchmark = Benchmark.open(folder, embedder=embedder, vectors=vectors, facts=facts, names=names)
-    index = None if extractor is None else benchmark.index(extractor=extractor, progress=progress)
+    index = benchmark.index(extractor=extractor, progress=progress).written(*writers, progress=progress)
     chosen = tuple(recipe_names) or recipes.names()
     found = compare(benchmark, chosen, ks, budgets, baseline, samples, seed, index=index, figures=figures, progress=progress)
-    return found if index is None else replace(found, notes=(*found.notes, f"the facts were read by {extractor!r}"))
+    notes = [] if extractor is None else [f"the facts were read by {extractor!r}"]
+    notes += [f"written about the passages: {writer!r}" for writer in writers]
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def _named(methods: Sequence[str] | Mapping[str, str | Method], baseline: str) -> dict[str, Method]:

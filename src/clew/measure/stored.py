@@ -87,7 +87,10 @@ class Stored:
         rows = [self.passages.get(text, self.names.get(folded(text), -1)) for text in texts]
         missing = [text for text, row in zip(texts, rows, strict=True) if row < 0]
         if missing:
-            raise ValueError(f"{len(missing)} of {len(texts)} texts have no vector in {self.path}, for instance {missing[0][:80]!r}")
+            raise ValueError(
+                f"{len(missing)} of {len(texts)} texts have no vector in {self.path}, for instance {missing[0][:80]!r}: texts that are not "
+                "the benchmark's own want an embedder, or the stored vectors left aside"
+            )
         found: Vectors = self.rows[rows]
         return found
 
