@@ -1,8 +1,8 @@
 """Truss decomposition beside networkx, scipy and SuiteSparse:GraphBLAS.
 
     pip install python-graphblas networkx
-    python tests/benchmarks/truss.py --sizes 10000 100000
-    python tests/benchmarks/truss.py --alone 1000000
+    python -m tests.benchmarks.truss --sizes 10000 100000
+    python -m tests.benchmarks.truss --alone 1000000
 
 clew finds the trussness of every edge, so the trusses of all k at once; the others find the one k-truss that is asked for (k = 4). All
 work on the same power-law cluster graph (4.4 edges a node), one after the other in turn; medians of processor time. networkx and scipy are
@@ -21,10 +21,9 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from steiner import cluster_graph, wanted
-
 from clew.algorithms.truss import trussness
 from clew.graph import Links, Ragged
+from tests.benchmarks.steiner import cluster_graph, wanted
 
 K = 4
 EDGES = 4.4  # per node
@@ -137,7 +136,7 @@ def main() -> None:
         print(alone(chosen.alone))
         return
     if chosen.alone:
-        subprocess.run([sys.executable, __file__, "--alone", str(chosen.alone), "--here"], check=True)
+        subprocess.run([sys.executable, "-m", "tests.benchmarks.truss", "--alone", str(chosen.alone), "--here"], check=True)
         return
     print("| nodes | edges | | ms | times clew |\n|--:|--:|:--|--:|--:|")
     for n in chosen.sizes:

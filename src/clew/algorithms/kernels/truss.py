@@ -26,11 +26,8 @@ def trusses(starts, targets, listed):
         found[0] = -1
         return found
     support, corners, total = triangles(lows, highs, listed * len(highs))
-    if total == len(corners):
-        begins, pairs = by_edge(support, corners)
-        peel_listed(support, begins, pairs)
-    else:
-        peel_sought(starts, targets, edge_of, support)
+    begins, pairs = by_edge(support, corners) if total == len(corners) else (lows[:0], corners)
+    peel(starts, targets, edge_of, support, begins, pairs)
     for slot in range(len(targets)):
         found[slot] = support[edge_of[slot]] + 2
     return found
@@ -156,55 +153,25 @@ def level(support, left, gone):
 
 
 @compiled
-def peel_listed(support, begins, pairs):
-    """Take edges away by rising support; what is left in `support` is trussness - 2."""
-    m = len(support)
-    left, gone, queue = np.arange(m).astype(np.int32), np.zeros(m, np.bool_), np.empty(m, np.int32)
-    while len(left) > 0:
-        size, least = level(support, left, gone)
-        left = left[:size]
-        waiting = 0
-        for edge in left:
-            if support[edge] == least:
-                queue[waiting] = edge
-                waiting += 1
-        done = 0
-        while done < waiting:
-            edge = queue[done]
-            done += 1
-            gone[edge] = True
-            for place in range(begins[edge], begins[edge + 1]):
-                one, other = pairs[place, 0], pairs[place, 1]
-                if gone[one] or gone[other]:
-                    continue
-                if support[one] > least:
-                    support[one] -= 1
-                    if support[one] == least:
-                        queue[waiting] = one
-                        waiting += 1
-                if support[other] > least:
-                    support[other] -= 1
-                    if support[other] == least:
-                        queue[waiting] = other
-                        waiting += 1
+def peel(starts, targets, edge_of, support, begins, pairs):
+    """Take edges away by rising support; what is left in `support` is trussness - 2.
 
-
-@compiled
-def peel_sought(starts, targets, edge_of, support):
-    """The same without a list of triangles: those of an edge are sought among the neighbours that its ends still have."""
-    n, m = len(starts) - 1, len(support)
-    ends = np.empty((m, 2), np.int32)
-    others, edges = targets.copy(), edge_of.copy()
-    for row in range(n):
-        for slot in range(starts[row], starts[row + 1]):
-            ends[edge_of[slot], 0], ends[edge_of[slot], 1] = row, targets[slot]
-    stops = starts[1:].copy()
+    The triangles of an edge are its `pairs`; without `begins` they are sought among the neighbours that its ends still have.
+    """
+    n, m, listed = len(starts) - 1, len(support), len(begins) > 0
+    ends = np.empty((0 if listed else m, 2), np.int32)
+    others, edges, stops = targets[:0].copy(), edge_of[:0].copy(), starts[:0].copy()
+    if not listed:
+        others, edges, stops = targets.copy(), edge_of.copy(), starts[1:].copy()
+        for row in range(n):
+            for slot in range(starts[row], starts[row + 1]):
+                ends[edge_of[slot], 0], ends[edge_of[slot], 1] = row, targets[slot]
 
     left, gone, queue = np.arange(m).astype(np.int32), np.zeros(m, np.bool_), np.empty(m, np.int32)
     while len(left) > 0:
         size, least = level(support, left, gone)
         left = left[:size]
-        for row in range(n):  # close the gaps of the edges that went
+        for row in range(0 if listed else n):  # close the gaps of the edges that went
             kept = starts[row]
             for place in range(starts[row], stops[row]):
                 if not gone[edges[place]]:
@@ -216,13 +183,45 @@ def peel_sought(starts, targets, edge_of, support):
             if support[edge] == least:
                 queue[waiting] = edge
                 waiting += 1
-        done = 0
-        while done < waiting:
-            edge = queue[done]
-            done += 1
-            gone[edge] = True
-            if support[edge] == 0:
+        if listed:
+            fall_listed(support, gone, queue, waiting, least, begins, pairs)
+        else:
+            fall_sought(support, gone, queue, waiting, least, starts, stops, others, edges, ends)
+
+
+@compiled
+def fall_listed(support, gone, queue, waiting, least, begins, pairs):
+    """Take the edges in the queue away, and all that then have no more than `least` triangles."""
+    done = 0
+    while done < waiting:
+        edge = queue[done]
+        done += 1
+        gone[edge] = True
+        for place in range(begins[edge], begins[edge + 1]):
+            one, other = pairs[place, 0], pairs[place, 1]
+            if gone[one] or gone[other]:
                 continue
+            if support[one] > least:
+                support[one] -= 1
+                if support[one] == least:
+                    queue[waiting] = one
+                    waiting += 1
+            if support[other] > least:
+                support[other] -= 1
+                if support[other] == least:
+                    queue[waiting] = other
+                    waiting += 1
+
+
+@compiled
+def fall_sought(support, gone, queue, waiting, least, starts, stops, others, edges, ends):
+    """The same without a list of triangles."""
+    done = 0
+    while done < waiting:
+        edge = queue[done]
+        done += 1
+        gone[edge] = True
+        if support[edge] > 0:
             a, b = starts[ends[edge, 0]], starts[ends[edge, 1]]
             a_stop, b_stop = stops[ends[edge, 0]], stops[ends[edge, 1]]
             while a < a_stop and b < b_stop:
