@@ -21,6 +21,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+
 from clew.algorithms.truss import trussness
 from clew.graph import Links, Ragged
 from tests.benchmarks.steiner import cluster_graph, wanted
