@@ -48,21 +48,43 @@ def test_without_a_model_it_is_an_extract_of_the_sources(index, plain, tmp_path)
         assert not section.written
         assert section.sources
         read |= {id for id, _ in section.sources}
+        assert any(part.told_in is None for part in section.parts), "each has something of its own"
         for part in section.parts:
-            source = texts[section.sources[part.sources[0] - 1][0]]
-            assert re.sub(r"\W", "", source) in re.sub(r"\W|^```python", "", part.text)
+            for source in part.sources:
+                id = section.sources[source - 1][0]
+                if part.told_in is None:
+                    assert re.sub(r"\W", "", texts[id]) in re.sub(r"\W|^```python", "", part.text)
+                else:
+                    assert id in {other for other, _ in plain.sections[part.told_in].sources}
         for place in (place for _, place in section.sources):
             assert re.match(r"[\w.]+(:\d+(-\d+)?)?", place)
     assert read.isdisjoint(plain.uncovered)
     assert read | set(plain.uncovered) == {index.graph.ids[row] for branch in branches(index.graph) for row in branch.rows}
     for section in plain.sections:
         assert all(plain.sections[j].sources and set(plain.sections[j].sources) & set(section.sources) for j in section.related)
+    told = [
+        tuple(section.sources[n - 1][0] for n in part.sources)
+        for section in plain.sections
+        for part in section.parts
+        if part.told_in is None
+    ]
+    assert len(set(told)) == len(told), "nothing is told twice"
     files = plain.save(tmp_path / "docs")
     pages = links_lead_somewhere(tmp_path / "docs")
     assert {file.name for file in files} == set(pages)
     assert sum(text.count("\n## ") for name, text in pages.items() if name != "index.md") == len(plain.sections)
     assert any("Serialize ``obj`` to a JSON formatted ``str``" in text for text in pages.values())
     assert any(">>> import json" in text for text in pages.values()), "sessions are examples"
+    first = pages["1-module-json.md"]
+    assert "\n\nJSON (JavaScript Object Notation) " in first.split("## ")[0], "a page begins with what its document says first"
+    assert "- [load()](1-module-json.md#" in first
+    assert first.count("Deserialize ``fp``") == 1
+    assert "Deserialize `fp` (a `.read()`-supporting" in first, "literals are code"
+    assert "def load(fp, \\*" not in first, "sources are named shortly"
+    whole = PACKAGE.joinpath("__init__.py").read_text(encoding="utf-8")
+    assert whole[whole.index("def load(") : whole.index("def loads(")].rstrip() in first, (
+        "neighbouring pieces are shown in one, as they stand"
+    )
     drawn = ElementTree.fromstring(pages["questions.svg"])
     assert len(drawn.findall(".//{http://www.w3.org/2000/svg}title")) == 1 + len(plain.questions)
 

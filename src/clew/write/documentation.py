@@ -8,23 +8,24 @@ middle of its cluster.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from clew.embed import embed_all
-from clew.graph import Vectors
+from clew.graph import NOTHING, Graph, Vectors
+from clew.graph.headings import titles_of
 from clew.index import Index
 from clew.model import Model, json_in
 from clew.pipeline import BudgetError
 from clew.stage import Method
-from clew.write.branches import Branch, branches
+from clew.write.branches import Branch, branches, short
 from clew.write.clusters import By, Clusters, clustered
 from clew.write.questions import READ, Question, questions
-from clew.write.sections import Section, extract, written_by
+from clew.write.sections import Section, extract, introduction, written_by
 
 SAME = 0.9  # cosine of two sections that say the same
 RELATED = 3  # the most cross-references of a section
@@ -34,8 +35,9 @@ RELATED = 3  # the most cross-references of a section
 class Documentation:
     """Sections in the order of the corpus, and how they came about.
 
-    `questions` and `clusters` are what they are made of; `uncovered` the ids of the passages that no section has read; `failed` what a
-    language model could not do, with the reasons. `save` writes it as a folder of Markdown.
+    `questions` and `clusters` are what they are made of; `introductions` what each document begins with, by its title; `uncovered` the ids
+    of the passages that no section has read, and `places` where these stand; `failed` what a language model could not do, with the
+    reasons. `save` writes it as a folder of Markdown.
     """
 
     title: str
@@ -44,6 +46,8 @@ class Documentation:
     clusters: Clusters
     uncovered: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+    introductions: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    places: tuple[str, ...] = ()
 
     def save(self, path: str | Path) -> list[Path]:
         """Write index.md, a page per document and the map of questions to a folder; return the files. See `clew.write.pages.save`."""
@@ -117,7 +121,10 @@ def document(
     place = {id: number for number, id in enumerate(index.graph.ids)}
     merged.sort(key=lambda section: (titles.index(section.page), min(place.get(id, len(place)) for id, _ in section.sources)))
     missed = tuple(index.graph.ids[row] for branch in found for row in branch.rows if index.graph.ids[row] not in _read_by(merged))
-    return Documentation(title, tuple(_related(merged)), asked, groups, missed, tuple(work.failed))
+    begun, places = _introductions(index, found), tuple(_place(index.graph, id) for id in missed)
+    return Documentation(
+        title, tuple(_related(_once(merged, found, index.graph))), asked, groups, missed, tuple(work.failed), begun, places
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +167,7 @@ class _Work:
             self.failed.append((f"the section on {question!r}", str(error)))
             return None
         documents = {one.id: one for one in self.index.documents}
-        section = extract(context, self.found[pivot.branch], documents, self.embed)
+        section = extract(context, self.found[pivot.branch], documents, self.embed, pivot.branch)
         if self.model is None:
             return section
         section, problem = written_by(self.model, section, context)
@@ -202,6 +209,58 @@ def _merged(made: Sequence[Section], embed: Any) -> list[Section]:
             kept.append(section)
             vectors.append(vector)
     return kept
+
+
+def _once(made: Sequence[Section], found: Sequence[Branch], graph: Graph) -> list[Section]:
+    """Each passage told by one section: by that on its own branch, else by the first that has it; the others say where.
+
+    What a language model wrote stays as it is. An extract that is left with nothing of its own goes, its question to the one that tells it.
+    """
+    own = [{graph.ids[row] for row in found[section.branch].rows} for section in made]
+    told: dict[str, int] = {}
+    for wanted in (True, False):
+        for i, section in enumerate(made):
+            for id, _ in section.sources:
+                if not section.written and (id in own[i]) >= wanted:
+                    told.setdefault(id, i)
+    kept, gone = list[int](), dict[int, int]()
+    for i, section in enumerate(made):
+        elsewhere = [told.get(id, i) for id, _ in section.sources]
+        if section.written or i in elsewhere:
+            kept.append(i)
+        else:
+            gone[i] = elsewhere[0]
+    number = {i: at for at, i in enumerate(kept)}
+    once = []
+    for i in kept:
+        section, parts = made[i], list[Any]()
+        for part in section.parts:
+            tells = {told.get(section.sources[source - 1][0], i) for source in part.sources}
+            elsewhere_at = None if section.written or i in tells else number[min(tells)]
+            parts.append(replace(part, text="" if elsewhere_at is not None else part.text, told_in=elsewhere_at))
+        also = tuple(made[j].question for j, to in gone.items() if to == i)
+        once.append(replace(section, parts=tuple(parts), also=(*section.also, *also)))
+    return once
+
+
+def _introductions(index: Index, found: Sequence[Branch]) -> dict[str, str]:
+    """What every document says first, by its title."""
+    written = {document.id: document.format for document in index.documents}
+    first = dict[str, str]()
+    for branch in found:
+        row = branch.rows[0]
+        owner = index.graph.ids[index.graph.documents[row]] if index.graph.documents[row] >= 0 else index.graph.ids[row]
+        first.setdefault(" ".join(branch.titles[0].split()), introduction(index.graph.texts[row], written.get(owner, "text")))
+    return {title: text for title, text in first.items() if text}
+
+
+def _place(graph: Graph, id: str) -> str:
+    """Where a passage stands: its document and headings, and how it begins."""
+    row = graph.row(id)
+    owner = graph.ids[graph.documents[row]] if graph.documents[row] >= 0 else id
+    titles = [short(title) for title in titles_of(graph, row)[1:]]
+    begins = " ".join(graph.texts[row].split()[:8])
+    return " > ".join([owner, *titles]) + f": {begins} ..."
 
 
 def _related(made: Sequence[Section]) -> list[Section]:

@@ -50,7 +50,10 @@ def pages_of(documentation: Documentation) -> dict[str, str]:
     pages = {FIRST: _first(documentation, groups, names, where)}
     for name, (page, inside) in zip(names, groups, strict=True):
         body = "\n\n".join(_section(i, sections, where) for i in inside)
-        pages[name] = f"{MARK}\n\n# {_plain(page)}\n\n[Contents]({FIRST})\n\n{body}\n"
+        begins = documentation.introductions.get(page, "")
+        within = "\n".join(f"- [{_plain(sections[i].title)}]({where[i]})" for i in inside)
+        head = "\n\n".join(part for part in (MARK, f"# {_plain(page)}", f"[Contents]({FIRST})", begins, within) if part)
+        pages[name] = f"{head}\n\n{body}\n"
     pivots = documentation.clusters.pivots.tolist()
     texts = [question.text for question in documentation.questions]
     pages[MAP] = map_of(documentation.clusters.points, documentation.clusters.labels, texts, pivots)
@@ -61,7 +64,8 @@ def _first(documentation: Documentation, groups: Sequence[tuple[str, list[int]]]
     sections, clusters = documentation.sections, documentation.clusters
     lines = [MARK, "", f"# {documentation.title}", ""]
     for name, (page, inside) in zip(names, groups, strict=True):
-        lines.append(f"- [{_plain(page)}]({name})")
+        begins = documentation.introductions.get(page, "")
+        lines.append(f"- [{_plain(page)}]({name})" + (f": {begins}" if begins else ""))
         lines += [f"  - [{_plain(sections[i].title)}]({where[i]})" for i in inside]
     lines += ["", "## How it was made", ""]
     by = sum(section.written for section in sections)
@@ -72,7 +76,7 @@ def _first(documentation: Documentation, groups: Sequence[tuple[str, list[int]]]
     lines += ["", f"![The questions, near each other where they are alike; a colour for each cluster]({MAP})"]
     if documentation.uncovered:
         lines += ["", f"<details><summary>{len(documentation.uncovered):,} passages are in no section</summary>", ""]
-        lines += [*(f"- {_plain(id)}" for id in documentation.uncovered), "", "</details>"]
+        lines += [*(f"- {_plain(place)}" for place in documentation.places or documentation.uncovered), "", "</details>"]
     if documentation.failed:
         lines += ["", "What could not be done:", "", *(f"- {_plain(what)}: {_plain(why)}" for what, why in documentation.failed)]
     return "\n".join(lines) + "\n"
@@ -80,24 +84,41 @@ def _first(documentation: Documentation, groups: Sequence[tuple[str, list[int]]]
 
 def _section(i: int, sections: Sequence[Section], where: dict[int, str]) -> str:
     section = sections[i]
-    lines = [f'<a id="{_anchor(i, section)}"></a>', "", f"## {_plain(section.title)}", "", f"*{_plain(section.question)}*"]
-    if section.also:
-        lines += ["", "Also: " + " ".join(f"*{_plain(question)}*" for question in section.also)]
+    lines = [f'<a id="{_anchor(i, section)}"></a>', "", f"## {_plain(section.title)}"]
+    if section.written:
+        lines += ["", f"*{_plain(section.question)}*"]
+        lines += ["", "Also: " + " ".join(f"*{_plain(question)}*" for question in section.also)] if section.also else []
     if section.summary:
         lines += ["", section.summary]
+    elsewhere: dict[int, list[int]] = {}
     for part in section.parts:
-        if part.heading:
+        if part.told_in is not None:
+            elsewhere.setdefault(part.told_in, []).extend(part.sources)
+            continue
+        if part.heading and part.heading != section.title:
             lines += ["", f"### {_plain(part.heading)}"]
         lines += ["", part.text, "", " ".join(f"[{number}]" for number in part.sources)]
-    if section.examples:
+    shown = " ".join(" ".join(part.text for part in section.parts).split())
+    if examples := [example for example in section.examples if section.written or " ".join(example.split()) not in shown]:
         lines += ["", "### Examples"]
-        for example in section.examples:
+        for example in examples:
             fence = "```" if "```" not in example else "````"
             lines += ["", fence, example, fence]
-    if section.related:
-        lines += ["", "See also: " + ", ".join(f"[{_plain(sections[j].title)}]({where[j]})" for j in section.related)]
+    told = [f"[{_title(j, i, sections)}]({where[j]}) {' '.join(f'[{number}]' for number in of)}" for j, of in sorted(elsewhere.items())]
+    if told:
+        lines += ["", "Told elsewhere: " + ", ".join(told)]
+    if related := [j for j in section.related if j not in elsewhere]:
+        lines += ["", "See also: " + ", ".join(f"[{_title(j, i, sections)}]({where[j]})" for j in related)]
     lines += ["", "Sources:", "", *(f"{number}. {_plain(place)}" for number, (_, place) in enumerate(section.sources, 1))]
+    if not section.written:
+        lines += ["", "Found by: " + "; ".join(f"*{_plain(question)}*" for question in (section.question, *section.also))]
     return "\n".join(lines)
+
+
+def _title(j: int, i: int, sections: Sequence[Section]) -> str:
+    """A section's title as another speaks of it: with the page it is on, where that is another."""
+    page = "" if sections[j].page in (sections[i].page, sections[j].title) else f"{sections[j].page} > "
+    return _plain(page + sections[j].title)
 
 
 def _names(titles: Sequence[str]) -> list[str]:

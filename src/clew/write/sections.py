@@ -2,7 +2,7 @@
 
 A language model writes title, summary, explanations and examples out of the numbered items of the context, and must name the numbers that
 it has them from. Without one the section is an extract: the title is that of the branch in its middle, the summary the sentences nearest
-to the question, the explanations the items as they stand, the examples the sessions and code blocks in them.
+to the question, the explanations the items as they stand, neighbours in one, the examples the sessions and code blocks in them.
 """
 
 from __future__ import annotations
@@ -29,24 +29,26 @@ PROSE = ("text", "markdown", "html", "rst", "pdf")
 _DOCSTRING = re.compile(r'("""|\'\'\')(.+?)(?:\1|\Z)', re.DOTALL)
 _SESSION = re.compile(r"^[ \t]*>>> .*(?:\n(?![ \t]*$).*)*", re.MULTILINE)
 _FENCED = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
+_LITERAL = re.compile(r"(?::\w+(?::\w+)?:)?``?([^`\n]+)``?")  # with the role that reStructuredText may put before it
 _MARKUP = re.compile(r"([\\`*_<>\[\]#|])")
 
 
 @dataclass(frozen=True)
 class Part:
-    """An explanation: Markdown under a heading (or ""), with the numbers of its sources, from 1."""
+    """An explanation: Markdown under a heading (or ""), with the numbers of its sources, from 1; `told_in` is the section that tells it."""
 
     heading: str
     text: str
     sources: tuple[int, ...]
+    told_in: int | None = None
 
 
 @dataclass(frozen=True)
 class Section:
     """A section: its `title`, the `question` it answers, a `summary`, explanations, examples, and the `sources` as ids and places.
 
-    `page` is the title of the document of the branch in its middle. `related` are the numbers of sections that share sources; `also` the
-    questions of sections that were merged into it; `written` says whether a language model wrote it.
+    `page` is the title of the document of the branch in its middle, `branch` that branch's number. `related` are the numbers of sections
+    that share sources; `also` the questions of sections that were merged into it; `written` says whether a language model wrote it.
     """
 
     title: str
@@ -56,6 +58,7 @@ class Section:
     examples: tuple[str, ...]
     sources: tuple[tuple[str, str], ...]
     page: str
+    branch: int = 0
     related: tuple[int, ...] = ()
     also: tuple[str, ...] = ()
     written: bool = False
@@ -65,27 +68,31 @@ class Section:
         return "\n\n".join([self.title, self.summary, *(part.text for part in self.parts)])
 
 
-def extract(context: Context, branch: Branch, documents: Mapping[str, Document], embed: Callable[[list[str]], Vectors]) -> Section:
-    """Return the section that is an extract of a context, titled as the branch in its middle."""
+def extract(
+    context: Context, branch: Branch, documents: Mapping[str, Document], embed: Callable[[list[str]], Vectors], number: int = 0
+) -> Section:
+    """Return the section that is an extract of a context, titled as the branch in its middle, whose number is `number`."""
     texts, place = {id: document.text for id, document in documents.items()}, {id: i for i, id in enumerate(documents)}
     items = sorted(context, key=lambda item: (place.get(item.document or item.id, len(place)), item.span or (0, 0)))
+    numbers = {id(item): at for at, item in enumerate(items, 1)}
     parts, examples, said = list[Part](), list[str](), list[tuple[str, int]]()
     above = ""
-    for number, item in enumerate(items, 1):
-        written = _format(item, documents)
-        heading = " > ".join(short(title) for title in item.heading.split(" > ")[1:][-2:])
-        parts.append(Part("" if heading == above else heading, _shown(item.text, written), (number,)))
+    for run in _runs(items, texts):
+        written, text = _format(run[0], documents), _text_of(run, texts)
+        heading = " > ".join(short(title) for title in run[0].heading.split(" > ")[1:][-2:])
+        parts.append(Part("" if heading == above else heading, _shown(text, written), tuple(numbers[id(item)] for item in run)))
         above = heading
-        examples += _examples(item.text)
-        said += [(sentence, number) for sentence in _sentences(item.text, written)]
+        examples += _examples(text)
+        said += [(sentence, numbers[id(item)]) for item in run for sentence in _sentences(item.text, written)]
     return Section(
-        title=" > ".join(map(short, branch.titles[-2:])),
+        title=" > ".join(map(short, branch.titles[1:][-2:] or branch.titles)),
         question=context.question,
         summary=_nearest(context.question, said, embed),
         parts=tuple(parts),
         examples=tuple(dict.fromkeys(examples)),
-        sources=tuple((item.id, place_of(item, texts)) for item in items),
+        sources=tuple((item.id, place_of(_shortly(item), texts)) for item in items),
         page=" ".join(branch.titles[0].split()),
+        branch=number,
     )
 
 
@@ -117,6 +124,44 @@ def written_by(model: Model, plain: Section, context: Context) -> tuple[Section,
     return (plain, answer.error) if answer.value is None else (answer.value, "")
 
 
+def introduction(text: str, written: str) -> str:
+    """Return the first sentences of a document's first passage, as Markdown; "" where it has none."""
+    return " ".join(map(_marked, _sentences(text, written)[:SENTENCES]))
+
+
+def _runs(items: list[Item], texts: Mapping[str, str]) -> list[list[Item]]:
+    """Items that follow each other under one heading with nothing but white space between them, together."""
+    runs = list[list[Item]]()
+    for item in items:
+        before = runs[-1][-1] if runs else None
+        if before is not None and (before.document, before.heading) == (item.document, item.heading) and before.span and item.span:
+            text = texts.get(item.document or "", "")
+            if before.span[1] <= item.span[0] and not text[before.span[1] : item.span[0]].strip() and _there(item, text):
+                runs[-1].append(item)
+                continue
+        runs.append([item])
+    return runs
+
+
+def _there(item: Item, text: str) -> bool:
+    return item.span is not None and text[slice(*item.span)] == item.text
+
+
+def _text_of(run: list[Item], texts: Mapping[str, str]) -> str:
+    """What a run says, with the space before its first line, so that it can be moved to the left as a whole."""
+    text = texts.get(run[0].document or "", "")
+    if not all(_there(item, text) for item in run) or run[0].span is None or run[-1].span is None:
+        return "\n\n".join(item.text for item in run)
+    start, end = run[0].span[0], run[-1].span[1]
+    line = text.rfind("\n", 0, start) + 1
+    return text[start if text[line:start].strip() else line : end]
+
+
+def _shortly(item: Item) -> Item:
+    """The item under headings that are names alone, as they are spoken of."""
+    return replace(item, heading=" > ".join(map(short, item.heading.split(" > "))))
+
+
 def _part(one: Any, count: int) -> Part:
     if not isinstance(one, dict) or not isinstance(one.get("text"), str) or not one["text"].strip():
         raise ValueError('every explanation is an object with "heading", "text" and "sources"')
@@ -141,6 +186,17 @@ def _shown(text: str, written: str) -> str:
     return _escaped(text)
 
 
+def _marked(text: str) -> str:
+    """The text without meaning as Markdown, but for the literals of reStructuredText and Markdown, which are code in both."""
+    return "".join(part if i % 2 else _escaped(part) for i, part in enumerate(_literals(text)))
+
+
+def _literals(text: str) -> list[str]:
+    """What is no literal and what is one, in turn, the literals in single backticks."""
+    parts = _LITERAL.split(text)
+    return [f"`{part}`" if i % 2 else part for i, part in enumerate(parts)]
+
+
 def _escaped(text: str) -> str:
     """The text without meaning as Markdown."""
     return _MARKUP.sub(r"\\\1", text)
@@ -154,8 +210,8 @@ def _dedented(text: str) -> str:
     from textwrap import dedent
 
     lines = text.strip("\n").split("\n")
-    if len(lines) > 1 and lines[0][:1].strip():  # a piece starts where its first sign stands, without the space before
-        return "\n".join([lines[0], dedent("\n".join(lines[1:])) if lines[0].startswith((">>>", '"""')) else "\n".join(lines[1:])])
+    if len(lines) > 1 and lines[0].startswith(">>>"):  # a session that starts where its first sign stands, without the space before
+        return "\n".join([lines[0], dedent("\n".join(lines[1:]))])
     return dedent("\n".join(lines))
 
 
@@ -178,4 +234,4 @@ def _nearest(question: str, said: list[tuple[str, int]], embed: Callable[[list[s
         return ""
     vectors = embed([question, *(sentence for sentence, _ in said)])
     chosen = np.sort(best(vectors[1:] @ vectors[0], SENTENCES))
-    return " ".join(f"{_escaped(said[i][0])} [{said[i][1]}]" for i in chosen.tolist())
+    return " ".join(f"{_marked(said[i][0])} [{said[i][1]}]" for i in chosen.tolist())
