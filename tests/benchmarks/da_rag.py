@@ -232,7 +232,7 @@ def levels(benchmark: Benchmark, index: Index) -> Iterator[str]:
 
 
 def compared(benchmark: Benchmark, index: Index, methods: dict[str, Any], budgets: tuple[int, ...]) -> str:
-    return compare(benchmark, methods, (), budgets, index=index, samples=2000).to_markdown()
+    return compare(replace(benchmark, lengths={}), methods, (), budgets, index=index, samples=2000).to_markdown()
 
 
 def sweep(benchmark: Benchmark, index: Index) -> Iterator[str]:

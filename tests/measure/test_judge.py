@@ -6,7 +6,12 @@ import json
 import re
 
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata, MockLLM
 
+import clew
 from clew.measure.judge import MEASURES, OVERALL, answers_of, judge, verdict
 
 QUESTIONS = [f"question {i}" for i in range(8)]
@@ -17,7 +22,7 @@ def says(choose):
     """A model that prefers by `choose(first answer, second answer)`, in all measures."""
 
     def model(prompt):
-        first, second = re.search(r"Answer 1:\n(.*)\n\nAnswer 2:\n(.*)\n\nReply", prompt).groups()
+        first, second = re.search(r"Answer 1:\n(.*)\n\nAnswer 2:\n(.*)\n\nReply", prompt, re.DOTALL).groups()
         return json.dumps(dict.fromkeys([*MEASURES, OVERALL], choose(first, second)))
 
     return model
@@ -67,3 +72,42 @@ def test_answers_are_made_of_contexts():
         return f"{prompt.split()[-1]} {prompt.partition('Context:')[2].split()[0]}"
 
     assert answers_of(model, ["q1", "q2"], ["a", "b"]) == ["q1 a", "q2 b"]
+
+
+class Longer(CustomLLM):
+    """A LlamaIndex model that prefers the longer answer."""
+
+    @property
+    def metadata(self):
+        return LLMMetadata()
+
+    def complete(self, prompt, formatted=False, **kwargs):
+        return CompletionResponse(text=says(longer)(prompt))
+
+    def stream_complete(self, prompt, formatted=False, **kwargs):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    "model", [Longer(), RunnableLambda(lambda prompt: AIMessage(says(longer)(prompt)))], ids=["llama_index", "langchain"]
+)
+def test_from_documents_to_a_verdict_with_the_models_of_both_frameworks(model, embed):
+    documents = [
+        clew.Document(id, f"{name} knows {other}.")
+        for id, name, other in [("a", "Anna", "Ben"), ("b", "Ben", "Cleo"), ("c", "Dora", "Emil")]
+    ]
+    index = clew.Index.from_documents(documents, embedder=embed)
+    asked = ["Who knows Ben?", "Whom does Dora know?"]
+    echo = MockLLM()  # answers with all that it was told
+    much, little = (answers_of(echo, asked, [index.ask(q, recipe="da_rag", limit=most, budget=None) for q in asked]) for most in (3, 1))
+    assert all(question in answer for question, answer in zip(asked, much, strict=True))
+    found, turned = judge(model, asked, much, little), judge(model, asked, little, much)
+    assert set(found.wins.values()) == {1.0}
+    assert set(turned.wins.values()) == {0.0}
+    assert (found.questions, found.steady, found.failed) == (2, 1.0, ())
+
+
+def test_a_framework_model_that_says_the_same_to_both_orders_decides_nothing():
+    reply = json.dumps(dict.fromkeys([*MEASURES, OVERALL], 1))
+    found = judge(FakeListChatModel(responses=[reply]), QUESTIONS, GOOD, BAD)
+    assert (set(found.wins.values()), found.steady) == ({0.5}, 0.0)

@@ -4,6 +4,12 @@ Four measures, as LightRAG and DA-RAG take them (arXiv 2410.05779; arXiv 2602.08
 diversity, empowerment, and overall. A model that judges prefers a place as such (Wang et al., "Large language models are not fair
 evaluators", ACL 2024), so each pair is judged twice, the second time with the answers exchanged; a win is the mean of both. Against itself
 an answer wins half of the time, whatever the model.
+
+    one, other = ([index.ask(q, recipe=r) for q in questions] for r in ("da_rag", "dense"))
+    judge(model, questions, answers_of(model, questions, one), answers_of(model, questions, other)).wins
+
+The model is a function, or one of LangChain's or LlamaIndex's. The judge asks twice for each question, and `answers_of` once for each
+context; `clew measure --model` compares answers with those that are known, and needs no judge.
 """
 
 from __future__ import annotations
