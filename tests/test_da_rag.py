@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain_core import documents as langchain_core
+from llama_index.core import Document
 
 import clew
 import clew.write
@@ -80,6 +82,40 @@ def test_poor_graphs_have_an_answer_whatever_is_left_out(facts, changed, embed):
     whole = index.ask(QUESTION, recipe=method, budget=None)
     assert {item.id for item in whole if item.role != "fact"} == {document.id for document in index.documents}
     assert index.ask(QUESTION, recipe=method, budget=400).tokens <= 400 or whole.tokens > 400
+
+
+def alike(texts):
+    """All texts have one vector."""
+    return np.ones((len(texts), 4))
+
+
+@pytest.mark.parametrize("facts", POOR.values(), ids=POOR)
+@pytest.mark.parametrize("equal", [False, True])
+def test_poor_graphs_have_an_answer_in_both_frameworks(facts, equal, embed):
+    embedder = alike if equal else embed
+    langchain, llama_index = pytest.importorskip("langchain_clew"), pytest.importorskip("llama_index.retrievers.clew")
+    said = {f"d{i}": some for i, some in enumerate(facts)}
+    texts = {id: ". ".join(" ".join(fact) for fact in some) or f"Nothing {id}" for id, some in said.items()}
+    documents = [langchain_core.Document(id=id, page_content=text) for id, text in texts.items()]
+    how = {"facts": said, "recipe": "da_rag", "budget": 20_000}
+    found = langchain.ClewRetriever.from_documents(documents, embedder, **how).invoke(QUESTION)
+    nodes = llama_index.ClewRetriever.from_documents([Document(id_=id, text=text) for id, text in texts.items()], embedder, **how)
+    contents = [node.get_content() for node in nodes.retrieve(QUESTION)]
+    assert set(texts.values()) <= set(contents)
+    assert contents == [document.page_content for document in found]
+
+
+def test_without_a_budget_the_rooms_are_the_papers():
+    stage = recipes.DA_RAG.communities
+    assert stage.rooms(UNLIMITED) == (4800, 3200, 4000)
+    assert sum(stage.rooms(880)[::2]) <= 880
+    assert (stage.k_neighbor, stage.acs, stage.chunk_layer, stage.similarity_layer) == (5, True, True, True)
+
+
+def test_a_question_that_nothing_is_like_has_no_communities_and_says_so(embed):
+    graph = indexed(CLIQUE, embed).graph
+    context = recipes.get("da_rag").on(graph)(Query("?", np.zeros(graph.vectors.shape[1], np.float32)), UNLIMITED)
+    assert "fallback" in notes_of(context)
 
 
 def test_equal_similarities_and_zero_ones(embed):
