@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import clew
+from clew.write import clusters
 from clew.write.branches import branches, short
-from clew.write.clusters import NODES, _skeleton, clustered, deformations
+from clew.write.clusters import NODES, _skeleton, clustered, deformations, fusions
 
 TOPICS = {
     "sea": ["waves tide salt harbour", "tide salt boats nets", "harbour boats waves nets", "salt nets tide boats"],
@@ -84,7 +85,7 @@ def test_transport_is_never_above_the_bound_and_near_what_pot_finds(index):
     from ot.gromov import fused_gromov_wasserstein2
 
     vectors, _ = asked(index)
-    bounds, exact = deformations(index.graph, vectors), deformations(index.graph, vectors, exact=True)
+    bounds, exact = (deformations(index.graph, vectors, exact=which, fusing=False) for which in (False, True))
     assert (exact <= bounds + 1e-12).all()
     assert exact == pytest.approx(exact.T)
     ends, contents = _skeleton(index.graph)
@@ -102,6 +103,52 @@ def test_transport_is_never_above_the_bound_and_near_what_pot_finds(index):
         one, other = shapes[i] * scale, shapes[j] * scale
         found = fused_gromov_wasserstein2(unlike, one, other, uniform, uniform, alpha=0.5, G0=np.diag(uniform))
         assert exact[i, j] == pytest.approx(float(found), abs=1e-6)
+
+
+def figure():
+    """The paper's figure 2, with more around it: B and C are alike, and D and E; two questions are on the one pair, one on the other."""
+    contents = np.zeros((9, 8))
+    contents[0, :7], contents[[1, 2], 0], contents[[3, 4], 1] = 1, 1, 1
+    contents[[1, 2, 3, 4], [2, 3, 2, 3]] = 0.05
+    contents[[5, 6, 7, 8], [4, 5, 6, 7]] = 1
+    asked = np.zeros((3, 8))
+    asked[[0, 1, 2], [0, 0, 1]], asked[[0, 1, 2], [4, 5, 4]] = 1, 0.2
+    ends = np.array([[0, child] for child in range(1, 9)])
+    return ends, *(rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (contents, asked))
+
+
+def test_questions_that_fuse_the_same_nodes_are_near_each_other(monkeypatch):
+    ends, contents, vectors = figure()
+    groups = [[sorted(group.tolist()) for group in fusions(ends, contents, vector)] for vector in vectors]
+    assert groups == [[[1, 2]], [[1, 2]], [[3, 4]]]
+    monkeypatch.setattr(clusters, "_skeleton", lambda graph: (ends, contents))
+    bounds, exact, bare = (deformations(None, vectors, **how) for how in ({}, {"exact": True}, {"fusing": False}))
+    for apart in (bounds, exact):
+        assert apart[0, 1] < apart[0, 2] / 4
+        assert apart[0, 1] < apart[1, 2] / 4
+    assert (exact <= bounds + 1e-12).all()
+    assert bounds[0, 2] != pytest.approx(bare[0, 2], rel=1e-3), "fusions count beside lengths"
+
+
+def test_fused_nodes_are_one_in_the_distances(monkeypatch):
+    """Against networkx on the contracted graph, and the content by definition."""
+    ends, contents, vectors = figure()
+    monkeypatch.setattr(clusters, "_skeleton", lambda graph: (ends, contents))
+    shapes, said = [], []
+    for vector, group in zip(vectors[[0, 2]], ([1, 2], [3, 4]), strict=True):
+        told = contents.copy()
+        told[group] = contents[group].sum(axis=0) / np.linalg.norm(contents[group].sum(axis=0))
+        into = np.exp(1 - told @ vector) - 1 + 1e-3
+        one = {node: group[0] if node in group else node for node in range(9)}
+        network = networkx.Graph()
+        network.add_weighted_edges_from((one[a], one[b], (into[a] + into[b]) / 2) for a, b in ends.tolist())
+        ways = dict(networkx.all_pairs_dijkstra_path_length(network))
+        shapes.append(np.array([[ways[one[a]][one[b]] for b in range(9)] for a in range(9)]))
+        said.append(told)
+    longest = max(shape.max() for shape in shapes)
+    structure = np.mean(((shapes[0] - shapes[1]) / longest) ** 2)
+    content = np.mean(((said[0] - said[1]) ** 2).sum(axis=1)) / 4
+    assert deformations(None, vectors[[0, 2]])[0, 1] == pytest.approx((structure + content) / 2, abs=1e-6)
 
 
 def test_a_corpus_larger_than_can_be_afforded_is_folded():

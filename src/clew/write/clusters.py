@@ -1,28 +1,35 @@
 """Questions in clusters, by what they say or by what they do to the graph (Kurisu-G2, section 2.4 and algorithms 6 and 7).
 
 `by="words"`: k-means on the leading principal components of the questions' vectors. `by="graph"`: each question q gives every edge into
-a node v the length l_qv = exp(p (1 - cos(q, v))) - 1, and two questions are as far apart as the graphs that they so deform: the fused
-Gromov-Wasserstein distance between them, nodes and contents being the same. Its upper bound by the coupling that leaves every node where
-it is, (1 - w) mean_ik (D1[i, k] - D2[i, k])^2 with w the weight of content, has a closed form. `by="transport"` goes on from there by
-conditional gradient, for every pair of questions. Clusters are around medoids, and the map is by classical scaling. The paper names t-SNE
-for the reduction too; clusters of its points would be clusters of its artefacts, so it is not offered.
+a node v the length l_qv = exp(p (1 - cos(q, v))) - 1, and fuses the likeliest children on its way down, as a descent does (figure 2 of the
+paper): these are at no distance from each other, and say what they say together. Two questions are as far apart as the graphs that they
+so deform: the fused Gromov-Wasserstein distance between them. Its upper bound by the coupling that leaves every node where it is,
+w mean_i |a_i - b_i|^2 / 4 + (1 - w) mean_ik (D1[i, k] - D2[i, k])^2 with w the weight of content, has a closed form. `by="transport"` goes
+on from there by conditional gradient, for every pair of questions. Clusters are around medoids, and the map is by classical scaling. The
+paper names t-SNE for the reduction too; clusters of its points would be clusters of its artefacts, so it is not offered.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.medoids import classical_scaling, k_medoids
+from clew.algorithms.neighbourhood import Neighbourhood
+from clew.algorithms.rank import best
 from clew.algorithms.transport import conditional_gradient
 from clew.graph import Floats, Graph, Rows, frozen
+from clew.select.path import longest
 from clew.write.branches import branches, centres
 
 COMPONENTS, TRIES, STARTS = 32, 24, 5
 NODES = 96  # of the graph that questions deform: shortest paths cost its cube
 CONTENT = 0.5  # the weight of content beside structure
+LIKELY, SMALL = 0.9, 0.02  # children so similar beside the best may be fused, and so much may a fusion change: as in `clew.select.Descent`
 
 By = Literal["words", "graph", "transport"]
 
@@ -79,37 +86,75 @@ def clustered(vectors: Floats, graph: Graph | None = None, *, by: By = "words", 
     return _ordered(best[1], best[2], points[:, :2], best[0])
 
 
-def deformations(graph: Graph, vectors: Floats, power: float = 1.0, *, exact: bool = False) -> Floats:
+def deformations(graph: Graph, vectors: Floats, power: float = 1.0, *, exact: bool = False, fusing: bool = True) -> Floats:
     """Return the squared distances between the graphs that the questions deform: float64 [n, n].
 
     Args:
         exact: minimise over couplings by conditional gradient, which finds a local minimum, from the one whose value is the bound; else
             the bound itself. Both are of the module's docstring.
+        fusing: False leaves the questions' fusions out: lengths alone are deformed.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import shortest_path
+    from clew.algorithms.kernels.shortest import shortest
 
     ends, contents = _skeleton(graph)
-    near = np.clip(np.asarray(vectors, np.float64) @ contents.T, -1, 1)
-    into = np.exp(power * (1 - near)) - 1 + 1e-3  # [n, nodes]: length of an edge into a node
-    m = len(contents)
-    shapes = np.empty((len(vectors), m, m))
-    for row, lengths in enumerate(into):
-        between = (lengths[ends[:, 0]] + lengths[ends[:, 1]]) / 2
-        shapes[row] = shortest_path(coo_array((between, (ends[:, 0], ends[:, 1])), shape=(m, m)).tocsr(), directed=False)
+    n, m = len(vectors), len(contents)
+    shapes, said = np.empty((n, m, m)), np.empty((n, *contents.shape), np.float32)
+    for row, vector in enumerate(np.asarray(vectors, np.float64)):
+        groups = fusions(ends, contents, vector, power) if fusing else []
+        told = contents.copy()
+        for group in groups:
+            total = contents[group].sum(axis=0)
+            told[group] = total / (np.linalg.norm(total) or 1.0)
+        into = np.exp(power * (1 - np.clip(told @ vector, -1, 1))) - 1 + 1e-3  # length of an edge into a node
+        between = np.full((m, m), np.inf)
+        between[ends[:, 0], ends[:, 1]] = between[ends[:, 1], ends[:, 0]] = (into[ends[:, 0]] + into[ends[:, 1]]) / 2
+        for group in groups:
+            between[np.ix_(group, group)] = 0
+        np.fill_diagonal(between, 0)
+        shortest(between)
+        shapes[row], said[row] = between, told
     shapes /= max(float(shapes.max()), 1e-12)  # a root stands above all, so that every path is finite
-    flat = shapes.reshape(len(vectors), -1)
-    square = np.einsum("ij,ij->i", flat, flat)
-    apart: Floats = (1 - CONTENT) * np.maximum(square[:, None] + square[None, :] - 2 * flat @ flat.T, 0) / m**2
+    apart: Floats = (1 - CONTENT) * _squares(shapes.reshape(n, -1)) / m**2
+    if fusing:
+        apart += CONTENT / (4 * m) * sum(_squares(said[:, node].astype(np.float64)) for node in range(m))
     np.fill_diagonal(apart, 0)
     if exact:
-        unlike = np.maximum(0, (1 - contents @ contents.T) / 2)  # |a - b|^2 / 4
-        np.fill_diagonal(unlike, 0)
-        for i in range(len(vectors)):
+        for i in range(n):
             for j in range(i):
+                own, other = ((one * one).sum(axis=1) for one in (said[i], said[j]))
+                unlike = np.maximum(0, own[:, None] + other[None, :] - 2 * said[i] @ said[j].T).astype(np.float64) / 4
                 value, _ = conditional_gradient(unlike, shapes[i], shapes[j], np.eye(m) / m, CONTENT)
                 apart[i, j] = apart[j, i] = min(apart[i, j], value)
     return apart
+
+
+def fusions(ends: NDArray[np.int64], contents: Floats, vector: Floats, power: float = 1.0) -> list[NDArray[np.int64]]:
+    """Return the groups of nodes that a question fuses on its way down from node 0.
+
+    Args:
+        ends: int64 [edges, 2], from each node to its children. contents: float64 [nodes, d], unit rows or zeros. vector: the question's.
+    """
+    joined = np.zeros((len(contents), len(contents)), np.bool_)
+    joined[ends[:, 0], ends[:, 1]] = joined[ends[:, 1], ends[:, 0]] = True
+    hood = Neighbourhood.of(np.round(contents @ contents.T, 9), joined, power)
+    similar, at, groups = np.maximum(0, contents @ vector), np.zeros(1, np.int64), list[NDArray[np.int64]]()
+    while len(children := ends[np.isin(ends[:, 0], at), 1]):
+        ranked = children[best(similar[children])]
+        ranked = ranked[similar[ranked] > LIKELY * similar[ranked[0]]]
+        if not len(ranked):
+            break
+        at = longest(True, ranked, partial(hood.may_fuse, most=SMALL, content_weight=CONTENT), {}, 1)
+        if len(at) > 1:
+            groups.append(at)
+            hood, _ = hood.fused(at)
+    return groups
+
+
+def _squares(rows: Floats) -> Floats:
+    """The squared distances between all pairs of rows."""
+    own = np.einsum("ij,ij->i", rows, rows)
+    found: Floats = np.maximum(own[:, None] + own[None, :] - 2 * rows @ rows.T, 0)
+    return found
 
 
 def _skeleton(graph: Graph) -> tuple[Any, Floats]:
