@@ -1,6 +1,6 @@
 """Descent through the standard library's documentation, beside dense, blended and parent-document retrieval at equal token budgets.
 
-    python tests/benchmarks/kurisu.py --splits 5 --questions 100 --budgets 128 256 512 1024
+    python -m tests.benchmarks.kurisu --splits 5 --questions 100 --budgets 128 256 512 1024
 
 The docstrings of some dozens of modules become Markdown documents (module > class > function), cut into sections, passages and
 sentences. For each split other sentences are taken out of the text, and each is asked as a question whose answer is the section that it

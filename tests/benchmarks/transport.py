@@ -1,6 +1,6 @@
 """Is a change of a small graph small?  Tests per second by bounds and warm starts, beside POT's plain distance.
 
-    python tests/benchmarks/transport.py --sizes 16 32 64 --tests 200
+    python -m tests.benchmarks.transport --sizes 16 32 64 --tests 200
 
 The tests are those that descents through the standard library's documentation really made (see kurisu.py), with surroundings of the given
 size; then the same pairs with thresholds that make all of them plainly accepted, plainly rejected, or left to the solver. POT is given the
@@ -21,11 +21,10 @@ import numpy as np
 
 os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
 
-from kurisu import MODULES, corpus
-
 import clew
 from clew import recipes
 from clew.algorithms import neighbourhood, transport
+from tests.benchmarks.kurisu import MODULES, corpus
 
 
 @dataclass(frozen=True, eq=False)
