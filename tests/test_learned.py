@@ -117,6 +117,9 @@ def test_it_is_saved_and_lives_through_additions_deletions_and_filters(index, em
     more = taught.add([clew.Document("new", "Something else.")])
     assert more.learned == taught.learned
     assert more.delete("new").graph.edges.weights.tolist() == taught.graph.edges.weights.tolist()
+    asked = "Are the seas of the moon old?"
+    assert taught.ask(asked, recipe="kurisu", where=lambda metadata: True).ids == taught.ask(asked, recipe="kurisu").ids
+    assert taught.learned.on(taught.graph)[1] == taught.learned, "what was built is not taken for what was learnt"
     fewer = taught.delete("cats")
     assert {pair for pair in fewer.learned.strengths if "cats" in "".join(pair)} == set()
     assert fewer.learned.strengths.items() < taught.learned.strengths.items()
