@@ -20,9 +20,10 @@ FUSED = Pipeline(seed.Blend(), selects=(select.Top(),), order=order.ByPrize())
 # Near to the question, and unlike what is read already.
 MMR = Pipeline(seed.Dense(), selects=(select.MMR(),), order=order.ByPrize())
 
-# A walk over facts, entities and passages that starts at the facts nearest to the question (HippoRAG 2, arXiv 2502.14802).
+# A walk over facts, entities and passages that starts at the facts nearest to the question that it names, and at the passages like it
+# (HippoRAG 2, arXiv 2502.14802; its own start, for facts that a language model has looked through, is `seed.LinkedFacts`).
 HIPPORAG = Pipeline(
-    seed.LinkedFacts(),
+    seed.RecognisedFacts(),
     (spread.PageRank(0.5, (("fact", 1.0), ("mentions", 0.5), ("synonym", 0.5))),),
     (select.Top(),),
     order=order.ByPrize(),
@@ -46,8 +47,8 @@ AGRAG = Pipeline(
 # The connected passages that are worth most together within the budget, near the question or linked to what is, with a bound on what any
 # others could have been worth.
 BUDGETED = Pipeline(
-    seed.Blend(),
-    (spread.Sharpened(8.0), spread.PageRank(0.5)),
+    seed.RecognisedFacts(),
+    (spread.PageRank(0.5),),
     (select.Budgeted(),),
     order=order.Sandwich(),
 )

@@ -100,21 +100,3 @@ def test_given_candidates_take_the_passages_place():
     graph = graph_of([(0, 1, True)], [()] * 5, 0)
     found = LinkedFacts(passage_weight=0.5).on(graph)(Query("?", graph.vectors[0], given={2: 1.0, 3: 0.5}))
     assert found.weights[:4].tolist() == [0, 0, 0.5, 0]
-
-
-def test_facts_lose_weight_where_passages_without_any_are_near():
-    """Of three passages like the question two were never read for facts: a third of the near ones have any."""
-    vectors = unit([[1.0, 0.0], [1.0, 0.1], [1.0, 0.2], [0.0, 1.0], [0.0, 1.0]])
-    facts = Facts(
-        ("a is b", "b is a"), frozen([[1.0, 0.0], [0.0, 1.0]], np.float32), frozen([3, 4], np.int32), frozen([4, 3], np.int32),
-        Labels.of(["is", "is"]), Ragged.of([[0], [0]]),
-    )  # fmt: skip
-    kinds = ["passage"] * 3 + ["entity"] * 2
-    graph = Graph.of(list("pqrab"), kinds=kinds, vectors=vectors, read_from=Ragged.of([[], [], [], [0], [0]]), facts=facts)
-    question = Query("?", frozen([1.0, 0.0], np.float32))
-    papers, careful = (LinkedFacts(coverage=power).on(graph)(question) for power in (0, 2))
-    share = careful.notes["share of the facts"]
-    assert 0 < share < 1
-    assert np.allclose(careful.weights[3:], share * papers.weights[3:])
-    assert np.allclose(careful.weights[:3], papers.weights[:3] / 0.05 * (share * 0.05 + 1 - share))
-    assert careful.weights[1] > papers.weights[1] > 0

@@ -55,12 +55,13 @@ class Blend:
         def touch(query: Query) -> Seeds:
             found = [seed(query) for seed in bound]
             notes = {key: value for seeds in found for key, value in seeds.notes.items()}
-            first, second = (_share_of_best(seeds.weights) for seeds in found)
+            first, second = (over_best(seeds.weights) for seeds in found)
             return Seeds(self.share * first + (1 - self.share) * second, notes=notes)
 
         return touch
 
 
-def _share_of_best(weights: Floats) -> Floats:
+def over_best(weights: Floats) -> Floats:
+    """Return the weights over the largest of them."""
     top = weights.max(initial=0)
     return weights / top if top > 0 else weights

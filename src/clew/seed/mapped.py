@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.rank import best
-from clew.graph import Graph, Query, Seeds, frozen
+from clew.graph import Floats, Graph, Mask, Query, Seeds, frozen
 from clew.seed.dense import Dense, cosines
-from clew.seed.facts import told_share
 
 
 @dataclass(frozen=True)
@@ -60,3 +59,10 @@ class MappedFacts:
             return Seeds(similar.weights, frozen(terminals, np.int32), frozen(mapped, np.int32), frozen(scores[mapped], np.float64), notes)
 
         return touch
+
+
+def told_share(weights: Floats, told: Mask, k: int) -> float:
+    """Return which share of the `k` passages most like the question facts were read from; 1 where that cannot be said."""
+    nearest = best(weights, k)
+    nearest = nearest[weights[nearest] > 0]
+    return float(told[nearest].mean()) if len(nearest) and told.any() else 1.0

@@ -1,0 +1,77 @@
+"""The question touches the graph at the facts nearest to it that it recognises, and at the passages most like it.
+
+HippoRAG 2 (arXiv 2502.14802) lets a language model say which of the nearest facts belong to the question, its recognition memory, and ranks
+by the passages alone where none does. Without a model, a fact is recognised by name: the question has to mention its subject or its
+object. The paper weighs passages by similarity times 0.05, so that their part of the walk's starts grows with the corpus, and spreads it
+over all of them; here their part is a `share`, and goes to the nearest, since facts that nobody has looked through must not outweigh these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clew.algorithms.rank import best, scaled
+from clew.algorithms.words import said
+from clew.graph import Floats, Graph, Mask, Query, Seeds, frozen
+from clew.seed.bm25 import BM25
+from clew.seed.dense import Dense, cosines
+from clew.seed.facts import entities_of
+from clew.seed.fused import Blend, ReciprocalRank, over_best
+
+
+@dataclass(frozen=True)
+class RecognisedFacts:
+    """Weights on the entities of the recognised facts and on the passages, 1 in all; terminals are those entities, best first.
+
+    Attributes:
+        top: how many facts the question is mapped to, before it is asked which of them it recognises.
+        share: of the weights, what the passages have where a fact is recognised; else they have all.
+        passages: how the passages are touched. sharpness: the power that their weights are raised to.
+    """
+
+    top: int = 5
+    share: float = 0.5
+    passages: Dense | BM25 | Blend | ReciprocalRank = Blend()
+    sharpness: float = 8.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ValueError(f"share is the passages' part of the weights, from 0 to 1; got {self.share}")
+
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        facts, passages = graph.facts, self.passages.on(graph)
+        known = facts.vectors.any(axis=1) if len(facts) else np.zeros(0, np.bool_)
+
+        def touch(query: Query) -> Seeds:
+            found = passages(query)
+            similar = _shares(over_best(found.weights) ** self.sharpness)
+            vector = query.vector if query.fact_vector is None else query.fact_vector
+            if not known.any() or vector is None or not vector.any():
+                why = "the graph has no facts with vectors" if not known.any() else "the question has no vector"
+                return Seeds(similar, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
+            scores = np.where(known, scaled(cosines(facts.vectors, vector)), 0)
+            ranked = best(scores, self.top)
+            nearest = frozen(ranked[(scores[ranked] > 0) & _recognised(graph, ranked, query.text)], np.int32)
+            if not len(nearest):
+                why = "none of the nearest facts is recognised"
+                return Seeds(similar, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
+            means, terminals = entities_of(graph, nearest, scores[nearest], self.top)
+            weights = (1 - self.share) * _shares(means) + self.share * similar
+            return Seeds(weights, terminals, nearest, frozen(scores[nearest], np.float64), found.notes)
+
+        return touch
+
+
+def _recognised(graph: Graph, facts: Any, question: str) -> Mask:
+    """Whether the question names the subject or the object of each fact."""
+    ends = np.stack([graph.facts.subjects[facts], graph.facts.objects[facts]], axis=1).tolist()
+    return frozen([any(said(graph.texts[end], question) for end in pair) for pair in ends], np.bool_)
+
+
+def _shares(weights: Floats) -> Floats:
+    total = weights.sum()
+    return weights / total if total > 0 else weights
