@@ -96,7 +96,8 @@ ENTERPRISE = Pipeline(
     order=order.ByPrize(),
 )
 
-# what typed edges promise most in the place of waves, and the bridges between the places that the question touches, edge by edge.
+# what typed edges promise most in the place of waves, and the bridges between the places that the question touches, edge by edge. The ends
+# of a bridge are read for sure, so that of two or three passages nearly all are the nearest ones, whatever the walk found.
 AGENTIC = Pipeline(
     seed.Best(5),
     (
