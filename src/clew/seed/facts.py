@@ -46,11 +46,11 @@ class LinkedFacts:
                 found = dense(query)
                 return Seeds(found.weights, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
             scores = np.where(known, scaled(cosines(facts.vectors, vector)), 0)
-            nearest = best(scores, self.top)
-            nearest = nearest[scores[nearest] > 0]
+            ranked = best(scores, self.top)
+            nearest = frozen(ranked[scores[ranked] > 0], np.int32)
             means, terminals = entities_of(graph, nearest, scores[nearest], self.top)
             weights = means + self.passage_weight * similarities(query)
-            return Seeds(weights, terminals, frozen(nearest, np.int32), frozen(scores[nearest], np.float64))
+            return Seeds(weights, terminals, nearest, frozen(scores[nearest], np.float64))
 
         def similarities(query: Query) -> Floats:
             similar = np.zeros(len(graph))
