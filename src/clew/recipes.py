@@ -96,13 +96,18 @@ ENTERPRISE = Pipeline(
     order=order.ByPrize(),
 )
 
-# what typed edges promise most in the place of waves, and the bridges between the places that the question touches, edge by edge. The ends
-# of a bridge are read for sure, so that of two or three passages nearly all are the nearest ones, whatever the walk found.
+# what typed edges promise most, farther than the waves, and the bridges between the places that the question touches, edge by edge. The
+# ends of a bridge are read for sure, so that of two or three passages nearly all are the nearest ones, whatever the walk found.
 AGENTIC = Pipeline(
     seed.Best(5),
     (
         spread.Sharpened(8.0),
-        spread.Nearby((spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500),), damping=0.85, touched=30, without=ALIKE),
+        spread.Nearby(
+            (spread.Breadth(2, 50, without=ALIKE), spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)),
+            damping=0.85,
+            touched=30,
+            without=ALIKE,
+        ),
         spread.Sharpened(0.1),
     ),
     (select.Bridges(3, max_edge=0.4, without=ALIKE), select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30, floor=0.8))),
