@@ -9,7 +9,8 @@ layer's own edges. Others take as many nodes as the community has ("nodes"), or 
 (networkx, seed 0) whose mean is highest. The question is whether another part is at least as dense and has a higher QRScore; "of the same
 nodes" asks it again of others that choose among the nodes that the search was given, not among all of the layer.
 layers: the same for entities that facts join and entities that are alike, whose searches are given what the chunks' community mentions,
-with strict and with cascade peeling.
+with strict and with cascade peeling. Others win among what is alike mostly by the entity nearest to the question, which the chunks'
+community seldom mentions: among the same nodes they hardly do.
 levels: how often each level of the fallback chain answers, and the recall where it does. sweep: k of the similarity layer. ablations: the
 paper's, and other settings. time: whole questions, render included, beside runs of igraph's PRPACK on the same graph.
 splitting: the passages, shuffled and run together ten to a document, are cut by `clew.read.Splitter` without and with `semantic`, and

@@ -127,8 +127,8 @@ def search(
     ks, *ends, means, all_rows, all_slots, steps = qpeel.search(np.array(inner.starts), np.array(inner.targets), own, most, pieces, cascade)
     all_rows, all_slots, begin, found = rows[all_rows], slots[all_slots], [0, 0, 0], dict[bytes, Community]()
     for k, mean, *end in zip(ks.tolist(), means.tolist(), *(some.tolist() for some in ends), strict=True):
-        there, edges, trace = (some[a:b] for some, a, b in zip((all_rows, all_slots, steps), begin, end, strict=True))
-        found[there.tobytes()] = Community(k, frozen(there, np.int32), edges, mean, tuple(trace.tolist()))  # of the same nodes, the closer
+        there, trace = frozen(all_rows[begin[0] : end[0]], np.int32), tuple(steps[begin[2] : end[2]].tolist())
+        found[there.tobytes()] = Community(k, there, all_slots[begin[1] : end[1]], mean, trace)  # of the same nodes, the closer
         begin = end
     if found:
         return Found("truss" if ks[-1] > 2 else "pieces", tuple(found.values()))

@@ -52,11 +52,11 @@ class DaRag:
     def on(self, graph: Graph) -> Callable[[Query, int], Context]:
         free = Pipeline(self.seed, selects=(self.communities,), order=FactsFirst(), render=self.render).on(graph)
         seed, find = self.seed.on(graph), self.communities.finder(graph)
-        everything = Subgraph(frozen(np.arange(len(graph)), np.int32))
+        everything, named = Subgraph(frozen(np.arange(len(graph)), np.int32)), repr(self)
 
         def answer(query: Query, budget: int) -> Context:
             if query.model is None or query.limit is not None:
-                return replace(free(query, budget), method=repr(self))
+                return replace(free(query, budget), method=named)
             begun = time.perf_counter()
             seeds = seed(query)
             found = find(query, seeds, everything)
@@ -69,12 +69,12 @@ class DaRag:
             if not told:
                 context = free(query, budget)
                 note = {"fallback": "the model told of no community: facts in the place of reports"}
-                return replace(context, method=repr(self), trace=(replace(step, notes={**notes, **note}), *context.trace))
+                return replace(context, method=named, trace=(replace(step, notes={**notes, **note}), *context.trace))
             wide, scores = _with(graph, told)
             stages = _Told(self, graph, wide, replace(seeds, weights=np.append(seeds.weights, scores)), found, told)
             row = Pipeline(stages, selects=(stages,), order=_ReportsFirst(len(graph)), render=self.render)
             context = row.on(wide)(query, budget)
-            return replace(context, method=repr(self), trace=(step, *context.trace))
+            return replace(context, method=named, trace=(step, *context.trace))
 
         return answer
 
