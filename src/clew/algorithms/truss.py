@@ -12,11 +12,9 @@ A truss is a set of edges, not of nodes: the graph may have further edges betwee
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from clew.graph import Graph, Links, Rows, frozen
+from clew.graph import Links, Rows, frozen
 
 
 def trussness(links: Links) -> Rows:
@@ -35,13 +33,3 @@ def trussness(links: Links) -> Rows:
     if found[0] < 0:
         raise ValueError("trusses are of undirected links: an edge came that has no way back, or leads to its own end")
     return frozen(found, np.int32)
-
-
-@dataclass(frozen=True)
-class Trussness:
-    """The part that keeps the trussness of a graph's links over chosen kinds of edge."""
-
-    kinds: tuple[str | tuple[str, float], ...] | None = None
-
-    def of(self, graph: Graph) -> Rows:
-        return trussness(graph.links(self.kinds))
