@@ -1,7 +1,7 @@
 """Louvain and Leiden beside networkx, igraph, leidenalg, scikit-network and graspologic-native.
 
     pip install networkx igraph leidenalg scikit-network graspologic-native
-    python tests/benchmarks/communities.py --sizes 10000 100000 1000000
+    python -m tests.benchmarks.communities --sizes 10000 100000 1000000
 
 igraph and leidenalg are under the GPL: they are compared with, and nothing of clew needs them. All find the communities of the same
 graph (average degree about 9, power-law degrees and community sizes, weights in (0.1, 1)) at resolution 1, one after the other in turn,
@@ -22,11 +22,11 @@ from typing import Any
 os.environ.update(OMP_NUM_THREADS="1", NUMBA_NUM_THREADS="1", RAYON_NUM_THREADS="1")
 
 import numpy as np
-from graphs import knowledge_graph
 from scipy.sparse import csr_array
 
 from clew.algorithms.communities import found, modularity
 from clew.graph import Links, Ragged
+from tests.benchmarks.graphs import knowledge_graph
 
 MOST = {"networkx Louvain": 10_000} | dict.fromkeys(
     ("leidenalg, 2", "scikit-network Louvain", "scikit-network Leiden", "igraph Louvain", "graspologic-native, 1"), 100_000

@@ -1,7 +1,7 @@
 """One whole question by the recipe `journey`, stage by stage, beside a ranking alone as HippoRAG does it.
 
     pip install igraph        # GPL: to compare with, no dependency; and clew[ann] for the approximate index
-    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python tests/benchmarks/journey.py --sizes 100000 --degree 17 --questions 15
+    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python -m tests.benchmarks.journey --sizes 100000 --degree 17 --questions 15
 
 The graph (see graphs.py) has passages of 100 tokens with vectors of 384 dimensions that are like their neighbours'. The ranking alone is a
 product of all vectors with the question (BLAS), personalised PageRank by igraph's PRPACK from every passage by its similarity, and a full
@@ -22,10 +22,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from graphs import knowledge_graph
 
 from clew import Pipeline, pipeline, recipes, seed
 from clew.graph import Edges, Graph, Query
+from tests.benchmarks.graphs import knowledge_graph
 
 WIDTH, TOKENS = 384, 100
 

@@ -1,7 +1,7 @@
 """Nearest rows by cosine: clew's approximate index beside exact search, hnswlib, usearch and faiss; recall next to time.
 
     pip install faiss-cpu usearch hnswlib      # hnswlib is built from source
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python tests/benchmarks/nearest.py --sizes 10000 100000 --width 384
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m tests.benchmarks.nearest --sizes 10000 100000 --width 384
 
 All hold the same unit rows, drawn around centres with noise of rank 64 (easier than most texts: recall here promises none elsewhere), and
 are asked the same questions one by one by one thread; medians of processor time. The recall is of the ten nearest by exact search.

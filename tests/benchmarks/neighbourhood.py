@@ -1,7 +1,7 @@
 """Breadth-first and best-first search beside rustworkx, networkx, and the same search with Python's heapq.
 
     pip install rustworkx networkx
-    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python tests/benchmarks/neighbourhood.py --sizes 10000 100000 1000000
+    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python -m tests.benchmarks.neighbourhood --sizes 10000 100000 1000000
 
 All search the same graph (see graphs.py: average degree about 9, random weights) from the same eight random nodes, in turn in one process;
 medians of processor time. The waves of two hops take every link: what is reached, and at which depth, is compared. Best-first takes 500
@@ -19,11 +19,11 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from graphs import knowledge_graph
 
 from clew.algorithms.best_first import TypedOver, best_first
 from clew.algorithms.breadth import breadth_first
 from clew.graph import Edges, Graph
+from tests.benchmarks.graphs import knowledge_graph
 
 SOURCES, TAKEN, DEPTH = 8, 500, 2
 

@@ -1,7 +1,7 @@
 """Personalised PageRank beside igraph's PRPACK, networkx, rustworkx, scikit-network and a power iteration with scipy.
 
     pip install igraph rustworkx scikit-network      # igraph is GPL: to compare with, no dependency
-    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python tests/benchmarks/pagerank.py --sizes 10000 100000 1000000 --damping 0.5 0.85
+    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python -m tests.benchmarks.pagerank --sizes 10000 100000 1000000 --damping 0.5 0.85
 
 All walk the same graph (see graphs.py: average degree about 9, random weights) from the same ten random nodes, in turn in one process;
 medians of processor time. The error is the L1 distance to a solution of 1e-13; who can be told one is asked for 1e-6.
@@ -16,12 +16,12 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from graphs import knowledge_graph
 from scipy.sparse import csr_array, diags_array
 
 from clew.algorithms.pagerank import Walk, pagerank, pageranks, walk
 from clew.algorithms.rank import best
 from clew.algorithms.top_pagerank import Top, top_pagerank
+from tests.benchmarks.graphs import knowledge_graph
 
 ERROR, SEEDS = 1e-6, 10
 MOST_NETWORKX, MOST_RUSTWORKX = 100_000, 100_000  # nodes
