@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.communities import METHODS, Communities, communities, modularity
+from clew.algorithms.communities import METHODS, Communities, communities, followed, modularity
 from clew.graph import Edges, Graph, Written, extended
 
 
@@ -156,6 +156,15 @@ def test_the_part_follows_chosen_kinds_in_both_directions_and_leaves_made_texts_
     written = Written(("r",), ("report",), ("all",), [[0, 5]], edges=Edges.of("tie", [6, 6, 6], [0, 3, 5]))
     longer = extended(graph, written).part(Communities(("tie",)))
     assert longer.levels[0].tolist() == [0, 0, 0, 1, 2, 2, 3]
+
+
+def test_new_nodes_follow_their_neighbours():
+    #  0-1-2  3-4   5: to 2 (weak) and 3 (strong); 6: to 5 alone; 7-8: to none that is known; 9: alone
+    links = links_of(10, [(0, 1), (1, 2), (3, 4), (2, 5), (3, 5), (5, 6), (7, 8)], [1, 1, 1, 0.2, 0.9, 1, 1])
+    old = [4, 4, 4, 2, 2, -1, -1, -1, -1, -1]
+    assert followed(links, old).tolist() == [4, 4, 4, 2, 2, 2, 2, 5, 5, 6]
+    assert followed(links, old[:5] + [0] * 5).tolist() == old[:5] + [0] * 5
+    assert followed(links, [-1] * 10).max() == 2
 
 
 @pytest.mark.parametrize(

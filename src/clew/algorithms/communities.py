@@ -98,6 +98,49 @@ def modularity(links: Links, number: Any, resolution: float = 1.0) -> float:
     return float(inside / total - resolution * np.square(strengths / total).sum())
 
 
+def followed(links: Links, number: Any) -> Rows:
+    """Return int32 [n]: communities of an older graph, and those of its new nodes by their neighbours' labels.
+
+    The unlabelled node with the most weight to labelled ones goes first, to the label it has most weight to (ties: lower row, lower
+    label); one that no label reaches becomes the first of a new community. Raghavan, Albert and Kumara, Phys. Rev. E 76 (2007) 036106.
+
+    Args:
+        number: int [n], the old community of each node, or -1 for a new one.
+    """
+    from heapq import heappop, heappush
+
+    label = np.array(number, np.int32)
+    to: dict[int, dict[int, float]] = {row: {} for row in np.flatnonzero(label < 0).tolist()}
+    heap: list[tuple[float, int]] = []
+    reached = dict.fromkeys(to, 0.0)
+
+    def told(row: int, other: int, weight: float) -> None:
+        """Row hears the label of its neighbour."""
+        to[row][int(label[other])] = to[row].get(int(label[other]), 0.0) + weight
+        reached[row] += weight
+        heappush(heap, (-round(reached[row], 9), row))
+
+    for row in to:
+        for slot in range(links.starts[row], links.starts[row + 1]):
+            if label[links.targets[slot]] >= 0:
+                told(row, int(links.targets[slot]), float(links.weights[slot]))
+    fresh, waiting = int(label.max(initial=-1)) + 1, iter(list(to))
+    while to:
+        if heap:
+            weight, row = heappop(heap)
+            if row not in to or weight != -round(reached[row], 9):
+                continue
+            label[row] = min(to[row], key=lambda one: (-round(to[row][one], 9), one))
+        else:
+            row = next(row for row in waiting if row in to)
+            label[row], fresh = fresh, fresh + 1
+        del to[row]
+        for slot in range(links.starts[row], links.starts[row + 1]):
+            if (other := int(links.targets[slot])) in to:
+                told(other, row, float(links.weights[slot]))
+    return frozen(label, np.int32)
+
+
 def found(
     starts: Any, targets: Any, weights: Any, resolution: float, method: str, iterations: int | None, seed: int | None
 ) -> list[Number]:
