@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from clew.graph import Floats, Graph, Rows, Vectors
 
 HINT = "approximate search needs faiss: pip install 'clew[ann]'"
+DECIMALS = 6  # what float32 products are good for: nearer to each other than that is equally near
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,13 @@ class Neighbours:
         self.how = how
         self.rows: NDArray[np.int64] = np.zeros(0, np.int64)
         self.deleted: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self._left = 0  # how many there are that are not deleted
+        self._bits: NDArray[np.uint8] | None = None  # which these are, once any is deleted
         self._index = _faiss().IndexHNSWFlat(width, how.m, _faiss().METRIC_INNER_PRODUCT)
         self._index.hnsw.efConstruction = how.ef_construction
 
     def __len__(self) -> int:
-        return int((~self.deleted).sum())
+        return self._left
 
     def add(self, vectors: Vectors, rows: Any) -> None:
         """Add unit vectors [k, d] under these numbers; those of zeros have no neighbours and are left out.
@@ -82,14 +86,18 @@ class Neighbours:
         with _one_thread():
             self._index.add(vectors[some])
         self.rows = np.concatenate([self.rows, rows[some]])
-        self.deleted = np.concatenate([self.deleted, np.zeros(int(some.sum()), np.bool_)])
+        self._are_deleted(np.concatenate([self.deleted, np.zeros(int(some.sum()), np.bool_)]))
 
     def delete(self, rows: Any) -> None:
         """Delete rows by their numbers; those that are not there raise ValueError, and nothing is deleted."""
         gone = np.isin(self.rows, np.asarray(rows, np.int64)) & ~self.deleted
         if gone.sum() < len(np.unique(rows)):
             raise ValueError("some of the rows to delete are not in the index")
-        self.deleted = self.deleted | gone
+        self._are_deleted(self.deleted | gone)
+
+    def _are_deleted(self, deleted: NDArray[np.bool_]) -> None:
+        self.deleted, self._left = deleted, int((~deleted).sum())
+        self._bits = np.packbits(~deleted, bitorder="little") if self._left < len(deleted) else None
 
     def compacted(self) -> Neighbours:
         """Return an index made anew of what is not deleted."""
@@ -108,18 +116,19 @@ class Neighbours:
 
         `ef` is the number of candidates for this search, never below k; by default that of the index.
         """
-        faiss = _faiss()
-        k = min(k, len(self))
+        k = min(k, self._left)
         if k < 1 or not vector.any():
             return np.zeros(0, np.int32), np.zeros(0)
-        how: dict[str, Any] = {"efSearch": max(ef or self.how.ef_search, k)}
-        if self.deleted.any():
-            how["sel"] = faiss.IDSelectorBitmap(np.packbits(~self.deleted, bitorder="little"))
-        cosines, places = self._index.search(np.ascontiguousarray(vector, np.float32)[None], k, params=faiss.SearchParametersHNSW(**how))
-        found, near = places[0][places[0] >= 0], cosines[0][places[0] >= 0].astype(np.float64)
-        rows = self.rows[found]
-        order = np.lexsort((rows, -np.round(near, 6)))
-        return rows[order].astype(np.int32), np.minimum(near[order], 1.0)
+        how = _parameters(max(ef or self.how.ef_search, k)) if self._bits is None else _among(self._bits, max(ef or self.how.ef_search, k))
+        cosines, places = self._index.search(np.ascontiguousarray(vector, np.float32)[None], k, params=how)
+        near, found = cosines[0].astype(np.float64), places[0]
+        if found[-1] < 0:  # fewer than were wanted could be reached
+            near, found = near[found >= 0], found[found >= 0]
+        rows = self.rows[found].astype(np.int32)
+        if (near[:-1] - near[1:] < 2 * 10.0**-DECIMALS).any():  # else they come in their order
+            order = np.lexsort((rows, -np.round(near, DECIMALS)))
+            rows, near = rows[order], near[order]
+        return rows, np.minimum(near, 1.0)
 
 
 def recall(
@@ -171,6 +180,16 @@ def _faiss() -> Any:
     except ImportError as error:
         raise ImportError(HINT) from error
     return faiss
+
+
+@lru_cache(64)
+def _parameters(ef: int) -> Any:
+    return _faiss().SearchParametersHNSW(efSearch=ef)
+
+
+def _among(bits: NDArray[np.uint8], ef: int) -> Any:
+    faiss = _faiss()
+    return faiss.SearchParametersHNSW(efSearch=ef, sel=faiss.IDSelectorBitmap(bits))
 
 
 @contextmanager
