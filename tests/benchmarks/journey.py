@@ -79,7 +79,7 @@ def methods(approximate: bool) -> dict[str, Pipeline]:
     if approximate:
         from clew.algorithms.hnsw import HNSW
 
-        found["journey, approximate index"] = replace(journey, seed=seed.Dense(index=HNSW()))
+        found["journey, approximate index"] = replace(journey, seed=seed.Best(journey.seed.k, seed.Dense(index=HNSW())))
     return found
 
 
@@ -102,7 +102,7 @@ def measured(n: int, given: argparse.Namespace) -> None:
     pipeline.time = SimpleNamespace(perf_counter=process_time)  # the trace's clock too is the processor's
     graph = graph_of(n, given.degree)
     questions = asked(graph, given.questions)
-    answers, times, steps = {}, {}, {}
+    answers, times, steps, read = {}, {}, {}, {}
     for name, method in methods(not given.no_index).items():
         begun = perf_counter()
         answers[name] = method.on(graph)
@@ -119,16 +119,21 @@ def measured(n: int, given: argparse.Namespace) -> None:
             context = answer(Query("?", question), given.budget)
             whole = 1000 * (process_time() - begun)
             times.setdefault(name, []).append(whole)
+            read.setdefault(name, []).append({item.id for item in context.items})
             told = [(step.stage.partition("(")[0], 1000 * step.seconds) for step in context.trace]
-            for stage, spent in [*told, ("the rest: render, ways, ties", whole - sum(spent for _, spent in told))]:
-                steps.setdefault((name, stage), []).append(spent)
+            for place, (stage, spent) in enumerate([*told, ("the rest: render, ways, ties", whole - sum(spent for _, spent in told))]):
+                steps.setdefault((name, place, stage), []).append(spent)
     print(f"\n{n:,} nodes, {len(graph.edges):,} edges\n\n| | ms | times faster |\n| --- | ---: | ---: |")
     base = statistics.median(times["ranking alone"]) if ranking is not None else float("nan")
     for name, spent in times.items():
         print(f"| {name} | {statistics.median(spent):.1f} | {base / statistics.median(spent):.1f} |")
     print("\n| | stage | ms |\n| --- | --- | ---: |")
-    for (name, stage), spent in steps.items():
+    for (name, _, stage), spent in steps.items():
         print(f"| {name} | {stage} | {statistics.median(spent):.2f} |")
+    for name, found in read.items():
+        shared = [len(own & other) / max(len(own | other), 1) for own, other in zip(read["journey"], found, strict=True)]
+        if name != "journey":
+            print(f"\n{name}: {shared.count(1.0)} of {len(shared)} contexts hold the same items, {statistics.mean(shared):.3f} in common")
     tracemalloc.start()
     answers["journey"](Query("?", questions[0]), given.budget)
     added = tracemalloc.get_traced_memory()[1] / 2**20

@@ -3,8 +3,8 @@
 A forward push moves mass from the seeds along the links until bounds on what is not yet moved prove which k rows are the best: what a
 residual r can still bring a row u is at most min(|r|_1, max_v (r_v / s_v) * s_u) on an undirected graph with strengths s, and |r|_1 on
 a directed one. Where the work on this passes a share of the links, the whole vector is solved for from the residual, by the linearity
-x(reset) = estimate + x(residual). Rows whose scores are equal to nine decimals tie, and the lower one wins, as everywhere: a tie at
-the border cannot be proven by bounds, and is decided by the very vector that `pagerank` gives. So the set is always the full solve's.
+x(reset) = estimate + x(residual). Rows whose scores are equal as `rank.best` rounds them tie, and the lower one wins, as everywhere: a tie
+at the border cannot be proven by bounds, and is decided by the very vector that `pagerank` gives. So the set is always the full solve's.
 
 Andersen, Chung and Lang, FOCS 2006, "Local graph partitioning using PageRank vectors" (the push); Lofgren, Banerjee and Goel, KDD 2014.
 """
@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.pagerank import Walk, check, pagerank, solved
-from clew.algorithms.rank import DECIMALS, best
+from clew.algorithms.rank import DECIMALS, best, decimals
 from clew.graph import Floats, Rows, frozen
 
 TOLERANCE = 1e-10  # of the full vector that the set is that of
-MARGIN = 2 * 10.0**-DECIMALS  # scores that differ by more than this differ to nine decimals, the full solve's error included
+MARGIN = 2 * 10.0**-DECIMALS  # of scores that sum to 1: those that differ by more do not tie, the full solve's error included
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def top_pagerank(walk: Walk, reset: Floats, k: int, damping: float = 0.5, *, acc
     total, sure = float(estimate.sum()) + left, (1 - damping) * left  # on a directed walk mass may still be lost at a node without links
     scores, rows = low[chosen] / total, walk.order[touched[chosen]]
     error = float((high if walk.symmetric else high + (low[chosen] + high) * (left - sure) / (total - left + sure)).max()) / total
-    order = np.lexsort((rows, -np.round(scores, DECIMALS)))
+    order = np.lexsort((rows, -np.rint(scores * 10.0 ** decimals(float(scores.max())))))
     return Top(frozen(rows[order], np.int32), frozen(scores[order], np.float64), error, "push", int(work))
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from clew.graph import Floats, Graph, Query, Seeds
 
 
@@ -29,6 +31,10 @@ class Sharpened:
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             top = prizes.max(initial=0)
-            return (prizes / top) ** self.sharpness if top > 0 else prizes
+            if not top > 0:
+                return prizes
+            some, sharpened = prizes != 0, np.zeros(len(prizes))  # a power takes its time, and most have no prize
+            sharpened[some] = (prizes[some] / top) ** self.sharpness
+            return sharpened
 
         return spread
