@@ -170,3 +170,18 @@ def test_facts_of_a_few_passages_count_by_their_share_of_the_nearest(embed):
     found = none(Query("Ben grew up in Corfu.", np.float32(embed(["Ben grew up in Corfu."])[0])))
     assert len(found.facts) == 0
     assert "mapped to none of the facts" in found.notes["fallback"]
+
+
+def test_the_question_is_mapped_to_facts_that_what_it_names_leads_to_and_passages_weigh_by_their_power(index):
+    vector = np.float32(index.embedder.question(QUESTION))
+    query = Query("What did anna do?", vector)
+    every, named = (MappedFacts(top=9, recognised=only).on(index.graph)(query) for only in (False, True))
+    ends = [{index.graph.texts[row] for row in pair} for pair in zip(index.graph.facts.subjects, index.graph.facts.objects, strict=True)]
+    assert named.facts.tolist() == [fact for fact in every.facts.tolist() if not ends[fact] & {"Dogs"}], "from Anna a way leads to the sea"
+    assert 0 < len(named.facts) < len(every.facts)
+    sharp = MappedFacts(sharpness=3.0).on(index.graph)(query).weights
+    assert sharp == pytest.approx((every.weights / every.weights.max()) ** 3)
+    nobody = MappedFacts(recognised=True).on(index.graph)(Query("Who?", vector))
+    assert not len(nobody.facts)
+    assert index.graph.kinds[nobody.terminals[0]] == "passage"
+    assert "mapped to none" in nobody.notes["fallback"]

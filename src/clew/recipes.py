@@ -20,7 +20,7 @@ FUSED = Pipeline(seed.Blend(), selects=(select.Top(),), order=order.ByPrize())
 # Near to the question, and unlike what is read already.
 MMR = Pipeline(seed.Dense(), selects=(select.MMR(),), order=order.ByPrize())
 
-# A walk over facts, entities and passages that starts at the facts nearest to the question that it names, and at the passages like it
+# A walk over facts, entities and passages that starts at the near facts that what the question names leads to, and at the passages like it
 # (HippoRAG 2, arXiv 2502.14802; its own start, for facts that a language model has looked through, is `seed.LinkedFacts`).
 HIPPORAG = Pipeline(
     seed.RecognisedFacts(),
@@ -29,13 +29,15 @@ HIPPORAG = Pipeline(
     order=order.ByPrize(),
 )
 
-# The facts nearest to the question, joined by a tree of least cost and grown by influence, then the passages by influence (AGRAG, arXiv
-# 2511.05549); links between passages count a tenth beside facts, and are what there is to follow where there are none.
+# The near facts that what the question names leads to, joined by a tree of least cost and grown by influence, then the passages by
+# influence, those like the question counting as much as the facts (AGRAG, arXiv 2511.05549); links between passages count a tenth beside
+# facts, and are what there is to follow where there are none.
 AGRAG = Pipeline(
-    seed.MappedFacts(passages=2),
+    seed.MappedFacts(recognised=True, touched=seed.Blend(), sharpness=8.0),
     (
         spread.Influence(
             passage_mode="reset",
+            factor=1.0,
             kinds=("fact", "mentions", "synonym", ("shared", 0.1), ("similar", 0.1), ("next", 0.1), ("contains", 0.1), ("hyperlink", 0.1)),
             weighted=True,
         ),
@@ -64,7 +66,7 @@ KURISU = Pipeline(
 # The community around the question among chunks that relations join, in it the communities of entities, the facts that tell of these and
 # the chunks; with a language model, its reports on them (DA-RAG, arXiv 2602.08545). Peeled node by node, real chunks leave loose and large
 # communities; with the cascade hardly any other part of the graph is as dense and nearer to the question.
-DA_RAG = DaRag(select.Communities(cascade=True, lead=1.2))
+DA_RAG = DaRag(select.Communities(cascade=True, lead=1.2, touched=10))
 
 # What the presets follow are links that are read in the documents, not those that likeness of vectors makes: the seeds have compared these
 # vectors with the question already, and a walk over such links leads to where many passages are alike. Without any other link they read

@@ -1,6 +1,7 @@
 """The question is mapped to the facts most like it, and their subjects and objects are what must be joined.
 
-AGRAG (arXiv 2511.05549), fact linking, without the language model that its authors let filter the facts.
+AGRAG (arXiv 2511.05549), fact linking. Its authors let a language model filter the facts; `recognised` keeps, without one, those that
+what the question names leads to.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import numpy as np
 
 from clew.algorithms.rank import best
 from clew.graph import Floats, Graph, Mask, Query, Seeds, frozen
+from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense, cosines
+from clew.seed.fused import Blend, ReciprocalRank, over_best
+from clew.seed.recognised import named
 
 
 @dataclass(frozen=True)
@@ -27,36 +31,41 @@ class MappedFacts:
     Attributes:
         top: how many facts the question is mapped to; only facts with a positive cosine count.
         passages: how many passages are terminals too.
-        kinds: the kinds of node that count as passages.
+        recognised: map the question only to facts that what it names leads to: see `clew.seed.recognised.named`.
+        touched: how the passages are touched. sharpness: the power that their weights are raised to.
     """
 
     top: int = 5
     passages: int = 0
-    kinds: tuple[str, ...] = ("passage",)
+    recognised: bool = False
+    touched: Dense | BM25 | Blend | ReciprocalRank = Dense()
+    sharpness: float = 1.0
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
-        facts, dense = graph.facts, Dense(self.kinds).on(graph)
+        facts, touched = graph.facts, self.touched.on(graph)
         known, told = bool(facts.vectors.any()), np.zeros(len(graph), np.bool_)
         told[facts.read_from.values] = True
 
         def touch(query: Query) -> Seeds:
-            similar = dense(query)
+            similar = touched(query)
+            weights = over_best(similar.weights) ** self.sharpness if self.sharpness != 1 else similar.weights
             vector = query.vector if query.fact_vector is None else query.fact_vector
             notes: dict[str, Any] = dict(similar.notes)
             scores = np.maximum(cosines(facts.vectors, vector), 0) if known and vector is not None else np.zeros(len(facts))
-            share = told_share(similar.weights, told, 2 * self.top)
+            share = told_share(weights, told, 2 * self.top)
             if len(facts) and share < 1:
                 notes["told"] = share
             mapped = best(scores, round(self.top * share))
             mapped = mapped[np.round(scores[mapped], 9) > 0]
+            mapped = mapped[named(graph, mapped, query.text)] if self.recognised else mapped
             ends = np.stack([facts.subjects[mapped], facts.objects[mapped]], axis=1).reshape(-1).tolist() if len(mapped) else []
             if not ends:
                 why = "the question is mapped to none of the facts" if len(facts) else "the graph has no facts"
                 notes["fallback"] = "; ".join([*([notes["fallback"]] if "fallback" in notes else []), f"{why}: passages are joined"])
-            ranked = best(similar.weights, self.passages if ends else self.top)
-            nearest = ranked[similar.weights[ranked] > 0].tolist()
+            ranked = best(weights, self.passages if ends else self.top)
+            nearest = ranked[weights[ranked] > 0].tolist()
             terminals = list(dict.fromkeys([*ends, *nearest]))
-            return Seeds(similar.weights, frozen(terminals, np.int32), frozen(mapped, np.int32), frozen(scores[mapped], np.float64), notes)
+            return Seeds(weights, frozen(terminals, np.int32), frozen(mapped, np.int32), frozen(scores[mapped], np.float64), notes)
 
         return touch
 

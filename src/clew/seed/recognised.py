@@ -1,9 +1,10 @@
 """The question touches the graph at the facts nearest to it that it recognises, and at the passages most like it.
 
 HippoRAG 2 (arXiv 2502.14802) lets a language model say which of the nearest facts belong to the question, its recognition memory, and ranks
-by the passages alone where none does. Without a model, a fact is recognised by name: the question has to mention its subject or its
-object. The paper weighs passages by similarity times 0.05, so that their part of the walk's starts grows with the corpus, and spreads it
-over all of them; here their part is a `share`, and goes to the nearest, since facts that nobody has looked through must not outweigh these.
+by the passages alone where none does. Without a model, a fact is recognised by name: the question mentions its subject or its object, or
+those of a near fact that leads there. The paper weighs passages by similarity times 0.05, so that their part of the walk's starts grows
+with the corpus, and spreads it over all of them; here their part is a `share`, and goes to the nearest, since facts that nobody has looked
+through must not outweigh these.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class RecognisedFacts:
                 return Seeds(similar, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
             scores = np.where(known, scaled(cosines(facts.vectors, vector)), 0)
             ranked = best(scores, self.top)
-            nearest = frozen(ranked[(scores[ranked] > 0) & _recognised(graph, ranked, query.text)], np.int32)
+            nearest = frozen(ranked[(scores[ranked] > 0) & named(graph, ranked, query.text)], np.int32)
             if not len(nearest):
                 why = "none of the nearest facts is recognised"
                 return Seeds(similar, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
@@ -66,10 +67,13 @@ class RecognisedFacts:
         return touch
 
 
-def _recognised(graph: Graph, facts: Any, question: str) -> Mask:
-    """Whether the question names the subject or the object of each fact."""
-    ends = np.stack([graph.facts.subjects[facts], graph.facts.objects[facts]], axis=1).tolist()
-    return frozen([any(said(graph.texts[end], question) for end in pair) for pair in ends], np.bool_)
+def named(graph: Graph, facts: Any, question: str) -> Mask:
+    """Return whether the question names the subject or the object of each fact, or one that it names leads there by a shared end."""
+    ends = [set(pair) for pair in np.stack([graph.facts.subjects[facts], graph.facts.objects[facts]], axis=1).tolist()]
+    known = {end for pair in ends for end in pair if said(graph.texts[end], question)}
+    while more := {end for pair in ends if pair & known for end in pair} - known:
+        known |= more
+    return frozen([bool(pair & known) for pair in ends], np.bool_)
 
 
 def _shares(weights: Floats) -> Floats:
