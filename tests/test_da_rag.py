@@ -118,6 +118,23 @@ def test_a_question_that_nothing_is_like_has_no_communities_and_says_so(embed):
     assert "fallback" in notes_of(context)
 
 
+def test_a_layer_without_nodes_is_said_to_be_empty(embed):
+    notes = notes_of(indexed([[], [], []], embed).ask(QUESTION, recipe="da_rag"))
+    assert notes["levels"] == {"chunks": "nearest", "facts": "empty", "alike": "empty"}
+    assert "alike: empty" in notes["fallback"]
+
+
+def test_the_entities_most_like_the_question_are_looked_at_though_no_chunk_of_the_community_mentions_them(embed):
+    like = ["who knows Anna", "Anna who knows", "knows who Anna"]
+    index = indexed([*CLIQUE, knows(*combinations(like, 2))], embed)
+    graph, query = index.graph, Query(QUESTION, np.float32(embed([QUESTION])[0]))
+    everything = Subgraph(frozen(np.arange(len(graph)), np.int32))
+    for touched in (0, 3):
+        found = Communities(touched=touched).finder(graph)(query, Dense().on(graph)(query), everything)
+        looked_at = {graph.texts[row] for one in found if one.layer == "facts" for row in one.community.rows.tolist()}
+        assert (looked_at >= set(like)) == bool(touched)
+
+
 def test_equal_similarities_and_zero_ones(embed):
     edges = np.array(list(combinations(range(8), 2)), np.int32)
     for vector in ([0.6, 0.8], [1.0, 0.0]):

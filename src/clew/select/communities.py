@@ -57,6 +57,8 @@ class Communities:
         near: look for the chunks' community among so many that are most like the question; None for all, as the paper does, where
             peeling ends at hundreds of chunks that no single one of which may leave.
         most: the largest k. cascade: let nodes take others with them, to small communities of higher mean.
+        touched: look also among so many entities that the `near` chunks mention, those most like the question. Without them the nearest
+            entity is often left out, and what is around it is as dense as what is found, and nearer; 0: without, as the paper.
         pieces, nearest: without triangles, the nodes of a connected piece; without a piece, how many of the nearest nodes.
         k_neighbor: how many nearest names an entity is joined to in the similarity layer.
         hub_cap, min_support, shared: of the chunk layer, see `clew.link.Related`.
@@ -71,6 +73,7 @@ class Communities:
     near: int | None = 60
     most: int = 8
     cascade: bool = False
+    touched: int = 0
     pieces: int = 5
     nearest: int = 10
     k_neighbor: int = 5
@@ -113,20 +116,25 @@ class Communities:
             worth = np.zeros(len(graph))
             rows = chunks.rows[offered[chunks.rows]]
             given = query.given is not None
-            worth[rows] = seeds.weights[rows] if given else similarities(graph.vectors[speaker[rows]], query.vector)
+            worth[rows] = seeds.weights[rows] if given else similarities(_taken(graph.vectors, speaker[rows]), query.vector)
             rows = rows[worth[rows] > 0]
             found, work = list[Candidate](), frozen([], np.int32)
             if self.chunk_layer:
                 found = self._in(graph, CHUNKS, chunks, rows, worth, self.near)
                 inside = np.unique(np.concatenate([c.community.rows for c in found])) if found else rows[best(worth[rows], self.nearest)]
                 work = mentioned.take(inside).values
+                if self.touched:
+                    about = np.unique(mentioned.take(rows[best(worth[rows], self.near)]).values)
+                    about = about[offered[about]]
+                    like = similarities(graph.vectors[about], query.vector)
+                    work = np.concatenate([work, about[best(like, self.touched)]])
             else:
                 work = graph.rows("entity")
             work = np.unique(work[offered[work]]).astype(np.int32)
             worth[work] = similarities(graph.vectors[work], query.vector)
             for name, layer in fine.items():
                 found += self._in(graph, name, layer, work, worth, None if self.chunk_layer else self.near)
-            return [self._told(graph, query, facts, worth, one) for one in found]
+            return _told(graph, query, facts, worth, found)
 
         return find
 
@@ -146,28 +154,6 @@ class Communities:
         none = frozen([], np.int32)
         scores = [(c.mean - mean) * np.sqrt(len(c)) / deviation if deviation > 1e-9 else np.sqrt(len(c)) for c in found.communities]
         return [Candidate(name, found.level, c, float(s), none, 0) for c, s in zip(found.communities, scores, strict=True)]
-
-    def _told(self, graph: Graph, query: Query, facts: Layer, worth: Floats, one: Candidate) -> Candidate:
-        """The candidate with the facts that tell of it: each entity's best, then those of its truss, by likeness to the question."""
-        if one.layer == CHUNKS:
-            return one
-        rows, links = one.community.rows, facts.links
-        ranges = [np.arange(links.starts[row], links.starts[row + 1]) for row in rows.tolist()]
-        around = np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
-        own = links.edges.take(one.community.slots if one.layer == FACTS else np.zeros(0, np.int64)).values
-        slots = links.edges.take(around)
-        edges, owner = slots.values, np.repeat(np.repeat(rows, [len(r) for r in ranges]), slots.lengths)
-        vector = query.vector if query.fact_vector is None else query.fact_vector
-        like = np.round(similarities(graph.facts.vectors[graph.edges.facts[edges]], vector), 9)
-        place = np.lexsort((edges, -like, owner))
-        first = place[np.flatnonzero(np.diff(owner[place], prepend=-1))]
-        first = first[np.lexsort((owner[first], -worth[owner[first]]))]
-        likeness = dict(zip(edges.tolist(), like.tolist(), strict=True))
-        inner = sorted(set(own.tolist()), key=lambda edge: (-likeness[edge], edge))
-        said: dict[int, int] = {}
-        for edge in [*edges[first].tolist(), *inner]:
-            said.setdefault(int(graph.edges.facts[edge]), edge)
-        return replace(one, edges=frozen(list(said.values()), np.int32))
 
     def packed(self, graph: Graph, found: list[Candidate], budget: int) -> list[Candidate]:
         """Return the candidates, kept by falling score while the facts that they add fit in the room of all reports.
@@ -220,13 +206,60 @@ class Communities:
         led = prizes.copy()
         led[ranked] *= self.lead or 1.0
         chosen = evidence(graph, query, seeds, led, candidates, budget, joined, fact_share=share, tree_first=self.lead is None)
-        levels = {one.layer: one.level for one in packed}
+        wanted = [CHUNKS] * self.chunk_layer + [FACTS] + [ALIKE] * self.similarity_layer
+        levels = dict.fromkeys(wanted, "empty") | {one.layer: one.level for one in packed}
         trace: dict[str, Any] = {
             "levels": levels,
             **{layer: [one.said() for one in packed if one.layer == layer] for layer in levels},
             **chosen.trace,
         }
         lower = [f"{layer}: {level}" for layer, level in levels.items() if level not in ("truss", "one hop")]
-        if lower or not packed:
-            trace["fallback"] = f"no truss among {', '.join(lower)}" if lower else "no communities: the passages by prize"
+        if lower:
+            trace["fallback"] = f"no truss among {', '.join(lower)}" if packed else "no communities: the passages by prize"
         return replace(chosen, trace=trace)
+
+
+def _told(graph: Graph, query: Query, facts: Layer, worth: Floats, found: list[Candidate]) -> list[Candidate]:
+    """The candidates with the facts that tell of them: each entity's best, then those of its truss, by likeness to the question."""
+    wanted = [one.community.rows for one in found if one.layer != CHUNKS]
+    if not wanted:
+        return found
+    rows, links = np.unique(np.concatenate(wanted)), facts.links
+    slots = links.edges.take(_ranges(links.starts[rows], links.starts[rows + 1]))
+    edges = slots.values
+    owner = np.repeat(np.repeat(rows, links.starts[rows + 1] - links.starts[rows]), slots.lengths)
+    vector = query.vector if query.fact_vector is None else query.fact_vector
+    like = np.round(similarities(graph.facts.vectors[graph.edges.facts[edges]], vector), 9)
+    place = np.lexsort((edges, -like, owner))
+    first = place[np.flatnonzero(np.diff(owner[place], prepend=-1))]
+    best_of = dict(zip(owner[first].tolist(), edges[first].tolist(), strict=True))
+    likeness = dict(zip(edges.tolist(), like.tolist(), strict=True))
+    fact_of = dict(zip(edges.tolist(), graph.edges.facts[edges].tolist(), strict=True))
+    near = dict(zip(rows.tolist(), worth[rows].tolist(), strict=True))
+    told = list[Candidate]()
+    for one in found:
+        if one.layer == CHUNKS:
+            told.append(one)
+            continue
+        ranked = sorted(one.community.rows.tolist(), key=lambda row: (-near[row], row))
+        own = links.edges.take(one.community.slots).values.tolist() if one.layer == FACTS else []
+        inner = sorted(set(own), key=lambda edge: (-likeness[edge], edge))
+        said: dict[int, int] = {}
+        for edge in [*(best_of[row] for row in ranked if row in best_of), *inner]:
+            said.setdefault(fact_of[edge], edge)
+        told.append(replace(one, edges=frozen(list(said.values()), np.int32)))
+    return told
+
+
+def _ranges(begins: Any, ends: Any) -> Any:
+    """The numbers from each begin up to its end, one range after another."""
+    lengths = ends - begins
+    behind = np.cumsum(lengths)
+    return np.arange(behind[-1] if len(behind) else 0) + np.repeat(ends - behind, lengths)
+
+
+def _taken(vectors: Any, rows: Any) -> Any:
+    """The vectors of some rows, without a copy where these are consecutive, as they are where passages were read first."""
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
+        return vectors[rows[0] : rows[-1] + 1]
+    return vectors[rows]
