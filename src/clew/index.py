@@ -198,7 +198,10 @@ class Index:
         return replace(self, graph=graph, writers=(*self.writers, *writers), failed=(*self.failed, *failed))
 
     def learn(self, context: Context, *, rate: float = 1.0, decay: float = 0.05) -> Index:
-        """Return the index with edges stronger or weaker as a context of "kurisu" says; see `clew.learned.Learned.after`."""
+        """Return the index with what a context of "kurisu" taught: edges stronger or weaker, links it made and went over kept.
+
+        Args: as in `clew.learned.Learned.after`.
+        """
         learned = self.learned.after(context, self.graph, rate, decay)
         return replace(self, graph=learned.on(self.graph)[0], learned=learned)
 
