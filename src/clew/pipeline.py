@@ -132,13 +132,14 @@ def _printed(
         over = _count(graph, pieces) - budget
     if dropped and not len(reading):
         raise BudgetError(_too_small(asked, budget, dropped))
-    return _context(asked, reading, pieces, chosen, filled, dropped, budget, bound, trace)
+    return _context(asked, reading, pieces, budget + over, chosen, filled, dropped, budget, bound, trace)
 
 
 def _context(
     asked: _Asked,
     reading: Reading,
     pieces: list[str],
+    tokens: int,
     chosen: Subgraph,
     filled: frozenset[int],
     dropped: list[Dropped],
@@ -156,10 +157,10 @@ def _context(
     for node, fact, piece, score in zip(
         reading.nodes.tolist(), reading.facts.tolist(), pieces, asked.scores(reading).tolist(), strict=True
     ):
-        tokens = graph.count(piece)
+        costs = graph.count(piece)
         if node < 0:
             text = graph.facts.texts[fact]
-            items.append(Item(f"fact:{text}", text, score, "fact", "fact", tokens, why=why_fact[fact]))
+            items.append(Item(f"fact:{text}", text, score, "fact", "fact", costs, why=why_fact[fact]))
             continue
         owner, (start, end) = int(graph.documents[node]), graph.spans[node].tolist()
         items.append(
@@ -169,7 +170,7 @@ def _context(
                 score,
                 role_of(node, seeds, chosen, graph.kinds[node], filled),
                 graph.kinds[node],
-                tokens,
+                costs,
                 document=graph.ids[owner] if owner >= 0 else None,
                 heading=heading_of(graph, node),
                 span=(start, end) if owner >= 0 else None,
@@ -182,7 +183,7 @@ def _context(
     return Context(
         items=tuple(items),
         text="\n".join(pieces),
-        tokens=_count(graph, pieces),
+        tokens=tokens,
         budget=None if budget == UNLIMITED else budget,
         question=asked.query.text,
         method=repr(asked.method),
