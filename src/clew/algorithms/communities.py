@@ -148,9 +148,9 @@ def found(
     from clew.algorithms.kernels import communities as kernel
 
     # Plain arrays, as read-only ones would compile the loops anew.
-    base = (np.array(starts, np.int64), np.array(targets).astype(np.uint32), np.array(weights, np.float64))
+    base = (np.array(starts).astype(np.uint64), np.array(targets).astype(np.uint32), np.array(weights, np.float64))
     n = len(base[0]) - 1
-    strengths = np.bincount(np.repeat(np.arange(n), np.diff(base[0])), weights=base[2], minlength=n).astype(np.float64)
+    strengths = np.bincount(np.repeat(np.arange(n), np.diff(starts)), weights=base[2], minlength=n).astype(np.float64)
     alone: Number = np.arange(n, dtype=np.uint32)
     if not np.allclose(np.bincount(base[1], weights=base[2], minlength=n), strengths):
         raise ValueError("communities are of undirected links: what comes into a node has another weight than what goes out of it")

@@ -1,6 +1,6 @@
 """Compiled loops of Louvain and Leiden over compressed rows of an undirected weighted graph, in float64.
 
-`starts` is int64 [n + 1], `targets` uint32 [m] (unsigned, so that no index is looked at for its sign), `weights` float64 [m], > 0, both
+`starts` is uint64 [n + 1], `targets` uint32 [m] (unsigned, so that no index is looked at for its sign), `weights` float64 [m], > 0, both
 ways of every edge, no loops: what lies inside a node of a graph of communities moves with it and decides nothing. `strengths` are the
 nodes' sums of weights, what lies inside counted twice; `scale` is resolution / sum of strengths. Communities are numbers below n.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from clew.algorithms.kernels.compiled import compiled
 
 NOISE = 1e-10  # of a node's strength: a gain below that is a rounding error
+ZERO, ONE = np.uint64(0), np.uint64(1)  # counters are unsigned too
 LOOKS = 1000  # at a node, on average: never seen on undirected graphs, where every move gains
 
 
@@ -47,17 +48,17 @@ def moved(starts, targets, weights, strengths, number, order, scale):
         first = first + 1 if first < n else 0
         queued[row] = False
         own, strength = number[row], strengths[row]
-        found = 0
+        found = np.uint64(0)
         for slot in range(starts[row], starts[row + 1]):
             other = number[targets[slot]]
             if to[other] == 0:
                 near[found] = other
-                found += 1
+                found += ONE
             to[other] += weights[slot]
         noise, rate = NOISE * strength, strength * scale
         totals[own] -= strength
         best, most = own, to[own] - rate * totals[own] + noise
-        for i in range(found):
+        for i in range(ZERO, found):
             other = near[i]
             gain = to[other] - rate * totals[other]
             if gain > most:
@@ -105,16 +106,16 @@ def refined(starts, targets, weights, strengths, number, order, scale):
         own, strength = number[row], strengths[row]
         if not alone[row] or out[row] == 0 or out[row] < scale * strength * (whole[own] - strength):
             continue
-        found = 0
+        found = np.uint64(0)
         for slot in range(starts[row], starts[row + 1]):
             if number[targets[slot]] == own:
                 other = part[targets[slot]]
                 if to[other] == 0:
                     near[found] = other
-                    found += 1
+                    found += ONE
                 to[other] += weights[slot]
         best, most, link = row, NOISE * strength, 0.0
-        for i in range(found):
+        for i in range(ZERO, found):
             other = near[i]
             gain = to[other] - scale * strength * totals[other]
             if gain > most and out[other] >= scale * totals[other] * (whole[own] - totals[other]):
@@ -168,33 +169,33 @@ def dense(number):
 def aggregated(starts, targets, weights, strengths, number, count):
     """Return (starts, targets, weights, strengths) of the graph whose nodes are the `count` communities."""
     n = len(starts) - 1
-    begins = np.zeros(count + 1, np.int64)
+    begins = np.zeros(count + 1, np.uint64)
     for row in range(n):
-        begins[number[row] + 1] += 1
+        begins[number[row] + ONE] += ONE
     for one in range(count):
         begins[one + 1] += begins[one]
     members, place = np.empty(n, np.uint32), begins[:-1].copy()
     for row in range(n):
         members[place[number[row]]] = row
-        place[number[row]] += 1
-    new_starts, new_strengths = np.zeros(count + 1, np.int64), np.zeros(count)
+        place[number[row]] += ONE
+    new_starts, new_strengths = np.zeros(count + 1, np.uint64), np.zeros(count)
     new_targets, new_weights = np.empty(len(targets), np.uint32), np.empty(len(targets))
-    place[:] = -1
-    size = 0
+    place[:] = ZERO  # from now on, one after where the link to each stands
+    size = ZERO
     for one in range(count):
         begin = size
         for i in range(begins[one], begins[one + 1]):
             row = members[i]
             new_strengths[one] += strengths[row]
-            for slot in range(starts[row], starts[row + 1]):
+            for slot in range(starts[row], starts[row + ONE]):
                 other = number[targets[slot]]
                 if other == one:
                     continue
-                if place[other] < begin:
-                    place[other] = size
+                if place[other] <= begin:
                     new_targets[size], new_weights[size] = other, weights[slot]
-                    size += 1
+                    size += ONE
+                    place[other] = size
                 else:
-                    new_weights[place[other]] += weights[slot]
+                    new_weights[place[other] - ONE] += weights[slot]
         new_starts[one + 1] = size
     return new_starts, new_targets[:size].copy(), new_weights[:size].copy(), new_strengths
