@@ -16,6 +16,7 @@ from clew.algorithms.reached import LARGE, Reached, question_of
 from clew.graph import Links, Rows, Vectors, frozen
 
 NO_VECTORS: Vectors = frozen([], np.float32, (0, 0))
+SOURCE, FROM = 1, 2  # how a row was come to; 0 is not yet
 
 
 def breadth_first(
@@ -58,27 +59,27 @@ def shortest_ways(links: Links, sources: Collection[int], wanted: Collection[int
 
     A source itself has an empty way. Ties go to the first slot in the order of the rows before. O(edges touched), one numpy step per hop.
     """
-    came = np.full(len(links), -1, np.int64)  # the slot by which a row was reached; -2 at a source
+    came = np.zeros(len(links), np.int64)  # FROM and the slot by which a row was reached: zeros take no memory before they are touched
     frontier: NDArray[np.int64] = np.fromiter(sources, np.int64, len(sources))
     targets = np.fromiter(wanted, np.int64, len(wanted))
-    came[frontier] = -2
+    came[frontier] = SOURCE
     for _ in range(most):
-        if not len(frontier) or (came[targets] != -1).all():
+        if not len(frontier) or came[targets].all():
             break
         lengths = links.starts[frontier + 1] - links.starts[frontier]
         ends = np.cumsum(lengths)
         slots = np.arange(ends[-1]) + np.repeat(links.starts[frontier] - ends + lengths, lengths)
-        slots = slots[came[links.targets[slots]] == -1]
+        slots = slots[came[links.targets[slots]] == 0]
         reached = links.targets[slots]
-        came[reached[::-1]] = slots[::-1]  # of several slots to one row the first is written last, and stays
-        frontier = reached[came[reached] == slots].astype(np.int64)
-    return {int(row): _back(links, came, int(row)) for row in targets.tolist() if came[row] != -1}
+        came[reached[::-1]] = slots[::-1] + FROM  # of several slots to one row the first is written last, and stays
+        frontier = reached[came[reached] == slots + FROM].astype(np.int64)
+    return {int(row): _back(links, came, int(row)) for row in targets.tolist() if came[row]}
 
 
 def _back(links: Links, came: NDArray[np.int64], row: int) -> list[int]:
     way: list[int] = []
-    while came[row] >= 0:
-        slot = int(came[row])
+    while came[row] >= FROM:
+        slot = int(came[row]) - FROM
         way.append(slot)
         row = int(np.searchsorted(links.starts, slot, side="right")) - 1
     return way[::-1]

@@ -33,8 +33,8 @@ class Sharpened:
             top = prizes.max(initial=0)
             if not top > 0:
                 return prizes
-            some, sharpened = prizes != 0, np.zeros(len(prizes))  # a power takes its time, and most have no prize
-            sharpened[some] = (prizes[some] / top) ** self.sharpness
+            rows, sharpened = np.flatnonzero(prizes != 0), np.zeros(len(prizes))  # a power takes its time, and most have no prize
+            sharpened[rows] = (prizes[rows] / top) ** self.sharpness
             return sharpened
 
         return spread
