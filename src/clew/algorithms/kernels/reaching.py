@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
-from clew.algorithms.kernels.heap import pop, push
+from clew.algorithms.kernels.heap import lift, pop, push
 
 SHORT = 24  # so many are sorted by insertion: no array is made for them
 UNSEEN, OPEN, DONE = -1, 0, 1
@@ -39,7 +39,7 @@ def relevance(vectors, unit, row, otherwise):
     return otherwise if np.isnan(found) else found
 
 
-@compiled
+@numba.njit(forceinline=True)  # a call would cost as much as the search
 def slot_in(table, rows, row):
     """Return where in the table a row's place stands, or would."""
     mask = len(table) - 1
@@ -164,7 +164,7 @@ def breadth_first(starts, targets, weights, vectors, unit, tokens, sources, max_
     return rows[queue[:visited]], depths[:visited], parents[:visited], scores[:visited], slots[:visited]
 
 
-@compiled
+@numba.njit(forceinline=True)
 def strength_of(slot, held, codes, weights, factors):
     """Return the greatest weight x factor among the edges of a slot."""
     best = 0.0
@@ -226,7 +226,10 @@ def best_first(starts, targets, held, codes, weights, factors, vectors, unit, so
                 alive += 1
             state[seen], priority[seen], depth[seen], parent[seen], came[seen] = OPEN, key, level, place, slot
             pushed += 1
-            tops, top_rows, top = push(tops, top_rows, top, -key, other)
+            if top == len(tops):
+                tops, top_rows = longer(tops), longer(top_rows)
+            lift(tops, top_rows, top, -key, other)
+            top += 1
             if beam > 0:
                 ends, end_rows, end = push(ends, end_rows, end, key, -other)
                 while alive > beam:
