@@ -79,7 +79,8 @@ def methods(approximate: bool) -> dict[str, Pipeline]:
     if approximate:
         from clew.algorithms.hnsw import HNSW
 
-        found["journey, approximate index"] = replace(journey, seed=seed.Best(journey.seed.k, seed.Dense(index=HNSW())))
+        assert isinstance(journey.seed, seed.Best)
+        found["journey, approximate index"] = replace(journey, seed=replace(journey.seed, of=seed.Dense(index=HNSW())))
     return found
 
 
@@ -102,7 +103,10 @@ def measured(n: int, given: argparse.Namespace) -> None:
     pipeline.time = SimpleNamespace(perf_counter=process_time)  # the trace's clock too is the processor's
     graph = graph_of(n, given.degree)
     questions = asked(graph, given.questions)
-    answers, times, steps, read = {}, {}, {}, {}
+    answers: dict[str, Any] = {}
+    times: dict[str, list[float]] = {}
+    steps: dict[tuple[str, int, str], list[float]] = {}
+    read: dict[str, list[set[str]]] = {}
     for name, method in methods(not given.no_index).items():
         begun = perf_counter()
         answers[name] = method.on(graph)
