@@ -46,11 +46,15 @@ AGRAG = Pipeline(
     order=order.FactsFirst(),
 )
 
+# Walks follow links that are read in the documents, not those that likeness of vectors makes: the seeds have compared these vectors with
+# the question already, and such links lead to where many passages are alike. Without any other link a walk stays where it starts.
+ALIKE = ("similar",)
+
 # The connected passages that are worth most together within the budget, near the question or linked to what is, with a bound on what any
 # others could have been worth.
 BUDGETED = Pipeline(
     seed.RecognisedFacts(),
-    (spread.PageRank(0.5),),
+    (spread.PageRank(0.5, without=ALIKE),),
     (select.Budgeted(),),
     order=order.Sandwich(),
 )
@@ -67,11 +71,6 @@ KURISU = Pipeline(
 # the chunks; with a language model, its reports on them (DA-RAG, arXiv 2602.08545). Peeled node by node, real chunks leave loose and large
 # communities; with the cascade hardly any other part of the graph is as dense and nearer to the question.
 DA_RAG = DaRag(select.Communities(cascade=True, lead=1.2, touched=10))
-
-# What the presets follow are links that are read in the documents, not those that likeness of vectors makes: the seeds have compared these
-# vectors with the question already, and a walk over such links leads to where many passages are alike. Without any other link they read
-# what dense retrieval does.
-ALIKE = ("similar",)
 
 # Four presets, each with what the one before it has and more ("Navigating the Knowledge Web", codewarnab.in, 2026): the five nearest;
 BASELINE = Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.algorithms.pagerank import WalkOver, pagerank
+from clew.algorithms.reached import kinds_but
 from clew.algorithms.top_pagerank import top_pagerank
 from clew.graph import Floats, Graph, Query, Seeds
 
@@ -24,19 +25,21 @@ class PageRank:
         top: give prizes to so many nodes only, the best, which are proven to be (see `clew.algorithms.top_pagerank`); their prizes may
             be up to 1e-4 too low. On a large graph with few seeds this takes a fraction of the time. None for all nodes.
         directed: follow edges from tail to head only.
+        without: kinds of edge that the walk does not follow; see `Nearby`.
     """
 
     damping: float = 0.5
     kinds: tuple[str | tuple[str, float], ...] | None = None
     top: int | None = None
     directed: bool = False
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
             raise ValueError(f"top is the number of nodes that get a prize, at least 1, or None for all; got {self.top}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
-        walk = graph.part(WalkOver(self.kinds, directed=self.directed))
+        walk = graph.part(WalkOver(kinds_but(graph, self.kinds, self.without), directed=self.directed))
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not prizes.any():
