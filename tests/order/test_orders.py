@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.algorithms.rank import decimals
 from clew.graph import Edges, Facts, Graph, Labels, Query, Ragged, Subgraph, frozen
 from clew.order import ByAttention, ByDocument, ByGraph, ByPrize, Sandwich, Thread
 
@@ -110,7 +111,8 @@ def test_the_nth_best_stands_where_the_curve_is_nth_highest(prizes, curve):
     graph = Graph.of([f"{i}" for i in range(len(prizes))])
     found = read(ByAttention(tuple(curve)), graph, prizes).nodes.tolist()
     places = [(i + 0.5) / len(prizes) for i in range(len(prizes))]
-    heights = np.round(np.interp(places, np.linspace(0, 1, len(curve)), curve), 9)
+    heights = np.interp(places, np.linspace(0, 1, len(curve)), curve)
+    heights = np.rint(heights * 10.0 ** decimals(float(heights.max())))
     by_height = sorted(range(len(prizes)), key=lambda place: (-heights[place], place))
     by_prize = sorted(range(len(prizes)), key=lambda row: (-prizes[row], row))
     assert [found[place] for place in by_height] == by_prize
