@@ -24,7 +24,7 @@ print(f"{index}\n")
 context = index.ask("Which average should I use for speeds and other rates?", budget=300)
 print(f"{context.text}\n\n{context.tokens} of {context.budget} tokens: {', '.join(context.ids)}\n")
 
-context = index.ask("What does pstdev refer to?", recipe="hipporag", limit=3)
+context = index.ask("Where are the arguments of pstdev explained?", recipe="hipporag", limit=3)
 print("What is read when links count, and the way to it from the question:")
 for item in context:
     print(f"  {item.id:<10} {item.role:<10} {item.score:.3f}  {' -> '.join(hop.text or hop.target for hop in item.why)}")
