@@ -1,7 +1,7 @@
 """From files to a saved index: seconds, processor seconds and peak memory for growing parts of a folder.
 
-    python tests/benchmarks/indexing.py FOLDER --passages 1000 3000 10000
-    python tests/benchmarks/indexing.py FOLDER --passages 10000 --embedder given
+    python -m tests.benchmarks.indexing FOLDER --passages 1000 3000 10000
+    python -m tests.benchmarks.indexing FOLDER --passages 10000 --embedder given
 
 FOLDER may be any: the standard library's own (`python -c "import sysconfig; print(sysconfig.get_path('stdlib'))"`) has enough. Files are
 taken in the order of a hash of their paths until they hold so many passages, copied, and then read, split, embedded, linked and saved in a

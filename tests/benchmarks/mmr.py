@@ -1,7 +1,7 @@
 """Choice by marginal relevance beside LangChain's, a product with all candidates at every step, and a plain loop.
 
     pip install langchain-core
-    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python tests/benchmarks/mmr.py
+    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python -m tests.benchmarks.mmr
 
 Vectors of 384 dimensions in 50 bundles; the worth of each is its cosine with a question. All choose from the same candidates in turn, in
 one process; medians of processor time. Whether they choose the same in the same order is compared with LangChain's answer, and where that

@@ -1,6 +1,6 @@
 """What `Names` finds in passages, beside the entities that a language model found in them.
 
-    python tests/benchmarks/names.py FOLDER
+    python -m tests.benchmarks.names FOLDER
 
 FOLDER has corpus.jsonl and triples.jsonl, whose lines name the `entities` that a model found in each passage. A name counts as found if
 its words are those of an entity (exact), or one's words stand in the other's (part). Averages are over all names and entities, not over

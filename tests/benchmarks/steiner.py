@@ -1,6 +1,6 @@
 """Steiner trees with lengths that change with every question, beside scipy, rustworkx and networkx; and lengths measured on the way.
 
-    python tests/benchmarks/steiner.py --sizes 10000 100000 1000000 --terminals 5 10 20
+    python -m tests.benchmarks.steiner --sizes 10000 100000 1000000 --terminals 5 10 20
 
 All search the same power-law cluster graph (average degree about 9, shuffled) for the same terminals with the same lengths, one after the
 other in turn; medians of processor time, which neighbours on the machine disturb less. Swapping in the question's lengths is part of it,
