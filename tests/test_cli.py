@@ -304,3 +304,22 @@ def test_reports_are_written_and_read_by_global(capsys, folder, tmp_path):
     code, _, err = run(capsys, "ask", tmp_path / "told.clew", "What?", "--reports")
     assert code == 2
     assert "--reports belongs to `clew index`" in err
+
+
+def test_what_is_compiled_is_said_once_and_kept_by_warm(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = (
+        subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "clew", "warm", "dense"], env=environment, capture_output=True, text=True, timeout=300, check=True
+        ).stderr
+        for _ in range(2)
+    )
+    assert first.count("clew: compiling") == 1
+    assert "clew warm" in first
+    assert "ready after" in second
+    assert "compiling" not in second
+
+
+def test_an_unknown_recipe_is_not_warmed(capsys):
+    assert cli.main(["warm", "dense", "nix"]) == 2
+    assert "unknown recipe 'nix'" in capsys.readouterr().err

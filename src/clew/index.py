@@ -16,6 +16,7 @@ from clew.learned import Learned
 from clew.making import LINKS, Failed, graph_of, told, written_about
 from clew.question import checked
 from clew.read import Split, Triple, canonical_of, documents_of
+from clew.recipes import DEFAULT
 from clew.stage import Bound, Link, Method, Write
 from clew.tokens import counter
 from clew.vectors import embedded_instead, embedded_rows, embedded_text, with_vectors
@@ -115,7 +116,7 @@ class Index:
         self,
         question: str,
         *,
-        recipe: str | Method = "fused",
+        recipe: str | Method = DEFAULT,
         budget: int | None = BUDGET,
         limit: int | None = None,
         where: Where | None = None,
@@ -147,7 +148,7 @@ class Index:
         self,
         question: str,
         *,
-        recipe: str | Method = "fused",
+        recipe: str | Method = DEFAULT,
         budget: int | None = BUDGET,
         limit: int | None = None,
         where: Where | None = None,

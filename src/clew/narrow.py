@@ -11,6 +11,7 @@ from clew.document import Document
 from clew.index import BUDGET, Index
 from clew.question import checked
 from clew.read import Triple, documents_of, text_id
+from clew.recipes import DEFAULT
 from clew.stage import Method
 
 
@@ -18,7 +19,7 @@ def narrow(
     question: str,
     candidates: Iterable[Any],
     *,
-    recipe: str | Method = "fused",
+    recipe: str | Method = DEFAULT,
     budget: int | None = BUDGET,
     embedder: Any = None,
     count: Callable[[str], Any] | str | None = None,

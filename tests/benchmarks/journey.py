@@ -73,14 +73,14 @@ def asked(graph: Graph, count: int) -> list[Any]:
     return list((found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32))
 
 
-def methods(approximate: bool) -> dict[str, Pipeline]:
+def methods(approximate: bool, threads: int) -> dict[str, Pipeline]:
     journey = recipes.JOURNEY
     found = {"journey": journey}
     if approximate:
         from clew.algorithms.hnsw import HNSW
 
         assert isinstance(journey.seed, seed.Best)
-        found["journey, approximate index"] = replace(journey, seed=replace(journey.seed, of=seed.Dense(index=HNSW())))
+        found["journey, approximate index"] = replace(journey, seed=replace(journey.seed, of=seed.Dense(index=HNSW(threads=threads))))
     return found
 
 
@@ -92,6 +92,7 @@ def main() -> None:
     )
     parser.add_argument("--questions", type=int, default=15)
     parser.add_argument("--budget", type=int, default=2000)
+    parser.add_argument("--threads", type=int, default=1, help="that build the approximate index; questions are answered by one")
     parser.add_argument("--no-index", action="store_true", help="without the approximate index")
     parser.add_argument("--no-ranking", action="store_true", help="without the ranking: igraph wants much memory at 1,000,000 nodes")
     given = parser.parse_args()
@@ -107,7 +108,7 @@ def measured(n: int, given: argparse.Namespace) -> None:
     times: dict[str, list[float]] = {}
     steps: dict[tuple[str, int, str], list[float]] = {}
     read: dict[str, list[set[str]]] = {}
-    for name, method in methods(not given.no_index).items():
+    for name, method in methods(not given.no_index, given.threads).items():
         begun = perf_counter()
         answers[name] = method.on(graph)
         answers[name](Query("?", questions[0]), given.budget)

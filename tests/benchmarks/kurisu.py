@@ -178,7 +178,7 @@ def measured(index: clew.Index, asked: list[tuple[str, str, str]], methods: dict
                 except ValueError:
                     context = None
                 took = time.perf_counter() - begun
-                rows = [graph.row(item.id) for item in context] if context else []
+                rows = [graph.row(item.id) for item in context or () if item.role != "fact"]
                 there = [row for row in rows if section[row] == gold]
                 key = (name, budget)
                 figures.setdefault(("hit", *key), []).append(float(bool(there)))
@@ -193,6 +193,9 @@ METHODS = {
     "fused": recipes.FUSED,
     "dense, also sentences": Pipeline(seed.Dense(PIECES), selects=(select.Top(),), order=order.ByPrize()),
     "parent document": Pipeline(seed.Dense(PIECES), selects=(ParentDocument(),), order=order.ByDocument()),
+    "hipporag": recipes.HIPPORAG,
+    "agrag": recipes.AGRAG,
+    "budgeted": recipes.BUDGETED,
     "kurisu": recipes.KURISU,
     "kurisu, one path": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=1),)),
     "kurisu, 5 paths": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=5),)),
@@ -212,7 +215,8 @@ def quality(args: argparse.Namespace) -> None:
     figures: dict[Any, list[float]] = {}
     for split in range(args.splits):
         documents, asked = corpus(list(MODULES[: args.modules]), args.questions, split)
-        index = clew.Index.from_documents(documents, splitter=clew.Splitter(args.tokens, sentences=True))
+        cut = clew.Splitter(args.tokens, sentences=True)
+        index = clew.Index.from_documents(documents, splitter=cut, extractor=clew.Names() if args.names else None)
         for key, values in measured(index, asked, {name: METHODS[name] for name in args.methods}, args.budgets).items():
             figures.setdefault(key, []).extend(values)
         print(f"split {split}: {index}", flush=True)
@@ -348,6 +352,7 @@ def main() -> None:
     parser.add_argument("--budgets", type=int, nargs="+", default=[128, 256, 512, 1024])
     parser.add_argument("--baseline", default="dense", choices=METHODS)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
+    parser.add_argument("--names", action="store_true", help="read names and what is said of them, for the methods on facts")
     parser.add_argument("--rounds", type=int, default=3, help="of learning")
     parser.add_argument("--sentences", type=int, default=10_000, help="of the corpus that times are taken on")
     parser.add_argument("--drift", type=int, default=1000, help="questions that an index learns from, one after the other")

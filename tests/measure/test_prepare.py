@@ -109,6 +109,16 @@ def test_what_is_prepared_can_be_opened_and_measured(tmp_path):
     assert command(tmp_path / "out", ["bm25"], ks=(15,), budgets=(), samples=5).mean("bm25", "R@15") == 1
 
 
+@pytest.mark.parametrize("name", ["musique.json", "musique.txt", "musique.jsonl"])
+def test_a_file_of_lines_is_known_by_what_it_holds(tmp_path, name):
+    records = [musique(i, [f"Isle{i}", f"Town{i}"], [0, 1]) for i in range(3)]
+    done = prepare(lines(tmp_path / name, records), tmp_path / "out")
+    (tmp_path / "list.json").write_text(json.dumps(records, indent=1), encoding="utf-8")
+    assert (done.questions, done.passages) == (3, 6)
+    assert prepare(tmp_path / "list.json", tmp_path / "list").questions == 3
+    assert read(tmp_path / "out/corpus.jsonl.gz") == read(tmp_path / "list/corpus.jsonl.gz")
+
+
 def test_a_sample_is_drawn_by_its_seed_in_the_file_s_order_and_pools_its_own_passages_alone(tmp_path):
     source = lines(tmp_path / "dev.jsonl", [musique(i, [f"A{i}", f"B{i}"], [0, 1]) for i in range(30)])
     for out, seed in (("one", 1), ("two", 1), ("other", 2)):

@@ -104,3 +104,14 @@ def test_facts_of_a_few_passages_do_not_drown_the_others():
     assert known.ask("On which island does Ben live?", recipe="hipporag").items[0].text == texts[0]
     trace = {step.stage: step.notes for step in known.ask(question, recipe=recipes.HIPPORAG).trace}
     assert "recognised" in next(notes["fallback"] for notes in trace.values() if "fallback" in notes)
+
+
+def test_without_facts_hipporag_reads_what_fused_reads_at_any_depth():
+    chance = np.random.default_rng(0)
+    vocabulary = [f"word{i}" for i in range(60)]
+    texts = [" ".join(chance.choice(vocabulary, 12)) for _ in range(80)]
+    index = Index.from_documents(texts)
+    for question in ("word3 word17 word40", "word5", " ".join(vocabulary[20:30])):
+        for how in ({"budget": 100}, {"budget": None, "limit": 80}):
+            assert index.ask(question, recipe="hipporag", **how).ids == index.ask(question, recipe="fused", **how).ids
+    assert index.ask("word3 word5").method == repr(recipes.HIPPORAG)

@@ -175,7 +175,7 @@ def test_options_change_for_one_question_and_the_index_is_shared(index, question
     retriever = ClewRetriever(index, budget=2000)
     other = retriever.with_options(similarity_top_k=2, recipe="bm25", filters=only(kind="person"))
     assert other.index is retriever.index
-    assert (retriever.similarity_top_k, retriever.recipe, retriever.filters) == (None, "fused", None)
+    assert (retriever.similarity_top_k, retriever.recipe, retriever.filters) == (None, clew.recipes.DEFAULT, None)
     assert ids(other.retrieve(question)) == index.ask(question, recipe="bm25", limit=2, where={"kind": "person"}).ids
     retriever.similarity_top_k = 1
     assert len(retriever.retrieve(question)) == 1

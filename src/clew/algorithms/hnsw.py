@@ -4,7 +4,7 @@ Every row is a node of a layered proximity graph with at most `m` links a layer 
 layers and explores the lowest with a list of `ef` candidates. Recall grows with all three, and is measured by `recall`, never assumed.
 
 Malkov and Yashunin, IEEE TPAMI 42 (2020), arXiv 1603.09320. Links are made by one thread in the order of the rows, with a fixed
-sequence of levels: the same rows make the same index.
+sequence of levels: the same rows make the same index. Several threads make one sooner, and not the same one twice.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ class HNSW:
 
     Attributes:
         m: links of a node a layer. ef_construction: candidates while links are chosen. ef_search: candidates while a question is asked.
-        kinds: the kinds of node to find; None for all.
+        kinds: the kinds of node to find; None for all. threads: how many make the links; with more than one, nearly the same is found.
     """
 
     m: int = 16
     ef_construction: int = 200
     ef_search: int = 64
     kinds: tuple[str, ...] | None = None
+    threads: int = 1
 
     def __post_init__(self) -> None:
-        for name, least in (("m", 2), ("ef_construction", 1), ("ef_search", 1)):
+        for name, least in (("m", 2), ("ef_construction", 1), ("ef_search", 1), ("threads", 1)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} is a whole number of at least {least}; got {value!r}")
@@ -83,7 +84,7 @@ class Neighbours:
         if len(np.unique(there)) < len(there):
             raise ValueError("a row comes twice, or is in the index already: delete it before it is added again")
         some = vectors.any(axis=1)
-        with _one_thread():
+        with _threads(self.how.threads):
             self._index.add(vectors[some])
         self.rows = np.concatenate([self.rows, rows[some]])
         self._are_deleted(np.concatenate([self.deleted, np.zeros(int(some.sum()), np.bool_)]))
@@ -193,11 +194,10 @@ def _among(bits: NDArray[np.uint8], ef: int) -> Any:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """Links are chosen in the same order every time."""
+def _threads(n: int) -> Iterator[None]:
     faiss = _faiss()
     before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
+    faiss.omp_set_num_threads(n)
     try:
         yield
     finally:

@@ -10,7 +10,6 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from clew import recipes as known
-from clew.cli.options import DEFAULT
 from clew.cli.terminal import say
 from clew.pipeline import Pipeline
 
@@ -22,7 +21,7 @@ def recipes(options: argparse.Namespace) -> int:
         say(json.dumps(listed, ensure_ascii=False, indent=2))
         return 0
     for name, about in listed.items():
-        say(f"{name}{' (the default)' if name == DEFAULT else ''}\n    {about['does']}")
+        say(f"{name}{' (the default)' if name == known.DEFAULT else ''}\n    {about['does']}")
         stages = [(role, stage) for role, several in about["stages"].items() for stage in several]
         if options.names:
             for role, stage in stages:

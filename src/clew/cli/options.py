@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from clew.cli.examples import ASK, DOCUMENT, EXAMPLES, INDEX, MEASURE, RECIPES, WARM, WHAT
+from clew.recipes import DEFAULT
 from clew.render import STYLES
 
-TOKENS, BUDGET, DEFAULT, SECTION = 256, 2000, "fused", 1500
+TOKENS, BUDGET, SECTION = 256, 2000, 1500
 MODEL = "a function prompt -> text or a framework's model in a module, or MODULE:CLASS:MODEL"
 
 
@@ -33,6 +35,8 @@ def parser() -> argparse.ArgumentParser:
     listing.add_argument("names", nargs="*", metavar="NAME", help="only these")
     listing.add_argument("--json", action="store_true", help="as JSON")
     _measure(_command(commands, "measure", "compare recipes on questions with known answers", MEASURE, _run_measure))
+    warm = _command(commands, "warm", "compile in advance what first questions would wait for", WARM, _run_warm)
+    warm.add_argument("names", nargs="*", metavar="NAME", help="only what these recipes need")
     return top
 
 
@@ -230,58 +234,7 @@ def _run_measure(options: argparse.Namespace) -> int:
     return measure(options)
 
 
-WHAT = """From a folder of texts and a question to what a language model should read:
-a connected, budgeted, ordered context, with the reason for every item.
+def _run_warm(options: argparse.Namespace) -> int:
+    from clew.cli.warming import warm
 
-No language model, no key and no network is needed."""
-
-EXAMPLES = """examples:
-  clew ask docs/ "How do I cancel a running job?"
-  clew ask docs/ "How do I cancel a running job?" --budget 800 --explain
-  clew index docs/ -o docs.clew && clew ask docs.clew "How do I cancel a running job?"
-  clew recipes
-
-`clew COMMAND --help` says more about each command."""
-
-ASK = """examples:
-  clew ask docs/ "How do I cancel a running job?"              the context, then its sources
-  clew ask docs/ "..." --budget 500 --explain                  why each item is there, what was left out
-  clew ask docs/ "..." --names --recipe hipporag --style numbered   a walk over names and facts, items numbered to be cited
-  clew ask docs/ "..." --where file_name=jobs.md --where file_name=queues.md
-  clew ask docs/ "What is all of this about?" --reports --recipe global   reports on the parts of the corpus
-  clew ask docs/ "..." --json | jq '.items[].id'
-  clew ask docs/ "..." --html why.html                         a page that shows the way to every item
-
-A folder is read each time; save an index with `clew index` to read it once.
-The context goes to stdout, remarks to stderr."""
-
-INDEX = """examples:
-  clew index docs/ -o docs.clew
-  clew index docs/ -o docs.clew --tokens 128 --embedder all-MiniLM-L6-v2
-  clew index docs/ -o docs.clew --facts facts.json             {"intro.md": [["clew", "is a", "ball of thread"]]}
-  clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini --dry-run     how many calls and tokens
-  clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini               once more: only what failed
-  clew ask docs.clew "How do I cancel a running job?" """
-
-DOCUMENT = """examples:
-  clew document src/ -o docs/
-  clew document src/ -o docs/ --sections 12 --by graph
-  clew document notes.clew -o docs/ --title "Notes" --budget 800
-
-Questions on every branch of the documents (module, class and function; chapter and section) are clustered; each cluster becomes
-a section with a summary, explanations, examples and sources. Without a language model (--model) the sections are extracts."""
-
-RECIPES = """examples:
-  clew recipes
-  clew recipes hipporag
-  clew recipes --json | jq 'keys'"""
-
-MEASURE = """examples:
-  clew measure --prepare hotpot_dev_distractor_v1.json -o hotpot/ --questions 500
-  clew measure hotpot/
-  clew measure hotpot/ --recipes dense,bm25,fused --budgets 512,2048 --intervals
-  clew measure hotpot/ --embedder all-MiniLM-L6-v2
-  clew measure hotpot/ --own-vectors --facts none
-
-Recall of the passages that answer, among the best K and in contexts of N tokens, with intervals for the
-differences from the baseline."""
+    return warm(options)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 
 
 def prepare() -> None:
-    """Let no character stop the output: what the terminal cannot show is written as its number."""
+    """Let no character stop the output: what the terminal cannot show is written as its number; and pass on what the package logs."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    logger = logging.getLogger("clew")
+    logger.setLevel(logging.INFO)
+    logger.handlers = [_Remarks()]
 
 
 def say(text: str = "") -> None:
@@ -21,6 +25,13 @@ def say(text: str = "") -> None:
 def remark(text: str) -> None:
     """Write a remark on one line of stderr."""
     sys.stderr.write("clew: " + " ".join(text.split()) + "\n")
+
+
+class _Remarks(logging.Handler):
+    """What the package says of its own accord is a remark, too."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        remark(record.getMessage())
 
 
 def complain(error: Exception) -> None:

@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,17 @@ def lines_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if not isinstance(value, dict):
             raise malformed(place, "a line", "an object {...}", value)
         yield place, value
+
+
+def is_lines(path: Path) -> bool:
+    """Return whether a file is JSON Lines, by its name or since its first two lines are each an object."""
+    if path.name.removesuffix(".gz").endswith(".jsonl"):
+        return True
+    first = list(islice((line for line in _raw_lines(path) if line.strip()), 2))
+    try:
+        return len(first) == 2 and all(isinstance(json.loads(line), dict) for line in first)
+    except json.JSONDecodeError:
+        return False
 
 
 def json_of(path: Path) -> Any:

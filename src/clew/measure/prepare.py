@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clew.measure.files import json_of, lines_of, list_at, malformed, text_at, write_lines
+from clew.measure.files import is_lines, json_of, lines_of, list_at, malformed, text_at, write_lines
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def prepare(source: str | Path, out: str | Path, *, limit: int | None = None, se
 
 
 def _records(source: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if ".jsonl" in source.suffixes:
+    if is_lines(source):
         yield from lines_of(source)
         return
     records = json_of(source)

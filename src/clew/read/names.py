@@ -137,7 +137,8 @@ def _candidates(
     for run in runs:
         for words in [run.words] if run.titled else _cut(text, run.words, small, large, inside):
             name = POSSESSIVE.sub("", text[words[0].start : words[-1].end])
-            unsure = not run.titled and len(words) == 1 and words[0].begins and not large[words[0].key]
+            key = words[0].key
+            unsure = not run.titled and len(words) == 1 and (small[key] > large[key] or (words[0].begins and not large[key]))
             if not unsure or folded(name) in known:
                 yield Mention(name, words[0].start, words[-1].end, words[0].sentence)
     for begin, end, name in quoted(text, start):

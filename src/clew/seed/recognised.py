@@ -53,7 +53,7 @@ class RecognisedFacts:
             vector = query.vector if query.fact_vector is None else query.fact_vector
             if not known.any() or vector is None or not vector.any():
                 why = "the graph has no facts with vectors" if not known.any() else "the question has no vector"
-                return Seeds(similar, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
+                return Seeds(found.weights, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
             scores = np.where(known, scaled(cosines(facts.vectors, vector)), 0)
             ranked = best(scores, self.top)
             nearest = frozen(ranked[(scores[ranked] > 0) & named(graph, ranked, query.text)], np.int32)

@@ -21,6 +21,7 @@ from clew.graph.headings import titles_of
 from clew.index import Index
 from clew.model import Model, json_in
 from clew.pipeline import BudgetError
+from clew.recipes import DEFAULT
 from clew.stage import Method
 from clew.write.branches import Branch, branches, short
 from clew.write.clusters import By, Clusters, clustered
@@ -76,7 +77,7 @@ def document(
     *,
     title: str = "Documentation",
     model: Any = None,
-    recipe: str | Method = "fused",
+    recipe: str | Method = DEFAULT,
     budget: int = 1500,
     sections: int | None = None,
     cover: float = 0.8,

@@ -37,7 +37,7 @@ class ClewCompressor(BaseDocumentCompressor):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     embeddings: Annotated[Any, AfterValidator(embedder_of)] = None
-    recipe: Annotated[Any, AfterValidator(known_recipe)] = "fused"
+    recipe: Annotated[Any, AfterValidator(known_recipe)] = clew.recipes.DEFAULT
     budget: int | None = Field(default=1500, ge=1)
     k: int | None = Field(default=None, ge=1)
     facts: Annotated[Any, AfterValidator(facts_of)] = Field(default_factory=dict)

@@ -62,7 +62,7 @@ class ClewRetriever(BaseRetriever):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     index: Annotated[Any, AfterValidator(askable)]  # Any, since pydantic would take a dataclass apart and make it again
-    recipe: Annotated[Any, AfterValidator(known_recipe)] = "fused"
+    recipe: Annotated[Any, AfterValidator(known_recipe)] = clew.recipes.DEFAULT
     budget: int | None = Field(default=2000, ge=1)
     k: int | None = Field(default=None, ge=1)
     filter: Any = None

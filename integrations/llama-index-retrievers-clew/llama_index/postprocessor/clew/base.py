@@ -29,7 +29,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
 
-    recipe: Any = Field(default="fused", description="A name of clew.recipes.names(), or a method.")
+    recipe: Any = Field(default=clew.recipes.DEFAULT, description="A name of clew.recipes.names(), or a method.")
     budget: int | None = Field(default=2000, ge=1, description="The most tokens of the rendered context; None for no ceiling.")
     top_n: int | None = Field(default=None, ge=1, description="Exactly so many nodes while there are so many; None: as the recipe has it.")
     embed_model: Any = Field(default=None, exclude=True, description="The embedding model; None: clew's own, fitted on the nodes.")

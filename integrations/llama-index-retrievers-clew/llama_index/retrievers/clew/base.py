@@ -35,7 +35,7 @@ class ClewRetriever(Asking, BaseRetriever):
     def __init__(
         self,
         index: clew.Index | Candidates,
-        recipe: Any = "fused",
+        recipe: Any = clew.recipes.DEFAULT,
         budget: int | None = 2000,
         similarity_top_k: int | None = None,
         filters: MetadataFilters | None = None,
@@ -175,7 +175,7 @@ class ClewRetriever(Asking, BaseRetriever):
 
         Args:
             embed_model: the model that the store's embeddings are of; None: clew's own, fitted on the chunks.
-            count, options: as in `from_documents`; the recipe is "hipporag" unless another is named.
+            count, options: as in `from_documents`.
 
         Raises:
             ValueError: the store holds nothing to read.
@@ -184,7 +184,7 @@ class ClewRetriever(Asking, BaseRetriever):
         made = index_of(store, embed_model, count, show_progress)
         if made is None:
             raise ValueError(f"the {type(store).__name__} holds neither chunks nor triplets: there is nothing to read")
-        return cls(made, **{"recipe": "hipporag", **options})
+        return cls(made, **options)
 
     def persist(self, persist_dir: str | Path) -> None:
         """Save the index, the nodes as they came and the options to a folder; `from_persist_dir` opens it again.

@@ -28,7 +28,7 @@ class ClewPGRetriever(Asking, BasePGRetriever):
         self,
         property_graph_store: PropertyGraphStore,
         embed_model: Any = None,
-        recipe: Any = "hipporag",
+        recipe: Any = clew.recipes.DEFAULT,
         budget: int | None = 2000,
         similarity_top_k: int | None = None,
         filters: MetadataFilters | None = None,
