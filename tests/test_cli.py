@@ -309,7 +309,7 @@ def test_reports_are_written_and_read_by_global(capsys, folder, tmp_path):
 def test_what_is_compiled_is_said_once_and_kept_by_warm(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     first, second = (
-        subprocess.run(  # noqa: S603
+        subprocess.run(
             [sys.executable, "-m", "clew", "warm", "dense"], env=environment, capture_output=True, text=True, timeout=300, check=True
         ).stderr
         for _ in range(2)

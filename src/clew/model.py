@@ -115,9 +115,9 @@ class Model:
         return cls(name, _Calls(source, "__call__"), kept, timeout)
 
     @classmethod
-    def remembering(cls, source: Any, answers: Answers | str | os.PathLike[str] | None = None) -> Model:
+    def remembering(cls, source: Any, answers: Answers | str | os.PathLike[str] | None = None, timeout: float | None = None) -> Model:
         """Return `source` as a model that remembers: in `answers`, else where it does so already, else for as long as it lives."""
-        made = cls.of(source, answers=answers)
+        made = cls.of(source, answers=answers, timeout=timeout)
         return replace(made, answers=Answers()) if made.answers is None else made
 
     def ask(self, prompt: str, read: Callable[[str], Value]) -> Answer[Value]:

@@ -12,6 +12,7 @@ import clew
 from clew.cli import main
 from clew.measure import Benchmark, Question, compare
 from clew.measure.answers import answered, exact_match, f1, normalised
+from clew.model import Model
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,17 @@ def test_as_figures_of_a_comparison_the_model_is_asked_once_for_each_context():
     assert found.mean("dense", "EM@20 tokens") == 0.5
     assert found.mean("dense", "F1@20 tokens") == 0.5
     assert len(prompts) == 2
+
+
+def test_a_model_that_remembers_goes_on_doing_so_where_it_does(tmp_path):
+    prompts = []
+    model = Model.of(lambda prompt: prompts.append(prompt) or "Corfu", answers=tmp_path / "answers")
+    context = clew.Index.from_documents(["Anna lives on Corfu."]).ask("Where?")
+    for _ in range(2):
+        figures = answered(Model.of(model, answers=tmp_path / "answers"))
+        assert figures["EM"](context, Question("1", "Where?", ("0",), {"answer": "Corfu"})) == 1
+    assert answered(model)["EM"](context, Question("1", "Where?", ("0",), {"answer": "Corfu"})) == 1
+    assert len(prompts) == 1
 
 
 def test_a_question_without_an_answer_and_a_model_that_fails_are_said():

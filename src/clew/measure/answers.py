@@ -15,7 +15,7 @@ from typing import Any
 from clew.context import Context
 from clew.measure.benchmark import Question
 from clew.measure.compare import Figure
-from clew.model import Answers, Model
+from clew.model import Model
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 
@@ -29,7 +29,7 @@ def answered(model: Any, *, answers: Any = None) -> dict[str, Figure]:
     Raises:
         ValueError: when a figure is taken of a question without an `answer` in the benchmark. RuntimeError: when the model fails twice.
     """
-    asked = Model.of(model, answers=Answers() if answers is None else answers)
+    asked = Model.remembering(model, answers)
 
     def said(context: Context, question: Question) -> str:
         answer = asked.ask(_prompt(context, question), _words)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from clew.algorithms.words import folded, words
 from clew.document import Document
 from clew.graph import count_words
-from clew.model import Answers, Model, json_in
+from clew.model import Model, json_in
 from clew.read.extract import Incomplete, Passage, Triple
 from clew.read.split import Splitter
 
@@ -113,8 +113,7 @@ class Triples:
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} are several texts; got {getattr(self, name)!r}")
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        answers = getattr(self.model, "answers", None) if self.answers is None and isinstance(self.model, Model) else self.answers
-        object.__setattr__(self, "model", Model.of(self.model, answers=Answers() if answers is None else answers, timeout=self.timeout))
+        object.__setattr__(self, "model", Model.remembering(self.model, self.answers, self.timeout))
         object.__setattr__(self, "answers", self.model.answers)
 
     def __repr__(self) -> str:
