@@ -153,6 +153,8 @@ def test_a_fallback_is_said_beside_the_result_and_what_could_be_filtered_by(caps
     code, out, err = run(capsys, "ask", saved, QUESTION, "--where", "file_name=absent.md")
     assert (code, out) == (0, "sources: 0 items, 0 of 2,000 tokens\n")
     assert re.fullmatch(r"clew: the filter allows none of the passages; its metadata has file_name, path, title\n", err)
+    assert run(capsys, "ask", saved, QUESTION)[2] == ""
+    assert "the graph has no facts" in run(capsys, "ask", saved, QUESTION, "--recipe", recipes.DEFAULT)[2]
 
 
 def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object, ...]]:

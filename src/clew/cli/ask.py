@@ -19,13 +19,16 @@ from clew.show import html, mermaid
 
 def ask(options: argparse.Namespace) -> int:
     """Print the context that was asked for; an unknown recipe or filter is said before anything is read."""
-    method, where = _styled(options.recipe, options.style), wanted(options.where)
+    method, where = _styled(options.recipe or recipes.DEFAULT, options.style), wanted(options.where)
     model = None if options.model is None else model_of(options.model)
     index = opened(options)
     how = {"budget": options.budget, "limit": options.limit, "where": where or None, "model": model}
     context = index.ask(options.question, recipe=method, **how)
     for fallback in fallbacks(context):
-        remark(fallback + (f"; its metadata has {_keys(index)}" if "filter" in fallback else ""))
+        if "filter" in fallback:
+            remark(f"{fallback}; its metadata has {_keys(index)}")
+        elif options.recipe:  # who names none is content with whatever it does
+            remark(fallback)
     if options.html:
         options.html.write_text(html(context), encoding="utf-8")
         remark(f"wrote {options.html}")

@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 ASK = """examples:
   clew ask docs/ "How do I cancel a running job?"              the context, then its sources
   clew ask docs/ "..." --budget 500 --explain                  why each item is there, what was left out
-  clew ask docs/ "..." --names --recipe hipporag --style numbered   a walk over names and facts, items numbered to be cited
+  clew ask docs/ "..." --names --style numbered                a walk over names and facts, items numbered to be cited
   clew ask docs/ "..." --where file_name=jobs.md --where file_name=queues.md
   clew ask docs/ "What is all of this about?" --reports --recipe global   reports on the parts of the corpus
   clew ask docs/ "..." --json | jq '.items[].id'

@@ -52,7 +52,7 @@ def _command(commands: Any, name: str, help: str, examples: str, run: Callable[[
 def _ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("source", metavar="FOLDER|FILE|INDEX", help="what to read; an index is a folder made by `clew index`")
     ask.add_argument("question", type=_question, help="the question, in quotes")
-    ask.add_argument("--recipe", default=DEFAULT, metavar="NAME", help=f"the method (default: {DEFAULT}; `clew recipes` lists them)")
+    ask.add_argument("--recipe", metavar="NAME", help=f"the method (default: {DEFAULT}; `clew recipes` lists them)")
     ask.add_argument("--budget", type=_budget, default=BUDGET, metavar="N", help=f"the most tokens of context, or none (default: {BUDGET})")
     ask.add_argument("--limit", type=_count, metavar="K", help="exactly so many items while there are so many")
     ask.add_argument(
