@@ -21,7 +21,7 @@ from langchain.agents import create_agent
 from langchain.chat_models import init_chat_model
 from langchain_clew import ClewRetriever
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 
 import clew
@@ -92,7 +92,7 @@ class Chat:
         agent = create_agent(self.model, [look_up], system_prompt=LOOK_UP)
         messages = [*self._remembered(), HumanMessage(question)]
         for chunk, _ in agent.stream({"messages": messages}, stream_mode="messages"):
-            if isinstance(chunk, AIMessageChunk):
+            if isinstance(chunk, AIMessage):  # its pieces, or the whole where the model does not stream
                 yield chunk.text
 
     def _remembered(self) -> list[BaseMessage]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
-from llama_index.core.agent.workflow import AgentStream, FunctionAgent, ReActAgent
+from llama_index.core.agent.workflow import AgentInput, AgentStream, FunctionAgent, ReActAgent
 from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
@@ -85,17 +85,26 @@ class Chat:
             return
         system = ChatMessage(ANSWER.format(context=context), role="system")
         stream = await self.model.astream_chat([system, *self.memory.get(), ChatMessage(question, role="user")])
+        streamed = False
         async for response in stream:
+            streamed = streamed or bool(response.delta)
             yield response.delta or ""
+        if not streamed:  # a model that says all at once
+            yield response.message.content or ""
 
     async def _agent(self, question: str) -> AsyncIterator[str]:
         kind = FunctionAgent if self.model.metadata.is_function_calling_model else ReActAgent
         agent = kind(tools=[FunctionTool.from_defaults(async_fn=self.look_up)], llm=self.model, system_prompt=LOOK_UP)
         run = agent.run(question, chat_history=self.memory.get())
+        streamed = False  # since the model was asked last
         async for event in run.stream_events():
             if isinstance(event, AgentStream):
+                streamed = streamed or bool(event.delta)
                 yield event.delta
-        await run
+            streamed = streamed and not isinstance(event, AgentInput)
+        answer = await run
+        if not streamed:  # a model that says all at once
+            yield answer.response.content or ""
 
 
 def model_of(path: str) -> LLM:

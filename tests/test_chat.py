@@ -134,6 +134,20 @@ def test_langchain_lets_its_agent_look_up_as_often_as_it_likes(langchain, index)
     assert f"[{len(chat.contexts[0]) + 1}] " in chat.contexts[1].text
 
 
+def test_langchain_prints_once_what_its_agent_says_whether_it_streams_or_not(langchain, index):
+    from langchain_core.messages import AIMessage
+
+    for at_once in (True, False):
+        calls = AIMessage("", tool_calls=[{"name": "look_up", "args": {"question": "Who is the coxswain?"}, "id": "1"}])
+        model = langchain_model(calls, "Jonas Lund [1].", "Nobody.").model_copy(update={"disable_streaming": at_once})
+        chat = langchain.Chat(langchain.ClewRetriever(index=index), model, agent=True)
+        pieces = list(chat.ask("Who is the coxswain?"))
+        assert "".join(pieces) == chat.answer == "Jonas Lund [1]."
+        assert (len([piece for piece in pieces if piece]) == 1) == at_once
+        assert list(chat.sources) == [1]
+        assert "".join(chat.ask("And who was it before?")) == "Nobody."  # and nothing of what is remembered
+
+
 def test_langchain_says_what_to_install(langchain, capsys):
     if importlib.util.find_spec("langchain_openai") is None:
         with pytest.raises(SystemExit):
@@ -241,6 +255,23 @@ def test_a_model_that_calls_no_functions_looks_up_too(llama_index, index):
     assert "".join(answered(chat, "Who is the coxswain?")).endswith("Jonas Lund [1].")
     assert [context.question for context in chat.contexts] == ["Who is the coxswain of the lifeboat?"]
     assert not said
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the workflow looks at what its own models have deprecated
+@pytest.mark.parametrize("agent", [False, True])
+def test_llama_index_hears_a_model_that_says_all_at_once(llama_index, index, agent):
+    from llama_index.core.llms import ChatMessage, ChatResponse
+    from llama_index.core.llms.mock import MockFunctionCallingLLM
+
+    class AtOnce(MockFunctionCallingLLM):
+        async def astream_chat(self, messages, **how):
+            async def whole():
+                yield ChatResponse(message=ChatMessage("Jonas Lund [1].", role="assistant"))
+
+            return whole()
+
+    chat = llama_index.Chat(index, model=AtOnce(is_chat_model=True), agent=agent)
+    assert "".join(answered(chat, "Who is the coxswain?")) == chat.answer == "Jonas Lund [1]."
 
 
 def test_llama_index_says_what_to_install(llama_index, capsys):
