@@ -25,6 +25,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.tools import tool
 
 import clew
+from clew.pipeline import BudgetError
 from clew.show import place_of
 
 ANSWER = (
@@ -87,7 +88,10 @@ class Chat:
         @tool
         def look_up(question: str) -> str:
             """Passages of the user's files on a question, numbered to be cited."""
-            return self.look_up(question)
+            try:
+                return self.look_up(question)
+            except ValueError as error:  # no question, or a budget that holds nothing: the model hears it
+                return f"Nothing was looked up: {error}"
 
         agent = create_agent(self.model, [look_up], system_prompt=LOOK_UP)
         messages = [*self._remembered(), HumanMessage(question)]
@@ -129,8 +133,13 @@ def main(arguments: Sequence[str] | None = None, model: BaseChatModel | None = N
         parser.error("--agent needs a --model")
     if not options.files and not (options.index and options.index.exists()):
         parser.error("give files to read, or the --index of an earlier time")
+    if options.budget < 1 or not all(map(asks, options.ask or ())):
+        parser.error("a --budget is at least 1" if options.budget < 1 else "a question to --ask has at least one word")
+    try:
+        index = opened(options)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
 
-    index = opened(options)
     texts = {document.id: document.text for document in index.documents}
     retriever = ClewRetriever(index=index, recipe=options.recipe, budget=options.budget)
     chat = Chat(retriever, model, options.agent)
@@ -141,14 +150,21 @@ def main(arguments: Sequence[str] | None = None, model: BaseChatModel | None = N
             chat = Chat(retriever, model, options.agent)
         elif question == "/context":
             show(chat)
-        elif question:
-            for piece in chat.ask(question):
-                print(piece, end="", flush=True)
+        elif asks(question):
+            try:
+                for piece in chat.ask(question):
+                    print(piece, end="", flush=True)
+            except BudgetError as error:
+                parser.error(str(error))
             print("\n" if chat.sources else "")
             for number, item in chat.sources.items():
                 print(f"[{number}] {place_of(item, texts)}")
             if options.show_context:
                 show(chat)
+
+
+def asks(question: str) -> bool:
+    return bool(question.replace("+", "").strip())
 
 
 def show(chat: Chat) -> None:

@@ -25,6 +25,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.retrievers.clew import ClewRetriever
 
 import clew
+from clew.pipeline import BudgetError
 from clew.show import place_of
 
 ANSWER = (
@@ -150,8 +151,13 @@ def main(arguments: Sequence[str] | None = None, model: LLM | None = None) -> No
         parser.error("--agent needs a --model")
     if not options.files and not (options.index and options.index.exists()):
         parser.error("give files to read, or the --index of an earlier time")
+    if options.budget < 1 or not all(map(asks, options.ask or ())):
+        parser.error("a --budget is at least 1" if options.budget < 1 else "a question to --ask has at least one word")
+    try:
+        index = opened(options)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
 
-    index = opened(options)
     texts = {document.id: document.text for document in index.documents}
     chat = Chat(index, options.recipe, options.budget, model, options.agent)
     for question in options.ask or iter(lambda: input("\n> ").strip(), "/quit"):
@@ -161,8 +167,11 @@ def main(arguments: Sequence[str] | None = None, model: LLM | None = None) -> No
             chat = Chat(index, options.recipe, options.budget, model, options.agent)
         elif question == "/context":
             show(chat)
-        elif question:
-            asyncio.run(told(chat, question))
+        elif asks(question):
+            try:
+                asyncio.run(told(chat, question))
+            except BudgetError as error:
+                parser.error(str(error))
             print("\n" if chat.sources else "")
             for number, item in chat.sources.items():
                 print(f"[{number}] {place_of(item, texts)}")
@@ -173,6 +182,10 @@ def main(arguments: Sequence[str] | None = None, model: LLM | None = None) -> No
 async def told(chat: Chat, question: str) -> None:
     async for piece in chat.ask(question):
         print(piece, end="", flush=True)
+
+
+def asks(question: str) -> bool:
+    return bool(question.replace("+", "").strip())
 
 
 def show(chat: Chat) -> None:

@@ -148,6 +148,54 @@ def test_langchain_prints_once_what_its_agent_says_whether_it_streams_or_not(lan
         assert "".join(chat.ask("And who was it before?")) == "Nobody."  # and nothing of what is remembered
 
 
+@pytest.mark.parametrize("name", ["langchain", "llama_index"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the workflow looks at what its own models have deprecated
+@pytest.mark.parametrize(
+    ("asked", "budget", "wrong"), [("", 150, "at least one word"), ("Who is the coxswain?", 10, "a budget of 10 tokens")]
+)
+def test_an_agent_is_told_what_was_wrong_with_a_look_up_and_goes_on(name, asked, budget, wrong, request, index):
+    module = request.getfixturevalue(name)
+    if name == "langchain":
+        from langchain_core.messages import AIMessage
+
+        call = AIMessage("", tool_calls=[{"name": "look_up", "args": {"question": asked}, "id": "1"}])
+        model = langchain_model(call, "I do not know.")
+        chat = module.Chat(module.ClewRetriever(index=index, recipe="bm25", budget=budget), model, agent=True)
+        assert "".join(chat.ask("Well?")) == "I do not know."
+        heard = model.asked[-1][-1].text
+    else:
+        from llama_index.core.base.llms.types import ToolCallBlock
+        from llama_index.core.llms import ChatMessage
+
+        call = ToolCallBlock(tool_name="look_up", tool_kwargs={"question": asked}, tool_call_id="1")
+        model, said = llama_model(ChatMessage(role="assistant", blocks=[call]), "I do not know.")
+        chat = module.Chat(index, "bm25", budget, model, agent=True)
+        assert "".join(answered(chat, "Well?")) == "I do not know."
+        heard = said[-1][-1].content
+    assert wrong in heard
+    assert not chat.contexts
+    assert not chat.sources
+
+
+@pytest.mark.parametrize("name", ["langchain", "llama_index"])
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ([HARBOUR, "--ask", "  "], "at least one word"),
+        ([HARBOUR, "--ask", "+"], "at least one word"),
+        ([HARBOUR, "--budget", "0", "--ask", "Who is the coxswain?"], "at least 1"),
+        ([HARBOUR, "--budget", "10", "--ask", "Who is the coxswain?"], "a budget of 10 tokens"),
+        ([HARBOUR / "nowhere", "--ask", "Who?"], "no file or folder"),
+        (["--index", HARBOUR, "--ask", "Who?"], "not a saved index"),
+    ],
+)
+def test_a_mistake_is_said_in_a_line(name, arguments, wrong, request, capsys):
+    with pytest.raises(SystemExit) as left:
+        request.getfixturevalue(name).main([str(argument) for argument in arguments])
+    assert left.value.code == 2
+    assert wrong in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_langchain_says_what_to_install(langchain, capsys):
     if importlib.util.find_spec("langchain_openai") is None:
         with pytest.raises(SystemExit):
