@@ -40,7 +40,8 @@ ALLOWED = {
     "learned": BASE | {"context"},
     "making": BASE | {"document", "embed", "vectors", "read", "link", "stage"},
     **{stage: BASE | {stage, "model"} for stage in STAGES},
-    "pipeline": BASE | {"stage", "context", "render", "explain", "nesting"},
+    "fitting": BASE | {"context", "render", "explain", "nesting"},
+    "pipeline": BASE | {"stage", "context", "render", "explain", "nesting", "fitting"},
     "methods": BASE | {*STAGES, "stage", "context", "render", "explain", "pipeline", "methods", "model"},
     "recipes": {*STAGES, "methods", "pipeline", "render", "stage"},
 }

@@ -109,7 +109,9 @@ def test_style_where_and_limit_reach_the_index(capsys, saved):
     _, out, _ = run(capsys, "ask", saved, "copy a file", "--style", "numbered", "--limit", 2, "--where", "file_name=shutil.md")
     assert re.findall(r"^\[(\d)\]", out, re.MULTILINE) == ["1", "2"]
     assert set(re.findall(r"^ +\d  (\S+?):", out, re.MULTILINE)) == {"shutil.md"}
-    both = run(capsys, "ask", saved, "text", "--budget", "none", "--where", "file_name=shutil.md", "--where", "file_name=textwrap.md")[1]
+    both = run(
+        capsys, "ask", saved, "text of a file", "--budget", "none", "--where", "file_name=shutil.md", "--where", "file_name=textwrap.md"
+    )[1]
     assert set(re.findall(r"^ +\d+  (\S+?\.md)", both, re.MULTILINE)) == {"shutil.md", "textwrap.md"}
 
 

@@ -242,7 +242,7 @@ class TestEveryMethod:
         assert {"0", "1"} <= set(context.ids)
 
     def test_equal_vectors_are_ranked_by_row(self, method):
-        graph = Graph.of(["same text"] * 9, vectors=np.tile([[0.6, 0.8]], (9, 1)))
+        graph = Graph.of(["same" + " " * (i + 1) + "text" for i in range(9)], vectors=np.tile([[0.6, 0.8]], (9, 1)))
         context = method.on(graph)(Query("same text", np.float32([0.6, 0.8]), limit=4), UNLIMITED)
         assert sorted(context.ids) == ["0", "1", "2", "3"]
 

@@ -80,7 +80,7 @@ def test_poor_graphs_have_an_answer_whatever_is_left_out(facts, changed, embed):
     index = indexed(facts, embed)
     method = DaRag(Communities(**changed))
     whole = index.ask(QUESTION, recipe=method, budget=None)
-    assert {item.id for item in whole if item.role != "fact"} == {document.id for document in index.documents}
+    assert {item.text for item in whole if item.role != "fact"} == {document.text for document in index.documents}
     assert index.ask(QUESTION, recipe=method, budget=400).tokens <= 400 or whole.tokens > 400
 
 

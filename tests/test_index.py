@@ -370,9 +370,9 @@ def test_a_graph_of_an_index_can_be_pickled(index):
     assert other.ids == index.graph.ids
 
 
-def test_a_selector_that_leaves_the_budget_to_the_page_still_fills_it():
+def test_a_selector_that_leaves_the_budget_to_the_page_still_fills_it(embed):
     """It passes all on, the page is far too long, and what room is left then holds nothing: the best of what it passed on is printed."""
-    index = Index.from_documents([f"Anna met Ben for the {i}th time in Rome." for i in range(60)])
+    index = Index.from_documents([f"Anna met Ben for the {i}th time in Rome." for i in range(60)], embedder=embed)
     method = clew.Pipeline(clew.seed.Dense(), selects=(clew.select.Bridges(),), order=clew.order.ByPrize())
     context = index.ask("When did Anna meet Ben?", recipe=method, budget=100)
     assert context.tokens <= 100

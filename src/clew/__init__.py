@@ -4,6 +4,7 @@ from clew import cite, link, order, read, recipes, seed, select, spread, write
 from clew.context import Context, Item, Step
 from clew.document import Document
 from clew.embed import Embedder
+from clew.fitting import BudgetError
 from clew.graph import Graph, Query, Seeds, Subgraph
 from clew.index import Index
 from clew.model import Answers, Model
@@ -14,6 +15,7 @@ from clew.render import Render
 
 __all__ = [
     "Answers",
+    "BudgetError",
     "Context",
     "Document",
     "Embedder",

@@ -1,14 +1,61 @@
-"""No two items of a context overlap: a sentence is not read beside the passage it is part of."""
+"""Nothing is read twice: no sentence beside the passage it is part of, and no copy of a text beside another."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import defaultdict
+from dataclasses import dataclass
 
-from clew.graph import Graph
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import Floats, Graph, frozen, heading_of
+
+
+@dataclass(frozen=True)
+class Copying:
+    """The part that finds what has the text of another node of its kind, under the same heading."""
+
+    def of(self, graph: Graph) -> Copies:
+        by_text: defaultdict[str, list[int]] = defaultdict(list)
+        for row in np.flatnonzero(graph.content).tolist():
+            by_text[graph.texts[row].strip()].append(row)
+        groups: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
+        for text, rows in by_text.items():
+            for row in rows if len(rows) > 1 else ():
+                groups[text, heading_of(graph, row), graph.kinds[row]].append(row)
+        first = np.arange(len(graph))
+        several = tuple(tuple(rows) for rows in groups.values() if len(rows) > 1)
+        for copies in several:
+            first[list(copies)] = copies[0]
+        return Copies(frozen(first, np.int64), several)
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """The first of its copies for every row (itself, where there is no other), and the groups of copies by row."""
+
+    first: NDArray[np.int64]
+    groups: tuple[tuple[int, ...], ...]
+
+    def best_alone(self, prizes: Floats) -> Floats:
+        """Return the prizes with those of all copies but the best at 0, so that no room is kept for these."""
+        if not self.groups:
+            return prizes
+        alone = prizes.copy()
+        for rows in self.groups:
+            alone[list(rows)] = 0.0
+            best = rows[int(np.round(prizes[list(rows)], 12).argmax())]
+            alone[best] = prizes[best]
+        return alone
+
+    def others(self, row: int) -> list[int]:
+        """Return the rows that say the same as this one."""
+        return [other for rows in self.groups if row in rows for other in rows if other != row]
 
 
 class Apart:
-    """A set of nodes of which none lies within another, in one document; each is taken or refused in logarithmic time.
+    """A set of nodes none of which lies within another, in one document, or is its copy; each is taken or refused in logarithmic time.
 
     Spans of one document none of which contains another are sorted by start and by end at once, so that only the neighbours of a new one
     can contain it or lie in it.
@@ -16,10 +63,20 @@ class Apart:
 
     def __init__(self, graph: Graph) -> None:
         self.documents, self.spans = graph.documents, graph.spans
+        self.copies = graph.part(Copying())
         self.taken: dict[int, list[tuple[int, int]]] = {}
+        self.said = set[int]()
 
     def take(self, row: int) -> bool:
-        """Take a node and return True, unless it contains or lies in one that is taken."""
+        """Take a node and return True, unless it contains, lies in or says the same as one that is taken."""
+        if self.copies.first[row] in self.said:
+            return False
+        if self._fits(row):
+            self.said.add(int(self.copies.first[row]))
+            return True
+        return False
+
+    def _fits(self, row: int) -> bool:
         document = int(self.documents[row])
         if document < 0:
             return True

@@ -5,23 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from clew.context import Context, Dropped, Item, Step
-from clew.explain import led, role_of, score_of_fact, ties, ways, ways_to_facts
-from clew.graph import NOTHING, UNLIMITED, Floats, Graph, Prizes, Query, Reading, Seeds, Subgraph, frozen, heading_of
-from clew.nesting import Apart
+from clew.context import Context, Item, Step
+from clew.explain import led, role_of, ties, ways, ways_to_facts
+from clew.fitting import Asked, Page, fitted
+from clew.fitting import BudgetError as BudgetError
+from clew.graph import NOTHING, UNLIMITED, Graph, Prizes, Query, Reading, Subgraph, frozen, heading_of
+from clew.nesting import Copying
 from clew.render import Render
 from clew.stage import Order, Seed, Select, Spread
-
-RESELECTIONS = 3  # rendering is not quite additive in tokens: an overflow selects again with less room, this many times
-
-
-class BudgetError(ValueError):
-    """The budget holds nothing of what a method chose; a caller may want to answer with nothing then."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +49,8 @@ class Pipeline:
                     prizes, said = (spreaded.values, spreaded.notes) if isinstance(spreaded, Prizes) else (spreaded, NOTHING)
                     notes |= {"prized": int(np.count_nonzero(prizes)), **said}
 
+            prizes = graph.part(Copying()).best_alone(prizes)
+
             def choose(room: int) -> Subgraph:
                 chosen = Subgraph(frozen(np.arange(len(graph)), np.int32))
                 for name, select in selects:
@@ -67,87 +65,15 @@ class Pipeline:
                     notes |= {"entries": len(reading)}
                 return reading
 
-            return _printed(_Asked(self, graph, query, seeds, prizes), choose, read, budget, trace)
+            noted = Asked(graph, query, seeds, prizes, self.render)
+            return _context(fitted(noted, choose, read, budget), repr(self), budget, trace)
 
         return answer
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """One question under way."""
-
-    method: Pipeline
-    graph: Graph
-    query: Query
-    seeds: Seeds
-    prizes: Floats
-
-    def knowing(self, chosen: Subgraph) -> _Asked:
-        """With the prizes of what only the selectors know the worth of."""
-        if not chosen.worth:
-            return self
-        prizes = self.prizes.copy()
-        prizes[list(chosen.worth)] = list(chosen.worth.values())
-        return replace(self, prizes=prizes)
-
-    def scores(self, reading: Reading) -> Floats:
-        """The prize of every entry, rounded so that float noise decides no tie."""
-        pairs = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
-        of_fact = (self.graph, self.query, self.seeds, self.prizes)
-        return np.round([float(self.prizes[n]) if n >= 0 else score_of_fact(*of_fact, f) for n, f in pairs], 12)
-
-
-def _printed(
-    asked: _Asked, choose: Callable[[int], Subgraph], read: Callable[[Subgraph], Reading], budget: int, trace: list[Step]
-) -> Context:
-    """Select, order and render until the page fits; what still does not fit is dropped whole, the lowest prize first."""
-    graph, render = asked.graph, asked.method.render
-    room, bound, before = budget, None, None
-    for attempt in range(RESELECTIONS + 1):
-        chosen, filled = choose(room), frozenset[int]()
-        asked = asked.knowing(chosen)
-        bound = chosen.bound if attempt == 0 else bound  # the bound is of the full budget
-        reading, nested = _without_nested(asked, read(chosen))
-        if asked.query.limit is not None and len(reading) < asked.query.limit:
-            chosen, filled = _filled(asked, chosen, reading, room)
-            reading, nested = _without_nested(asked, read(chosen))
-        dropped = [Dropped(graph.ids[row], reason) for row, reason in chosen.dropped] + nested
-        if asked.query.limit is not None:
-            while len(reading) > asked.query.limit:
-                reading, last = _without_least(asked, reading, chosen)
-                dropped.append(Dropped(last, f"beyond the limit of {asked.query.limit}"))
-        pieces = render.pieces(graph, reading)
-        over = _count(graph, pieces) - budget
-        if not len(reading) and before is not None:  # the room that was left holds nothing: better drop from what was chosen before
-            asked, chosen, filled, reading, dropped, pieces, over = before
-            break
-        if over <= 0:
-            break
-        before = asked, chosen, filled, reading, dropped, pieces, over
-        room = max(1, room - over)
-    while over > 0:
-        reading, last = _without_least(asked, reading, chosen)
-        dropped.append(Dropped(last, f"the rendered context was {over} tokens over the budget of {budget}"))
-        pieces = render.pieces(graph, reading)
-        over = _count(graph, pieces) - budget
-    if dropped and not len(reading):
-        raise BudgetError(_too_small(asked, budget, dropped))
-    return _context(asked, reading, pieces, budget + over, chosen, filled, dropped, budget, bound, trace)
-
-
-def _context(
-    asked: _Asked,
-    reading: Reading,
-    pieces: list[str],
-    tokens: int,
-    chosen: Subgraph,
-    filled: frozenset[int],
-    dropped: list[Dropped],
-    budget: int,
-    bound: float | None,
-    trace: list[Step],
-) -> Context:
-    graph, seeds = asked.graph, asked.seeds
+def _context(page: Page, method: str, budget: int, trace: list[Step]) -> Context:
+    asked, chosen, reading, filled = page.asked, page.chosen, page.reading, page.filled
+    graph, seeds, pieces = asked.graph, asked.seeds, asked.pieces(reading)
     nodes, facts = [n for n in reading.nodes.tolist() if n >= 0], [f for f in reading.facts.tolist() if f >= 0]
     why = led(graph, chosen, nodes)
     why |= ways(graph, seeds, [node for node in nodes if node not in why])
@@ -183,16 +109,16 @@ def _context(
     return Context(
         items=tuple(items),
         text="\n".join(pieces),
-        tokens=tokens,
+        tokens=asked.over(reading, 0),
         budget=None if budget == UNLIMITED else budget,
         question=asked.query.text,
-        method=repr(asked.method),
+        method=method,
         edges=ties(graph, frozen(nodes, np.int32), chosen),
         trace=tuple(trace),
         value=float(sum(item.score for item in items)),
-        bound=None if filled else bound,  # what only filled the list was no part of what was bounded
+        bound=None if filled else page.bound,  # what only filled the list was no part of what was bounded
         missing=tuple((graph.ids[a], graph.ids[b]) for a, b in chosen.missing),
-        dropped=tuple(dropped),
+        dropped=tuple(page.dropped),
     )
 
 
@@ -200,65 +126,6 @@ def _with_reports(graph: Graph, chosen: Subgraph, reading: Reading) -> Reading:
     """Put what was made of several passages, and must be kept, before all else, in the order of the choice, unless it has its place."""
     told = chosen.nodes[graph.made[chosen.nodes] & np.isin(chosen.nodes, chosen.kept) & ~np.isin(chosen.nodes, reading.nodes)]
     return Reading.join([Reading.of(told), reading]) if len(told) else reading
-
-
-def _filled(asked: _Asked, chosen: Subgraph, reading: Reading, room: int) -> tuple[Subgraph, frozenset[int]]:
-    """Add the best content that is not yet read, until there are as many entries as the question wants."""
-    graph, wanted = asked.graph, (asked.query.limit or 0) - len(reading)
-    read = reading.nodes[reading.nodes >= 0]
-    inside = np.zeros(len(graph), np.bool_)
-    inside[chosen.nodes] = True
-    apart = Apart(graph)
-    for row in read.tolist():
-        apart.take(row)
-    left = room - int(graph.tokens[read].sum())
-    outside = np.flatnonzero(graph.content & ~inside)
-    extra: list[int] = []
-    worth, touch = (np.round(values[outside], 12) for values in (asked.prizes, asked.seeds.weights))  # of equals what the question touches
-    for row in outside[np.lexsort((-touch, -worth))].tolist():
-        if len(extra) == wanted:
-            break
-        if graph.tokens[row] <= left and apart.take(row):
-            extra.append(row)
-            left -= int(graph.tokens[row])
-    nodes = frozen(np.concatenate([chosen.nodes, np.array(extra, np.int32)]), np.int32)
-    return replace(chosen, nodes=nodes), frozenset(extra)
-
-
-def _without_nested(asked: _Asked, reading: Reading) -> tuple[Reading, list[Dropped]]:
-    """Leave out what lies inside something better that is read too."""
-    apart, kept, dropped = Apart(asked.graph), list[int](), list[Dropped]()
-    for entry in np.argsort(-asked.scores(reading), kind="stable").tolist():
-        node = int(reading.nodes[entry])
-        if node < 0 or apart.take(node):
-            kept.append(entry)
-        else:
-            dropped.append(Dropped(asked.graph.ids[node], "its text is part of, or contains, another item's"))
-    return (_entries(reading, sorted(kept)) if dropped else reading), dropped
-
-
-def _without_least(asked: _Asked, reading: Reading, chosen: Subgraph) -> tuple[Reading, str]:
-    """Take the entry of the lowest prize away, bridges last; return what is left and the id that went."""
-    kept = np.isin(reading.nodes, chosen.kept) & (reading.nodes >= 0)
-    worst = np.lexsort((-np.arange(len(reading)), asked.scores(reading), kept))[0]
-    node, fact = int(reading.nodes[worst]), int(reading.facts[worst])
-    rest = np.delete(np.arange(len(reading)), worst).tolist()
-    return _entries(reading, rest), asked.graph.ids[node] if node >= 0 else f"fact:{asked.graph.facts.texts[fact]}"
-
-
-def _entries(reading: Reading, entries: list[int]) -> Reading:
-    return Reading(frozen(reading.nodes[entries], np.int32), frozen(reading.facts[entries], np.int32))
-
-
-def _count(graph: Graph, pieces: list[str]) -> int:
-    return graph.count("\n".join(pieces)) if pieces else 0
-
-
-def _too_small(asked: _Asked, budget: int, dropped: list[Dropped]) -> str:
-    tokens = asked.graph.tokens[asked.graph.content]
-    least = f"the smallest passage takes {int(tokens.min())}" if len(tokens) else "there is nothing to read"
-    advice = "give a larger budget or split the documents smaller"
-    return f"a budget of {budget} tokens holds none of what was chosen ({least}); {advice}. First: {dropped[0].id!r}, {dropped[0].reason}"
 
 
 def _sized(n: int, before: Subgraph, after: Subgraph) -> dict[str, int]:

@@ -207,7 +207,8 @@ def test_where_all_is_unlike_the_least_unlike_is_taken():
 def test_rings_of_containers_and_of_likeness_end():
     ring = Edges.join([Edges.of("contains", [0, 1, 2, 3], [1, 2, 0, 4]), Edges.of("similar", [4, 5, 6], [5, 6, 4], 0.95)])
     vectors = np.tile([[0.6, 0.8]], (7, 1))
-    graph = Graph.of(["same"] * 7, kinds=["section"] * 4 + ["passage"] * 3, vectors=vectors, edges=ring)
+    texts = [f"said {i} times" for i in range(7)]
+    graph = Graph.of(texts, kinds=["section"] * 4 + ["passage"] * 3, vectors=vectors, edges=ring)
     tree = graph.part(Hierarchy())
     assert tree.tops.tolist() == [0, 3, 5, 6], "a ring is entered at its lowest row"
     steps = descents(graph, Query("q", np.float32([0.6, 0.8])), Descent(max_depth=50)).path(np.zeros(7, np.bool_))

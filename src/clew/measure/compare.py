@@ -15,11 +15,11 @@ import numpy as np
 
 from clew import recipes
 from clew.context import Context
+from clew.fitting import BudgetError
 from clew.index import Index
 from clew.measure.benchmark import Benchmark, Names, Question
 from clew.measure.metrics import by_score, everything, first_that_fit, recall, reciprocal_rank
 from clew.measure.paired import Table, table
-from clew.pipeline import BudgetError
 from clew.stage import Method, Write
 
 KS, BUDGETS = (2, 5, 10), (256, 512, 1024, 2048)

@@ -60,6 +60,12 @@ def title_of(text: str) -> str | None:
     return None
 
 
+def front_matter(text: str) -> int:
+    """Return where the front matter ends; 0 where there is none."""
+    front = _FRONT.match(text)
+    return front.end() if front else 0
+
+
 def front_title(text: str) -> str | None:
     """Return the title that the front matter gives, if any."""
     front = _FRONT.match(text)

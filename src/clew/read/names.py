@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from clew.algorithms.words import folded
 from clew.read.caseless import is_caseless, spaced_mentions, unspaced_mentions, unspaced_titles, without_unspaced
 from clew.read.extract import Passage, Triple
+from clew.read.markdown import front_matter, front_title
 from clew.read.mentions import POSSESSIVE, Run, Word, abbreviations, quoted, runs_of, words_of
 from clew.read.relations import Mention, facts_of
 
@@ -116,9 +117,13 @@ def title_of(text: str, passage: Passage) -> tuple[str, int]:
     """Return the title of a passage, and where what is read begins: a short first line that is followed by more is a title too."""
     if passage.title.strip():
         return " ".join(unicodedata.normalize("NFKC", passage.title).split()), 0
-    first, line_end, rest = text.partition("\n")
-    is_title = line_end and rest.strip() and 0 < len(first.strip()) <= LONGEST_TITLE and not first.rstrip().endswith((".", "。", ":", ","))
-    return (" ".join(first.split()), len(first)) if is_title else ("", 0)
+    start = front_matter(text)
+    if said := front_title(text):
+        return " ".join(said.split()), start
+    first, line_end, rest = text[start:].partition("\n")
+    title = " ".join(first.strip("#*=_- \t\r").split())
+    is_title = line_end and rest.strip() and 0 < len(title) <= LONGEST_TITLE and not title.endswith((".", "。", ":", ","))
+    return (title, start + len(first)) if is_title else ("", start)
 
 
 def _by_start(titles: Sequence[str]) -> dict[tuple[str, ...], list[tuple[str, ...]]]:

@@ -10,6 +10,8 @@ import numpy as np
 from clew.algorithms.hnsw import HNSW
 from clew.graph import Floats, Graph, Query, Seeds
 
+NOISE = 1e-6  # of a product of two unit rows of float32
+
 
 @dataclass(frozen=True)
 class Dense:
@@ -61,10 +63,14 @@ class Dense:
 
 
 def cosines(vectors: np.ndarray, query: np.ndarray) -> Floats:
-    """Return the cosine of every unit row with a unit vector; equal rows have equal cosines, wherever they stand and on any machine."""
+    """Return the cosine of every unit row with a unit vector; equal rows have equal cosines, wherever they stand and on any machine.
+
+    What is no more than the noise of float32 is 0: a passage that has nothing in common with a question is not touched by it.
+    """
     _same_width(vectors, query)
     # Not `@`: BLAS sums in an order that depends on the row's place and the number of threads, and ties would fall with it.
     found: Floats = np.einsum("ij,j->i", vectors, query.astype(np.float32)).astype(np.float64)
+    found[np.abs(found) < NOISE] = 0.0
     return found
 
 

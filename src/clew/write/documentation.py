@@ -1,6 +1,7 @@
 """Documentation out of a corpus: questions on every branch, clusters of them, a section for each cluster (Kurisu-G2, appendix D).
 
-    hierarchy -> questions per branch -> clusters -> a pivot question each -> context -> section -> merged, cross-referenced, listed
+    hierarchy -> questions per branch -> clusters -> a pivot question each -> context -> what of it belongs -> section
+    -> merged, cross-referenced, listed
 
 Every step that asks a language model has a stated way without one: see `questions`, `sections`; the pivot question is then the one in the
 middle of its cluster.
@@ -9,36 +10,37 @@ middle of its cluster.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from clew.embed import embed_all
+from clew.fitting import BudgetError
 from clew.graph import NOTHING, Graph, Vectors
 from clew.graph.headings import titles_of
 from clew.index import Index
 from clew.model import Model, json_in
-from clew.pipeline import BudgetError
 from clew.recipes import DEFAULT
 from clew.stage import Method
-from clew.write.branches import Branch, branches, short
-from clew.write.clusters import By, Clusters, clustered
+from clew.write.belonging import belonging
+from clew.write.branches import Branch, branches, numbered, pages_of, short
+from clew.write.clusters import By, Clusters, clustered, parted
+from clew.write.fences import written_in
+from clew.write.merging import merged, once, related
 from clew.write.questions import READ, Question, questions
 from clew.write.sections import Section, extract, introduction, written_by
-
-SAME = 0.9  # cosine of two sections that say the same
-RELATED = 3  # the most cross-references of a section
 
 
 @dataclass(frozen=True, eq=False)
 class Documentation:
     """Sections in the order of the corpus, and how they came about.
 
-    `questions` and `clusters` are what they are made of; `introductions` what each document begins with, by its title; `uncovered` the ids
-    of the passages that no section has read, and `places` where these stand; `failed` what a language model could not do, with the
-    reasons. `save` writes it as a folder of Markdown.
+    `questions` and `clusters` are what they are made of; `introductions` what each document begins with, by what it is called; `told` the
+    numbers of the sections that tell of each document, by what it is called, in the order of the corpus, all documents among them;
+    `uncovered` the ids of the passages that no section has read, and `places` where these stand; `failed` what could not be done, with
+    the reasons. `save` writes it as a folder of Markdown.
     """
 
     title: str
@@ -49,6 +51,7 @@ class Documentation:
     failed: tuple[tuple[str, str], ...] = ()
     introductions: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     places: tuple[str, ...] = ()
+    told: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: NOTHING)
 
     def save(self, path: str | Path) -> list[Path]:
         """Write index.md, a page per document and the map of questions to a folder; return the files. See `clew.write.pages.save`."""
@@ -92,7 +95,8 @@ def document(
         index: best of documents with sections. model: whatever `clew.model.Model.of` takes, or None. recipe, budget: how the context of
             each section is had. sections: how many clusters of questions; None for the number that parts them best.
         cover: the share of the passages that the sections are to read, 0 to 1: the questions on branches that were left out are clustered
-            again and have sections of their own, for as long as that brings new passages. 0 for one round, as in the paper.
+            again and have sections of their own, for as long as that brings new passages, and so have those on documents of which nothing
+            was read. 0 for one round, as in the paper.
         each: questions per branch that a model is asked for. by: what makes questions alike; see `clew.write.clusters`.
 
     Raises:
@@ -105,27 +109,22 @@ def document(
         raise ValueError("there is nothing to document: the index has no passages")
     writer = None if model is None else Model.of(model)
     asked, failed = questions(index.graph, found, writer, each=each, workers=workers, progress=progress)
-    work = _Work(index, found, asked, writer, recipe, budget, by, list(failed), progress)
+    pages, of = pages_of(index.graph, found), numbered(index.graph, found)
+    work = _Work(index, found, pages, of, asked, writer, recipe, budget, by, list(failed), progress)
     groups = work.clusters(asked, sections)
     made = work.sections(asked, groups)
-    left = sum(len(branch.rows) for branch in found)
-    while len(read := _read_by(made)) < cover * left:
-        rest = [
-            one for one in asked if sum(index.graph.ids[row] in read for row in found[one.branch].rows) * 2 < len(found[one.branch].rows)
-        ]
-        more = work.sections(rest, work.clusters(rest, None)) if rest else []
-        if not _read_by(more) - read:
+    while cover and (rest := work.left_out(made, cover)):
+        more = work.sections(rest, work.clusters(rest, None))
+        if not _read_by(more) - _read_by(made):
             break
         made += more
-    merged = _merged(made, work.embed)
-    titles = list(dict.fromkeys(" ".join(branch.titles[0].split()) for branch in found))
-    place = {id: number for number, id in enumerate(index.graph.ids)}
-    merged.sort(key=lambda section: (titles.index(section.page), min(place.get(id, len(place)) for id, _ in section.sources)))
-    missed = tuple(index.graph.ids[row] for branch in found for row in branch.rows if index.graph.ids[row] not in _read_by(merged))
-    begun, places = _introductions(index, found), tuple(_place(index.graph, id) for id in missed)
-    return Documentation(
-        title, tuple(_related(_once(merged, found, index.graph))), asked, groups, missed, tuple(work.failed), begun, places
-    )
+    kept = merged(made, work.embed)
+    order, place = list(dict.fromkeys(pages)), {id: number for number, id in enumerate(index.graph.ids)}
+    kept.sort(key=lambda section: (order.index(section.page), min(place.get(id, len(place)) for id, _ in section.sources)))
+    missed = tuple(index.graph.ids[row] for branch in found for row in branch.rows if index.graph.ids[row] not in _read_by(kept))
+    begun, places = _introductions(index, found, pages), tuple(_place(index.graph, id) for id in missed)
+    whole = tuple(related(once(kept, of)))
+    return Documentation(title, whole, asked, groups, missed, tuple(work.failed), begun, places, _told(whole, pages, of))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +133,8 @@ class _Work:
 
     index: Index
     found: tuple[Branch, ...]
+    pages: tuple[str, ...]
+    of: Mapping[str, int]
     asked: tuple[Question, ...]
     model: Model | None
     recipe: str | Method
@@ -146,7 +147,18 @@ class _Work:
         return embed_all(self.index.embedder, texts, width=self.index.graph.vectors.shape[1])
 
     def clusters(self, asked: Sequence[Question], k: int | None) -> Clusters:
-        return clustered(self.embed([one.text for one in asked]).astype(np.float64), self.index.graph, by=self.by, k=k)
+        vectors = self.embed([one.text for one in asked]).astype(np.float64)
+        groups = clustered(vectors, self.index.graph, by=self.by, k=k)
+        return groups if k is not None else parted(groups, vectors, [self.pages[one.branch] for one in asked])
+
+    def left_out(self, made: Sequence[Section], cover: float) -> list[Question]:
+        """The questions on branches of which less than half was read, where that is too little; else on documents of which nothing was."""
+        read, ids = _read_by(made), self.index.graph.ids
+        share = [sum(ids[row] in read for row in branch.rows) / len(branch.rows) for branch in self.found]
+        if sum(ids[row] in read for branch in self.found for row in branch.rows) < cover * sum(len(branch.rows) for branch in self.found):
+            return [one for one in self.asked if share[one.branch] < 0.5]
+        seen = {page for page, part in zip(self.pages, share, strict=True) if part > 0}
+        return [one for one in self.asked if self.pages[one.branch] not in seen]
 
     def sections(self, asked: Sequence[Question], groups: Clusters) -> list[Section]:
         from tqdm import tqdm
@@ -168,7 +180,13 @@ class _Work:
             self.failed.append((f"the section on {question!r}", str(error)))
             return None
         documents = {one.id: one for one in self.index.documents}
-        section = extract(context, self.found[pivot.branch], documents, self.embed, pivot.branch)
+        about = tuple(dict.fromkeys((pivot.branch, *(one.branch for one in members))))
+        vector = self.embed([question])[0].astype(np.float64)
+        context = belonging(context, self.index.graph, self.found, self.of, about, vector)
+        if not context.items:
+            self.failed.append((f"the section on {question!r}", f"nothing of what belongs to it fits into {self.budget} tokens"))
+            return None
+        section = extract(context, self.found, self.of, about, self.pages, documents, self.embed)
         if self.model is None:
             return section
         section, problem = written_by(self.model, section, context)
@@ -198,61 +216,30 @@ def _pivot(model: Model, pivot: Question, members: Sequence[Question]) -> tuple[
     return (pivot.text, answer.error) if answer.value is None else (answer.value, "")
 
 
-def _merged(made: Sequence[Section], embed: Any) -> list[Section]:
-    """Of sections that say the same the first stays, and takes over the other's question."""
-    kept, vectors = list[Section](), list[Any]()
-    for section, vector in zip(made, embed([section.text() for section in made]) if made else [], strict=True):
-        near = [i for i, other in enumerate(vectors) if float(other @ vector) > SAME]
-        if near:
-            first = kept[near[0]]
-            kept[near[0]] = replace(first, also=(*first.also, section.question))
-        else:
-            kept.append(section)
-            vectors.append(vector)
-    return kept
-
-
-def _once(made: Sequence[Section], found: Sequence[Branch], graph: Graph) -> list[Section]:
-    """Each passage told by one section: by that on its own branch, else by the first that has it; the others say where.
-
-    What a language model wrote stays as it is. An extract that is left with nothing of its own goes, its question to the one that tells it.
-    """
-    own = [{graph.ids[row] for row in found[section.branch].rows} for section in made]
-    told: dict[str, int] = {}
-    for wanted in (True, False):
-        for i, section in enumerate(made):
-            for id, _ in section.sources:
-                if not section.written and (id in own[i]) >= wanted:
-                    told.setdefault(id, i)
-    kept, gone = list[int](), dict[int, int]()
+def _told(made: Sequence[Section], pages: Sequence[str], of: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """The sections that tell of each document, or took over its questions, by what it is called."""
+    told: dict[str, dict[int, None]] = {page: {} for page in pages}
     for i, section in enumerate(made):
-        elsewhere = [told.get(id, i) for id, _ in section.sources]
-        if section.written or i in elsewhere:
-            kept.append(i)
-        else:
-            gone[i] = elsewhere[0]
-    number = {i: at for at, i in enumerate(kept)}
-    once = []
-    for i in kept:
-        section, parts = made[i], list[Any]()
-        for part in section.parts:
-            tells = {told.get(section.sources[source - 1][0], i) for source in part.sources}
-            elsewhere_at = None if section.written or i in tells else number[min(tells)]
-            parts.append(replace(part, text="" if elsewhere_at is not None else part.text, told_in=elsewhere_at))
-        also = tuple(made[j].question for j, to in gone.items() if to == i)
-        once.append(replace(section, parts=tuple(parts), also=(*section.also, *also)))
-    return once
+        sources = {n for part in section.parts if part.told_in is None for n in part.sources}
+        for id in (section.sources[n - 1][0] for n in sorted(sources)):
+            if id in of:
+                told[pages[of[id]]][i] = None
+    for i, section in enumerate(made):
+        for page in dict.fromkeys(pages[number] for number in section.about):
+            if not told[page]:
+                told[page][i] = None
+    return {page: tuple(sections) for page, sections in told.items()}
 
 
-def _introductions(index: Index, found: Sequence[Branch]) -> dict[str, str]:
-    """What every document says first, by its title."""
-    written = {document.id: document.format for document in index.documents}
+def _introductions(index: Index, found: Sequence[Branch], pages: Sequence[str]) -> dict[str, str]:
+    """What every document says first, by what it is called."""
+    written = {document.id: written_in(document) for document in index.documents}
     first = dict[str, str]()
-    for branch in found:
+    for branch, page in zip(found, pages, strict=True):
         row = branch.rows[0]
         owner = index.graph.ids[index.graph.documents[row]] if index.graph.documents[row] >= 0 else index.graph.ids[row]
-        first.setdefault(" ".join(branch.titles[0].split()), introduction(index.graph.texts[row], written.get(owner, "text")))
-    return {title: text for title, text in first.items() if text}
+        first.setdefault(page, introduction(index.graph.texts[row], written.get(owner, "text")))
+    return {page: text for page, text in first.items() if text}
 
 
 def _place(graph: Graph, id: str) -> str:
@@ -262,13 +249,3 @@ def _place(graph: Graph, id: str) -> str:
     titles = [short(title) for title in titles_of(graph, row)[1:]]
     begins = " ".join(graph.texts[row].split()[:8])
     return " > ".join([owner, *titles]) + f": {begins} ..."
-
-
-def _related(made: Sequence[Section]) -> list[Section]:
-    """Each with the sections that share most of its sources."""
-    read = [{id for id, _ in section.sources} for section in made]
-    related = []
-    for i, section in enumerate(made):
-        shared = {j: len(read[i] & read[j]) for j in range(len(made)) if j != i and read[i] & read[j]}
-        related.append(replace(section, related=tuple(sorted(sorted(shared, key=lambda j: (-shared[j], j))[:RELATED]))))
-    return related
