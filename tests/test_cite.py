@@ -78,5 +78,29 @@ def test_quotes_are_few_in_order_and_stand_where_they_are_cited(question, most):
     assert bool(lines) == bool(len(context))
 
 
+TABLES = {
+    "staff.csv": "office,people\nLyon,42\nOslo,17\n",
+    "staff.tsv": "office\tpeople\nLyon\t42\nOslo\t17\n",
+    "staff.md": "# Staff\n\nWork is shared.\n| office | people |\n|---|:-:|\n| Lyon | 42 |\n| Oslo | 17 |\n\nMore is to come.\n",
+    "staff.html": "<table><tr><th>office<th>people</tr><tr><td>Lyon<td>42</tr><tr><td>Oslo<td>17</tr></table>",
+    "staff.txt": "What follows is a copy.\n\noffice,people\nLyon,42\nOslo,17\n",
+    "staff.jsonl": '{"office": "Lyon", "people": 42}\n{"office": "Oslo", "people": 17}\n',
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_row_of_a_table_is_quoted_with_the_names_of_its_columns(name, tmp_path):
+    (tmp_path / name).write_text(TABLES[name], encoding="utf-8")
+    (tmp_path / "house.md").write_text("# The house\n\nThe kitchen is open. Many come, in the morning, to eat.\n", encoding="utf-8")
+    said = quoted(clew.Index.from_documents([tmp_path], splitter=clew.Splitter()).ask("How many people work in the Lyon office?"))
+    assert "office: Lyon, people: 42 [" in said
+    assert "Oslo" not in said
+
+
+def test_prose_with_commas_is_no_table():
+    said = "Anna came, and Ben left,\nwhich Clara saw, but not Dan,\nas Eva said, and Finn wrote."
+    assert quoted(clew.Index.from_documents([clew.Document("a", said)]).ask("Anna and Ben left?")) == f"{' '.join(said.split())} [1]"
+
+
 def test_no_context_no_quotes():
     assert quoted(INDEX.ask("Ben", where={"title": "nobody"})) == ""

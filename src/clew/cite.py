@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
 
 from clew.algorithms.words import terms
 from clew.context import Context, Item
@@ -36,7 +38,7 @@ def quoted(context: Context, most: int = 3) -> str:
 
     They come in reading order. It is the whole of a model-free answer: nothing is said that is not in the context. Empty if that is.
     """
-    found = [(number, item, said) for number, item in enumerate(context, 1) for said in _sentences(item.text)]
+    found = [(number, item, said) for number, item in enumerate(context, 1) for said in _said(item)]
     bags = [set(terms(f"{item.heading} {said}")) for _, item, said in found]
     spread = Counter(word for bag in bags for word in bag)
     worth = {word: math.log((len(found) + 1) / (spread[word] + 0.5)) for word in terms(context.question)}
@@ -60,8 +62,36 @@ def _numbers(text: str) -> Iterator[int]:
             yield from range(first, min(last[-1], first + 100) + 1) if last else [first]
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _said(item: Item) -> Iterator[str]:
+    """What of an item can be quoted: its sentences, the lines of what is no prose, and the rows of its tables."""
+    text = item.text
     for a, b in paragraphs(text):
-        for start, end in sentences(text, a, b, "en"):
-            places = [(start, end)] if end - start <= LONGEST else lines(text, start, end)
-            yield from (text[first:last] for first, last in places)
+        for _, run in groupby(lines(text, a, b), lambda span: text[span[0]] == "|"):
+            spans = list(run)
+            rows = _rows([text[start:end] for start, end in spans], item.metadata)
+            yield from rows or _sentences(text, spans[0][0], spans[-1][1])
+
+
+def _rows(said: list[str], columns: Mapping[str, Any]) -> list[str]:
+    """The rows of a table, each value behind the name of its column; none if the lines are no table.
+
+    A record, written as lines of `column: value`, is one row. Else every line has as many values, with a sign between two.
+    """
+    if columns and all(line.partition(":")[0] in columns for line in said):
+        return [whole] if len(whole := ", ".join(said)) <= LONGEST else said
+    for sign in "|\t,;":
+        cells = [[cell.strip() for cell in line.strip("| " if sign == "|" else " ").split(sign)] for line in said]
+        spaced = sign in ",;" and any(f"{sign} " in line for line in said)  # a comma in prose
+        if len(cells) > 1 and len(cells[0]) > 1 and len({len(row) for row in cells}) == 1 and not spaced:
+            ruled = [set("".join(row)) <= set("-: ") for row in cells]
+            headed = ruled[1] or sign != "|"  # a piece of a long table may have no header
+            names = cells[0] if headed else [""] * len(cells[0])
+            body = [row for row, rule in zip(cells[headed:], ruled[headed:], strict=True) if not rule]
+            return [", ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=True) if cell) for row in body]
+    return []
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[str]:
+    for a, b in sentences(text, start, end, "en"):
+        places = [(a, b)] if b - a <= LONGEST else lines(text, a, b)
+        yield from (text[first:last] for first, last in places)
