@@ -29,6 +29,7 @@ FACTS = {
     "lawrence": [("Lawrence Durrell", "brother of", "Gerald Durrell")],
     "theodore": [("Theodore Stephanides", "taught", "Gerald Durrell")],
 }
+UNSEEN = ["year", "kind", "tags"]  # a prompt shows the texts alone, as clew's own page does
 QUESTION = "Who taught Gerald Durrell on Corfu?"
 
 
@@ -89,16 +90,17 @@ def facts() -> dict[str, list[tuple[str, str, str]]]:
 
 @pytest.fixture
 def documents() -> list[Document]:
-    return [Document(id_=id, text=text, metadata=_metadata(i, id)) for i, (id, text) in enumerate(TEXTS.items())]
+    return [Document(id_=id, text=text, **_said(i, id)) for i, (id, text) in enumerate(TEXTS.items())]
 
 
 @pytest.fixture
 def nodes() -> list[TextNode]:
-    return [TextNode(id_=id, text=text, metadata=_metadata(i, id)) for i, (id, text) in enumerate(TEXTS.items())]
+    return [TextNode(id_=id, text=text, **_said(i, id)) for i, (id, text) in enumerate(TEXTS.items())]
 
 
-def _metadata(i: int, id: str) -> dict[str, Any]:
-    return {"year": 1930 + i, "kind": "place" if id in ("corfu", "jersey", "alexandria", "ionian") else "person", "tags": ["letter", id]}
+def _said(i: int, id: str) -> dict[str, Any]:
+    kind = "place" if id in ("corfu", "jersey", "alexandria", "ionian") else "person"
+    return {"metadata": {"year": 1930 + i, "kind": kind, "tags": ["letter", id]}, "excluded_llm_metadata_keys": UNSEEN}
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRan
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.clew.asking import bundle_of, given_vector
-from llama_index.retrievers.clew.candidates import facts_among, readable, scored, without_vector
+from llama_index.retrievers.clew.candidates import facts_among, narrowed, readable, scored, without_vector
 from llama_index.retrievers.clew.nodes import nodes_of
 
 import clew
@@ -30,7 +30,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
 
     recipe: Any = Field(default=clew.recipes.DEFAULT, description="A name of clew.recipes.names(), or a method.")
-    budget: int | None = Field(default=2000, ge=1, description="The most tokens of the rendered context; None for no ceiling.")
+    budget: int | None = Field(default=2000, ge=1, description="The most tokens of the nodes as a prompt shows them; None: no ceiling.")
     top_n: int | None = Field(default=None, ge=1, description="Exactly so many nodes while there are so many; None: as the recipe has it.")
     embed_model: Any = Field(default=None, exclude=True, description="The embedding model; None: clew's own, fitted on the nodes.")
     facts: dict[str, Sequence[tuple[str, str, str]]] | None = Field(default=None, description="Triples by node or document id.")
@@ -60,19 +60,18 @@ class ClewPostprocessor(BaseNodePostprocessor):
         if self.embed_model is not None:
             asked = QueryBundle(bundle.query_str, custom_embedding_strs=bundle.custom_embedding_strs)
             vector = given_vector(clew.Embedder.of(self.embed_model), asked)
-        return clew.narrow(
-            bundle.query_str,
-            scored(nodes, without_vector),
-            recipe=self.recipe,
-            budget=self.budget,
-            embedder=self.embed_model,
-            count=self.count,
-            facts=facts_among(self.facts, [one.node for one in nodes]),
-            limit=self.top_n,
-            deadline=self.deadline,
-            model=self.llm,
-            vector=vector,
-        )
+        how = {
+            "recipe": self.recipe,
+            "budget": self.budget,
+            "embedder": self.embed_model,
+            "count": self.count,
+            "facts": facts_among(self.facts, [one.node for one in nodes]),
+            "limit": self.top_n,
+            "deadline": self.deadline,
+            "model": self.llm,
+            "vector": vector,
+        }
+        return narrowed(bundle.query_str, scored(nodes, without_vector), how)
 
     def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> list[NodeWithScore]:
         if query_bundle is None:

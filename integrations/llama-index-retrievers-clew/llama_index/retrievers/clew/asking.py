@@ -12,6 +12,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.retrievers.clew.filters import Where, where
 from llama_index.retrievers.clew.nodes import nodes_of
+from llama_index.retrievers.clew.printed import within
 
 import clew
 
@@ -22,7 +23,8 @@ class Asking:
     """The options of a question, as plain attributes.
 
     Attributes:
-        recipe: a name of `clew.recipes.names()`, or a method. budget: the most tokens of the rendered context, or None.
+        recipe: a name of `clew.recipes.names()`, or a method. budget: the most tokens of the rendered context, and of the nodes as
+            a prompt shows them, with their metadata; or None.
         similarity_top_k: exactly so many nodes while there are so many, or None for what the recipe chooses.
         filters: what may be read. deadline: seconds, for anytime methods. llm: a language model, for methods that ask one.
         explain: say rank, role and reason in the nodes' metadata. Without it metadata and hash are the caller's own, which retrievers need
@@ -57,7 +59,13 @@ class Asking:
         return copy.copy(self)
 
     def context(self, query: str | QueryBundle) -> clew.Context:
-        """Return the whole context: rendered text, tokens, edges, trace and what was dropped, of which `retrieve` gives the nodes."""
+        """Return the whole context: rendered text, tokens, edges, trace and what was dropped, of which `retrieve` gives the nodes.
+
+        Its text has no metadata on it; where the nodes with theirs did not fit, the last step of the trace says what was done.
+
+        Raises:
+            ValueError: an empty question, or a budget that holds nothing of what was chosen.
+        """
         return self._context(bundle_of(query))
 
     async def acontext(self, query: str | QueryBundle) -> clew.Context:
@@ -75,19 +83,31 @@ class Asking:
         limit = self.similarity_top_k
         return {"recipe": self.recipe, "budget": self.budget, "limit": limit, "deadline": self.deadline, "model": self.llm}
 
-    def _ask(self, index: clew.Index, bundle: QueryBundle) -> clew.Context:
+    def _ask(self, index: clew.Index, bundle: QueryBundle, kept: Mapping[str, BaseNode]) -> clew.Context:
         allowed = where(self.filters)
         if _forbids_all(index, allowed):
             return nothing_found(bundle, self.budget, self.recipe)
-        vector = None if index.fitted else given_vector(index.embedder, bundle)
-        return index.ask(bundle.query_str, where=allowed, vector=vector, **self._how())
+        return self._answer(index, bundle, None if index.fitted else _vector(index, bundle), allowed, kept)
 
-    async def _aask(self, index: clew.Index, bundle: QueryBundle) -> clew.Context:
+    async def _aask(self, index: clew.Index, bundle: QueryBundle, kept: Mapping[str, BaseNode]) -> clew.Context:
         allowed = where(self.filters)
         if allowed is not None and await asyncio.to_thread(_forbids_all, index, allowed):
             return nothing_found(bundle, self.budget, self.recipe)
-        vector = None if index.fitted else await agiven_vector(index.embedder, bundle)
-        return await index.aask(bundle.query_str, where=allowed, vector=vector, **self._how())
+        vector = None if index.fitted else await _avector(index, bundle)
+        return await asyncio.to_thread(self._answer, index, bundle, vector, allowed, kept)
+
+    def _answer(
+        self, index: clew.Index, bundle: QueryBundle, vector: Any, allowed: Where | None, kept: Mapping[str, BaseNode]
+    ) -> clew.Context:
+        """The context whose nodes a synthesizer prints within the budget; the vector is known, so that asking again embeds nothing."""
+        how = self._how() | {"where": allowed, "vector": vector}
+        return within(
+            lambda budget: index.ask(bundle.query_str, **(how | {"budget": budget})),
+            lambda context: nodes_from(index, context, kept, self.explain),
+            index.graph.count,
+            self.budget,
+            self.recipe,
+        )
 
 
 def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -133,6 +153,25 @@ async def agiven_vector(embedder: clew.Embedder, bundle: QueryBundle) -> Any:
     if bundle.embedding is not None or not bundle.custom_embedding_strs or embedder.ask is None:
         return await asyncio.to_thread(given_vector, embedder, bundle)
     return np.mean([np.asarray(await embedder.ask(text), np.float64) for text in bundle.custom_embedding_strs], axis=0)
+
+
+def _vector(index: clew.Index, bundle: QueryBundle) -> Any:
+    vector = given_vector(index.embedder, bundle)
+    return index.embedder.question(_cleaned(index, bundle)) if vector is None else vector
+
+
+async def _avector(index: clew.Index, bundle: QueryBundle) -> Any:
+    vector = await agiven_vector(index.embedder, bundle)
+    if vector is None and index.embedder.ask is not None:
+        return await index.embedder.ask(_cleaned(index, bundle))
+    return await asyncio.to_thread(_vector, index, bundle) if vector is None else vector
+
+
+def _cleaned(index: clew.Index, bundle: QueryBundle) -> str:
+    """The question in the canonical form in which the index's passages were embedded."""
+    canonical = index.graph.canonical
+    cleaned = bundle.query_str if canonical is None else canonical(bundle.query_str)
+    return cleaned if cleaned.strip() else bundle.query_str
 
 
 def nothing_found(bundle: QueryBundle, budget: int | None, recipe: Any) -> clew.Context:

@@ -234,13 +234,15 @@ class ClewRetriever(Asking, BaseRetriever):
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         if isinstance(self.index, clew.Index):
-            return self._ask(self.index, bundle)
+            return self._ask(self.index, bundle, self._kept)
         found, vector = self.index.find(bundle, self.filters)
-        return self.index.narrow(bundle, found, vector, **self._how()) if found else nothing_found(bundle, self.budget, self.recipe)
+        if not found:
+            return nothing_found(bundle, self.budget, self.recipe)
+        return self.index.narrow(bundle, found, vector, **self._how())
 
     async def _acontext(self, bundle: QueryBundle) -> clew.Context:
         if isinstance(self.index, clew.Index):
-            return await self._aask(self.index, bundle)
+            return await self._aask(self.index, bundle, self._kept)
         found, vector = await self.index.afind(bundle, self.filters)
         if not found:
             return nothing_found(bundle, self.budget, self.recipe)

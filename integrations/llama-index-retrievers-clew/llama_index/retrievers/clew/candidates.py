@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore, ObjectType, QueryBundle
 from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
 from llama_index.retrievers.clew.asking import agiven_vector, given_vector
+from llama_index.retrievers.clew.nodes import nodes_of
+from llama_index.retrievers.clew.printed import within
 
 import clew
 
@@ -59,6 +62,18 @@ def scored(nodes: Sequence[NodeWithScore], own: Callable[[BaseNode], BaseNode] =
     return [own(one.node) for one in once]
 
 
+def narrowed(question: str, candidates: Sequence[Any], how: Mapping[str, Any]) -> clew.Context:
+    """Return what `clew.narrow` makes of the candidates, so that a synthesizer prints the nodes of it within the budget."""
+    embedder = None if how["embedder"] is None else _remembering(clew.Embedder.of(how["embedder"]))
+    return within(
+        lambda budget: clew.narrow(question, candidates, **{**how, "embedder": embedder, "budget": budget}),
+        nodes_of,
+        _counter(how["count"]),
+        how["budget"],
+        how["recipe"],
+    )
+
+
 def readable(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
     """Return the nodes with text; one without (a picture) is nothing that can be read within a budget of tokens."""
     return [one for one in nodes if one.get_content().strip()]
@@ -101,7 +116,8 @@ class Candidates:
     def narrow(self, bundle: QueryBundle, found: Sequence[NodeWithScore], vector: Any, **how: Any) -> clew.Context:
         """Return the context made of these nodes; facts of documents that are not among them are left out."""
         facts = facts_among(self.facts, [one.node for one in found])
-        return clew.narrow(bundle.query_str, scored(found), embedder=self.embed_model, count=self.count, facts=facts, vector=vector, **how)
+        how |= {"embedder": self.embed_model, "count": self.count, "facts": facts, "vector": vector}
+        return narrowed(bundle.query_str, scored(found), how)
 
     def _retriever(self, filters: MetadataFilters | None) -> Any:
         return self.index.as_retriever(similarity_top_k=self.top_k, filters=filters)
@@ -113,6 +129,30 @@ def facts_among(facts: Mapping[str, Iterable[Any]] | None, nodes: Sequence[BaseN
         return None
     ids = {node.node_id for node in nodes} | {node.ref_doc_id for node in nodes}
     return {id: said for id, said in facts.items() if id in ids}
+
+
+def _counter(count: Any) -> Callable[[str], int]:
+    """The tokenizer that clew makes of the caller's: the one that an index counts with."""
+    return clew.Index.from_documents([clew.Document("counted", "counted")], count=count).graph.count
+
+
+def _remembering(embedder: clew.Embedder) -> clew.Embedder:
+    """The embedder, which embeds a text once however often the same question is asked."""
+    return replace(embedder, texts=_Remembered(embedder.texts), question=cache(embedder.question))
+
+
+@dataclass(frozen=True)
+class _Remembered:
+    texts: Callable[[list[str]], Any]
+    known: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, asked: list[str]) -> Any:
+        fresh = [text for text in asked if text not in self.known]
+        made = list(self.texts(fresh)) if fresh else []
+        if len(made) != len(fresh):
+            return made  # clew says what is wrong with that
+        self.known.update(zip(fresh, made, strict=True))
+        return [self.known[text] for text in asked]
 
 
 def _with(bundle: QueryBundle, vector: Any) -> QueryBundle:

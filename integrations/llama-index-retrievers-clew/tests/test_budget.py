@@ -1,0 +1,137 @@
+"""The budget holds for what a response synthesizer prints, metadata included, in every way of asking."""
+
+from __future__ import annotations
+
+import pytest
+from llama_index.core import MockEmbedding, PropertyGraphIndex, VectorStoreIndex
+from llama_index.core.bridge.pydantic import Field
+from llama_index.core.indices.property_graph import ImplicitPathExtractor
+from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import Document, MetadataMode, TextNode
+from llama_index.postprocessor.clew import ClewPostprocessor
+from llama_index.retrievers.clew import ClewPGRetriever, ClewRetriever
+
+import clew
+
+ABSTRACT = "letters about the animals of an island and the people who lived on it "
+
+
+class Listens(CustomLLM):
+    """A language model that answers nothing and remembers what it was shown."""
+
+    shown: list[str] = Field(default_factory=list)
+
+    @property
+    def metadata(self):
+        return LLMMetadata(context_window=100_000)
+
+    def complete(self, prompt, formatted=False, **how):
+        self.shown.append(prompt)
+        return CompletionResponse(text="")
+
+    def stream_complete(self, prompt, formatted=False, **how):
+        raise NotImplementedError
+
+
+def words(text):
+    return len(text.split())
+
+
+def size(found, count=words):
+    return count("\n\n".join(one.node.get_content(metadata_mode=MetadataMode.LLM) for one in found))
+
+
+def ids(found):
+    return [one.node.node_id for one in found]
+
+
+@pytest.fixture
+def long(nodes):
+    """Each with metadata that a prompt shows, of another length."""
+    return [TextNode(id_=node.node_id, text=node.text, metadata={"abstract": ABSTRACT * (1 + i % 3)}) for i, node in enumerate(nodes)]
+
+
+def every_way(long, embed_model, budget):
+    documents = [Document(id_=node.node_id, text=node.text, metadata=node.metadata) for node in long]
+    vectors = VectorStoreIndex(long, embed_model=embed_model)
+    chunks = PropertyGraphIndex(long, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False)
+    how = {"budget": budget, "count": words}
+    yield ClewRetriever.from_documents(documents, embed_model, **how)
+    yield ClewRetriever.from_documents(documents, embed_model, splitter=clew.Splitter(), **how)
+    yield ClewRetriever.from_nodes(long, **how)
+    yield ClewRetriever.from_index(vectors, **how)
+    yield ClewPGRetriever(chunks.property_graph_store, embed_model, **how)
+    engine = vectors.as_retriever(similarity_top_k=8)
+    post = ClewPostprocessor(embed_model=embed_model, **how)
+
+    class Narrowed:
+        def retrieve(self, question):
+            return post.postprocess_nodes(engine.retrieve(question), query_str=question)
+
+        def context(self, question):
+            return post.context(engine.retrieve(question), question)
+
+    yield Narrowed()
+
+
+@pytest.mark.parametrize("budget", [60, 150])
+def test_metadata_that_a_prompt_shows_is_within_the_budget(long, embed_model, question, budget):
+    for retriever in every_way(long, embed_model, budget):
+        found, context = retriever.retrieve(question), retriever.context(question)
+        assert 0 < size(found) <= budget
+        assert ids(found) == context.ids
+        assert (context.budget, context.tokens) == (budget, words(context.text))
+        assert context.tokens <= budget
+        assert context.trace[-1].notes["tokens"] == size(found)
+        assert context.trace[-1].notes["at first"] > budget
+        assert all(item.text in context.text for item in context)
+
+
+async def test_the_prompt_itself_is_within_it_and_nothing_is_embedded_twice(long, embed_model, question):
+    retriever = ClewRetriever.from_nodes(long, embed_model, count=words, budget=60)
+    embed_model.seen.clear()
+    found = await retriever.aretrieve(question)
+    assert embed_model.seen == [("question", question)]
+    assert ids(found) == ids(retriever.retrieve(question))
+    llm = Listens()
+    RetrieverQueryEngine.from_args(retriever, llm=llm).query(question)
+    prompt = llm.shown[-1]
+    assert found[0].get_content(MetadataMode.LLM) in prompt
+    assert words(prompt) - words(ABSTRACT) < 120
+
+
+def test_candidates_are_embedded_once_however_often_they_are_narrowed(long, embed_model, question):
+    found = VectorStoreIndex(long, embed_model=MockEmbedding(4)).as_retriever(similarity_top_k=8).retrieve(question)
+    post = ClewPostprocessor(embed_model=embed_model, count=words, budget=80)
+    context = post.context(found, question)
+    assert context.trace[-1].notes["asked again with"]
+    assert len(embed_model.seen) == len(set(embed_model.seen))
+
+
+def test_what_does_not_fit_even_alone_makes_room_for_the_rest(nodes, embed_model, question):
+    mixed = [
+        TextNode(id_=node.node_id, text=node.text, metadata={"abstract": ABSTRACT * 20} if i % 2 else {}) for i, node in enumerate(nodes)
+    ]
+    retriever = ClewRetriever.from_nodes(mixed, embed_model, count=words, budget=60, recipe="dense")
+    found, context = retriever.retrieve(question), retriever.context(question)
+    assert found
+    assert not any(one.metadata.get("abstract") for one in found)
+    assert size(found) <= 60
+    assert context.text == "\n".join(f"- {one.text}" for one in found)
+    left_out = context.trace[-1].notes["left out"]
+    assert left_out
+    assert set(left_out) <= {node.node_id for node in nodes[1::2]}
+
+
+def test_a_budget_that_holds_no_node_with_its_metadata_says_so(long, question):
+    retriever = ClewRetriever.from_nodes(long, budget=25, count=words)
+    with pytest.raises(clew.BudgetError, match=r"25 tokens holds none .* excluded_llm_metadata_keys"):
+        retriever.retrieve(question)
+
+
+def test_without_metadata_to_show_nothing_is_asked_twice(nodes, embed_model, question, documents):
+    index = clew.Index.from_documents(nodes, embedder=embed_model)
+    asked, given = ClewRetriever(index, budget=60).context(question), index.ask(question, budget=60)
+    assert [step.stage for step in asked.trace] == [step.stage for step in given.trace]
+    assert asked.text == given.text
