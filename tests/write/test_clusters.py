@@ -9,7 +9,7 @@ import pytest
 import clew
 from clew.write import clusters
 from clew.write.branches import branches, short
-from clew.write.clusters import NODES, _skeleton, clustered, deformations, fusions
+from clew.write.clusters import NODES, Clusters, _skeleton, clustered, deformations, fusions, parted
 
 TOPICS = {
     "sea": ["waves tide salt harbour", "tide salt boats nets", "harbour boats waves nets", "salt nets tide boats"],
@@ -48,6 +48,21 @@ def test_questions_of_one_topic_are_in_one_cluster(index, by):
     again = clustered(vectors, index.graph, by=by)
     assert (found.labels == again.labels).all()
     assert (found.points == again.points).all()
+
+
+def test_questions_that_have_nothing_to_do_with_each_other_are_parted():
+    vectors = np.eye(6)
+    vectors[1] = [0.6, 0.8, 0, 0, 0, 0]  # like the first
+    vectors[5] = vectors[4]
+    points = np.zeros((6, 2))
+    one = Clusters(np.zeros(6, np.int32), np.array([4], np.int32), points, 0.0)
+    found = parted(one, vectors, ["a", "b", "c", "c", "d", "e"])
+    assert found.labels.tolist() == [0, 0, 1, 1, 2, 2], "alike, or on one document"
+    assert found.pivots.tolist() == [0, 2, 4]
+    assert found.silhouette > 0.4
+    assert len(parted(one, np.eye(6), list("abcdef"))) == 6
+    two = Clusters(np.array([0, 1, 0, 1, 0, 1], np.int32), np.array([0, 1], np.int32), points, 0.0)
+    assert parted(two, vectors, ["a"] * 6) is two, "clusters are never joined"
 
 
 def test_deformations_are_a_distance_between_questions(index):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import pytest
 import clew
 from clew.cli import main
 from clew.write import document, estimate
-from clew.write.branches import branches
+from clew.write.belonging import belonging
+from clew.write.branches import branches, numbered, pages_of, short
 from clew.write.questions import questions
 
 PACKAGE = Path(json.__file__).parent
@@ -190,6 +192,108 @@ def test_a_flat_corpus_and_a_single_passage_have_documentation(tmp_path):
     assert r"\<here\>" in page
     with pytest.raises(ValueError, match="share from 0 to 1"):
         document(clew.Index.from_documents(texts), cover=2)
+
+
+SMALL = {
+    "mine.md": "# Das Bergwerk\n\n## Museum\n\nDas Museum im alten Schacht zeigt Loren und Grubenlampen.\n\n"
+    "## Förderung\n\nDas Bergwerk förderte Silber und Blei aus großer Tiefe.",
+    "souk.md": "# السوق\n\nالسوق القديم في المدينة يبيع التوابل والأقمشة. يفتح السوق في الصباح الباكر كل يوم.",
+    "bread.md": "# Rye bread\n\n## Dough\n\nMix rye flour and water. Let it rest for a night.\n\n## Oven\n\nHeat it well.\n\n"
+    "```sh\noven --preheat 250\n```",
+    "pond.txt": "The garden pond freezes in January. The goldfish stay at the bottom, where the water is warmer.",
+    "means.py": '"""Means of numbers."""\n\n\ndef mean(values):\n    """Return the arithmetic mean."""\n    return sum(values)\n',
+}
+
+
+def folder(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+def under_its_own(made, index):
+    """Whether every passage stands under its document's heading and its own, or on their page and section."""
+    found = branches(index.graph)
+    pages, of = pages_of(index.graph, found), numbered(index.graph, found)
+    for section in made.sections:
+        for part in section.parts:
+            for id in (section.sources[n - 1][0] for n in part.sources):
+                titles = [short(title) for title in found[of[id]].titles[1:][-2:]]
+                wanted = titles if pages[of[id]] == section.page and titles else [pages[of[id]], *titles]
+                assert part.heading == " > ".join(wanted)
+
+
+def test_two_topics_are_two_sections_and_neither_tells_of_the_other(tmp_path):
+    files = {"a.md": "# Lamp\n\nThe lamp burns oil. It is lit at dusk.\n", "b.md": "# Bakery\n\nThe bakery sells rye bread on Fridays.\n"}
+    made = document(clew.Index.from_documents(folder(tmp_path / "two", files), splitter=clew.Splitter()))
+    assert [(section.title, len(section.sources), section.summary) for section in made.sections] == [("Lamp", 1, ""), ("Bakery", 1, "")]
+    made.save(tmp_path / "docs")
+    pages = links_lead_somewhere(tmp_path / "docs")
+    assert "bakery" not in pages["1-lamp.md"].casefold()
+    assert "lamp" not in pages["2-bakery.md"].casefold()
+    assert [line.split("]")[0] for line in pages["index.md"].splitlines() if line.startswith("- ")] == ["- [Lamp", "- [Bakery"]
+
+
+def test_a_handful_of_unrelated_files_has_a_section_on_each_and_nothing_of_others_in_it(tmp_path):
+    index = clew.Index.from_documents(folder(tmp_path / "small", SMALL), splitter=clew.Splitter())
+    made = document(index, cover=1)
+    under_its_own(made, index)
+    titles = {document.id: document.metadata["title"] for document in index.documents}
+    assert list(made.told) == [titles[id] for id in sorted(titles)]
+    assert not made.uncovered
+    for section in made.sections:
+        assert {titles[id.split("#")[0]] for id, _ in section.sources} == {section.page}
+        code = "oven --preheat" in section.text()
+        assert any("oven --preheat" in example for example in section.examples) == code
+    together = document(index, sections=1, cover=0, budget=10_000)
+    under_its_own(together, index)
+    assert len(together.sections) == 1, "as many as are asked for"
+    assert {index.graph.ids[row] for branch in branches(index.graph) for row in branch.rows} >= {
+        id for id, _ in together.sections[0].sources
+    }
+    together.save(tmp_path / "docs")
+    first = links_lead_somewhere(tmp_path / "docs")["index.md"]
+    assert all(f"- {title}" in first or f"- [{title}" in first for title in titles.values()), "each document is in the contents"
+
+
+def test_only_what_is_about_as_near_as_its_own_belongs_to_a_section(index):
+    graph, found = index.graph, branches(index.graph)
+    of, about = numbered(graph, found), [next(i for i, one in enumerate(found) if one.titles[-1].startswith("def loads("))]
+    question = "the optional function object_hook is called with the result of any object literal"
+    vector = index.embedder.question(question).astype(float)
+    whole = index.ask(question, recipe="dense", budget=20_000, limit=int(graph.content.sum()))
+    taken = belonging(replace(whole, budget=None), graph, found, of, about, vector)
+    own = [graph.ids[row] for row in found[about[0]].rows]
+    assert [item.id for item in taken][: len(own)] == own, "all of what it is titled after, in order, comes first"
+    near = dict(zip(graph.ids, graph.vectors.astype(float) @ vector, strict=True))
+    least = max(near[id] for id in own) / 2
+    begun = {of[id] for id in near if id in of and near[id] >= least}
+    assert {of[item.id] for item in taken} == begun | set(about)
+    assert 1 < len(begun) < len(found)
+    tight = belonging(replace(whole, budget=600), graph, found, of, about, vector)
+    assert [item.id for item in tight] == own[: len(tight)]
+    rest = belonging(replace(whole, budget=600), graph, found, of, about, vector, told=tight.ids)
+    assert rest.ids[0] == own[len(tight)], "what is left of it is for the next section"
+
+
+def test_one_long_chapter_has_as_many_sections_as_it_needs():
+    words = ("harbour", "sails", "anchor", "captain", "storm", "rope", "tide", "lamp")
+    said = "\n\n".join(
+        f"The {words[i % 8]} of number {i} is told of {words[i // 8]} and of no other ship in {1800 + i}." for i in range(64)
+    )
+    index = clew.Index.from_documents([clew.Document("log", said)], splitter=clew.Splitter(tokens=32))
+    assert len(branches(index.graph)) == 1
+    made = document(index, budget=200)
+    assert len(made.sections) > 2
+    assert len(made.uncovered) <= 0.2 * int(index.graph.content.sum())
+
+
+def test_documents_of_one_title_have_a_page_each(tmp_path):
+    files = {"a/README.md": "# Notes\n\nApples are picked in October.", "b/README.md": "# Notes\n\nComets pass by the sun."}
+    made = document(clew.Index.from_documents(folder(tmp_path, files), splitter=clew.Splitter()))
+    assert [section.page for section in made.sections] == ["Notes (a/README.md)", "Notes (b/README.md)"]
+    assert list(made.told) == ["Notes (a/README.md)", "Notes (b/README.md)"]
 
 
 def test_other_files_are_never_touched_and_old_pages_go(plain, index, tmp_path):

@@ -40,6 +40,35 @@ def branches(graph: Graph) -> tuple[Branch, ...]:
     return tuple(sorted(found, key=lambda branch: branch.rows[0]))
 
 
+def pages_of(graph: Graph, found: tuple[Branch, ...]) -> tuple[str, ...]:
+    """Return what the document of each branch is called: by its title, and by its id too where others have the same title."""
+    tops = []
+    for branch in found:
+        top = branch.node
+        while graph.parents[top] >= 0:
+            top = int(graph.parents[top])
+        tops.append(top)
+    titles = [" ".join(branch.titles[0].split()) for branch in found]
+    bearers: dict[str, set[int]] = {}
+    for title, top in zip(titles, tops, strict=True):
+        bearers.setdefault(title, set()).add(top)
+    alike = {title for title, who in bearers.items() if len(who) > 1}
+    return tuple(
+        f"{title} ({graph.ids[top]})" if title in alike and title != graph.ids[top] else title
+        for title, top in zip(titles, tops, strict=True)
+    )
+
+
+def numbered(graph: Graph, found: tuple[Branch, ...]) -> dict[str, int]:
+    """Return the number of the branch in which each passage and each sentence stands, by id."""
+    number = {row: at for at, branch in enumerate(found) for row in branch.rows}
+    for row in graph.rows("sentence").tolist():
+        above = int(graph.parents[row])
+        if above in number:
+            number[row] = number[above]
+    return {graph.ids[row]: at for row, at in number.items()}
+
+
 def text_of(graph: Graph, branch: Branch) -> str:
     """Return what stands in a branch, in order."""
     return "\n\n".join(graph.texts[row] for row in branch.rows)

@@ -11,6 +11,7 @@ paper names t-SNE for the reduction too; clusters of its points would be cluster
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -27,6 +28,7 @@ from clew.select.path import longest
 from clew.write.branches import branches, centres
 
 COMPONENTS, TRIES, STARTS = 32, 24, 5
+ALIKE = 0.2  # cosine from which two questions on different documents have something to do with each other
 NODES = 96  # of the graph that questions deform: shortest paths cost its cube
 CONTENT = 0.5  # the weight of content beside structure
 LIKELY, SMALL = 0.9, 0.02  # children so similar beside the best may be fused, and so much may a fusion change: as in `clew.select.Descent`
@@ -84,6 +86,32 @@ def clustered(vectors: Floats, graph: Graph | None = None, *, by: By = "words", 
             best = value, labels, pivots
     assert best is not None
     return _ordered(best[1], best[2], points[:, :2], best[0])
+
+
+def parted(found: Clusters, vectors: Floats, homes: Sequence[str]) -> Clusters:
+    """Return the clusters, each in as many as it has topics.
+
+    However few clusters part the questions best, or however few there may be, no question is with others that it has nothing to do with:
+    questions are of one topic that are on one document, or alike, or joined by such as are.
+
+    Args:
+        vectors: float [n, d], unit rows. homes: the document of each question.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    home = np.unique(np.asarray(homes), return_inverse=True)[1]
+    near = np.asarray(vectors, np.float64) @ np.asarray(vectors, np.float64).T
+    joined = (found.labels[:, None] == found.labels[None, :]) & ((home[:, None] == home[None, :]) | (near >= ALIKE))
+    k, labels = connected_components(csr_array(joined), directed=False)
+    if k == len(found):
+        return found
+    pivots, old = [], set(found.pivots.tolist())
+    for topic in range(k):
+        inside = np.flatnonzero(labels == topic)
+        middle = near[np.ix_(inside, inside)].sum(axis=1) + len(inside) * np.isin(inside, list(old))
+        pivots.append(inside[best(middle)[0]])
+    return _ordered(labels, np.array(pivots), found.points, _silhouette(np.clip(1 - near, 0, 2) * (1 - np.eye(len(near))), labels, True))
 
 
 def deformations(graph: Graph, vectors: Floats, power: float = 1.0, *, exact: bool = False, fusing: bool = True) -> Floats:

@@ -9,7 +9,7 @@ middle of its cluster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,11 +114,11 @@ def document(
     groups = work.clusters(asked, sections)
     made = work.sections(asked, groups)
     while cover and (rest := work.left_out(made, cover)):
-        more = work.sections(rest, work.clusters(rest, None))
+        more = work.sections(rest, work.clusters(rest, None), _read_by(made))
         if not _read_by(more) - _read_by(made):
             break
         made += more
-    kept = merged(made, work.embed)
+    kept = merged(made, of, work.embed)
     order, place = list(dict.fromkeys(pages)), {id: number for number, id in enumerate(index.graph.ids)}
     kept.sort(key=lambda section: (order.index(section.page), min(place.get(id, len(place)) for id, _ in section.sources)))
     missed = tuple(index.graph.ids[row] for branch in found for row in branch.rows if index.graph.ids[row] not in _read_by(kept))
@@ -152,25 +152,26 @@ class _Work:
         return groups if k is not None else parted(groups, vectors, [self.pages[one.branch] for one in asked])
 
     def left_out(self, made: Sequence[Section], cover: float) -> list[Question]:
-        """The questions on branches of which less than half was read, where that is too little; else on documents of which nothing was."""
+        """The questions on branches of which most is unread, or else too much, where too little is; else on documents quite unread."""
         read, ids = _read_by(made), self.index.graph.ids
         share = [sum(ids[row] in read for row in branch.rows) / len(branch.rows) for branch in self.found]
         if sum(ids[row] in read for branch in self.found for row in branch.rows) < cover * sum(len(branch.rows) for branch in self.found):
-            return [one for one in self.asked if share[one.branch] < 0.5]
+            most = [one for one in self.asked if share[one.branch] < 0.5]
+            return most or [one for one in self.asked if share[one.branch] < cover]
         seen = {page for page, part in zip(self.pages, share, strict=True) if part > 0}
         return [one for one in self.asked if self.pages[one.branch] not in seen]
 
-    def sections(self, asked: Sequence[Question], groups: Clusters) -> list[Section]:
+    def sections(self, asked: Sequence[Question], groups: Clusters, told: Collection[str] = ()) -> list[Section]:
         from tqdm import tqdm
 
         made = []
         for cluster in tqdm(range(len(groups)), desc="sections", unit="section", disable=not self.progress):
             members = [asked[i] for i in np.flatnonzero(groups.labels == cluster).tolist()]
-            section = self.section(asked[int(groups.pivots[cluster])], members)
+            section = self.section(asked[int(groups.pivots[cluster])], members, told)
             made += [] if section is None else [section]
         return made
 
-    def section(self, pivot: Question, members: Sequence[Question]) -> Section | None:
+    def section(self, pivot: Question, members: Sequence[Question], told: Collection[str]) -> Section | None:
         question, problem = (pivot.text, "") if self.model is None else _pivot(self.model, pivot, members)
         if problem:
             self.failed.append((f"the pivot question of {pivot.text!r} and {len(members) - 1} more", problem))
@@ -182,9 +183,9 @@ class _Work:
         documents = {one.id: one for one in self.index.documents}
         about = tuple(dict.fromkeys((pivot.branch, *(one.branch for one in members))))
         vector = self.embed([question])[0].astype(np.float64)
-        context = belonging(context, self.index.graph, self.found, self.of, about, vector)
-        if not context.items:
-            self.failed.append((f"the section on {question!r}", f"nothing of what belongs to it fits into {self.budget} tokens"))
+        context = belonging(context, self.index.graph, self.found, self.of, about, vector, told)
+        if not any(self.of.get(item.id) == pivot.branch for item in context):
+            self.failed.append((f"the section on {question!r}", f"no passage of what it is titled after fits into {self.budget} tokens"))
             return None
         section = extract(context, self.found, self.of, about, self.pages, documents, self.embed)
         if self.model is None:

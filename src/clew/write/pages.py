@@ -50,8 +50,9 @@ def pages_of(documentation: Documentation) -> dict[str, str]:
     pages = {FIRST: _first(documentation, groups, names, where)}
     for name, (page, inside) in zip(names, groups, strict=True):
         body = "\n\n".join(_section(i, sections, where) for i in inside)
-        begins = documentation.introductions.get(page, "")
-        within = "\n".join(f"- [{_plain(sections[i].title)}]({where[i]})" for i in inside)
+        several = len(inside) > 1  # else the one section begins so itself, and is all there is to list
+        begins = documentation.introductions.get(page, "") if several else ""
+        within = "\n".join(f"- [{_plain(sections[i].title)}]({where[i]})" for i in inside) if several else ""
         head = "\n\n".join(part for part in (MARK, f"# {_plain(page)}", f"[Contents]({FIRST})", begins, within) if part)
         pages[name] = f"{head}\n\n{body}\n"
     pivots = documentation.clusters.pivots.tolist()
@@ -63,10 +64,14 @@ def pages_of(documentation: Documentation) -> dict[str, str]:
 def _first(documentation: Documentation, groups: Sequence[tuple[str, list[int]]], names: Sequence[str], where: dict[int, str]) -> str:
     sections, clusters = documentation.sections, documentation.clusters
     lines = [MARK, "", f"# {documentation.title}", ""]
-    for name, (page, inside) in zip(names, groups, strict=True):
+    own = {page: (name, inside) for name, (page, inside) in zip(names, groups, strict=True)}
+    for page in documentation.told or own:
+        name, inside = own.get(page, ("", documentation.told.get(page, ())))
         begins = documentation.introductions.get(page, "")
-        lines.append(f"- [{_plain(page)}]({name})" + (f": {begins}" if begins else ""))
-        lines += [f"  - [{_plain(sections[i].title)}]({where[i]})" for i in inside]
+        lines.append((f"- [{_plain(page)}]({name})" if name else f"- {_plain(page)}") + (f": {begins}" if begins else ""))
+        inside = inside if [sections[i].title for i in inside] != [page] or not name else []
+        lines += [f"  - [{_plain(sections[i].title) if name else _title(i, page, sections)}]({where[i]})" for i in inside]
+        lines += [] if name or inside else ["  - in no section"]
     lines += ["", "## How it was made", ""]
     by = sum(section.written for section in sections)
     lines.append(
@@ -91,12 +96,14 @@ def _section(i: int, sections: Sequence[Section], where: dict[int, str]) -> str:
     if section.summary:
         lines += ["", section.summary]
     elsewhere: dict[int, list[int]] = {}
+    above = section.title
     for part in section.parts:
         if part.told_in is not None:
             elsewhere.setdefault(part.told_in, []).extend(part.sources)
             continue
-        if part.heading and part.heading != section.title:
+        if part.heading and part.heading != above:
             lines += ["", f"### {_plain(part.heading)}"]
+            above = part.heading
         lines += ["", part.text, "", " ".join(f"[{number}]" for number in part.sources)]
     shown = " ".join(" ".join(part.text for part in section.parts).split())
     if examples := [example for example in section.examples if section.written or " ".join(example.split()) not in shown]:
@@ -104,20 +111,23 @@ def _section(i: int, sections: Sequence[Section], where: dict[int, str]) -> str:
         for example in examples:
             fence = "```" if "```" not in example else "````"
             lines += ["", fence, example, fence]
-    told = [f"[{_title(j, i, sections)}]({where[j]}) {' '.join(f'[{number}]' for number in of)}" for j, of in sorted(elsewhere.items())]
+    told = [
+        f"[{_title(j, section.page, sections)}]({where[j]}) {' '.join(f'[{number}]' for number in of)}"
+        for j, of in sorted(elsewhere.items())
+    ]
     if told:
         lines += ["", "Told elsewhere: " + ", ".join(told)]
     if related := [j for j in section.related if j not in elsewhere]:
-        lines += ["", "See also: " + ", ".join(f"[{_title(j, i, sections)}]({where[j]})" for j in related)]
+        lines += ["", "See also: " + ", ".join(f"[{_title(j, section.page, sections)}]({where[j]})" for j in related)]
     lines += ["", "Sources:", "", *(f"{number}. {_plain(place)}" for number, (_, place) in enumerate(section.sources, 1))]
     if not section.written:
         lines += ["", "Found by: " + "; ".join(f"*{_plain(question)}*" for question in (section.question, *section.also))]
     return "\n".join(lines)
 
 
-def _title(j: int, i: int, sections: Sequence[Section]) -> str:
-    """A section's title as another speaks of it: with the page it is on, where that is another."""
-    page = "" if sections[j].page in (sections[i].page, sections[j].title) else f"{sections[j].page} > "
+def _title(j: int, here: str, sections: Sequence[Section]) -> str:
+    """A section's title as another page speaks of it: with the page it is on, where that is not `here`."""
+    page = "" if sections[j].page in (here, sections[j].title) else f"{sections[j].page} > "
     return _plain(page + sections[j].title)
 
 

@@ -2,13 +2,14 @@
 
 A language model writes title, summary, explanations and examples out of the numbered items of the context, and must name the numbers that
 it has them from. Without one the section is an extract: the title is that of the branch in its middle, the summary the sentences nearest
-to the question, the explanations the items as they stand, neighbours in one, the examples the sessions and code blocks in them.
+to the question of those on that branch, or else on those of the other questions, the explanations the items as they stand, neighbours in
+one, the examples the sessions and code blocks in them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,9 +23,9 @@ from clew.model import Model, json_in
 from clew.read.spans import sentences
 from clew.show import place_of
 from clew.write.branches import Branch, short
+from clew.write.fences import PROSE, written_in
 
 SENTENCES = 2  # of a summary that is an extract
-PROSE = ("text", "markdown", "html", "rst", "pdf")
 
 _DOCSTRING = re.compile(r'("""|\'\'\')(.+?)(?:\1|\Z)', re.DOTALL)
 _SESSION = re.compile(r"^[ \t]*>>> .*(?:\n(?![ \t]*$).*)*", re.MULTILINE)
@@ -35,20 +36,25 @@ _MARKUP = re.compile(r"([\\`*_<>\[\]#|])")
 
 @dataclass(frozen=True)
 class Part:
-    """An explanation: Markdown under a heading (or ""), with the numbers of its sources, from 1; `told_in` is the section that tells it."""
+    """An explanation: Markdown under a heading (or ""), with the numbers of its sources, from 1; `told_in` is the section that tells it.
+
+    `examples` are the sessions and code blocks in what stands as it is in the sources.
+    """
 
     heading: str
     text: str
     sources: tuple[int, ...]
     told_in: int | None = None
+    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Section:
     """A section: its `title`, the `question` it answers, a `summary`, explanations, examples, and the `sources` as ids and places.
 
-    `page` is the title of the document of the branch in its middle, `branch` that branch's number. `related` are the numbers of sections
-    that share sources; `also` the questions of sections that were merged into it; `written` says whether a language model wrote it.
+    `page` is what the document of the branch in its middle is called, `branch` that branch's number, and `about` those of the branches of
+    all its questions. `related` are the numbers of sections that share sources; `also` the questions of sections that were merged into it;
+    `written` says whether a language model wrote it.
     """
 
     title: str
@@ -62,6 +68,7 @@ class Section:
     related: tuple[int, ...] = ()
     also: tuple[str, ...] = ()
     written: bool = False
+    about: tuple[int, ...] = ()
 
     def text(self) -> str:
         """Return all that it says, as plain text."""
@@ -69,31 +76,75 @@ class Section:
 
 
 def extract(
-    context: Context, branch: Branch, documents: Mapping[str, Document], embed: Callable[[list[str]], Vectors], number: int = 0
+    context: Context,
+    found: Sequence[Branch],
+    of: Mapping[str, int],
+    about: Sequence[int],
+    pages: Sequence[str],
+    documents: Mapping[str, Document],
+    embed: Callable[[list[str]], Vectors],
 ) -> Section:
-    """Return the section that is an extract of a context, titled as the branch in its middle, whose number is `number`."""
+    """Return the section that is an extract of a context.
+
+    It begins with the branch that it is titled after, then the others of its document, then those of other documents, each under the titles
+    of its own.
+
+    Args:
+        found: all branches. of: the number of that in which each passage stands, by id. about: those that the section's questions are on,
+            that in their middle first. pages: what the document of each branch is called. documents: by their ids.
+    """
     texts, place = {id: document.text for id, document in documents.items()}, {id: i for i, id in enumerate(documents)}
-    items = sorted(context, key=lambda item: (place.get(item.document or item.id, len(place)), item.span or (0, 0)))
+    page, own = pages[about[0]], about[0]
+    title = _heading(found[own], page, page)
+
+    def rank(item: Item) -> tuple[int, int, int, tuple[int, int]]:
+        number = of.get(item.id, -1)
+        its = _heading(found[number], pages[number], page) if number >= 0 else ""
+        outside = 3 if number < 0 else 0 if its == title else 1 if pages[number] == page else 2
+        return outside, number, place.get(item.document or item.id, len(place)), item.span or (0, 0)
+
+    items = sorted(context, key=rank)
     numbers = {id(item): at for at, item in enumerate(items, 1)}
-    parts, examples, said = list[Part](), list[str](), list[tuple[str, int]]()
-    above = ""
+    parts, said = list[Part](), dict[int, list[tuple[str, int]]]()
     for run in _runs(items, texts):
-        written, text = _format(run[0], documents), _text_of(run, texts)
-        heading = " > ".join(short(title) for title in run[0].heading.split(" > ")[1:][-2:])
-        parts.append(Part("" if heading == above else heading, _shown(text, written), tuple(numbers[id(item)] for item in run)))
-        above = heading
-        examples += _examples(text)
-        said += [(sentence, numbers[id(item)]) for item in run for sentence in _sentences(item.text, written)]
+        written, text, number = _format(run[0], documents), _text_of(run, texts), of.get(run[0].id, -1)
+        heading = run[0].kind.capitalize() + "s" if number < 0 else _heading(found[number], pages[number], page)
+        parts.append(Part(heading, _shown(text, written), tuple(numbers[id(item)] for item in run), examples=tuple(_examples(text))))
+        for item in run:
+            said.setdefault(number, []).extend((sentence, numbers[id(item)]) for sentence in _sentences(item.text, written))
     return Section(
-        title=" > ".join(map(short, branch.titles[1:][-2:] or branch.titles)),
+        title=title,
         question=context.question,
-        summary=_nearest(context.question, said, embed),
+        summary=_summary(context.question, said, about, parts, embed),
         parts=tuple(parts),
-        examples=tuple(dict.fromkeys(examples)),
-        sources=tuple((item.id, place_of(_shortly(item), texts)) for item in items),
-        page=" ".join(branch.titles[0].split()),
-        branch=number,
+        examples=tuple(dict.fromkeys(example for part in parts for example in part.examples)),
+        sources=tuple((item.id, place_of(item, texts)) for item in items),
+        page=page,
+        branch=own,
+        about=tuple(about),
     )
+
+
+def _heading(branch: Branch, its: str, page: str) -> str:
+    """What a branch is called on a page: by its last titles below its document, with that where it is another's."""
+    titles = list(map(short, branch.titles[1:][-2:]))
+    return " > ".join(titles if its == page and titles else [its, *titles])
+
+
+def _summary(
+    question: str,
+    said: Mapping[int, list[tuple[str, int]]],
+    about: Sequence[int],
+    parts: Sequence[Part],
+    embed: Callable[[list[str]], Vectors],
+) -> str:
+    """The sentences nearest to the question on the branch in the middle, or else on the others; "" where they are all that is told."""
+    own = said.get(about[0]) or [one for number in about[1:] for one in said.get(number, [])]
+    whole = " ".join(" ".join(part.text for part in parts).split())
+    summary = _nearest(question, own, embed)
+    if len(own) <= SENTENCES and " ".join(_marked(sentence) for sentence, _ in own) == whole:
+        return ""
+    return summary
 
 
 def written_by(model: Model, plain: Section, context: Context) -> tuple[Section, str]:
@@ -157,11 +208,6 @@ def _text_of(run: list[Item], texts: Mapping[str, str]) -> str:
     return text[start if text[line:start].strip() else line : end]
 
 
-def _shortly(item: Item) -> Item:
-    """The item under headings that are names alone, as they are spoken of."""
-    return replace(item, heading=" > ".join(map(short, item.heading.split(" > "))))
-
-
 def _part(one: Any, count: int) -> Part:
     if not isinstance(one, dict) or not isinstance(one.get("text"), str) or not one["text"].strip():
         raise ValueError('every explanation is an object with "heading", "text" and "sources"')
@@ -172,8 +218,7 @@ def _part(one: Any, count: int) -> Part:
 
 
 def _format(item: Item, documents: Mapping[str, Document]) -> str:
-    found = documents.get(item.document or item.id)
-    return "text" if found is None else found.format
+    return written_in(documents.get(item.document or item.id))
 
 
 def _shown(text: str, written: str) -> str:
@@ -183,7 +228,7 @@ def _shown(text: str, written: str) -> str:
     if written not in PROSE:
         fence = "```" if "```" not in text else "````"
         return f"{fence}{written}\n{_dedented(text)}\n{fence}"
-    return _escaped(text)
+    return _escaped(text.strip("\n"))
 
 
 def _marked(text: str) -> str:
