@@ -135,3 +135,12 @@ def test_without_metadata_to_show_nothing_is_asked_twice(nodes, embed_model, que
     asked, given = ClewRetriever(index, budget=60).context(question), index.ask(question, budget=60)
     assert [step.stage for step in asked.trace] == [step.stage for step in given.trace]
     assert asked.text == given.text
+
+
+def test_headings_are_within_the_budget_too():
+    sections = "".join(f"## A rather long heading of chapter {i}\n\nThe animals of day {i}.\n\n" for i in range(20))
+    document = Document(id_="book", text=f"# Letters about animals\n\n{sections}", metadata={"file_name": "book.md"})
+    retriever = ClewRetriever.from_documents([document], splitter=clew.Splitter(tokens=8), count=words, budget=60)
+    found = retriever.retrieve("Which animals?")
+    assert 30 < size(found) <= 60
+    assert all("chapter" in one.get_content(MetadataMode.LLM) for one in found)

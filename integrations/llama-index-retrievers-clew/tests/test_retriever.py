@@ -290,6 +290,34 @@ def test_facts_and_reports_of_a_method_of_ones_own_are_nodes_too(index, question
     assert fact.node.get_content(MetadataMode.LLM) == "a b c"
 
 
+BOOK = "# Wren flow meter\n\nIt measures the flow of water.\n\n## History\n\nIt was discontinued in 2021.\n"
+WHEN = "When was it discontinued?"
+PATH = "wren.md > Wren flow meter > History"
+
+
+@pytest.mark.parametrize("explain", [True, False])
+def test_a_model_reads_the_heading_that_a_piece_stands_under(explain):
+    document = Document(id_="wren", text=BOOK, metadata={"file_name": "wren.md"})
+    retriever = ClewRetriever.from_documents([document], splitter=clew.Splitter(), explain=explain)
+    last = next(one for one in retriever.retrieve(WHEN) if "2021" in one.text)
+    assert last.metadata["clew_heading"] == PATH
+    assert PATH in last.node.get_content(MetadataMode.LLM)
+    assert PATH not in last.node.get_content(MetadataMode.EMBED)
+    assert PATH not in last.node.get_content(MetadataMode.NONE)
+
+
+def test_a_heading_that_the_metadata_show_is_not_shown_twice_and_is_the_callers_own_without_explain():
+    titled = TextNode(id_="a", text="It was discontinued in 2021.", metadata={"title": "Wren flow meter"})
+    (one,) = ClewRetriever.from_nodes([titled]).retrieve(WHEN)
+    assert one.metadata["clew_heading"] == "Wren flow meter"
+    assert one.node.get_content(MetadataMode.LLM).count("Wren flow meter") == 1
+    titled.excluded_llm_metadata_keys = ["title"]
+    (one,) = ClewRetriever.from_nodes([titled]).retrieve(WHEN)
+    assert one.node.get_content(MetadataMode.LLM).count("Wren flow meter") == 1
+    (one,) = ClewRetriever.from_nodes([titled], explain=False).retrieve(WHEN)
+    assert one.node.hash == titled.hash
+
+
 def letters(texts):
     return [[text.lower().count(letter) for letter in "aeioustr"] for text in texts]
 

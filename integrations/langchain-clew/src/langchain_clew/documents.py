@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 from langchain_core.documents import Document
 
@@ -12,7 +13,8 @@ import clew
 def documents_of(context: clew.Context, *, as_they_came: bool = False) -> list[Document]:
     """Return one document for each item, in reading order; nothing in them is shared with the context or the caller's objects.
 
-    The metadata gains `clew_rank` (place in the reading, from 1), `clew_role`, `clew_score` and `clew_why`, the way from the question.
+    The metadata gains `clew_rank` (place in the reading, from 1), `clew_role`, `clew_score` and `clew_why`, the way from the question;
+    and `clew_heading`, what it stands under, where there is something.
 
     Args:
         as_they_came: a document that came without an id goes without one, too.
@@ -22,7 +24,8 @@ def documents_of(context: clew.Context, *, as_they_came: bool = False) -> list[D
 
 def _document(item: clew.Item, rank: int, as_it_came: bool) -> Document:
     own = {name: deepcopy(value) for name, value in item.metadata.items()}
-    added = {"clew_rank": rank, "clew_role": str(item.role), "clew_score": float(item.score), "clew_why": _way(item)}
+    added: dict[str, Any] = {"clew_rank": rank, "clew_role": str(item.role), "clew_score": float(item.score), "clew_why": _way(item)}
+    added |= {"clew_heading": item.heading} if item.heading else {}
     id = item.original.id if as_it_came and isinstance(item.original, Document) else item.id
     return Document(page_content=item.text, id=id, metadata=own | added)
 

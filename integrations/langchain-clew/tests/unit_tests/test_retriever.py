@@ -7,6 +7,7 @@ import json
 import pickle
 
 import pytest
+from langchain_classic.chains.combine_documents import create_stuff_documents_chain
 from langchain_classic.retrievers import EnsembleRetriever
 from langchain_clew import ClewRetriever
 from langchain_core.callbacks import BaseCallbackHandler
@@ -15,7 +16,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps, loads
 from langchain_core.output_parsers import StrOutputParser
-from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.runnables import ConfigurableField, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import create_retriever_tool
 from pydantic import ValidationError
@@ -259,3 +260,23 @@ async def test_an_ensemble_fuses_two_recipes(index, question):
             votes[document.id] = votes.get(document.id, 0) + 0.5 / (60 + rank)
     assert ids(ensemble.invoke(question)) == sorted(votes, key=votes.get, reverse=True)
     assert ids(await ensemble.ainvoke(question)) == ids(ensemble.invoke(question))
+
+
+def test_a_document_prompt_prints_the_heading_that_a_piece_stands_under():
+    book = "# Wren flow meter\n\nIt measures the flow of water.\n\n## History\n\nIt was discontinued in 2021.\n"
+    retriever = ClewRetriever.from_documents([Document(book, id="wren", metadata={"source": "wren.md"})], splitter=clew.Splitter())
+    found = retriever.invoke("When was it discontinued?")
+    assert [d.metadata["clew_heading"] for d in found if "2021" in d.page_content] == ["Wren flow meter > History"]
+
+    seen = []
+    prompt = PromptTemplate.from_template("# {clew_heading}\n{page_content}")
+    asks = ChatPromptTemplate.from_template("{context}\n{input}")
+    chain = create_stuff_documents_chain(
+        RunnableLambda(lambda asked: seen.append(asked.to_string()) or "2021"), asks, document_prompt=prompt
+    )
+    chain.invoke({"context": found, "input": "When?"})
+    assert "# Wren flow meter > History\nIt was discontinued in 2021." in seen[0]
+
+
+def test_a_document_under_no_heading_has_none(retriever, question):
+    assert not any("clew_heading" in document.metadata for document in retriever.invoke(question))

@@ -28,8 +28,8 @@ class ClewRetriever(Asking, BaseRetriever):
     """Retrieves a connected context under a token budget, in reading order.
 
     The score of a node is its prize for this question; prizes of two questions do not compare, so a similarity cutoff tuned for cosines
-    does not fit them. The metadata of a node says its `clew_rank`, `clew_role` and `clew_why`, none of which is shown to a model.
-    A filter that allows nothing gives an empty list.
+    does not fit them. The metadata of a node says its `clew_rank`, `clew_role` and `clew_why`, none of which is shown to a model,
+    and its `clew_heading` where it stands under one, which is. A filter that allows nothing gives an empty list.
     """
 
     def __init__(

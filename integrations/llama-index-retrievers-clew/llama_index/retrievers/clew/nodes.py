@@ -14,7 +14,7 @@ from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, R
 
 import clew
 
-RANK, ROLE, WHY = "clew_rank", "clew_role", "clew_why"
+RANK, ROLE, WHY, HEADING = "clew_rank", "clew_role", "clew_why", "clew_heading"
 SHARED = (
     "metadata_template",
     "metadata_separator",
@@ -30,7 +30,8 @@ def nodes_of(context: clew.Context, known: Callable[[str], Any] = lambda _: None
 
     Args:
         known: the caller's node of an id, or None; asked for the items and for the documents that they are pieces of.
-        explain: say rank, role and reason in the metadata; without it that is the caller's own, and so is the hash.
+        explain: say rank, role, reason and heading in the metadata; without it that is the caller's own, and so is the hash. A piece
+            that clew cut is no node of the caller's: it says its heading in any case.
     """
     return [
         NodeWithScore(node=_node(item, rank if explain else None, known), score=float(item.score)) for rank, item in enumerate(context, 1)
@@ -44,10 +45,11 @@ def _node(item: clew.Item, rank: int | None, known: Callable[[str], Any]) -> Tex
     if isinstance(own, BaseNode) and own.node_id == item.id:  # a Document is no TextNode, and consumers want one
         like = {name: getattr(own, name) for name in SHARED if hasattr(own, name)}
         return _marked(TextNode(id_=item.id, text=item.text, embedding=own.embedding, **deepcopy(like)), own, item, rank)
-    return _marked(*_piece(item, known), item, rank)
+    piece = _piece(item, known)
+    return _marked(piece, piece, item, rank, made=True)
 
 
-def _piece(item: clew.Item, known: Callable[[str], Any]) -> tuple[TextNode, BaseNode]:
+def _piece(item: clew.Item, known: Callable[[str], Any]) -> TextNode:
     """The node of an item that came as no node of its own: a piece of a document, a fact, a report."""
     node = TextNode(id_=item.id, text=item.text, metadata=deepcopy(dict(item.metadata)))
     if item.document is not None and item.document != item.id:
@@ -59,18 +61,24 @@ def _piece(item: clew.Item, known: Callable[[str], Any]) -> tuple[TextNode, Base
         node.relationships = {NodeRelationship.SOURCE: info.model_copy(update={"metadata": deepcopy(info.metadata)})}
     if item.span is not None:
         node.start_char_idx, node.end_char_idx = item.span
-    return node, node
+    return node
 
 
-def _marked(node: TextNode, own: BaseNode, item: clew.Item, rank: int | None) -> TextNode:
-    """A copy that shares nothing that can be changed with the node it was made from, with the reasons in its metadata."""
-    marks = {} if rank is None else {RANK: rank, ROLE: item.role, WHY: _way(item)}
+def _marked(node: TextNode, own: BaseNode, item: clew.Item, rank: int | None, made: bool = False) -> TextNode:
+    """A copy that shares nothing that can be changed with the node it was made from, with the reasons in its metadata.
+
+    A model sees of these the heading alone, since a piece seldom repeats what it is about; not where its metadata show it the same.
+    """
+    reasons = {} if rank is None else {RANK: rank, ROLE: item.role, WHY: _way(item)}
+    heading = {HEADING: item.heading} if item.heading and (reasons or made) else {}
+    shown = [value for key, value in own.metadata.items() if key not in own.excluded_llm_metadata_keys]
+    hidden, marks = reasons | (heading if item.heading in shown else {}), reasons | heading
     return node.model_copy(
         update={
             "metadata": deepcopy(dict(own.metadata)) | marks,
             "relationships": deepcopy(own.relationships),
             "embedding": None if own.embedding is None else list(own.embedding),
-            "excluded_llm_metadata_keys": _with(own.excluded_llm_metadata_keys, marks),
+            "excluded_llm_metadata_keys": _with(own.excluded_llm_metadata_keys, hidden),
             "excluded_embed_metadata_keys": _with(own.excluded_embed_metadata_keys, marks),
         }
     )
