@@ -322,6 +322,23 @@ def test_the_command_writes_it(tmp_path, capsys):
     assert "other files" in capsys.readouterr().err
 
 
+def test_the_command_does_not_read_what_it_wrote(tmp_path, capsys):
+    notes = folder(
+        tmp_path / "notes", {"a.md": "# Boats\n\nOars are of ash, and sails of flax.", "b.md": "# Nets\n\nNets are mended in winter."}
+    )
+    assert main(["document", str(notes), "-o", str(notes / "docs"), "--title", "Sea"]) == 0
+    assert "left out" not in capsys.readouterr().err
+    first = links_lead_somewhere(notes / "docs")
+    assert main(["document", str(notes), "-o", str(notes / "docs"), "--title", "Sea"]) == 0
+    said = capsys.readouterr()
+    assert "left out: 4 files that `clew document` made (docs/1-boats.md, docs/2-nets.md, …)" in said.err
+    assert "from 2 of 2 passages" in said.out
+    assert links_lead_somewhere(notes / "docs") == first, "as if they had never been read"
+    assert main(["document", str(notes / "docs"), "-o", str(tmp_path / "again")]) == 2
+    assert "nothing in it but documentation" in capsys.readouterr().err
+    assert not (tmp_path / "again").exists()
+
+
 def test_the_command_takes_a_model_and_says_first_what_it_would_be_asked(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes").mkdir()

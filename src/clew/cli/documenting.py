@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from clew.cli.models import model_of
 from clew.cli.source import opened
 from clew.cli.terminal import remark, say, watched
+from clew.index import Index
 
 
 def document(options: argparse.Namespace) -> int:
@@ -17,7 +18,7 @@ def document(options: argparse.Namespace) -> int:
     model = None
     if options.model is not None:  # said before anything is read
         model = model_of(options.model, answers=options.output.with_name(f"{options.output.name}.answers"))
-    index = opened(options)
+    index = without_pages(opened(options), options.source)
     if options.dry_run:
         asked = estimate(index, budget=options.budget, sections=options.sections)
         say(f"about {asked.calls:,} calls with {asked.tokens:,} tokens at most in the first round, answers not counted")
@@ -42,3 +43,23 @@ def document(options: argparse.Namespace) -> int:
     for what, why in made.failed:
         remark(f"{what}: {why}")
     return 0
+
+
+def without_pages(index: Index, source: str) -> Index:
+    """Return the index without what `clew document` has written earlier, and say what that is.
+
+    Raises:
+        ValueError: there is nothing else.
+    """
+    from clew.write.pages import MAP, MARK
+
+    pages = [document.id for document in index.documents if document.text.startswith(MARK)]
+    folders = {PurePosixPath(page).parent for page in pages}
+    maps = [one.id for one in index.documents if PurePosixPath(one.id).name == MAP and PurePosixPath(one.id).parent in folders]
+    if not pages:
+        return index
+    if len(pages) + len(maps) == len(index.documents):
+        raise ValueError(f"{source} has nothing in it but documentation that `clew document` made: name what that was made of")
+    some = ", ".join(pages[:2]) + (", …" if len(pages) + len(maps) > 2 else "")
+    remark(f"left out: {len(pages) + len(maps):,} files that `clew document` made ({some})")
+    return index.delete([*pages, *maps])
