@@ -109,9 +109,9 @@ def test_style_where_and_limit_reach_the_index(capsys, saved):
     _, out, _ = run(capsys, "ask", saved, "copy a file", "--style", "numbered", "--limit", 2, "--where", "file_name=shutil.md")
     assert re.findall(r"^\[(\d)\]", out, re.MULTILINE) == ["1", "2"]
     assert set(re.findall(r"^ +\d  (\S+?):", out, re.MULTILINE)) == {"shutil.md"}
-    both = run(
-        capsys, "ask", saved, "text of a file", "--budget", "none", "--where", "file_name=shutil.md", "--where", "file_name=textwrap.md"
-    )[1]
+    both = run(capsys, "ask", saved, "text file", "--budget", "none", "--where", "file_name=shutil.md", "--where", "file_name=textwrap.md")[
+        1
+    ]
     assert set(re.findall(r"^ +\d+  (\S+?\.md)", both, re.MULTILINE)) == {"shutil.md", "textwrap.md"}
 
 
@@ -178,6 +178,7 @@ def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object
         "'nowhere.md'": ("ask", folder, "x", "--facts", tmp_path / "unknown.json"),
         "absent.json: No such file": ("ask", folder, "x", "--facts", tmp_path / "absent.json"),
         "--tokens belongs to `clew index`": ("ask", saved, "x", "--tokens", 9),
+        "--names belongs to `clew index`": ("ask", saved, "x", "--names"),
         "--tokens: a whole number": ("ask", folder, "x", "--tokens", 0),
         "pip install": ("ask", folder, "x", "--embedder", "some-model"),
         "exists and is not an index": ("index", folder, "-o", folder),

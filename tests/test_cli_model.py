@@ -25,6 +25,8 @@ class Large:
     def __call__(self, prompt):
         return answer(prompt)
 number = 7
+def down(prompt):
+    raise OSError("no route")
 """
 
 
@@ -70,6 +72,16 @@ def test_a_dry_run_asks_nothing_a_real_one_keeps_answers_and_the_next_asks_for_w
     code, out, _ = run(capsys, "ask made Corfu? --recipe hipporag --model mine:answer")
     assert (code, len(mine().asked)) == (0, 4)
     assert "b.txt" in out
+
+
+def test_a_model_that_reads_nothing_spoils_no_index(mine, capsys):
+    assert run(capsys, "index docs -o docs.clew --model mine:Large:x")[0] == 0
+    code, out, err = run(capsys, "index docs -o docs.clew --model mine:down --answers other.answers")
+    assert (code, out) == (2, "")
+    assert "nothing was saved" in err
+    assert "no route" in err
+    assert len(Index.load("docs.clew").graph.facts)
+    assert run(capsys, "index docs -o new.clew --model mine:down --answers other.answers")[0] == 2
 
 
 def test_a_class_is_made_with_the_model_behind_the_second_colon(mine, capsys):

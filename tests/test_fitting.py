@@ -1,4 +1,4 @@
-"""What a context holds when what a page takes is known only once it is printed: no room is left for what was wanted, and no copy is read."""
+"""What a page takes is known once it is printed: no room is left for what was wanted then, and no copy is read."""
 
 from __future__ import annotations
 
@@ -42,3 +42,15 @@ def test_what_was_wanted_and_fits_after_an_overflow_is_put_back():
 def test_a_budget_that_holds_nothing_is_an_error_of_its_own():
     with pytest.raises(BudgetError, match="holds none of what was chosen"):
         Index.from_documents(["Anna met Ben in Rome."]).ask("Who met Ben?", budget=1)
+
+
+def test_that_the_best_is_larger_than_the_whole_budget_is_said_once(caplog):
+    mill, cat = np.array([[1.0, 0.0], [0.6, 0.8]])
+    graph = Graph.of(
+        ["rye " * 99, "A cat sleeps."], ids=["mill", "cat"], vectors=np.array([mill, cat]), count=lambda text: len(text.split())
+    )
+    for _ in range(2):
+        assert list(recipes.DENSE.on(graph)(Query("Who?", np.float32(mill)), 50).ids) == ["cat"]
+    (said,) = [record.getMessage() for record in caplog.records if record.name == "clew"]
+    assert said.startswith("'mill' is worth most and was left out")
+    assert "clew.Splitter()" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -351,7 +352,7 @@ def test_narrow_keeps_budget_and_limit_for_every_recipe(embed, recipe):
         ([], "no candidates"),
         ([(DOCUMENTS[0], float("nan"))], "finite"),
         ([(DOCUMENTS[0], "high")], "high"),
-        ([DOCUMENTS[0], DOCUMENTS[0]], "'d0'"),
+        ([DOCUMENTS[0], replace(DOCUMENTS[1], id=DOCUMENTS[0].id)], "'d0'"),
     ],
 )
 def test_bad_candidates_are_refused(embed, candidates, message):
@@ -378,3 +379,32 @@ def test_a_selector_that_leaves_the_budget_to_the_page_still_fills_it(embed):
     assert context.tokens <= 100
     assert context.tokens >= 90, "no room is left for another"
     assert any("over the budget" in dropped.reason for dropped in context.dropped)
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    (lambda: Index.from_documents([Document(1, "Anna")]), "the id of a document is a text; got 1 of the type int"),
+    (lambda: Index.from_documents([Document("a", "Anna", "meta")]), "the metadata of a document is a mapping"),
+    (lambda: Index.from_documents(["Anna"], facts=[("Anna", "met", "Ben")]), "facts are triples by document id"),
+    (lambda: Index.from_documents(["Anna"], splitter=object()), "a splitter is `clew.Splitter()`"),
+    (lambda: Index.from_documents(["Anna"]).ask_many("Anna?"), "several questions"),
+    (lambda: clew.narrow("Anna?", "Anna met Ben."), "candidates are a list"),
+])  # fmt: skip
+def test_what_is_of_another_type_is_said_at_once(given, said):
+    with pytest.raises(TypeError, match=re.escape(said)):
+        given()
+
+
+def test_a_text_that_comes_again_without_an_id_is_left_out_and_one_with_an_id_is_refused():
+    index = Index.from_documents(["Anna met Ben.", "Cleo.", "Anna met Ben."])
+    assert [document.text for document in index.documents] == ["Anna met Ben.", "Cleo."]
+    assert [reason for _, reason in index.skipped] == ["this text came already"]
+    assert index.add(["Cleo."]).graph.ids == index.graph.ids
+    with pytest.raises(ValueError, match="an id of its own"):
+        Index.from_documents([Document("a", "Anna"), Document("a", "Anna")])
+
+
+def test_candidates_that_come_again_count_once_with_their_best_score():
+    context = clew.narrow("Who met Ben?", [("Anna met Ben.", 0.2), ("Cleo met Dan.", 0.4), ("Anna met Ben.", 0.5)])
+    assert [item.text for item in context] == ["Anna met Ben.", "Cleo met Dan."]
+    assert [(one.id, one.reason[-12:]) for one in context.dropped] == [("candidate 3", "came already")]
+    assert len(clew.narrow("Who met Ben?", [Document("a", "Anna met Ben."), Document("a", "Anna met Ben.")])) == 1

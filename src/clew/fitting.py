@@ -6,6 +6,7 @@ after all is put back.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -106,7 +107,31 @@ def fitted(asked: Asked, choose: Callable[[int], Subgraph], read: Callable[[Subg
     page = replace(page, dropped=[*page.dropped, *_copies(page)], bound=bound)
     if page.dropped and not len(page.reading):
         raise BudgetError(_too_small(asked, budget, page.dropped))
+    _warn_of_the_best(page, budget)
     return page
+
+
+@dataclass(frozen=True)
+class _Warned:
+    """The part that remembers whether it was said that a graph's passages are too large."""
+
+    def of(self, graph: Graph) -> set[int]:
+        return set()
+
+
+def _warn_of_the_best(page: Page, budget: int) -> None:
+    """Say, once a graph, that what is worth most is larger than the whole budget, and so cannot be read."""
+    graph, prizes = page.asked.graph, np.where(page.asked.graph.content, page.asked.prizes, 0.0)
+    best, said = int(prizes.argmax()), graph.part(_Warned())
+    if prizes[best] > 0 and graph.tokens[best] > budget and best not in page.reading.nodes and not said:
+        said.add(best)
+        logging.getLogger("clew").warning(
+            "%r is worth most and was left out: it takes %d tokens, more than the whole budget of %d; split documents, as "
+            "splitter=clew.Splitter() does, or give a larger budget",
+            graph.ids[best],
+            graph.tokens[best],
+            budget,
+        )
 
 
 def _page(asked: Asked, chosen: Subgraph, read: Callable[[Subgraph], Reading], room: int) -> Page:

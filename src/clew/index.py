@@ -83,6 +83,9 @@ class Index:
             ValueError: no documents, a document without text, an id that comes twice, vectors that are not finite, all zeros, ragged or
                 of another dimension than the documents' own. Nothing is left half done.
         """
+        if splitter is not None and not callable(splitter):
+            kind = type(splitter).__name__
+            raise TypeError(f"a splitter is `clew.Splitter()` or a function of a document; got a {kind}: split the documents with it first")
         found, skipped = documents_of(documents)
         if not found:
             seen = f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
@@ -168,6 +171,8 @@ class Index:
 
     def ask_many(self, questions: Iterable[str], **how: Any) -> list[Context]:
         """Return the contexts for several questions, in their order; see `ask`."""
+        if isinstance(questions, str):
+            raise TypeError(f"ask_many takes several questions; for {questions!r} alone there is `ask`")
         return [self.ask(question, **how) for question in questions]
 
     def add(self, documents: Any, *, facts: Mapping[str, Iterable[Triple]] | None = None, progress: bool = False) -> Index:

@@ -52,6 +52,8 @@ def graph_of(
 
 def told(documents: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None) -> dict[str, list[Triple]]:
     """Return the facts that were given, by document id, with those that the documents brought along."""
+    if facts is not None and not isinstance(facts, Mapping):
+        raise TypeError(f"facts are triples by document id, {{id: [(subject, relation, object)]}}; got a {type(facts).__name__}")
     given = {id: list(said) for id, said in (facts or {}).items()}
     for document in documents:
         if document.facts:

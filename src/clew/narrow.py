@@ -33,13 +33,16 @@ def narrow(
 
     Args:
         candidates: texts or documents, best first, or pairs of one and its score, higher is better. Without scores their rank counts.
-            The scores take the place of a search of our own. Candidates without text are left out, and said in `dropped`.
+            The scores take the place of a search of our own. Candidates without text, and repeats of one, are left out, and said in
+            `dropped`.
         recipe, budget, embedder, count, facts, limit, deadline, model, vector: as in `Index`.
 
     Raises:
         ValueError: no candidates with text, a score that is not a number, some with a score and some without; else as `Index.ask`.
     """
     question = checked(question, budget, limit, deadline)
+    if isinstance(candidates, (str, Document)) or not isinstance(candidates, Iterable):
+        raise TypeError(f"candidates are a list of texts or documents, best first; got a {type(candidates).__name__}")
     pairs, blank = _with_text(candidates)
     if not pairs:
         raise ValueError(f"no candidates with text came ({len(blank)} without): there is nothing to make a context of")
@@ -52,16 +55,24 @@ def narrow(
 
 
 def _with_text(candidates: Iterable[Any]) -> tuple[list[tuple[Any, Any]], list[Dropped]]:
-    """The candidates that have text, with their scores, and those that have none."""
-    pairs, blank = [], []
+    """The candidates that have text, with their scores, and those that have none or come again, as other retrievers' do."""
+    pairs, blank = list[tuple[Any, Any]](), list[Dropped]()
+    places = dict[tuple[str, str], int]()
     for number, candidate in enumerate(candidates, 1):
         document, score = candidate if isinstance(candidate, tuple) else (candidate, None)
         if isinstance(document, str):  # a candidate is never a path
             document = Document(text_id(document), document)
-        if document.text.strip() if isinstance(document, Document) else documents_of([document]).documents:
-            pairs.append((document, score))
-        else:
+        found = [document] if isinstance(document, Document) else documents_of([document]).documents
+        if not found or not found[0].text.strip():
             blank.append(Dropped(f"candidate {number}", "it has no text"))
+            continue
+        place = places.setdefault((found[0].id, found[0].text), len(pairs))
+        if place == len(pairs):
+            pairs.append((document, score))
+            continue
+        blank.append(Dropped(f"candidate {number}", f"{found[0].id!r} came already"))
+        if score is not None and (pairs[place][1] is None or score > pairs[place][1]):
+            pairs[place] = pairs[place][0], score
     return pairs, blank
 
 

@@ -24,7 +24,8 @@ def restricted(index: Index, where: Where) -> Index:
     """Return the index of what a filter allows; it is asked about the metadata of content alone.
 
     Args:
-        where: a function of a passage's metadata, or a mapping of wanted values (a list means any of its values).
+        where: a function of a passage's metadata, or a mapping of wanted values (a list means any of its values; of metadata that is a
+            list, one of its values has to be wanted).
     """
     if not callable(where) and not isinstance(where, Mapping):
         raise TypeError(f"a filter is a mapping of wanted metadata values or a function of the metadata; got a {type(where).__name__}")
@@ -38,8 +39,14 @@ def restricted(index: Index, where: Where) -> Index:
 
 
 def _matches(wanted: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
-    several = {key: value if isinstance(value, (list, tuple, set, frozenset)) else [value] for key, value in wanted.items()}
-    return lambda metadata: all(key in metadata and metadata[key] in values for key, values in several.items())
+    several = {key: list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value] for key, value in wanted.items()}
+    return lambda metadata: all(
+        key in metadata and any(value in values for value in _several(metadata[key])) for key, values in several.items()
+    )
+
+
+def _several(value: Any) -> Any:
+    return (value, *value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
 
 
 @dataclass(frozen=True)

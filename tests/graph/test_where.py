@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import Document, Index
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, frozen
 
 
@@ -167,3 +168,9 @@ def test_a_filter_that_forbids_nothing_is_the_graph_itself():
 def test_a_filter_of_another_length_is_refused():
     with pytest.raises(ValueError, match=r"wanted shape \(2,\), got \(3,\)"):
         Graph.of(["a", "b"]).where([True] * 3)
+
+
+def test_of_metadata_that_is_a_list_one_value_has_to_be_wanted():
+    index = Index.from_documents([Document("a", "Anna met Ben.", {"tags": ["x", "y"]}), Document("b", "Ben left.", {"tags": ["y"]})])
+    for wanted, ids in (("y", {"a", "b"}), ("x", {"a"}), (["x", "z"], {"a"}), ({"z"}, set()), ([["y"]], {"b"})):
+        assert set(index.ask("Who is Ben?", where={"tags": wanted}).ids) == ids

@@ -119,9 +119,12 @@ def test_the_id_of_a_text_stays_when_others_come_or_go(texts, data):
     assert {d.text: d.id for d in documents_of(order[: len(order) // 2]).documents}.items() <= ids.items()
 
 
-def test_two_documents_of_one_id_are_named():
-    with pytest.raises(ValueError, match=r"1 ids came more than once.*'text-[0-9a-f]{12}', 2 times .the same text, 'Twice told"):
-        documents_of(["Twice told.", "Once.", "Twice told."])
+def test_a_text_told_twice_is_one_document_and_two_documents_of_one_id_are_named():
+    found = documents_of(["Twice told.", "Once.", "Twice told."])
+    assert [document.text for document in found.documents] == ["Twice told.", "Once."]
+    assert found.skipped == [(found.documents[0].id, "this text came already")]
+    with pytest.raises(ValueError, match=r"1 ids came more than once.*'a', 2 times .the same text, 'Twice told"):
+        documents_of([Document("a", "Twice told."), Document("a", "Twice told.")])
     with pytest.raises(ValueError, match="'a', 2 times"):
         documents_of([Document("a", "one"), Document("a", "two")])
 

@@ -25,6 +25,8 @@ def index(options: argparse.Namespace) -> int:
         return 0
     begun = time.perf_counter()
     built = made(options, extractor)
+    if extractor is not None and built.failed and not len(built.graph.facts):
+        raise ValueError(f"the model read no passage, so nothing was saved; it said for the first: {built.failed[0][1]}")
     built.save(options.output)
     seconds = time.perf_counter() - begun
     kinds = ", ".join(f"{len(rows):,} {_several(kind)}" for kind in KINDS if len(rows := built.graph.rows(kind)))

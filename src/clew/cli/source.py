@@ -29,7 +29,7 @@ def opened(options: argparse.Namespace) -> Index:
         remark(f"read {len(index):,} documents ({_passages(index):,} passages) in {seconds:.1f} s{hint}")
         return index
     fixed = [name for name in ("tokens", "facts") if getattr(options, name) is not None]
-    fixed += [name for name in ("reports", "plain") if getattr(options, name, False)]
+    fixed += [name for name in ("names", "reports", "plain") if getattr(options, name, False)]
     if fixed:
         raise ValueError(f"{options.source} is an index, made already: --{fixed[0]} belongs to `clew index`")
     return Index.load(path, embedder=options.embedder)

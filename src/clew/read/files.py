@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.document import Document
-from clew.read import html, markdown, pdf, python, rows, rst, syntax
+from clew.read import html, markdown, notebook, pdf, python, rows, rst, syntax
 from clew.read.formats import format_of
 
 LARGEST = 20_000_000  # bytes; a larger file is hardly meant to be read
@@ -75,6 +75,8 @@ def _documents(file: Path, id: str, skipped: list[tuple[str, str]]) -> Iterator[
             raise _Unread(str(error)) from error
     elif suffix in html.SUFFIXES:
         yield _page(raw, file, id, metadata, skipped)
+    elif suffix in notebook.SUFFIXES:
+        yield _notebook(raw, file, id, metadata, skipped)
     else:
         text = _text(raw)
         found = _rows(file, id, skipped) if rows.is_rows(file) else []
@@ -94,6 +96,18 @@ def _page(raw: bytes, file: Path, id: str, metadata: dict[str, Any], skipped: li
     return Document(
         id, page.text, {**metadata, **{key: value for key, value in said.items() if value}, "read_as": "html"}, format="markdown"
     )
+
+
+def _notebook(raw: bytes, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]) -> Document:
+    text = _text(raw)
+    try:
+        said = notebook.markdown_of(text)
+    except (ValueError, RecursionError) as error:
+        skipped.append((file.as_posix(), f"read as text: {error}"))
+        return Document(id, text, metadata)
+    if not said:
+        raise _Unread("a notebook without text")
+    return Document(id, said, {**metadata, "title": markdown.title_of(said) or file.stem, "read_as": "notebook"}, format="markdown")
 
 
 def _rows(file: Path, id: str, skipped: list[tuple[str, str]]) -> list[Document]:

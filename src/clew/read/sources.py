@@ -32,7 +32,8 @@ def documents_of(sources: Any) -> Found:
 
     Args:
         sources: a path to a file or folder, or an iterable of texts, paths, `clew.Document`s, LlamaIndex nodes, LangChain documents and
-            graph documents; facts that came with a node or a graph document are the document's.
+            graph documents; facts that came with a node or a graph document are the document's. A text that comes again without an id
+            of its own is left out.
             A string by itself is a path, unless it is plainly a text (it has a line end, or more than 250 characters); a string
             among others is a text, unless it names a file or folder that exists.
 
@@ -47,7 +48,7 @@ def documents_of(sources: Any) -> Found:
         raise FileNotFoundError(f"there is no file or folder {sources!r}; if this is a text, give a list of texts: [{sources!r}]")
     for source in [sources] if alone else sources:
         _add(source, found)
-    documents = agreeing(related(_told_once(found.documents)))
+    documents = agreeing(related(_told_once(_once(found))))
     _distinct(documents)
     return Found(documents, found.skipped)
 
@@ -76,6 +77,19 @@ def _keep(document: Document, source: Any, found: Found) -> None:
         found.documents.append(document)
     else:
         found.skipped.append((document.id, f"this {type(source).__name__} has no text"))
+
+
+def _once(found: Found) -> list[Document]:
+    """A text that comes again without an id of its own, under the same metadata, is no other document."""
+    seen, once = set[str](), list[Document]()
+    for document in found.documents:
+        own = document.id != text_id(document.text) and document.id != text_id(document.text, document.metadata)
+        if own or document.facts or document.id not in seen:
+            once.append(document)
+            seen.add(document.id)
+        else:
+            found.skipped.append((document.id, "this text came already"))
+    return once
 
 
 def _told_once(documents: list[Document]) -> list[Document]:
