@@ -64,7 +64,13 @@ def nothing_found(question: str, budget: int | None, recipe: Any) -> clew.Contex
 
 
 def facts_of(facts: Any) -> dict[str, list[tuple[str, str, str]]]:
-    """Return the triples by document id as they are needed at every question: lists, read once from whatever came."""
+    """Return the triples by document id as they are needed at every question: lists, read once from whatever came.
+
+    Raises:
+        TypeError: no mapping.
+    """
+    if facts is not None and not isinstance(facts, Mapping):
+        raise TypeError(f"facts are triples by document id, {{id: [(subject, relation, object), ...]}}, not a {type(facts).__name__}")
     return {id: list(said) for id, said in (facts or {}).items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Self, TypedDict, Unpack, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -42,6 +43,22 @@ def askable(index: Any) -> clew.Index | Shortlist:
         return index
     wanted = "ClewRetriever.from_documents, from_texts or from_vectorstore make one"
     raise TypeError(f"a retriever asks a clew.Index, not a {type(index).__name__}; {wanted}")
+
+
+def several(given: Any, what: str) -> list[Any]:
+    """Return documents or texts as a list; a single document is a list of one.
+
+    Raises:
+        TypeError: a text or a path, which would be read letter by letter, or nothing to go through.
+    """
+    if isinstance(given, Document):
+        return [given]
+    if isinstance(given, (str, bytes, Path)) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"{what} are a list of {what}, not a {type(given).__name__} ({str(given)[:60]!r}); for one text: from_texts([text]); for a "
+            "file or a folder: ClewRetriever(index=clew.Index.from_documents(folder, embedder=embeddings))"
+        )
+    return list(given)
 
 
 class ClewRetriever(BaseRetriever):
@@ -96,9 +113,9 @@ class ClewRetriever(BaseRetriever):
         """
         cls._refuse_unknown(fields)
         index = clew.Index.from_documents(
-            list(documents),
+            several(documents, "documents"),
             embedder=embeddings,
-            facts=facts,
+            facts=None if facts is None else facts_of(facts),
             extractor=extractor,
             splitter=splitter,
             count=count,
@@ -118,7 +135,7 @@ class ClewRetriever(BaseRetriever):
         **how: Any,
     ) -> Self:
         """Return a retriever over a new index of the texts, with their metadata and ids if given; the rest as in `from_documents`."""
-        texts = list(texts)
+        texts = several(texts, "texts")
         named: Iterable[str | None] = [None] * len(texts) if ids is None else ids
         said = [{} for _ in texts] if metadatas is None else metadatas
         parts = zip(texts, named, said, strict=True)
@@ -143,7 +160,7 @@ class ClewRetriever(BaseRetriever):
             embeddings: None for the store's own. facts, count, **fields: as in `from_documents`.
         """
         cls._refuse_unknown(fields)
-        other = embeddings is not None and embeddings is not store.embeddings
+        other = embeddings is not None and embeddings is not getattr(store, "embeddings", None)
         embedder = clew.Embedder.of(embeddings) if other else None
         return cls(index=Shortlist(store, candidates, dict(search_kwargs or {}), embedder, facts_of(facts), count), **fields)
 

@@ -29,6 +29,9 @@ class Shortlist:
     count: Any = None
 
     def __post_init__(self) -> None:
+        if not hasattr(self.store, "similarity_search"):
+            advice = "give its .vectorstore" if hasattr(self.store, "vectorstore") else "a ClewCompressor works behind any retriever"
+            raise TypeError(f"wanted a VectorStore, with similarity_search; got a {type(self.store).__name__}: {advice}")
         if isinstance(self.candidates, bool) or not isinstance(self.candidates, int) or self.candidates < 1:
             raise ValueError(f"candidates is a whole number of at least 1; got {self.candidates!r}")
 

@@ -15,6 +15,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.retrievers.clew import persisted
 from llama_index.retrievers.clew.asking import OPTIONS, Asking, check_options, nodes_from, nothing_found
 from llama_index.retrievers.clew.candidates import Candidates, nodes_with_vectors, without_vector
+from llama_index.retrievers.clew.given import several, triples
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.stored import index_of
 
@@ -91,6 +92,7 @@ class ClewRetriever(Asking, BaseRetriever):
             options: the arguments of the constructor but the index.
         """
         check_options(options, CONSTRUCTOR)
+        documents, facts = several(documents, "documents"), triples(facts)
         if isinstance(splitter, TransformComponent):
             how: dict[str, Any] = {"facts": facts, "extractor": extractor, "count": count, "canonical": canonical}
             return cls.from_nodes(splitter(documents), embed_model, **how, show_progress=show_progress, **options)
@@ -126,6 +128,7 @@ class ClewRetriever(Asking, BaseRetriever):
                 its source.
         """
         check_options(options, CONSTRUCTOR)
+        nodes, facts = several(nodes, "nodes"), triples(facts)
         given = nodes if embed_model is not None else [without_vector(node) for node in nodes]
         how: dict[str, Any] = {"facts": facts, "extractor": extractor, "count": count, "canonical": canonical}
         made = clew.Index.from_documents(given, embedder=embed_model, progress=show_progress, **how)
@@ -153,6 +156,7 @@ class ClewRetriever(Asking, BaseRetriever):
             facts, count, options: as in `from_documents`.
         """
         check_options(options, CONSTRUCTOR)
+        triples(facts)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         nodes = nodes_with_vectors(index)
         if nodes:

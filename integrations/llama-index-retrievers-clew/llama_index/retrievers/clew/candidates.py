@@ -21,10 +21,12 @@ def nodes_with_vectors(index: Any) -> list[BaseNode]:
     """Return the nodes of an index, in its order, as copies with the vectors its vector store holds; none where that keeps their text.
 
     Raises:
-        TypeError: a property graph index. ValueError: an index that holds nothing.
+        TypeError: a property graph index, or no index. ValueError: an index that holds nothing.
     """
     if hasattr(index, "property_graph_store"):
         raise TypeError("a property graph index is read by ClewPGRetriever(index.property_graph_store, …)")
+    if not hasattr(index, "docstore") or not hasattr(index, "index_struct"):
+        raise TypeError(f"wanted an index of LlamaIndex's, such as a VectorStoreIndex; got a {type(index).__name__}")
     held, listed = index.docstore.docs, _listed(index.index_struct)
     nodes = [held[id] for id in (held if listed is None else listed) if id in held]  # a docstore may be shared between indexes
     store = getattr(index, "vector_store", None)

@@ -12,6 +12,7 @@ from llama_index.core.indices.property_graph import BasePGRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.retrievers.clew.asking import Asking, bundle_of, nodes_from, nothing_found
+from llama_index.retrievers.clew.given import graph_store
 from llama_index.retrievers.clew.stored import StoredGraph
 
 import clew
@@ -45,7 +46,7 @@ class ClewPGRetriever(Asking, BasePGRetriever):
                 chunks; embeddings in the store are then left alone.
             count: a tokenizer, or the name of one.
         """
-        super().__init__(property_graph_store, include_text=False, callback_manager=callback_manager)
+        super().__init__(graph_store(property_graph_store), include_text=False, callback_manager=callback_manager)
         self.stored = StoredGraph(property_graph_store, embed_model, count)
         self._set_options(
             recipe=recipe,

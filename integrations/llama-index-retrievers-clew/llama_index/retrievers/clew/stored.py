@@ -21,6 +21,7 @@ from llama_index.core.graph_stores.types import (
 from llama_index.core.schema import BaseNode, TextNode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
 from llama_index.retrievers.clew.candidates import without_vector
+from llama_index.retrievers.clew.given import graph_store
 
 import clew
 from clew.read import worded
@@ -37,6 +38,9 @@ class StoredGraph:
     count: Callable[[str], Any] | str | None = None
     made: clew.Index | None = None
     lock: Any = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        graph_store(self.store)
 
     def __getstate__(self) -> dict[str, Any]:
         """What the index is made of; the index itself is made again where it is unpickled."""
@@ -64,7 +68,7 @@ class StoredGraph:
 
 def index_of(store: PropertyGraphStore, embed_model: Any, count: Any, show_progress: bool = False) -> clew.Index | None:
     """Return the index of what a store holds; None while that is nothing. Without an embed_model, embeddings in it are left alone."""
-    nodes, facts, vectors = read(store)
+    nodes, facts, vectors = read(graph_store(store))
     if not nodes:
         return None
     if embed_model is None:
