@@ -19,9 +19,9 @@ def facts(text, title="", **how):
 def test_the_words_before_a_name_are_its_relation_to_the_title_and_a_list_shares_them():
     assert facts(PLAYBOY) == [
         ("Playboy of Paris", "is a comedy directed by", "Ludwig Berger"),
-        ("Playboy of Paris", "and starring", "Maurice Chevalier"),
-        ("Playboy of Paris", "and starring", "Frances Dee"),
-        ("Playboy of Paris", "and starring", "Joe Ray"),
+        ("Playboy of Paris", "… and starring", "Maurice Chevalier"),
+        ("Playboy of Paris", "… and starring", "Frances Dee"),
+        ("Playboy of Paris", "… and starring", "Joe Ray"),
         ("Playboy of Paris", "It was first shown in", "Paris"),
     ]
 

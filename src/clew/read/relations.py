@@ -2,7 +2,8 @@
 
 "Playboy of Paris is a 1930 comedy directed by Ludwig Berger and starring Maurice Chevalier, Frances Dee" says, without any grammar:
 (Playboy of Paris, directed by, Ludwig Berger), (Playboy of Paris, and starring, Maurice Chevalier), (the same, Frances Dee): in a list,
-what was said of the first is said of all. No language is known, but for the words that stand in lists.
+what was said of the first is said of all. No language is known, but for the words that stand in lists. Where another name stands in between,
+what is said may be said of that one: the relation then begins with an ellipsis, as a quotation does that leaves something out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from clew.algorithms.words import IDEOGRAPHS, folded
 from clew.read.extract import Triple
 from clew.read.mentions import MARKS
 
-PLAIN = "mentions"
+PLAIN, ELLIPSIS = "mentions", "… "
 WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_](?:(?![{IDEOGRAPHS}])[\w'’\-{MARKS}])*")
 ASCII_WORD = re.compile(r"[A-Za-z0-9][\w'\-]*", re.ASCII)
 SIGNS = re.compile(r"[\s,;/&()+、،・·和與与及]*")
@@ -45,7 +46,9 @@ def facts_of(text: str, title: str, mentions: Sequence[Mention], most: int, list
         between = text[before.end if before is not None and inside else mention.sentence : mention.start]
         if not (inside and _lists(between, lists)):
             said = _words(between.rpartition("\n")[2])
-            relation = " ".join(said[max(0, len(said) - most) :]) or PLAIN
+            words = " ".join(said[max(0, len(said) - most) :])
+            of_another = before is not None and inside and folded(before.name) != folded(about)
+            relation = (ELLIPSIS + words if of_another else words) if words else PLAIN
         if folded(mention.name) != folded(about):
             seen.setdefault((about, relation, mention.name))
         before = mention
