@@ -64,5 +64,8 @@ def test_what_cannot_be_saved_or_opened_is_said(tmp_path, documents, embed_model
     retriever.persist(tmp_path)
     with pytest.raises(TypeError, match="budgett"):
         ClewRetriever.from_persist_dir(tmp_path, embed_model, budgett=1)
-    with pytest.raises(ValueError, match="embedder"):
+    with pytest.raises(ValueError, match=r"as from_persist_dir\(persist_dir, embed_model=\.\.\.\)"):
+        ClewRetriever.from_persist_dir(tmp_path)
+    ClewRetriever.from_documents(documents, count=len).persist(tmp_path)
+    with pytest.raises(ValueError, match=r"as from_persist_dir\(persist_dir, count=\.\.\.\)"):
         ClewRetriever.from_persist_dir(tmp_path)

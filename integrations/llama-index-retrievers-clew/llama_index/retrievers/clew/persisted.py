@@ -7,6 +7,7 @@ is kept in the framework's own docstore file.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,18 @@ def load(folder: str | Path, embed_model: Any, **own: Any) -> tuple[clew.Index, 
         raise FileNotFoundError(f"no retriever was saved in {str(root)!r}: it has no {OPTIONS}")
     options = json.loads((root / OPTIONS).read_text("utf-8"))
     filters = options.pop("filters")
-    index = clew.Index.load(root / INDEX, embedder=embed_model, **own)
+    try:
+        index = clew.Index.load(root / INDEX, embedder=embed_model, **own)
+    except ValueError as error:
+        raise ValueError(_in_our_words(str(error))) from error
     nodes = SimpleDocumentStore.from_dict(json.loads((root / NODES).read_text("utf-8"))).docs
     return index, nodes, options | {"filters": None if filters is None else MetadataFilters.model_validate(filters)}
+
+
+def _in_our_words(advice: str) -> str:
+    """What clew advises, by the names that `from_persist_dir` has."""
+    ours = advice.replace("load(path, embedder=", "from_persist_dir(persist_dir, embed_model=")
+    return re.sub(r"\bload\(path, (?=count|splitter|canonical)", "from_persist_dir(persist_dir, ", ours)
 
 
 def _replace(path: Path, text: str) -> None:
