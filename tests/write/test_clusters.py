@@ -56,13 +56,15 @@ def test_questions_that_have_nothing_to_do_with_each_other_are_parted():
     vectors[5] = vectors[4]
     points = np.zeros((6, 2))
     one = Clusters(np.zeros(6, np.int32), np.array([4], np.int32), points, 0.0)
-    found = parted(one, vectors, ["a", "b", "c", "c", "d", "e"])
+    found = parted(one, vectors, vectors, ["a", "b", "c", "c", "d", "e"])
     assert found.labels.tolist() == [0, 0, 1, 1, 2, 2], "alike, or on one document"
     assert found.pivots.tolist() == [0, 2, 4]
     assert found.silhouette > 0.4
-    assert len(parted(one, np.eye(6), list("abcdef"))) == 6
+    assert len(parted(one, np.eye(6), np.eye(6), list("abcdef"))) == 6
+    unlike = np.where(np.eye(6) > 0, 1.0, 0.7)  # an embedder to which all texts are alike, parts none that are not as unlike as can be
+    assert len(parted(one, np.eye(6), unlike, list("abcdef"))) == 1
     two = Clusters(np.array([0, 1, 0, 1, 0, 1], np.int32), np.array([0, 1], np.int32), points, 0.0)
-    assert parted(two, vectors, ["a"] * 6) is two, "clusters are never joined"
+    assert parted(two, vectors, vectors, ["a"] * 6) is two, "clusters are never joined"
 
 
 def test_deformations_are_a_distance_between_questions(index):

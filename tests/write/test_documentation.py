@@ -60,6 +60,13 @@ def test_without_a_model_it_is_an_extract_of_the_sources(index, plain, tmp_path)
                     assert id in {other for other, _ in plain.sections[part.told_in].sources}
         for place in (place for _, place in section.sources):
             assert re.match(r"[\w.]+(:\d+(-\d+)?)?", place)
+    under_its_own(plain, index)
+    for section in plain.sections:
+        here = {id for id, _ in section.sources}
+        for branch in branches(index.graph)[: section.branch] + branches(index.graph)[section.branch + 1 :]:
+            ids = {index.graph.ids[row] for row in branch.rows}
+            whole = sum(int(index.graph.tokens[row]) for row in branch.rows)
+            assert not ids & here or ids <= here or whole > 1000, "no function is told in fragments"
     assert read.isdisjoint(plain.uncovered)
     assert read | set(plain.uncovered) == {index.graph.ids[row] for branch in branches(index.graph) for row in branch.rows}
     for section in plain.sections:

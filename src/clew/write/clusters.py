@@ -28,7 +28,7 @@ from clew.select.path import longest
 from clew.write.branches import branches, centres
 
 COMPONENTS, TRIES, STARTS = 32, 24, 5
-ALIKE = 0.2  # cosine from which two questions on different documents have something to do with each other
+ALIKE = 0.5  # as near as its own branch is to a question, from which another document's has something to do with it
 NODES = 96  # of the graph that questions deform: shortest paths cost its cube
 CONTENT = 0.5  # the weight of content beside structure
 LIKELY, SMALL = 0.9, 0.02  # children so similar beside the best may be fused, and so much may a fusion change: as in `clew.select.Descent`
@@ -88,21 +88,26 @@ def clustered(vectors: Floats, graph: Graph | None = None, *, by: By = "words", 
     return _ordered(best[1], best[2], points[:, :2], best[0])
 
 
-def parted(found: Clusters, vectors: Floats, homes: Sequence[str]) -> Clusters:
+def parted(found: Clusters, vectors: Floats, contents: Floats, homes: Sequence[str]) -> Clusters:
     """Return the clusters, each in as many as it has topics.
 
-    However few clusters part the questions best, or however few there may be, no question is with others that it has nothing to do with:
-    questions are of one topic that are on one document, or alike, or joined by such as are.
+    However few clusters part the questions best, or however few there may be, no question is with others that it has nothing to do with.
+    Questions are of one topic that are on one document, or on branches that are half as near to each other's question as to their own, or
+    joined by such as are. What is near is told beside what is nearest, since embedders differ in what cosine they give to unlike texts.
 
     Args:
-        vectors: float [n, d], unit rows. homes: the document of each question.
+        vectors: float [n, d], unit rows. contents: float [n, d], of the branch that each question is on. homes: the document of each.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     home = np.unique(np.asarray(homes), return_inverse=True)[1]
     near = np.asarray(vectors, np.float64) @ np.asarray(vectors, np.float64).T
-    joined = (found.labels[:, None] == found.labels[None, :]) & ((home[:, None] == home[None, :]) | (near >= ALIKE))
+    told = np.asarray(vectors, np.float64) @ np.asarray(contents, np.float64).T
+    own = np.maximum(np.diag(told), 1e-9)[:, None]
+    joined = (found.labels[:, None] == found.labels[None, :]) & (
+        (home[:, None] == home[None, :]) | (told / own + (told / own).T >= 2 * ALIKE)
+    )
     k, labels = connected_components(csr_array(joined), directed=False)
     if k == len(found):
         return found

@@ -9,7 +9,7 @@ middle of its cluster.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from clew.model import Model, json_in
 from clew.recipes import DEFAULT
 from clew.stage import Method
 from clew.write.belonging import belonging
-from clew.write.branches import Branch, branches, numbered, pages_of, short
+from clew.write.branches import Branch, branches, centres, numbered, pages_of, short
 from clew.write.clusters import By, Clusters, clustered, parted
 from clew.write.fences import written_in
 from clew.write.merging import merged, once, related
@@ -114,7 +114,7 @@ def document(
     groups = work.clusters(asked, sections)
     made = work.sections(asked, groups)
     while cover and (rest := work.left_out(made, cover)):
-        more = work.sections(rest, work.clusters(rest, None), _read_by(made))
+        more = work.sections(rest, work.clusters(rest, None), made)
         if not _read_by(more) - _read_by(made):
             break
         made += more
@@ -149,7 +149,10 @@ class _Work:
     def clusters(self, asked: Sequence[Question], k: int | None) -> Clusters:
         vectors = self.embed([one.text for one in asked]).astype(np.float64)
         groups = clustered(vectors, self.index.graph, by=self.by, k=k)
-        return groups if k is not None else parted(groups, vectors, [self.pages[one.branch] for one in asked])
+        if k is not None:
+            return groups
+        contents = centres(self.index.graph, self.found)[[one.branch for one in asked]]
+        return parted(groups, vectors, contents, [self.pages[one.branch] for one in asked])
 
     def left_out(self, made: Sequence[Section], cover: float) -> list[Question]:
         """The questions on branches of which most is unread, or else too much, where too little is; else on documents quite unread."""
@@ -161,17 +164,17 @@ class _Work:
         seen = {page for page, part in zip(self.pages, share, strict=True) if part > 0}
         return [one for one in self.asked if self.pages[one.branch] not in seen]
 
-    def sections(self, asked: Sequence[Question], groups: Clusters, told: Collection[str] = ()) -> list[Section]:
+    def sections(self, asked: Sequence[Question], groups: Clusters, before: Sequence[Section] = ()) -> list[Section]:
         from tqdm import tqdm
 
         made = []
         for cluster in tqdm(range(len(groups)), desc="sections", unit="section", disable=not self.progress):
             members = [asked[i] for i in np.flatnonzero(groups.labels == cluster).tolist()]
-            section = self.section(asked[int(groups.pivots[cluster])], members, told)
+            section = self.section(asked[int(groups.pivots[cluster])], members, before)
             made += [] if section is None else [section]
         return made
 
-    def section(self, pivot: Question, members: Sequence[Question], told: Collection[str]) -> Section | None:
+    def section(self, pivot: Question, members: Sequence[Question], before: Sequence[Section]) -> Section | None:
         question, problem = (pivot.text, "") if self.model is None else _pivot(self.model, pivot, members)
         if problem:
             self.failed.append((f"the pivot question of {pivot.text!r} and {len(members) - 1} more", problem))
@@ -183,6 +186,7 @@ class _Work:
         documents = {one.id: one for one in self.index.documents}
         about = tuple(dict.fromkeys((pivot.branch, *(one.branch for one in members))))
         vector = self.embed([question])[0].astype(np.float64)
+        told = _read_by([section for section in before if section.branch == pivot.branch])
         context = belonging(context, self.index.graph, self.found, self.of, about, vector, told)
         if not any(self.of.get(item.id) == pivot.branch for item in context):
             self.failed.append((f"the section on {question!r}", f"no passage of what it is titled after fits into {self.budget} tokens"))
