@@ -79,7 +79,7 @@ class Chat:
     def _answer(self, question: str) -> Iterator[str]:
         context = self.look_up(self.asked)
         if self.model is None:
-            yield clew.cite.quoted(self.contexts[-1]) or "The files say nothing about that."
+            yield clew.cite.quoted(self.contexts[-1], index=self.retriever.index) or "The files say nothing about that."
             return
         messages = [SystemMessage(ANSWER.format(context=context)), *self._remembered(), HumanMessage(question)]
         yield from (chunk.text for chunk in self.model.stream(messages))

@@ -82,7 +82,7 @@ class Chat:
     async def _answer(self, question: str) -> AsyncIterator[str]:
         context = await self.look_up(self.asked)
         if self.model is None:
-            yield clew.cite.quoted(self.contexts[-1]) or "The files say nothing about that."
+            yield clew.cite.quoted(self.contexts[-1], index=self.index) or "The files say nothing about that."
             return
         system = ChatMessage(ANSWER.format(context=context), role="system")
         stream = await self.model.astream_chat([system, *self.memory.get(), ChatMessage(question, role="user")])

@@ -71,6 +71,17 @@ def test_every_script_is_asked_and_the_answer_is_cited_where_it_stands(name, req
     assert "reading" not in again.err
 
 
+UNSAID = ("Who is the president of France?", "Is there a dog policy?", "Кто президент Франции?", "Ποιος είναι ο πρόεδρος της Γαλλίας;")
+UNSAID += ("من هو رئيس فرنسا؟", "法国的总统是谁？", "भारत की राजधानी क्या है?", "How many people live in Tokyo?")
+
+
+@pytest.mark.parametrize("name", ["langchain", "llama_index"])
+def test_what_the_files_do_not_say_is_said_to_be_so(name, request, capsys):
+    request.getfixturevalue(name).main([str(HARBOUR), *(part for question in UNSAID for part in ("--ask", question))])
+    for said, question in zip(capsys.readouterr().out.split("\n> ")[1:], UNSAID, strict=True):
+        assert said.strip() == f"{question}\nThe files say nothing about that."
+
+
 def langchain_model(*answers):
     """LangChain's own fake model, which streams word by word, and streams calls of tools too; what it is asked is kept."""
     from langchain_core.language_models.fake_chat_models import GenericFakeChatModel

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
+from clew.algorithms.words import terms
 from clew.cite import cited, quoted
 
 DOCUMENTS = [
@@ -75,7 +76,8 @@ def test_quotes_are_few_in_order_and_stand_where_they_are_cited(question, most):
     assert numbers == sorted(numbers)
     for line, number in zip(lines, numbers, strict=True):
         assert line.rpartition(" [")[0] in " ".join(context.items[number - 1].text.split())
-    assert bool(lines) == bool(len(context))
+    known = set(terms(" ".join(f"{item.heading} {item.text}" for item in context)))
+    assert bool(lines) <= any(word[:4] == other[:4] for word in terms(question) for other in known)
 
 
 TABLES = {
@@ -100,6 +102,32 @@ def test_a_row_of_a_table_is_quoted_with_the_names_of_its_columns(name, tmp_path
 def test_prose_with_commas_is_no_table():
     said = "Anna came, and Ben left,\nwhich Clara saw, but not Dan,\nas Eva said, and Finn wrote."
     assert quoted(clew.Index.from_documents([clew.Document("a", said)]).ask("Anna and Ben left?")) == f"{' '.join(said.split())} [1]"
+
+
+def test_a_word_that_many_passages_hold_tells_little():
+    common = [
+        clew.Document(f"{i}", f"The question about number {i} is of the kind that nobody asked.", {"title": f"{i}"}) for i in range(30)
+    ]
+    index = clew.Index.from_documents([*DOCUMENTS, *common])
+    for question, told in (("Which question nobody asked about violins?", False), ("Which olive trees nobody asked about?", True)):
+        assert bool(quoted(index.ask(question, recipe="bm25"), index=index)) == told
+    alone = index.ask("Which question nobody asked about violins?", recipe="bm25", budget=20)
+    assert quoted(alone)  # what is common cannot be known from one passage
+    assert not quoted(alone, index=index)
+
+
+@pytest.mark.parametrize("question", ["What does a boat cost?", "Who builds a boat?", "Где остров Корфу?"])
+def test_words_are_met_in_another_form_and_short_ones_are_not(question):
+    index = clew.Index.from_documents(
+        [
+            *DOCUMENTS,
+            clew.Document("fee", "The boats cost two crowns."),
+            clew.Document("ru", "На острове Корфу."),
+            *(clew.Document(f"{i}", "x") for i in range(9)),
+        ]
+    )
+    assert quoted(index.ask(question, recipe="bm25"), index=index)
+    assert not quoted(index.ask("Is it of a he in an on?", recipe="bm25"), index=index)
 
 
 def test_no_context_no_quotes():
