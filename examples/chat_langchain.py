@@ -25,7 +25,6 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.tools import tool
 
 import clew
-from clew.pipeline import BudgetError
 from clew.show import place_of
 
 ANSWER = (
@@ -154,7 +153,7 @@ def main(arguments: Sequence[str] | None = None, model: BaseChatModel | None = N
             try:
                 for piece in chat.ask(question):
                     print(piece, end="", flush=True)
-            except BudgetError as error:
+            except clew.BudgetError as error:
                 parser.error(str(error))
             print("\n" if chat.sources else "")
             for number, item in chat.sources.items():

@@ -25,7 +25,6 @@ from llama_index.core.tools import FunctionTool
 from llama_index.retrievers.clew import ClewRetriever
 
 import clew
-from clew.pipeline import BudgetError
 from clew.show import place_of
 
 ANSWER = (
@@ -170,7 +169,7 @@ def main(arguments: Sequence[str] | None = None, model: LLM | None = None) -> No
         elif asks(question):
             try:
                 asyncio.run(told(chat, question))
-            except BudgetError as error:
+            except clew.BudgetError as error:
                 parser.error(str(error))
             print("\n" if chat.sources else "")
             for number, item in chat.sources.items():

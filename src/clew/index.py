@@ -83,9 +83,6 @@ class Index:
             ValueError: no documents, a document without text, an id that comes twice, vectors that are not finite, all zeros, ragged or
                 of another dimension than the documents' own. Nothing is left half done.
         """
-        if splitter is not None and not callable(splitter):
-            kind = type(splitter).__name__
-            raise TypeError(f"a splitter is `clew.Splitter()` or a function of a document; got a {kind}: split the documents with it first")
         found, skipped = documents_of(documents)
         if not found:
             seen = f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}" if skipped else ""

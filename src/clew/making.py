@@ -38,6 +38,9 @@ def graph_of(
     """
     from tqdm import tqdm
 
+    if splitter is not None and not callable(splitter):
+        kind = type(splitter).__name__
+        raise TypeError(f"a splitter is `clew.Splitter()` or a function of a document; got a {kind}: split the documents with it first")
     for document in documents:
         if not document.heading and not document.text.strip():
             raise ValueError(f"the document {document.id!r} has no text")

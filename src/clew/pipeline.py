@@ -13,7 +13,6 @@ import numpy as np
 from clew.context import Context, Item, Step
 from clew.explain import led, role_of, ties, ways, ways_to_facts
 from clew.fitting import Asked, Page, fitted
-from clew.fitting import BudgetError as BudgetError
 from clew.graph import NOTHING, UNLIMITED, Graph, Prizes, Query, Reading, Subgraph, frozen, heading_of
 from clew.nesting import Copying
 from clew.render import Render

@@ -1,9 +1,9 @@
 """Facts from where names stand: what a passage is about, the words before a name, and that name.
 
 "Playboy of Paris is a 1930 comedy directed by Ludwig Berger and starring Maurice Chevalier, Frances Dee" says, without any grammar:
-(Playboy of Paris, directed by, Ludwig Berger), (Playboy of Paris, and starring, Maurice Chevalier), (the same, Frances Dee): in a list,
-what was said of the first is said of all. No language is known, but for the words that stand in lists. Where another name stands in between,
-what is said may be said of that one: the relation then begins with an ellipsis, as a quotation does that leaves something out.
+(Playboy of Paris, directed by, Ludwig Berger), (Playboy of Paris, … and starring, Maurice Chevalier), (the same, Frances Dee): in a list,
+what was said of the first is said of all. No language is known, but for the words that stand in lists. What follows another name may be
+said of that one: such a relation begins with an ellipsis, as a quotation does that leaves something out.
 """
 
 from __future__ import annotations
