@@ -281,7 +281,7 @@ def test_llama_index_lets_its_agent_look_up_as_often_as_it_likes(llama_index, in
         for q in list(ASKED)[:2]
     ]
     model, asked = llama_model(*calls, "Jonas Lund [1], and five metres [4].")
-    chat = llama_index.Chat(index, "bm25", 150, model, agent=True)
+    chat = llama_index.Chat(index, "bm25", 200, model, agent=True)
     assert "".join(answered(chat, "Who is the coxswain, and how high is the tide?")) == "Jonas Lund [1], and five metres [4]."
     assert [context.question for context in chat.contexts] == list(ASKED)[:2]
     assert [m.content for m in asked[-1] if m.role == "tool"] == [context.text for context in chat.contexts]

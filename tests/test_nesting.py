@@ -34,7 +34,7 @@ def test_copies_are_those_of_one_kind_under_one_heading_and_the_best_of_them_alo
     texts = ["One", "Two", "same", "same ", "same", "other", "same"]
     graph = Graph.of(texts, kinds=kinds, parents=[-1, -1, 0, 0, 1, 0, 0])
     copies = graph.part(Copying())
-    assert copies.groups == ((2, 3),)
+    assert dict(copies.groups) == {2: (2, 3)}
     assert (copies.others(2), copies.others(3), copies.others(4)) == ([3], [2], [])
     assert copies.best_alone(np.array([0.1, 0.1, 0.2, 0.3, 0.1, 0.1, 0.1])).tolist() == [0.1, 0.1, 0, 0.3, 0.1, 0.1, 0.1]
     assert copies.best_alone(np.full(7, 0.5)).tolist() == [0.5, 0.5, 0.5, 0, 0.5, 0.5, 0.5]

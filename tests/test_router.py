@@ -81,7 +81,9 @@ def test_a_hub_of_ten_thousand_leaves_and_a_question_that_touches_nothing(name):
     n = 10_001
     vectors = np.tile(np.float32([0.6, 0.8]), (n, 1))
     vectors[0] = [1, 0]
-    hub = Graph.of(["text"] * n, vectors=vectors, tokens=np.full(n, 3), edges=Edges.of("tie", np.zeros(n - 1), np.arange(1, n)))
+    hub = Graph.of(
+        [f"text {i}" for i in range(n)], vectors=vectors, tokens=np.full(n, 3), edges=Edges.of("tie", np.zeros(n - 1), np.arange(1, n))
+    )
     answer = recipes.get(name).on(hub)
     context = answer(Query("?", np.float32([1, 0])), 100)
     assert context.ids[0] == "0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,33 +26,33 @@ class Copying:
             for row in rows if len(rows) > 1 else ():
                 groups[text, heading_of(graph, row), graph.kinds[row]].append(row)
         first = np.arange(len(graph))
-        several = tuple(tuple(rows) for rows in groups.values() if len(rows) > 1)
-        for copies in several:
-            first[list(copies)] = copies[0]
-        return Copies(frozen(first, np.int64), several)
+        several = {rows[0]: tuple(rows) for rows in groups.values() if len(rows) > 1}
+        for row, copies in several.items():
+            first[list(copies)] = row
+        return Copies(frozen(first, np.int64), frozen([row for copies in several.values() for row in copies], np.int64), several)
 
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """The first of its copies for every row (itself, where there is no other), and the groups of copies by row."""
+    """The first of its copies for every row (itself, where there is no other), all rows that have some, and these by the first."""
 
     first: NDArray[np.int64]
-    groups: tuple[tuple[int, ...], ...]
+    rows: NDArray[np.int64]
+    groups: Mapping[int, tuple[int, ...]]
 
     def best_alone(self, prizes: Floats) -> Floats:
         """Return the prizes with those of all copies but the best at 0, so that no room is kept for these."""
-        if not self.groups:
+        if not len(self.rows):
             return prizes
+        ranked = self.rows[np.lexsort((self.rows, -np.round(prizes[self.rows], 12), self.first[self.rows]))]
+        best = np.append(True, np.diff(self.first[ranked]) != 0)
         alone = prizes.copy()
-        for rows in self.groups:
-            alone[list(rows)] = 0.0
-            best = rows[int(np.round(prizes[list(rows)], 12).argmax())]
-            alone[best] = prizes[best]
+        alone[ranked[~best]] = 0.0
         return alone
 
     def others(self, row: int) -> list[int]:
         """Return the rows that say the same as this one."""
-        return [other for rows in self.groups if row in rows for other in rows if other != row]
+        return [other for other in self.groups.get(int(self.first[row]), ()) if other != row]
 
 
 class Apart:

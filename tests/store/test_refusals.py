@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from hashlib import blake2b
 
@@ -279,10 +279,3 @@ def test_an_unknown_verification_is_refused(embed, small, tmp_path):
     small.save(tmp_path)
     with pytest.raises(ValueError, match="verify is 'size' or 'full', not 'hash'"):
         load(tmp_path, embedder=embed, verify="hash")
-
-
-def test_a_document_id_that_is_no_text_is_refused(embed, small, tmp_path):
-    documents = (replace(small.documents[0], id=7), *small.documents[1:])
-    with pytest.raises(TypeError, match=r"documents\.id has 7, a int; only texts"):
-        replace(small, documents=documents).save(tmp_path / "new")
-    assert not (tmp_path / "new").exists()

@@ -144,3 +144,12 @@ def test_headings_are_within_the_budget_too():
     found = retriever.retrieve("Which animals?")
     assert 30 < size(found) <= 60
     assert all("chapter" in one.get_content(MetadataMode.LLM) for one in found)
+
+
+def test_of_a_file_that_clew_read_a_model_sees_the_name_and_the_heading(tmp_path):
+    (tmp_path / "wren.md").write_text("# Wren\n\nAn old meter.\n\n## History\n\nIt was discontinued in 2021.", encoding="utf-8")
+    retriever = ClewRetriever(index=clew.Index.from_documents(tmp_path, splitter=clew.Splitter()), budget=60)
+    printed = [found.node.get_content(MetadataMode.LLM) for found in retriever.retrieve("When was it discontinued?")]
+    assert "file_name: wren.md" in printed[0]
+    assert "Wren > History" in printed[0]
+    assert not any(str(tmp_path) in page or "title:" in page for page in printed)

@@ -15,6 +15,7 @@ from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, R
 import clew
 
 RANK, ROLE, WHY, HEADING = "clew_rank", "clew_role", "clew_why", "clew_heading"
+OF_FILES = ("path", "title", "read_as")  # what clew notes of a file it read: beside its name and the heading they tell a model nothing
 SHARED = (
     "metadata_template",
     "metadata_separator",
@@ -51,7 +52,8 @@ def _node(item: clew.Item, rank: int | None, known: Callable[[str], Any]) -> Tex
 
 def _piece(item: clew.Item, known: Callable[[str], Any]) -> TextNode:
     """The node of an item that came as no node of its own: a piece of a document, a fact, a report."""
-    node = TextNode(id_=item.id, text=item.text, metadata=deepcopy(dict(item.metadata)))
+    noted = [key for key in OF_FILES if key in item.metadata]
+    node = TextNode(id_=item.id, text=item.text, metadata=deepcopy(dict(item.metadata)), excluded_llm_metadata_keys=noted)
     if item.document is not None and item.document != item.id:
         source = known(item.document)
         if isinstance(source, BaseNode):
