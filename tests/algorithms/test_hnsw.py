@@ -124,3 +124,12 @@ def test_bad_input_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ImportError, match=r"pip install 'clew\[ann\]'"):
         Neighbours(HNSW(), 3)
+
+
+def test_several_threads_make_an_index_that_finds_nearly_the_same(large):
+    for threads in (1, 2):
+        index = index_of(large, HNSW(threads=threads))
+        assert len(index) == len(large)
+        assert recall(index, ef=200) > 0.97
+    with pytest.raises(ValueError, match="threads is a whole number of at least 1; got 0"):
+        HNSW(threads=0)
