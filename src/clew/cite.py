@@ -7,8 +7,8 @@ Nothing is quoted unless one sentence holds a third, or the quotes together half
 fewer passages hold it and the longer it is: common words are short in every language (Zipf 1935), which is known where a folder is too
 small to count in, and where a word of the question stands nowhere.
 
-Of the answers that stand in contexts of 600 tokens, three quotes chosen by rarity alone held 0.77 on HotpotQA and 0.54 on MuSiQue; the
-first three sentences held 0.32 and 0.17.
+Of the answers that stand in contexts of 600 tokens (without facts, by the embedded default) three quotes hold 0.83 on 71 questions of
+HotpotQA and 0.57 on 35 of MuSiQue, where 4 go without an answer.
 """
 
 from __future__ import annotations
