@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import json
 import pickle
-from dataclasses import dataclass, replace
 
 import pytest
 from llama_index.core import MockEmbedding, VectorStoreIndex
@@ -17,7 +15,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import QueryFusionRetriever
-from llama_index.core.schema import Document, IndexNode, MetadataMode, NodeRelationship, QueryBundle, TextNode
+from llama_index.core.schema import Document, IndexNode, NodeRelationship, QueryBundle, TextNode
 from llama_index.core.tools import RetrieverTool
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.retrievers.clew import ClewRetriever
@@ -58,19 +56,6 @@ async def test_every_recipe_gives_the_same_nodes_in_the_same_order_everywhere(in
     assert ids(engine.query(question).source_nodes) == context.ids
     assert retriever.context(question).text == context.text
     assert (await retriever.acontext(question)).text == context.text
-
-
-def test_a_node_says_rank_role_and_reason_in_plain_values_that_no_prompt_sees(index, documents, question):
-    found = ClewRetriever(index, recipe="hipporag").retrieve(question)
-    own = {document.node_id: document for document in documents}
-    assert [one.metadata["clew_rank"] for one in found] == list(range(1, len(found) + 1))
-    for one in found:
-        assert type(one.score) is float
-        assert one.metadata["clew_role"] in {"seed", "bridge", "expansion", "fact", "report", "fill"}
-        assert one.metadata["clew_why"].startswith("question -")
-        for mode in (MetadataMode.LLM, MetadataMode.EMBED):
-            assert one.node.get_content(mode) == own[one.node.node_id].get_content(mode)
-        assert json.loads(one.to_json())["node"]["metadata"]["clew_rank"] == one.metadata["clew_rank"]
 
 
 def test_the_callers_documents_are_neither_changed_nor_shared(index, documents, question):
@@ -269,53 +254,6 @@ def test_a_misspelt_option_is_refused_before_anything_is_embedded(documents, nod
             with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
                 make(given, embed_model, **wrong)
     assert not embed_model.seen
-
-
-@dataclass(frozen=True)
-class Says:
-    """A method that emits what is no node of the caller's: a fact, and a report of two passages."""
-
-    def on(self, graph):
-        hop = clew.recipes.get("dense").on(graph)
-        report = clew.Item("report:1", "They all lived on Corfu.", 0.5, "report", "report", 5, metadata={"members": ["corfu", "spiro"]})
-        fact = clew.Item("fact:a b c", "a b c", 0.7, "fact", "fact", 3, group="1")
-        return lambda query, budget: replace(hop(query, budget), items=(fact, *hop(query, budget).items[:1], report))
-
-
-def test_facts_and_reports_of_a_method_of_ones_own_are_nodes_too(index, question):
-    fact, passage, report = ClewRetriever(index, recipe=Says()).retrieve(question)
-    assert (fact.node_id, fact.text, fact.score, fact.metadata["clew_role"]) == ("fact:a b c", "a b c", 0.7, "fact")
-    assert passage.node_id in index.graph.ids
-    assert (report.text, report.metadata["members"], report.metadata["clew_rank"]) == ("They all lived on Corfu.", ["corfu", "spiro"], 3)
-    assert fact.node.get_content(MetadataMode.LLM) == "a b c"
-
-
-BOOK = "# Wren flow meter\n\nIt measures the flow of water.\n\n## History\n\nIt was discontinued in 2021.\n"
-WHEN = "When was it discontinued?"
-PATH = "wren.md > Wren flow meter > History"
-
-
-@pytest.mark.parametrize("explain", [True, False])
-def test_a_model_reads_the_heading_that_a_piece_stands_under(explain):
-    document = Document(id_="wren", text=BOOK, metadata={"file_name": "wren.md"})
-    retriever = ClewRetriever.from_documents([document], splitter=clew.Splitter(), explain=explain)
-    last = next(one for one in retriever.retrieve(WHEN) if "2021" in one.text)
-    assert last.metadata["clew_heading"] == PATH
-    assert PATH in last.node.get_content(MetadataMode.LLM)
-    assert PATH not in last.node.get_content(MetadataMode.EMBED)
-    assert PATH not in last.node.get_content(MetadataMode.NONE)
-
-
-def test_a_heading_that_the_metadata_show_is_not_shown_twice_and_is_the_callers_own_without_explain():
-    titled = TextNode(id_="a", text="It was discontinued in 2021.", metadata={"title": "Wren flow meter"})
-    (one,) = ClewRetriever.from_nodes([titled]).retrieve(WHEN)
-    assert one.metadata["clew_heading"] == "Wren flow meter"
-    assert one.node.get_content(MetadataMode.LLM).count("Wren flow meter") == 1
-    titled.excluded_llm_metadata_keys = ["title"]
-    (one,) = ClewRetriever.from_nodes([titled]).retrieve(WHEN)
-    assert one.node.get_content(MetadataMode.LLM).count("Wren flow meter") == 1
-    (one,) = ClewRetriever.from_nodes([titled], explain=False).retrieve(WHEN)
-    assert one.node.hash == titled.hash
 
 
 def letters(texts):

@@ -177,7 +177,7 @@ def tuned(index: Neighbours, wanted: float, k: int = 10, *, most: int = 4096, sa
 
 def _faiss() -> Any:
     try:
-        import faiss  # type: ignore[import-untyped,unused-ignore]
+        import faiss  # type: ignore[import-untyped,unused-ignore]  # it has no types, and need not be there
     except ImportError as error:
         raise ImportError(HINT) from error
     return faiss

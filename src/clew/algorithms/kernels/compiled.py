@@ -18,7 +18,7 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
         return numba.njit(**options)(function)
 
 
-class _Announcement(event.Listener):  # type: ignore[misc,unused-ignore]
+class _Announcement(event.Listener):  # type: ignore[misc,unused-ignore]  # numba has no types
     """Says once a process what a first question after the installation waits for; what was kept is loaded without a word."""
 
     said = False

@@ -73,10 +73,10 @@ class Asking:
         return await self._acontext(bundle_of(query))
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
-        raise NotImplementedError
+        raise NotImplementedError  # each retriever has its own way to what it asks
 
     async def _acontext(self, bundle: QueryBundle) -> clew.Context:
-        raise NotImplementedError
+        raise NotImplementedError  # as above
 
     def _how(self) -> dict[str, Any]:
         """The options in clew's words, but for filters."""
