@@ -11,6 +11,7 @@ from llama_index.retrievers.clew import ClewRetriever
 
 import clew
 
+
 @pytest.fixture
 def index(documents, embed_model, facts):
     return clew.Index.from_documents(documents, embedder=embed_model, facts=facts)
