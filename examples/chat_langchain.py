@@ -25,7 +25,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.tools import tool
 
 import clew
-from clew.show import place_of
+from clew.show import location_of
 
 ANSWER = (
     "Answer in the language of the question, from the numbered passages alone. Cite behind each sentence what it rests on, as [1] or "
@@ -58,7 +58,7 @@ class Chat:
 
     @property
     def sources(self) -> dict[int, clew.Item]:
-        return clew.cite.cited(self.answer, (item for context in self.contexts for item in context))
+        return clew.cite.citations(self.answer, (item for context in self.contexts for item in context))
 
     def look_up(self, question: str) -> str:
         """Return the numbered passages on a question; numbers go on where those of the last look-up ended."""
@@ -78,7 +78,7 @@ class Chat:
     def _answer(self, question: str) -> Iterator[str]:
         context = self.look_up(self.asked)
         if self.model is None:
-            yield clew.cite.quoted(self.contexts[-1], index=self.retriever.index) or "The files say nothing about that."
+            yield clew.cite.quotes(self.contexts[-1], index=self.retriever.index) or "The files say nothing about that."
             return
         messages = [SystemMessage(ANSWER.format(context=context)), *self._remembered(), HumanMessage(question)]
         yield from (chunk.text for chunk in self.model.stream(messages))
@@ -157,7 +157,7 @@ def main(arguments: Sequence[str] | None = None, model: BaseChatModel | None = N
                 parser.error(str(error))
             print("\n" if chat.sources else "")
             for number, item in chat.sources.items():
-                print(f"[{number}] {place_of(item, texts)}")
+                print(f"[{number}] {location_of(item, texts)}")
             if options.show_context:
                 show(chat)
 

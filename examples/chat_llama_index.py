@@ -25,7 +25,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.retrievers.clew import ClewRetriever
 
 import clew
-from clew.show import place_of
+from clew.show import location_of
 
 ANSWER = (
     "Answer in the language of the question, from the numbered passages alone. Cite behind each sentence what it rests on, as [1] or "
@@ -60,7 +60,7 @@ class Chat:
 
     @property
     def sources(self) -> dict[int, clew.Item]:
-        return clew.cite.cited(self.answer, (item for context in self.contexts for item in context))
+        return clew.cite.citations(self.answer, (item for context in self.contexts for item in context))
 
     async def look_up(self, question: str) -> str:
         """Return passages of the user's files on a question, numbered to be cited."""
@@ -81,7 +81,7 @@ class Chat:
     async def _answer(self, question: str) -> AsyncIterator[str]:
         context = await self.look_up(self.asked)
         if self.model is None:
-            yield clew.cite.quoted(self.contexts[-1], index=self.index) or "The files say nothing about that."
+            yield clew.cite.quotes(self.contexts[-1], index=self.index) or "The files say nothing about that."
             return
         system = ChatMessage(ANSWER.format(context=context), role="system")
         stream = await self.model.astream_chat([system, *self.memory.get(), ChatMessage(question, role="user")])
@@ -173,7 +173,7 @@ def main(arguments: Sequence[str] | None = None, model: LLM | None = None) -> No
                 parser.error(str(error))
             print("\n" if chat.sources else "")
             for number, item in chat.sources.items():
-                print(f"[{number}] {place_of(item, texts)}")
+                print(f"[{number}] {location_of(item, texts)}")
             if options.show_context:
                 show(chat)
 

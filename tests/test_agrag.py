@@ -10,9 +10,10 @@ import pytest
 
 import clew
 from clew import Index, recipes
-from clew.graph import Edges, Graph, Query, Seeds
-from clew.seed.mapped import MappedFacts
+from clew.graph import Edges, Graph
+from clew.seed.mapped_facts import MappedFacts
 from clew.spread.influence import Influence
+from clew.types import Query, Seeds
 
 DOCUMENTS = [
     clew.Document("anna", "Anna married Ben in spring.", {"year": 1}),
@@ -149,7 +150,7 @@ def test_without_terminals_influence_leaves_the_prizes():
 
 
 def test_terminals_are_the_ends_of_the_nearest_facts_in_their_order_then_passages(index):
-    vector = index.embedder.question("Anna married Ben")
+    vector = index.embedder.embed_question("Anna married Ben")
     query = Query("Anna married Ben", np.float32(vector))
     seeds = MappedFacts(top=2, passages=1).on(index.graph)(query)
     assert index.graph.facts.texts[seeds.facts[0]] == "Anna married Ben"
@@ -173,14 +174,14 @@ def test_facts_of_a_few_passages_count_by_their_share_of_the_nearest(embed):
 
 
 def test_the_question_is_mapped_to_facts_that_what_it_names_leads_to_and_passages_weigh_by_their_power(index):
-    vector = np.float32(index.embedder.question(QUESTION))
+    vector = np.float32(index.embedder.embed_question(QUESTION))
     query = Query("What did anna do?", vector)
     every, named = (MappedFacts(top=9, recognised=only).on(index.graph)(query) for only in (False, True))
     ends = [{index.graph.texts[row] for row in pair} for pair in zip(index.graph.facts.subjects, index.graph.facts.objects, strict=True)]
     assert named.facts.tolist() == [fact for fact in every.facts.tolist() if not ends[fact] & {"Dogs"}], "from Anna a way leads to the sea"
     assert 0 < len(named.facts) < len(every.facts)
-    sharp = MappedFacts(sharpness=3.0).on(index.graph)(query).weights
-    assert sharp == pytest.approx((every.weights / every.weights.max()) ** 3)
+    sharp = MappedFacts(sharpness=3.0).on(index.graph)(query).scores
+    assert sharp == pytest.approx((every.scores / every.scores.max()) ** 3)
     nobody = MappedFacts(recognised=True).on(index.graph)(Query("Who?", vector))
     assert not len(nobody.facts)
     assert index.graph.kinds[nobody.terminals[0]] == "passage"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.algorithms.words import terms
-from clew.cite import cited, quoted
+from clew.cite import citations, quotes
+from clew.text.words import terms
 
 DOCUMENTS = [
     clew.Document("anna", "Anna married Ben. They met in Rome, in the rain.", {"title": "Anna"}),
@@ -47,8 +47,8 @@ def test_the_numbers_of_a_page_are_those_of_its_items(recipe, first):
 )
 def test_citations_are_read_as_models_write_them(text, numbers):
     items = list("abcd")
-    assert cited(text, items) == {number: items[number - 1] for number in numbers}
-    assert list(cited(text, items)) == numbers
+    assert citations(text, items) == {number: items[number - 1] for number in numbers}
+    assert list(citations(text, items)) == numbers
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_citations_are_read_as_models_write_them(text, numbers):
 )
 def test_the_sentence_that_answers_is_quoted_with_its_number(question, said):
     context = INDEX.ask(question, recipe="fused")
-    lines = quoted(context).splitlines()
+    lines = quotes(context).splitlines()
     number = 1 + next(i for i, item in enumerate(context) if said in item.text)
     assert f"{said} [{number}]" in lines
 
@@ -70,7 +70,7 @@ def test_the_sentence_that_answers_is_quoted_with_its_number(question, said):
 @given(st.text(st.sampled_from("Anna Ben Corfu live rain 北京 . ? xyz"), max_size=40).filter(str.strip), st.integers(1, 4))
 def test_quotes_are_few_in_order_and_stand_where_they_are_cited(question, most):
     context = INDEX.ask(question)
-    lines = quoted(context, most).splitlines()
+    lines = quotes(context, most).splitlines()
     assert len(lines) <= most
     numbers = [int(line.rpartition("[")[2].rstrip("]")) for line in lines]
     assert numbers == sorted(numbers)
@@ -94,14 +94,14 @@ TABLES = {
 def test_a_row_of_a_table_is_quoted_with_the_names_of_its_columns(name, tmp_path):
     (tmp_path / name).write_text(TABLES[name], encoding="utf-8")
     (tmp_path / "house.md").write_text("# The house\n\nThe kitchen is open. Many come, in the morning, to eat.\n", encoding="utf-8")
-    said = quoted(clew.Index.from_documents([tmp_path], splitter=clew.Splitter()).ask("How many people work in the Lyon office?"))
+    said = quotes(clew.Index.from_documents([tmp_path], splitter=clew.Splitter()).ask("How many people work in the Lyon office?"))
     assert "office: Lyon, people: 42 [" in said
     assert "Oslo" not in said
 
 
 def test_prose_with_commas_is_no_table():
     said = "Anna came, and Ben left,\nwhich Clara saw, but not Dan,\nas Eva said, and Finn wrote."
-    assert quoted(clew.Index.from_documents([clew.Document("a", said)]).ask("Anna and Ben left?")) == f"{' '.join(said.split())} [1]"
+    assert quotes(clew.Index.from_documents([clew.Document("a", said)]).ask("Anna and Ben left?")) == f"{' '.join(said.split())} [1]"
 
 
 def test_a_word_that_many_passages_hold_tells_little():
@@ -110,10 +110,10 @@ def test_a_word_that_many_passages_hold_tells_little():
     ]
     index = clew.Index.from_documents([*DOCUMENTS, *common])
     for question, told in (("Which question nobody asked about violins?", False), ("Which olive trees nobody asked about?", True)):
-        assert bool(quoted(index.ask(question, recipe="bm25"), index=index)) == told
+        assert bool(quotes(index.ask(question, recipe="bm25"), index=index)) == told
     alone = index.ask("Which question nobody asked about violins?", recipe="bm25", budget=20)
-    assert quoted(alone)  # what is common cannot be known from one passage
-    assert not quoted(alone, index=index)
+    assert quotes(alone)  # what is common cannot be known from one passage
+    assert not quotes(alone, index=index)
 
 
 @pytest.mark.parametrize("question", ["What does a boat cost?", "Who builds a boat?", "Где остров Корфу?"])
@@ -126,9 +126,9 @@ def test_words_are_met_in_another_form_and_short_ones_are_not(question):
             *(clew.Document(f"{i}", "x") for i in range(9)),
         ]
     )
-    assert quoted(index.ask(question, recipe="bm25"), index=index)
-    assert not quoted(index.ask("Is it of a he in an on?", recipe="bm25"), index=index)
+    assert quotes(index.ask(question, recipe="bm25"), index=index)
+    assert not quotes(index.ask("Is it of a he in an on?", recipe="bm25"), index=index)
 
 
 def test_no_context_no_quotes():
-    assert quoted(INDEX.ask("Ben", where={"title": "nobody"})) == ""
+    assert quotes(INDEX.ask("Ben", where={"title": "nobody"})) == ""

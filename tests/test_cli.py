@@ -17,7 +17,7 @@ import clew
 from clew import cli, recipes
 from clew.cli import source
 from clew.cli.options import parser
-from clew.read.split import Splitter
+from clew.read.split.splitter import Splitter
 
 QUESTION = "Which average should I use for speeds and other rates?"
 

@@ -20,14 +20,15 @@ from hypothesis import strategies as st
 
 import clew
 from clew import Index, Pipeline, Render, recipes
-from clew.graph import UNLIMITED, Graph, Query
-from clew.methods.da_rag import DaRag
+from clew.graph import Graph
+from clew.methods import CommunitySearch, DaRag, Descent
 from clew.methods.router import Router
 from clew.order import ByPrize
 from clew.render import STYLES
 from clew.seed import Dense
 from clew.select import Top
-from clew.spread import BestFirst, Breadth
+from clew.spread import BestFirst, BreadthFirst
+from clew.types import UNLIMITED, Query
 
 KINDS = ("seed", "spread", "select", "order", "link")
 
@@ -45,6 +46,7 @@ def is_stage(value):
 
 
 STAGES = {kind: stages_of(kind) for kind in KINDS}
+STAGES["select"] |= {"CommunitySearch": CommunitySearch, "Descent": Descent}  # stages that only a method has
 EVERY_STAGE = [pytest.param(stage, id=f"{kind}.{name}") for kind, stages in STAGES.items() for name, stage in stages.items()]
 
 
@@ -61,7 +63,7 @@ def with_stage(kind, stage):
 METHODS = {name: recipes.get(name) for name in recipes.names()} | {
     f"{kind}.{name}": with_stage(kind, stage()) for kind in KINDS[:4] for name, stage in STAGES[kind].items()
 }
-PARTS = {"Pipeline": Pipeline, "Render": Render, "DaRag": DaRag, "Router": Router, "Breadth": Breadth, "BestFirst": BestFirst}
+PARTS = {"Pipeline": Pipeline, "Render": Render, "DaRag": DaRag, "Router": Router, "BreadthFirst": BreadthFirst, "BestFirst": BestFirst}
 EVERY_METHOD = [pytest.param(method, id=name) for name, method in METHODS.items()]
 
 COUNTERS = {
@@ -105,7 +107,7 @@ def test_a_stage_is_a_value(stage):
         name: cls
         for stages in STAGES.values()
         for name, cls in stages.items()
-        if cls.__module__.split(".")[1] == stage.__module__.split(".")[1]
+        if cls.__module__.split(".")[1] == stage.__module__.split(".")[1] or "methods" in stage.__module__
     }
     assert eval(repr(value), names) == value
     assert hash(value) == hash(stage())
@@ -263,7 +265,7 @@ class TestEveryMethod:
 
     def test_a_bound_method_serves_another_question_meanwhile(self, index, method):
         answer = method.on(index.graph)
-        vectors = index.embedder.texts(["Who married Anna?", "Where is the Seine?"]).astype(np.float32)
+        vectors = index.embedder.embed_texts(["Who married Anna?", "Where is the Seine?"]).astype(np.float32)
         first = answer(Query("Who married Anna?", vectors[0]), 60).ids
         answer(Query("Where is the Seine?", vectors[1]), 60)
         assert answer(Query("Who married Anna?", vectors[0]), 60).ids == first

@@ -14,13 +14,14 @@ from langchain_core import documents as langchain_core
 from llama_index.core import Document
 
 import clew
-import clew.write
+import clew.generate
 from clew import recipes
-from clew.graph import UNLIMITED, Edges, Graph, Query, Subgraph, frozen
-from clew.methods.da_rag import DaRag, judged
-from clew.model import Answers, Model
+from clew.graph import Edges, Graph, freeze
+from clew.methods import CommunitySearch
+from clew.methods.da_rag.method import DaRag, judged
+from clew.model import AnswerCache, Model
 from clew.seed import Dense
-from clew.select import Communities
+from clew.types import UNLIMITED, Query, Subgraph
 
 QUESTION = "Who knows Anna?"
 
@@ -71,14 +72,14 @@ POOR = {
     "no triangles": [knows(("Anna", "Ben")), knows(("Ben", "Cleo"))],
     "one giant clique": [knows(*combinations(map(str, range(40)), 2))],
 }
-CHANGES = ({}, {"near": None}, {"cascade": True}, {"acs": False}, {"chunk_layer": False}, {"similarity_layer": False})
+CHANGES = ({}, {"max_nearest": None}, {"cascade": True}, {"acs": False}, {"chunk_layer": False}, {"similarity_layer": False})
 
 
 @pytest.mark.parametrize("facts", POOR.values(), ids=POOR)
 @pytest.mark.parametrize("changed", CHANGES, ids=str)
 def test_poor_graphs_have_an_answer_whatever_is_left_out(facts, changed, embed):
     index = indexed(facts, embed)
-    method = DaRag(Communities(**changed))
+    method = DaRag(CommunitySearch(**changed))
     whole = index.ask(QUESTION, recipe=method, budget=None)
     assert {item.text for item in whole if item.role != "fact"} == {document.text for document in index.documents}
     assert index.ask(QUESTION, recipe=method, budget=400).tokens <= 400 or whole.tokens > 400
@@ -128,9 +129,9 @@ def test_the_entities_most_like_the_question_are_looked_at_though_no_chunk_of_th
     like = ["who knows Anna", "Anna who knows", "knows who Anna"]
     index = indexed([*CLIQUE, knows(*combinations(like, 2))], embed)
     graph, query = index.graph, Query(QUESTION, np.float32(embed([QUESTION])[0]))
-    everything = Subgraph(frozen(np.arange(len(graph)), np.int32))
+    everything = Subgraph(freeze(np.arange(len(graph)), np.int32))
     for touched in (0, 3):
-        found = Communities(touched=touched).finder(graph)(query, Dense().on(graph)(query), everything)
+        found = CommunitySearch(max_start_rows=touched).finder(graph)(query, Dense().on(graph)(query), everything)
         looked_at = {graph.texts[row] for one in found if one.layer == "facts" for row in one.community.rows.tolist()}
         assert (looked_at >= set(like)) == bool(touched)
 
@@ -139,14 +140,14 @@ def test_equal_similarities_and_zero_ones(embed):
     edges = np.array(list(combinations(range(8), 2)), np.int32)
     for vector in ([0.6, 0.8], [1.0, 0.0]):
         graph = Graph.of([f"e{i}" for i in range(8)] + ["text"], kinds=["entity"] * 8 + ["passage"], vectors=np.tile([vector], (9, 1)))
-        graph = graph.linked(Edges.of("related", edges[:, 0], edges[:, 1]))
+        graph = graph.with_edges(Edges.of("related", edges[:, 0], edges[:, 1]))
         assert recipes.get("da_rag").on(graph)(Query("?", np.float32([0.0, 1.0])), UNLIMITED) is not None
 
 
 def test_the_chunks_community_is_found_where_links_were_made_as_edges(embed):
     facts = CLIQUE
     plain = indexed(facts, embed)
-    made = indexed(facts, embed, links=(*clew.index.LINKS, clew.link.Related(), clew.link.Alike()))
+    made = indexed(facts, embed, links=(*clew.index.build.LINKS, clew.link.Related(), clew.link.Alike()))
     one, other = (index.ask(QUESTION, recipe="da_rag", budget=150) for index in (plain, made))
     assert one.ids == other.ids
     assert notes_of(one) == notes_of(other)
@@ -157,9 +158,9 @@ def test_the_chunks_community_is_found_where_links_were_made_as_edges(embed):
 def test_what_is_kept_fits_its_rooms_and_is_told_once(embed, budget, share, seed):
     rng = np.random.default_rng(seed)
     index = indexed([knows(*(tuple(rng.choice(NAMES, 2, replace=False).tolist()) for _ in range(2))) for _ in range(6)], embed)
-    graph, stage = index.graph, Communities(fact_share=share)
+    graph, stage = index.graph, CommunitySearch(fact_share=share)
     query = Query(QUESTION, np.float32(embed([QUESTION])[0]))
-    found = stage.finder(graph)(query, Dense().on(graph)(query), Subgraph(frozen(np.arange(len(graph)), np.int32)))
+    found = stage.finder(graph)(query, Dense().on(graph)(query), Subgraph(freeze(np.arange(len(graph)), np.int32)))
     packed = [one for one in stage.packed(graph, found, budget) if one.kept and one.layer != "chunks"]
     reports, report, _ = stage.rooms(budget)
     facts = [int(graph.edges.facts[edge]) for one in packed for edge in one.edges.tolist()]
@@ -204,7 +205,7 @@ def test_a_model_is_asked_once_for_each_community_and_its_reports_come_first(ind
 
 def test_summaries_of_entities_are_put_to_the_model(index):
     judge = Judge()
-    index.written(clew.write.Summaries(least=1, tokens=30)).ask(QUESTION, recipe="da_rag", budget=300, model=judge)
+    index.generate(clew.generate.Summaries(least=1, tokens=30)).ask(QUESTION, recipe="da_rag", budget=300, model=judge)
     assert any("Anna: Anna knows Ben" in prompt for prompt in judge.calls)
     assert not any("Anna: Anna knows Ben" in prompt for prompt in judge.calls if "group of passages" in prompt)
 
@@ -227,7 +228,7 @@ def test_a_model_that_gives_no_report_leaves_the_way_without_one(index, answer):
 
 def test_what_is_remembered_is_not_paid_for_again_and_a_limit_asks_for_no_report(index, tmp_path):
     judge = Judge()
-    model = Model.of(judge, answers=Answers(tmp_path / "answers"))
+    model = Model.of(judge, answers=AnswerCache(tmp_path / "answers"))
     first = index.ask(QUESTION, recipe="da_rag", budget=300, model=model)
     calls = len(judge.calls)
     assert index.ask(QUESTION, recipe="da_rag", budget=300, model=model).text == first.text

@@ -9,9 +9,10 @@ import pytest
 
 import clew
 from clew import Index, Render, recipes
-from clew.graph import UNLIMITED, Edges, Facts, Graph, Labels, Query, Ragged, Seeds, Subgraph, frozen
+from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.select.budgeted import Budgeted
 from clew.select.mcmi import MCMI
+from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 TEXTS = {
     "anna": "Anna married Ben in spring.",
@@ -93,7 +94,7 @@ def test_one_terminal_and_none_are_answered(index, recipe):
     method = recipes.get(recipe)
     answer = method.on(index.graph)
     assert len(answer(Query("?", None), UNLIMITED)) >= 0
-    vector = np.float32(index.embedder.question("Anna married Ben"))
+    vector = np.float32(index.embedder.embed_question("Anna married Ben"))
     context = replace(method, seed=clew.seed.Dense()).on(index.graph)(Query("Anna married Ben", vector), UNLIMITED)
     assert "anna" in context.ids
 
@@ -106,8 +107,8 @@ def hub(n):
 
 
 def chosen(stage, graph, prizes, terminals, budget):
-    everything = Subgraph(frozen(np.arange(len(graph)), np.int32))
-    return stage.on(graph)(Query("?"), Seeds(prizes, frozen(terminals, np.int32)), prizes, everything, budget)
+    everything = Subgraph(freeze(np.arange(len(graph)), np.int32))
+    return stage.on(graph)(Query("?"), Seeds(prizes, freeze(terminals, np.int32)), prizes, everything, budget)
 
 
 @pytest.mark.parametrize("stage", [MCMI(), MCMI(steiner_weight="cost_over_score"), Budgeted(), Budgeted("best", working=50)])
@@ -135,11 +136,11 @@ def test_scores_of_zero_are_no_error_and_bring_nothing(stage):
 
 def test_of_costs_and_prizes_all_alike_the_lower_rows_are_taken():
     facts = Facts(
-        ("a is b", "a is c"), frozen(np.zeros((2, 0)), np.float32), frozen([1, 1], np.int32), frozen([2, 3], np.int32),
+        ("a is b", "a is c"), freeze(np.zeros((2, 0)), np.float32), freeze([1, 1], np.int32), freeze([2, 3], np.int32),
         Labels.of(["is", "is"]), Ragged.of([[0], [0]]),
     )  # fmt: skip
     edges = Edges.of("fact", [1, 1], [2, 3], facts=[0, 1])
     graph = Graph.of(list("pabc"), kinds=["passage", *["entity"] * 3], tokens=[1] * 4, facts=facts, edges=edges)
     once, again = (chosen(MCMI(max_steps=1), graph, np.ones(4), [1], 99) for _ in range(2))
-    assert [step["to"] for step in once.trace["steps"]] == [graph.ids[2]]
+    assert [step["to"] for step in once.notes["steps"]] == [graph.ids[2]]
     assert once.nodes.tolist() == again.nodes.tolist()

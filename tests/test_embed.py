@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import clew
-from clew.embed import Embedder, embed_all, fit_latent, unit_rows
+from clew.embedding.embedder import Embedder, embed_texts, fit_latent_semantic, unit_rows
 
 TEXTS = ["one", "two", "three"]
 ROWS = np.array([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]])
@@ -161,7 +161,7 @@ def test_vectors_must_be_of_the_dimension_that_the_others_have():
     with pytest.raises(ValueError, match="'one' has 2 dimensions; wanted 5, as the others have"):
         unit_rows(ROWS, TEXTS, width=5)
     with pytest.raises(ValueError, match="'four' has 4 dimensions; wanted 3"):  # of another batch
-        embed_all(Embedder.of(lambda texts: np.ones((len(texts), len(texts[0])))), ["one", "two", "four"], batch=1)
+        embed_texts(Embedder.of(lambda texts: np.ones((len(texts), len(texts[0])))), ["one", "two", "four"], batch=1)
 
 
 def test_equal_texts_are_embedded_once_in_batches_of_their_own_order():
@@ -173,7 +173,7 @@ def test_equal_texts_are_embedded_once_in_batches_of_their_own_order():
         return letters(seen[-1])
 
     asked = ["b", "a", "b", "c", "a", "d", "e"]
-    found = embed_all(Embedder.of(embed), asked, batch=2)
+    found = embed_texts(Embedder.of(embed), asked, batch=2)
     assert seen == [["b", "a"], ["c", "d"], ["e"]]
     np.testing.assert_array_equal(found, unit_rows(letters(asked), asked))
     assert not found.flags.writeable
@@ -183,13 +183,13 @@ def test_no_texts_need_no_embedder():
     def never(texts):
         raise AssertionError
 
-    assert embed_all(Embedder.of(never), [], width=7).shape == (0, 7)
+    assert embed_texts(Embedder.of(never), [], width=7).shape == (0, 7)
 
 
 def test_progress_counts_distinct_texts(capsys):
-    embed_all(Embedder.of(letters), ["a", "b", "a"], progress=True)
+    embed_texts(Embedder.of(letters), ["a", "b", "a"], progress=True)
     assert "2/2" in capsys.readouterr().err
-    embed_all(Embedder.of(letters), ["a", "b"])
+    embed_texts(Embedder.of(letters), ["a", "b"])
     assert not capsys.readouterr().err
 
 
@@ -212,7 +212,7 @@ def at_once(texts):
 def test_a_failure_half_way_says_which_batch_and_keeps_its_cause(embed):
     said = "the embedder '\\w+' failed on batch 3 of 4, texts 5 to 6: RateLimitError: slow down"
     with pytest.raises(RuntimeError, match=said) as caught:
-        embed_all(Embedder.of(embed), [str(i) for i in (0, 1, 2, 3, 5, 4, 6)], batch=2)
+        embed_texts(Embedder.of(embed), [str(i) for i in (0, 1, 2, 3, 5, 4, 6)], batch=2)
     assert isinstance(caught.value.__cause__, RateLimitError)
 
 
@@ -245,20 +245,20 @@ def test_async_callables_are_refused_before_or_when_they_answer():
             Embedder.of(source)
     hidden = Embedder.of(lambda texts: waiting(texts))
     with pytest.raises(TypeError, match="returned an awaitable"):
-        embed_all(hidden, ["a"])
+        embed_texts(hidden, ["a"])
     with pytest.raises(TypeError, match="returned an awaitable"):
-        hidden.question("a")
+        hidden.embed_question("a")
 
 
 @pytest.mark.parametrize("raw", [lambda t: letters([*t, *t]), lambda t: letters(t)[0], lambda t: letters(t)[:0], lambda _: [[1, [2]]]])
 def test_a_question_has_one_vector(raw):
     with pytest.raises(ValueError, match=r"for 1 text; wanted \[1, d\]"):
-        Embedder.of(raw).question("why?")
+        Embedder.of(raw).embed_question("why?")
 
 
 @pytest.mark.parametrize("make", [letters, lambda t: letters(t).tolist(), lambda t: iter(letters(t)), lambda t: Tensor(letters(t))])
 def test_a_question_is_embedded_as_a_text_of_its_own(make):
-    np.testing.assert_array_equal(np.asarray(Embedder.of(make).question("hello")), letters(["hello"])[0])
+    np.testing.assert_array_equal(np.asarray(Embedder.of(make).embed_question("hello")), letters(["hello"])[0])
 
 
 @pytest.mark.parametrize("source", [None, 3, [1.0], {"a": [1]}])
@@ -297,9 +297,9 @@ class AskingTransformer(Transformer):
 def test_a_sentence_transformers_model_embeds_questions_as_such():
     older, newer = Embedder.of(Transformer()), Embedder.of(AskingTransformer())
     assert older.name == newer.name == "some/model"
-    np.testing.assert_array_equal(older.question("one"), letters(["one"])[0])
-    np.testing.assert_array_equal(newer.texts(["one"]), letters(["one"]) + np.eye(3)[0])
-    np.testing.assert_array_equal(newer.question("one"), letters(["one"])[0] + np.eye(3)[1])
+    np.testing.assert_array_equal(older.embed_question("one"), letters(["one"])[0])
+    np.testing.assert_array_equal(newer.embed_texts(["one"]), letters(["one"]) + np.eye(3)[0])
+    np.testing.assert_array_equal(newer.embed_question("one"), letters(["one"])[0] + np.eye(3)[1])
 
 
 def test_a_name_is_a_sentence_transformers_model(monkeypatch):
@@ -314,9 +314,9 @@ def test_a_name_is_a_sentence_transformers_model(monkeypatch):
 async def test_langchain_embeddings_are_met_by_their_methods():
     fake = pytest.importorskip("langchain_core.embeddings").DeterministicFakeEmbedding(size=8)
     embedder = Embedder.of(fake)
-    assert embedder.texts(TEXTS) == fake.embed_documents(TEXTS)
-    assert embedder.question("one") == fake.embed_query("one") == await embedder.ask("one")
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(embedder)).question("one"), fake.embed_query("one"))
+    assert embedder.embed_texts(TEXTS) == fake.embed_documents(TEXTS)
+    assert embedder.embed_question("one") == fake.embed_query("one") == await embedder.aembed_question("one")
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(embedder)).embed_question("one"), fake.embed_query("one"))
 
 
 def llamaindex_embedding():
@@ -338,9 +338,9 @@ def llamaindex_embedding():
 async def test_a_llamaindex_embedding_is_met_by_its_methods():
     embedder = Embedder.of(llamaindex_embedding())
     assert embedder.name == "letters-of-llama"
-    np.testing.assert_array_equal(embed_all(embedder, TEXTS), unit_rows(letters(TEXTS), TEXTS))
-    np.testing.assert_array_equal(embedder.question("one"), letters(["one"])[0] + 1)
-    np.testing.assert_array_equal(await embedder.ask("one"), letters(["one"])[0] + 2)
+    np.testing.assert_array_equal(embed_texts(embedder, TEXTS), unit_rows(letters(TEXTS), TEXTS))
+    np.testing.assert_array_equal(embedder.embed_question("one"), letters(["one"])[0] + 1)
+    np.testing.assert_array_equal(await embedder.aembed_question("one"), letters(["one"])[0] + 2)
     index = clew.Index.from_documents(TEXTS, embedder=llamaindex_embedding())
     assert (await index.aask("one", recipe="dense")).ids == index.ask("one", recipe="dense").ids
 
@@ -350,22 +350,22 @@ def test_an_embedder_is_pickled_where_its_source_is(source):
     embedder = Embedder.of(source)
     again = pickle.loads(pickle.dumps(embedder))
     assert again.name == embedder.name
-    np.testing.assert_array_equal(again.texts(TEXTS), embedder.texts(TEXTS))
-    np.testing.assert_array_equal(again.question("one"), embedder.question("one"))
+    np.testing.assert_array_equal(again.embed_texts(TEXTS), embedder.embed_texts(TEXTS))
+    np.testing.assert_array_equal(again.embed_question("one"), embedder.embed_question("one"))
 
 
 def test_only_the_embedded_default_may_give_no_vector():
-    embedder = fit_latent(["some words", "other words"])
-    assert embedder.zeros
-    assert not embed_all(embedder, ["!?"]).any()
+    embedder = fit_latent_semantic(["some words", "other words"])
+    assert embedder.allows_zero_vectors
+    assert not embed_texts(embedder, ["!?"]).any()
     assert Embedder.of(embedder.latent).latent is embedder.latent
-    assert not Embedder.of(embedder.texts.__call__).zeros
+    assert not Embedder.of(embedder.embed_texts.__call__).allows_zero_vectors
     with pytest.raises(ValueError, match="'!\\?' is all zeros"):
-        embed_all(Embedder("clew-latent-semantic-2", embedder.texts, embedder.question), ["!?"])
+        embed_texts(Embedder("clew-latent-semantic-2", embedder.embed_texts, embedder.embed_question), ["!?"])
 
 
 def test_an_embedder_comes_back_as_it_is():
     embedder = Embedder.of(letters)
     assert Embedder.of(embedder) is embedder
     assert embedder.name == "letters"
-    assert not inspect.iscoroutinefunction(embedder.question)
+    assert not inspect.iscoroutinefunction(embedder.embed_question)

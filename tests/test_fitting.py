@@ -35,7 +35,7 @@ def test_what_was_wanted_and_fits_after_an_overflow_is_put_back():
         assert context.tokens <= budget
         read = [int(id) for id in context.ids]
         for row in sorted(set(range(12)) - set(read)):
-            page = clew.Render().pieces(graph, clew.graph.Reading.of(np.array([*read, row])))
+            page = clew.Render().pieces(graph, clew.types.Reading.of(np.array([*read, row])))
             assert graph.count("\n".join(page)) > budget, "there was room for another"
 
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import clew
 from clew import Document, Index, Pipeline, recipes
-from clew.graph import Seeds
+from clew.index.filtering import filtered_index
 from clew.order import ByPrize
 from clew.select import Top
-from clew.where import restricted
+from clew.types import Seeds
 
 SENTENCES = [
     "Anna moved to Rome. She paints there.",
@@ -207,7 +207,7 @@ def test_a_filter_gives_what_an_index_of_the_allowed_alone_gives(embed, own, num
 @given(st.sets(st.integers(0, 7), min_size=1))
 def test_the_graph_a_filter_leaves_is_linked_as_one_of_the_allowed_alone(embed, own, numbers):
     whole, alone = built(range(8), embed if own else None), built(numbers, embed if own else None)
-    left = restricted(whole, {"number": sorted(numbers)}).graph
+    left = filtered_index(whole, {"number": sorted(numbers)}).graph
 
     def said(graph):
         edges, facts = graph.edges, graph.facts
@@ -333,17 +333,17 @@ def test_the_callers_objects_come_back_untouched(embed, recipe):
 
 def test_narrow_reads_the_candidates_alone_and_keeps_their_scores(embed):
     candidates = [(DOCUMENTS[3], 4.0), (DOCUMENTS[0], 2.0), (DOCUMENTS[4], 0.0)]
-    context = clew.narrow("Who paints?", candidates, recipe="dense", embedder=embed)
+    context = clew.index.narrow("Who paints?", candidates, recipe="dense", embedder=embed)
     assert context.ids == ["d3", "d0"]
     assert [item.score for item in context] == [1.0, 0.5]
-    ranked = clew.narrow("Who paints?", [document for document, _ in candidates], recipe="dense", embedder=embed)
+    ranked = clew.index.narrow("Who paints?", [document for document, _ in candidates], recipe="dense", embedder=embed)
     assert [(item.id, item.score) for item in ranked] == [("d3", 1.0), ("d0", pytest.approx(2 / 3)), ("d4", pytest.approx(1 / 3))]
 
 
 @pytest.mark.parametrize("recipe", recipes.names())
 def test_narrow_keeps_budget_and_limit_for_every_recipe(embed, recipe):
-    assert len(clew.narrow("Who paints?", DOCUMENTS, recipe=recipe, embedder=embed, limit=3, facts=FACTS)) == 3
-    assert clew.narrow("Who paints?", DOCUMENTS, recipe=recipe, embedder=embed, budget=40, count=len).tokens <= 40
+    assert len(clew.index.narrow("Who paints?", DOCUMENTS, recipe=recipe, embedder=embed, limit=3, facts=FACTS)) == 3
+    assert clew.index.narrow("Who paints?", DOCUMENTS, recipe=recipe, embedder=embed, budget=40, count=len).tokens <= 40
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_narrow_keeps_budget_and_limit_for_every_recipe(embed, recipe):
 )
 def test_bad_candidates_are_refused(embed, candidates, message):
     with pytest.raises(ValueError, match=message):
-        clew.narrow("Who paints?", candidates, embedder=embed)
+        clew.index.narrow("Who paints?", candidates, embedder=embed)
 
 
 def test_equal_filters_are_answered_by_one_index_and_other_graphs_by_their_own(index):
@@ -387,7 +387,7 @@ def test_a_selector_that_leaves_the_budget_to_the_page_still_fills_it(embed):
     (lambda: Index.from_documents(["Anna"], facts=[("Anna", "met", "Ben")]), "facts are triples by document id"),
     (lambda: Index.from_documents(["Anna"], splitter=object()), "a splitter is `clew.Splitter()`"),
     (lambda: Index.from_documents(["Anna"]).ask_many("Anna?"), "several questions"),
-    (lambda: clew.narrow("Anna?", "Anna met Ben."), "candidates are a list"),
+    (lambda: clew.index.narrow("Anna?", "Anna met Ben."), "candidates are a list"),
 ])  # fmt: skip
 def test_what_is_of_another_type_is_said_at_once(given, said):
     with pytest.raises(TypeError, match=re.escape(said)):
@@ -404,7 +404,7 @@ def test_a_text_that_comes_again_without_an_id_is_left_out_and_one_with_an_id_is
 
 
 def test_candidates_that_come_again_count_once_with_their_best_score():
-    context = clew.narrow("Who met Ben?", [("Anna met Ben.", 0.2), ("Cleo met Dan.", 0.4), ("Anna met Ben.", 0.5)])
+    context = clew.index.narrow("Who met Ben?", [("Anna met Ben.", 0.2), ("Cleo met Dan.", 0.4), ("Anna met Ben.", 0.5)])
     assert [item.text for item in context] == ["Anna met Ben.", "Cleo met Dan."]
     assert [(one.id, one.reason[-12:]) for one in context.dropped] == [("candidate 3", "came already")]
-    assert len(clew.narrow("Who met Ben?", [Document("a", "Anna met Ben."), Document("a", "Anna met Ben.")])) == 1
+    assert len(clew.index.narrow("Who met Ben?", [Document("a", "Anna met Ben."), Document("a", "Anna met Ben.")])) == 1

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import clew.latent
-from clew.algorithms.words import terms
-from clew.embed import Embedder
-from clew.latent import LatentSemantic, signatures
+import clew.embedding.latent_semantic
+from clew.embedding.embedder import Embedder
+from clew.embedding.latent_semantic import LatentSemantic, signatures
+from clew.text.words import terms
 
 PASSAGES = [
     "Anna Karenina was written by Leo Tolstoy in the city of Moscow.",
@@ -132,7 +132,7 @@ def test_a_text_has_one_vector_whatever_is_embedded_beside_it_and_none_without_w
 
 def test_only_the_most_widespread_words_get_directions_and_the_others_weigh_as_words_of_one_text(monkeypatch):
     whole = LatentSemantic.fit(PASSAGES)
-    monkeypatch.setattr(clew.latent, "WORDS", 3)
+    monkeypatch.setattr(clew.embedding.latent_semantic, "WORDS", 3)
     latent = LatentSemantic.fit(PASSAGES)
     assert latent.vocabulary == ("of", "the", "in")
     assert latent.components.shape[0] == len(latent.idf) == 3
@@ -141,7 +141,7 @@ def test_only_the_most_widespread_words_get_directions_and_the_others_weigh_as_w
 
 
 def test_directions_come_from_a_sample_of_the_texts_and_weights_from_all(monkeypatch):
-    monkeypatch.setattr(clew.latent, "TEXTS", 3)
+    monkeypatch.setattr(clew.embedding.latent_semantic, "TEXTS", 3)
     latent = LatentSemantic.fit(PASSAGES)
     assert latent.components.shape == (len({word for text in PASSAGES for word in terms(text, identifiers=False)}), 3)
     monkeypatch.undo()
@@ -157,7 +157,7 @@ def test_randomised_directions_find_what_the_exact_ones_find(monkeypatch):
     topics = [[f"topic{t}word{i}" for i in range(12)] for t in range(6)]
     texts = [" ".join(rng.choice(topics[i % 6], 8)) for i in range(90)]
     exact = LatentSemantic.fit(texts, 16)
-    monkeypatch.setattr(clew.latent, "EXACT", 0)
+    monkeypatch.setattr(clew.embedding.latent_semantic, "EXACT", 0)
     near = LatentSemantic.fit(texts, 16)
     assert near.components.shape == exact.components.shape == (72, 6)
     angles = np.linalg.svd(near.components.T @ exact.components)[1]
@@ -170,7 +170,7 @@ def test_randomised_directions_find_what_the_exact_ones_find(monkeypatch):
 FIT = """
 import sys
 import numpy as np
-from clew.latent import LatentSemantic
+from clew.embedding.latent_semantic import LatentSemantic
 rng = np.random.default_rng(7)
 words = [f"w{i:x}" for i in range(900)]
 texts = [" ".join(rng.choice(words, 14, p=np.arange(900, 0, -1) / 405450)) for _ in range(int(sys.argv[1]))]
@@ -201,7 +201,7 @@ def test_it_is_plain_arrays_from_which_it_can_be_made_again_and_it_can_be_pickle
         "overlap": np.ndarray,
     }
     embedder = Embedder.from_latent(LatentSemantic(**plain))
-    np.testing.assert_array_equal(embedder.texts(PASSAGES), wanted)
+    np.testing.assert_array_equal(embedder.embed_texts(PASSAGES), wanted)
     again = pickle.loads(pickle.dumps(embedder))
     np.testing.assert_allclose(again.question(PASSAGES[0]), wanted[0], atol=1e-6)
     assert again.zeros

@@ -9,8 +9,8 @@ import pytest
 
 import clew
 from clew import Index
-from clew.learned import Learned, grafted, rewards
-from clew.select.hierarchy import Hierarchy
+from clew.index.learning import Learned, grafted, rewards
+from clew.methods.kurisu.hierarchy import DocumentTreePart
 
 TOPICS = {"moon": "craters seas dust water stones", "cats": "fish sleep milk mice fur", "rome": "forum river senate arches aqueduct"}
 
@@ -82,7 +82,7 @@ def test_a_graft_that_a_question_went_over_is_kept_and_fades(index):
     links = grafted(context)
     assert links
     taught = index.learn(context)
-    tree = taught.graph.part(Hierarchy())
+    tree = taught.graph.part(DocumentTreePart())
     for (tail, head), value in links.items():
         at, to = taught.graph.row(tail), taught.graph.row(head)
         slots = np.arange(tree.starts[at], tree.starts[at + 1])

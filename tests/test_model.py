@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.llms import MockLLM
 
-from clew.model import Answer, Answers, Model, json_in
+from clew.model import AnswerCache, Model, ModelAnswer, parse_json
 
 
 class Blocks:
@@ -60,7 +60,7 @@ def test_a_bad_answer_is_asked_for_once_more_and_told_why():
         prompts.append(prompt)
         return "so to say" if len(prompts) == 1 else '{"a": 1}'
 
-    answer = Model.of(model).ask("give JSON", json_in)
+    answer = Model.of(model).ask("give JSON", parse_json)
     assert (answer.value, answer.calls, answer.error) == ({"a": 1}, 2, "")
     assert prompts[0] == "give JSON"
     assert prompts[1].startswith("give JSON")
@@ -68,8 +68,10 @@ def test_a_bad_answer_is_asked_for_once_more_and_told_why():
 
 
 def test_what_stays_bad_or_fails_is_recorded_and_not_kept():
-    kept = Answers()
-    assert Model.of(lambda prompt: "prose", answers=kept).ask("p", json_in) == Answer(None, "it could not be read: no JSON in 'prose'", 2)
+    kept = AnswerCache()
+    assert Model.of(lambda prompt: "prose", answers=kept).ask("p", parse_json) == ModelAnswer(
+        None, "it could not be read: no JSON in 'prose'", 2
+    )
 
     def down(prompt):
         raise OSError("no route")
@@ -103,9 +105,9 @@ def test_nothing_is_paid_for_twice(where, tmp_path):
         return prompt.upper()
 
     def fresh():
-        return Answers(tmp_path / "kept" / "answers.sqlite")
+        return AnswerCache(tmp_path / "kept" / "answers.sqlite")
 
-    kept = fresh() if where == "file" else Answers()
+    kept = fresh() if where == "file" else AnswerCache()
     prompts = [f"p{i % 7}" for i in range(30)]
     first = Model.of(model, answers=kept).ask_all(prompts[:7], str, workers=3)
     again = Model.of(model, answers=fresh() if where == "file" else kept).ask_all(prompts, str, workers=3)
@@ -137,10 +139,10 @@ values = st.recursive(
 
 @given(st.lists(values) | st.dictionaries(st.text(), values), st.sampled_from(["", "Here it is: ", "```json\n", "I think [so]. {maybe} "]))
 def test_json_is_found_in_prose_and_fences(value, before):
-    assert json_in(f"{before}{json.dumps(value)}\n``` I hope that helps.") == value or before.startswith("I think")
+    assert parse_json(f"{before}{json.dumps(value)}\n``` I hope that helps.") == value or before.startswith("I think")
     if not before.startswith("I think"):
         with pytest.raises(ValueError, match=r"no JSON|empty"):
-            json_in(before)
+            parse_json(before)
 
 
 def test_a_model_that_remembers_keeps_what_it_has_or_is_given_or_has_its_own(tmp_path):
@@ -152,9 +154,9 @@ def test_a_model_that_remembers_keeps_what_it_has_or_is_given_or_has_its_own(tmp
 
     own = Model.remembering(model)
     assert [own.ask("abc", str).calls for _ in range(2)] == [1, 0]
-    kept = Answers()
+    kept = AnswerCache()
     assert Model.remembering(Model.of(model, answers=kept)).answers is kept
-    given = Answers(tmp_path / "answers")
+    given = AnswerCache(tmp_path / "answers")
     assert Model.remembering(own, given).answers is given
     assert [Model.remembering(model, tmp_path / "answers").ask("abc", str).calls for _ in range(2)] == [1, 0]
     assert Model.remembering(model).answers is not Model.remembering(model).answers

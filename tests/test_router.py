@@ -9,7 +9,8 @@ import pytest
 
 import clew
 from clew import Index, recipes
-from clew.graph import Edges, Graph, Query
+from clew.graph import Edges, Graph
+from clew.types import Query
 
 DOCUMENTS = ["Anna moved to Rome.", "Rome lies on the Tiber.", "Ben married Anna in Paris.", "Cats sleep all day."]
 FACTS = [("Anna", "moved to", "Rome"), ("Rome", "lies on", "Tiber"), ("Ben", "married", "Anna")]

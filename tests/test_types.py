@@ -8,15 +8,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from clew.graph import UNLIMITED, Edges, Facts, Graph, Labels, Query, Ragged, Reading, Seeds, Subgraph, frozen
+from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.order import ByPrize
 from clew.pipeline import Pipeline
 from clew.render import Render
 from clew.select import Top
+from clew.types import UNLIMITED, Query, Reading, Seeds, Subgraph
 
 
 def rows(*values: int) -> np.ndarray:
-    return frozen(values, np.int32)
+    return freeze(values, np.int32)
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Given:
 
     def on(self, graph):
         return lambda query: Seeds(
-            frozen(self.weights, np.float64), rows(*self.terminals), rows(*self.facts), frozen([1.0] * len(self.facts), np.float64)
+            freeze(self.weights, np.float64), rows(*self.terminals), rows(*self.facts), freeze([1.0] * len(self.facts), np.float64)
         )
 
 
@@ -55,7 +56,7 @@ def three_entities() -> Graph:
     passages = ["Anna married Ben.", "Ben lives in Corfu."]
     facts = Facts(
         ("Anna married Ben", "Ben lives in Corfu"),
-        frozen(np.zeros((2, 0)), np.float32),
+        freeze(np.zeros((2, 0)), np.float32),
         rows(2, 3),
         rows(3, 4),
         Labels.of(["married", "lives in"]),
@@ -118,8 +119,8 @@ def test_a_bridge_survives_the_second_selector_and_the_ceiling(budget):
 
         def on(self, graph):
             def select(query, seeds, prizes, candidates, budget):
-                best = max(set(candidates.nodes.tolist()) - set(candidates.kept.tolist()), key=lambda row: prizes[row])
-                return replace(candidates, nodes=rows(best, *candidates.kept))
+                best = max(set(candidates.nodes.tolist()) - set(candidates.required.tolist()), key=lambda row: prizes[row])
+                return replace(candidates, nodes=rows(best, *candidates.required))
 
             return select
 
@@ -142,7 +143,7 @@ def test_a_filtered_graph_forgets_what_was_read_only_from_the_forbidden():
     allowed = np.ones(6, np.bool_)
     allowed[0] = False
 
-    left = graph.where(allowed)
+    left = graph.filtered(allowed)
 
     assert left.ids == ("p1", "Ben", "Corfu", "Delos")
     assert left.facts.texts == ("Ben lives in Corfu",)

@@ -11,7 +11,7 @@ import pytest
 
 import clew
 from clew import recipes
-from clew.graph import Edges, Written, extended
+from clew.graph import Edges, Generated, add_generated
 
 TEXTS = {"a": "Anna sails to Corfu.", "b": "Ben mends nets on Corfu.", "c": "Clara paints boats."}
 
@@ -25,7 +25,7 @@ class Pairs:
     def on(self, graph):
         rows = graph.rows("passage").tolist()
         pairs = list(pairwise(rows))
-        return Written(
+        return Generated(
             ids=tuple(f"pair:{graph.ids[a]}+{graph.ids[b]}" for a, b in pairs),
             kinds=("report",) * len(pairs),
             texts=tuple(f"Both: {graph.texts[a]} {graph.texts[b]}" for a, b in pairs),
@@ -44,7 +44,7 @@ def reports(index):
 
 
 def test_made_texts_are_kept_with_vectors_and_are_no_content():
-    plain, index = index_of(), index_of().written(Pairs())
+    plain, index = index_of(), index_of().generate(Pairs())
     assert reports(index) == ["pair:a+b", "pair:b+c"]
     made = index.graph.rows("report")
     assert np.linalg.norm(index.graph.vectors[made], axis=1) == pytest.approx(1, abs=1e-5)
@@ -56,7 +56,7 @@ def test_made_texts_are_kept_with_vectors_and_are_no_content():
 
 
 def test_add_delete_and_save_make_and_keep_them(tmp_path):
-    index = index_of().written(Pairs())
+    index = index_of().generate(Pairs())
     assert reports(index.delete("b")) == ["pair:a+c"]
     assert reports(index.add([clew.Document("d", "Dora cooks.")])) == ["pair:a+b", "pair:b+c", "pair:c+d"]
     index.save(tmp_path / "saved")
@@ -75,35 +75,35 @@ def test_a_filter_makes_them_of_what_is_allowed_and_never_asks_a_model():
     def without(metadata):
         return metadata["who"] != "b"
 
-    free = index_of().written(Pairs())._restricted(without)
+    free = index_of().generate(Pairs())._restricted(without)
     assert reports(free) == ["pair:a+c"]
-    paid = index_of().written(Pairs(model=str))._restricted(without)
+    paid = index_of().generate(Pairs(model=str))._restricted(without)
     assert reports(paid) == []
     assert paid.failed[-1] == (repr(Pairs(model=str)), "it asks a language model, and a filter must cost nothing")
 
 
 def test_a_made_text_goes_with_the_first_of_its_sources():
-    graph = index_of().written(Pairs()).graph
+    graph = index_of().generate(Pairs()).graph
     allowed = np.ones(len(graph), bool)
     allowed[graph.row("a")] = False
-    left = graph.where(allowed)
+    left = graph.filtered(allowed)
     assert [left.ids[row] for row in left.rows("report").tolist()] == ["pair:b+c"]
 
 
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        (Written(("x",), ("report",), ("a", "b"), [[0]]), "1 ids came"),
-        (Written(("x",), ("report",), ("a",), [[]]), "made of at least one passage"),
-        (Written(("a",), ("report",), ("a",), [[0]]), "id of its own"),
-        (Written(("x",), ("report",), ("a",), [[99]]), "read_from"),
+        (Generated(("x",), ("report",), ("a", "b"), [[0]]), "1 ids came"),
+        (Generated(("x",), ("report",), ("a",), [[]]), "made of at least one passage"),
+        (Generated(("a",), ("report",), ("a",), [[0]]), "id of its own"),
+        (Generated(("x",), ("report",), ("a",), [[99]]), "read_from"),
     ],
 )
 def test_what_does_not_fit_is_refused(written, message):
     with pytest.raises(ValueError, match=message):
-        extended(index_of().graph, written)
+        add_generated(index_of().graph, written)
 
 
 def test_a_writer_is_an_object_with_on():
     with pytest.raises(TypeError, match="a writer has on"):
-        index_of().written(len)
+        index_of().generate(len)

@@ -1,20 +1,21 @@
 """clew: from what a retriever finds to what a language model should read."""
 
-from clew import cite, link, order, read, recipes, seed, select, spread, write
+from clew import cite, documentation, generate, link, methods, order, read, recipes, seed, select, spread
+from clew.budget import BudgetError
 from clew.context import Context, Item, Step
 from clew.document import Document
-from clew.embed import Embedder
-from clew.fitting import BudgetError
-from clew.graph import Graph, Query, Seeds, Subgraph
-from clew.index import Index
-from clew.model import Answers, Model
-from clew.narrow import narrow
+from clew.embedding.embedder import Embedder
+from clew.graph import Graph
+from clew.index.index import Index
+from clew.model import AnswerCache, Model
+from clew.index.narrow import narrow
 from clew.pipeline import Pipeline
-from clew.read import Names, Plain, Splitter, Triples, estimate
+from clew.read import Names, Plain, Splitter, Triples, estimate_extraction
 from clew.render import Render
+from clew.types import Query, Seeds, Subgraph
 
 __all__ = [
-    "Answers",
+    "AnswerCache",
     "BudgetError",
     "Context",
     "Document",
@@ -34,8 +35,11 @@ __all__ = [
     "Subgraph",
     "Triples",
     "cite",
-    "estimate",
+    "documentation",
+    "estimate_extraction",
+    "generate",
     "link",
+    "methods",
     "narrow",
     "order",
     "read",
@@ -43,6 +47,5 @@ __all__ = [
     "seed",
     "select",
     "spread",
-    "write",
 ]
 __version__ = "0.1.0"

@@ -19,13 +19,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from clew.algorithms.words import terms
 from clew.context import Context, Item
-from clew.read.spans import lines, paragraphs, sentences
 from clew.seed.bm25 import BM25, InvertedIndex
+from clew.text.spans import lines, paragraphs, sentences
+from clew.text.words import terms
 
 if TYPE_CHECKING:
-    from clew.index import Index
+    from clew.index.index import Index
 
 ALONE, TOGETHER = 1 / 3, 1 / 2  # of what a question tells
 FEW = 10  # texts; in fewer no word is known to be common, and any that is shared will do
@@ -35,7 +35,7 @@ IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000
 _CITED = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
 
 
-def cited(text: str, items: Iterable[Item]) -> dict[int, Item]:
+def citations(text: str, items: Iterable[Item]) -> dict[int, Item]:
     """Return the items that a text cites, by number, in the order in which it first does; numbers of no item are left out.
 
     Args:
@@ -46,7 +46,7 @@ def cited(text: str, items: Iterable[Item]) -> dict[int, Item]:
     return {number: numbered[number] for number in dict.fromkeys(_numbers(text)) if number in numbered}
 
 
-def quoted(context: Context, most: int = 3, index: Index | None = None) -> str:
+def quotes(context: Context, most: int = 3, index: Index | None = None) -> str:
     """Return up to `most` sentences of a context that answer its question best, a line each, with the numbers of their items behind them.
 
     They come in reading order; a row of a table or of a CSV file counts as a sentence. It is the whole of a model-free answer: nothing is

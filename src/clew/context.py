@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from clew.graph import NOTHING
+from clew.graph import EMPTY
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Item:
     span: tuple[int, int] | None = None
     group: str | None = None
     why: tuple[Hop, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     original: Any = field(default=None, compare=False, repr=False)
 
 
@@ -63,11 +63,11 @@ class Step:
 
     stage: str
     seconds: float
-    notes: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    notes: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True)
-class Tie:
+class ContextEdge:
     """An edge between two printed items, or between one and a connector that joins it to another; `cost` as in a `Hop`."""
 
     tail: str
@@ -94,7 +94,7 @@ class Context:
     budget: int | None
     question: str
     method: str
-    edges: tuple[Tie, ...] = ()
+    edges: tuple[ContextEdge, ...] = ()
     trace: tuple[Step, ...] = ()
     value: float = 0.0
     bound: float | None = None

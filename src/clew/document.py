@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clew.graph import NOTHING
+from clew.graph import EMPTY
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Document:
         embedded_as: what is embedded in the place of `text`, where the caller's object says so.
         facts: triples (subject, relation, object) that the caller's object says were read from it.
         references: link targets written in the text. format: how it is written, and so taken apart: "text", "markdown", "python" or
-            another of `clew.read.formats.KNOWN`.
+            another of `clew.read.formats.table.KNOWN`.
     """
 
     id: str
     text: str
-    metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     original: Any = field(default=None, compare=False, repr=False)
     vector: Any = field(default=None, compare=False, repr=False)
     source: str | None = None

@@ -7,36 +7,37 @@ from itertools import pairwise
 
 import numpy as np
 
-from clew.algorithms.breadth import shortest_ways
-from clew.algorithms.rank import best
-from clew.algorithms.reached import induced
-from clew.context import Hop, Tie
-from clew.graph import Floats, Graph, Query, Rows, Seeds, Subgraph
+from clew.algorithms.ranking import top_k
+from clew.algorithms.traversal.breadth_first import shortest_paths
+from clew.algorithms.traversal.reached import induced_links
+from clew.context import ContextEdge, Hop
+from clew.graph import Floats, Graph, Rows
+from clew.types import Query, Seeds, Subgraph
 
 QUESTION, READ_FROM = "question", "read from"
 MAX_HOPS = 4
 MAX_STARTS = 64  # where a seed names no terminals, ways are sought from its strongest touches
 
 
-def ways(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
+def paths_from_question(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
     """Return for each row the hops that lead to it; a row that the question touches directly has one hop.
 
     To a text that was made of passages the way is over the one of them that the question touches most.
     """
-    sources = {row: _source(graph, seeds, row) for row in rows if graph.made[row] and len(graph.read_from[row])}
+    sources = {row: _source(graph, seeds, row) for row in rows if graph.generated[row] and len(graph.read_from[row])}
     if sources:
-        to = ways(graph, seeds, list(dict.fromkeys(sources.get(row, row) for row in rows)))
+        to = paths_from_question(graph, seeds, list(dict.fromkeys(sources.get(row, row) for row in rows)))
         behind = {row: Hop(graph.ids[source], READ_FROM, graph.ids[row]) for row, source in sources.items()}
         return {row: (*to[sources[row]], behind[row]) if row in sources else to[row] for row in rows}
     mapped = _mapped(graph, seeds)
     named = dict.fromkeys([*mapped, *seeds.terminals.tolist()])
-    wanted = [row for row in rows if row not in named and (named or seeds.weights[row] <= 0)]
+    wanted = [row for row in rows if row not in named and (named or seeds.scores[row] <= 0)]
     if not wanted:
         return {row: (mapped.get(row) or _touch(graph, seeds, row),) for row in rows}
-    strongest = best(seeds.weights, MAX_STARTS)
-    starts = list(named) or strongest[seeds.weights[strongest] > 0].tolist()
+    strongest = top_k(seeds.scores, MAX_STARTS)
+    starts = list(named) or strongest[seeds.scores[strongest] > 0].tolist()
     links = graph.links()
-    found = shortest_ways(links, starts, wanted, MAX_HOPS)
+    found = shortest_paths(links, starts, wanted, MAX_HOPS)
     explained = {}
     for row in rows:
         slots = found.get(row, [])
@@ -50,14 +51,14 @@ def ways(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, tuple[Hop, ..
     return explained
 
 
-def led(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
+def selector_paths(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
     """Return the hops to the rows that a selector came to by a way of its own, where edges join all of it."""
-    links = graph.links() if subgraph.ways else None
+    links = graph.links() if subgraph.paths else None
     explained = {}
     for row in rows:
-        if links is None or row not in subgraph.ways:
+        if links is None or row not in subgraph.paths:
             continue
-        score, way = subgraph.ways[row]
+        score, way = subgraph.paths[row]
         hops = [Hop(QUESTION, "touches", graph.ids[way[0]], weight=score)]
         for source, target in pairwise(way):
             start, near = int(links.starts[source]), links.neighbours(source)
@@ -69,15 +70,15 @@ def led(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, tuple[Ho
     return explained
 
 
-def ways_to_facts(graph: Graph, seeds: Seeds, subgraph: Subgraph, facts: list[int]) -> dict[int, tuple[Hop, ...]]:
+def paths_to_facts(graph: Graph, seeds: Seeds, subgraph: Subgraph, facts: list[int]) -> dict[int, tuple[Hop, ...]]:
     """Return the hop to each fact that the question was mapped to, or the way to its subject and over it, with what it cost."""
     stating = {int(graph.edges.facts[edge]): edge for edge in subgraph.edges.tolist()[::-1]}
     score = dict(zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False))
-    to_subject = ways(graph, seeds, [int(graph.facts.subjects[fact]) for fact in facts if fact not in score])
+    to_subject = paths_from_question(graph, seeds, [int(graph.facts.subjects[fact]) for fact in facts if fact not in score])
     explained: dict[int, tuple[Hop, ...]] = {}
     for fact in facts:
         text, subject, object = graph.facts.texts[fact], int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])
-        cost = subgraph.costs.get(stating.get(fact, -1))
+        cost = subgraph.edge_costs.get(stating.get(fact, -1))
         if fact in score:
             explained[fact] = (Hop(QUESTION, "fact", text, text, score[fact], cost=cost),)
         else:
@@ -99,14 +100,14 @@ def hop_over(graph: Graph, edge: int, source: int, target: int) -> Hop:
     )
 
 
-def ties(graph: Graph, printed: Rows, subgraph: Subgraph) -> tuple[Tie, ...]:
+def context_edges(graph: Graph, printed: Rows, subgraph: Subgraph) -> tuple[ContextEdge, ...]:
     """Return the edges of the subgraph, or, where it names none, those among the printed nodes."""
     edges = subgraph.edges
     if not len(edges) and len(printed):
-        edges = np.unique(induced(graph.links(), printed)[0].edges.values).astype(np.int32)
+        edges = np.unique(induced_links(graph.links(), printed)[0].edges.values).astype(np.int32)
     hops = [hop_over(graph, e, int(graph.edges.tails[e]), int(graph.edges.heads[e])) for e in edges.tolist()]
-    costs = [subgraph.costs.get(edge) for edge in edges.tolist()]
-    return tuple(Tie(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost) for hop, cost in zip(hops, costs, strict=True))
+    costs = [subgraph.edge_costs.get(edge) for edge in edges.tolist()]
+    return tuple(ContextEdge(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost) for hop, cost in zip(hops, costs, strict=True))
 
 
 def _mapped(graph: Graph, seeds: Seeds) -> dict[int, Hop]:
@@ -123,12 +124,12 @@ def _source(graph: Graph, seeds: Seeds, row: int) -> int:
     passages = graph.read_from[row]
     named = passages[np.isin(passages, seeds.terminals)]
     passages = named if len(named) else passages
-    return int(passages[best(seeds.weights[passages], 1)[0]])
+    return int(passages[top_k(seeds.scores[passages], 1)[0]])
 
 
 def _touch(graph: Graph, seeds: Seeds, row: int) -> Hop:
     """The direct hop to a row; weight 0 where the question does not touch it and no short way leads there."""
-    return Hop(QUESTION, "touches", graph.ids[row], weight=float(seeds.weights[row]))
+    return Hop(QUESTION, "touches", graph.ids[row], weight=float(seeds.scores[row]))
 
 
 def role_of(row: int, seeds: Seeds, subgraph: Subgraph, kind: str, filled: frozenset[int]) -> str:
@@ -138,12 +139,12 @@ def role_of(row: int, seeds: Seeds, subgraph: Subgraph, kind: str, filled: froze
     if kind == "report":
         return "report"
     named = seeds.terminals
-    if (row in named) if len(named) else seeds.weights[row] > 0:
+    if (row in named) if len(named) else seeds.scores[row] > 0:
         return "seed"
-    return "bridge" if row in subgraph.kept else "expansion"
+    return "bridge" if row in subgraph.required else "expansion"
 
 
-def score_of_fact(graph: Graph, query: Query, seeds: Seeds, prizes: Floats, fact: int) -> float:
+def fact_score(graph: Graph, query: Query, seeds: Seeds, prizes: Floats, fact: int) -> float:
     """Return the score by which the question was mapped to a fact, or else the mean prize of its ends."""
     at = np.flatnonzero(seeds.facts == fact)
     if len(at) and len(seeds.fact_scores):

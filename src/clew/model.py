@@ -22,7 +22,7 @@ WANTED = "a function prompt -> text, a LangChain model (`invoke`) or a LlamaInde
 AGAIN = "\n\nAn earlier answer to this could not be used: {error}. Answer again, in the form that is asked for and nothing else."
 
 
-class Answers:
+class AnswerCache:
     """Answers that were paid for, in one SQLite file, by model and prompt, so that nothing is paid for twice.
 
     Args:
@@ -66,7 +66,7 @@ def _key(name: str, prompt: str) -> str:
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Value]):
+class ModelAnswer(Generic[Value]):
     """What came of one prompt: the value that was read, or None and the error; how often the model was called; 0: it was remembered."""
 
     value: Value | None
@@ -84,11 +84,11 @@ class Model:
 
     name: str
     complete: Callable[[str], str]
-    answers: Answers | None = field(default=None, compare=False)
+    answers: AnswerCache | None = field(default=None, compare=False)
     timeout: float | None = None
 
     @classmethod
-    def of(cls, source: Any, *, answers: Answers | str | os.PathLike[str] | None = None, timeout: float | None = None) -> Model:
+    def of(cls, source: Any, *, answers: AnswerCache | str | os.PathLike[str] | None = None, timeout: float | None = None) -> Model:
         """Return `source` as a model.
 
         Args:
@@ -98,7 +98,7 @@ class Model:
         Raises:
             TypeError: it is none of these, a class, or an async function.
         """
-        kept = answers if answers is None or isinstance(answers, Answers) else Answers(answers)
+        kept = answers if answers is None or isinstance(answers, AnswerCache) else AnswerCache(answers)
         if isinstance(source, Model):
             return replace(source, answers=kept or source.answers, timeout=timeout or source.timeout)
         if inspect.isclass(source):
@@ -115,12 +115,12 @@ class Model:
         return cls(name, _Calls(source, "__call__"), kept, timeout)
 
     @classmethod
-    def remembering(cls, source: Any, answers: Answers | str | os.PathLike[str] | None = None, timeout: float | None = None) -> Model:
+    def remembering(cls, source: Any, answers: AnswerCache | str | os.PathLike[str] | None = None, timeout: float | None = None) -> Model:
         """Return `source` as a model that remembers: in `answers`, else where it does so already, else for as long as it lives."""
         made = cls.of(source, answers=answers, timeout=timeout)
-        return replace(made, answers=Answers()) if made.answers is None else made
+        return replace(made, answers=AnswerCache()) if made.answers is None else made
 
-    def ask(self, prompt: str, read: Callable[[str], Value]) -> Answer[Value]:
+    def ask(self, prompt: str, read: Callable[[str], Value]) -> ModelAnswer[Value]:
         """Return what `read` makes of the model's answer, which is asked for a second time where it cannot be read or the call fails.
 
         Args:
@@ -129,7 +129,7 @@ class Model:
         error, calls, said = "", 0, prompt
         if self.answers is not None and (known := self.answers.get(self.name, prompt)) is not None:
             try:
-                return Answer(read(known))
+                return ModelAnswer(read(known))
             except ValueError as problem:  # read otherwise than when it was kept: ask again
                 error = f"it could not be read: {problem}"
         for _ in range(2):
@@ -147,18 +147,18 @@ class Model:
                 continue
             if self.answers is not None:
                 self.answers.put(self.name, prompt, text)
-            return Answer(value, calls=calls)
-        return Answer(None, error, calls)
+            return ModelAnswer(value, calls=calls)
+        return ModelAnswer(None, error, calls)
 
     def ask_all(
         self, prompts: Sequence[str], read: Callable[[str], Value], *, workers: int = 4, progress: bool = False, what: str = "asking"
-    ) -> list[Answer[Value]]:
+    ) -> list[ModelAnswer[Value]]:
         """Return the answers to all prompts, in their order; `workers` are asked at the same time, and none stops the others."""
         from tqdm import tqdm
 
         if workers < 1:
             raise ValueError(f"workers is a whole number of at least 1; got {workers!r}")
-        left, done = SimpleQueue[tuple[int, str]](), SimpleQueue[tuple[int, Answer[Value] | BaseException]]()
+        left, done = SimpleQueue[tuple[int, str]](), SimpleQueue[tuple[int, ModelAnswer[Value] | BaseException]]()
         for pair in enumerate(prompts):
             left.put(pair)
         stop = threading.Event()
@@ -239,7 +239,7 @@ def _within(timeout: float | None, call: Callable[[str], str], prompt: str) -> s
     return str(came)
 
 
-def json_in(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Return the first JSON object or list in a model's answer, whatever prose or code fence stands around it.
 
     Raises:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from clew.budget import FittedPage, PageRequest, fit_to_budget
 from clew.context import Context, Item, Step
-from clew.explain import led, role_of, ties, ways, ways_to_facts
-from clew.fitting import Asked, Page, fitted
-from clew.graph import NOTHING, UNLIMITED, Graph, Prizes, Query, Reading, Subgraph, frozen, heading_of
-from clew.nesting import Copying
+from clew.explain import context_edges, paths_from_question, paths_to_facts, role_of, selector_paths
+from clew.graph import EMPTY, Graph, freeze, heading_of
+from clew.overlap import DuplicatesPart
 from clew.render import Render
-from clew.stage import Order, Seed, Select, Spread
+from clew.types import UNLIMITED, Order, Prizes, Query, Reading, Seed, Select, Spread, Subgraph
 
 
 @dataclass(frozen=True)
@@ -40,22 +40,22 @@ class Pipeline:
             trace: list[Step] = []
             with _timed(trace, repr(self.seed)) as notes:
                 seeds = seed(query)
-                notes |= {"touched": int((seeds.weights > 0).sum()), "facts": len(seeds.facts), **seeds.notes}
-            prizes = seeds.weights
+                notes |= {"touched": int((seeds.scores > 0).sum()), "facts": len(seeds.facts), **seeds.notes}
+            prizes = seeds.scores
             for name, spread in spreads:
                 with _timed(trace, name) as notes:
                     spreaded = spread(query, seeds, prizes)
-                    prizes, said = (spreaded.values, spreaded.notes) if isinstance(spreaded, Prizes) else (spreaded, NOTHING)
+                    prizes, said = (spreaded.values, spreaded.notes) if isinstance(spreaded, Prizes) else (spreaded, EMPTY)
                     notes |= {"prized": int(np.count_nonzero(prizes)), **said}
 
-            prizes = graph.part(Copying()).best_alone(prizes)
+            prizes = graph.part(DuplicatesPart()).best_alone(prizes)
 
             def choose(room: int) -> Subgraph:
-                chosen = Subgraph(frozen(np.arange(len(graph)), np.int32))
+                chosen = Subgraph(freeze(np.arange(len(graph)), np.int32))
                 for name, select in selects:
                     with _timed(trace, name) as notes:
                         before, chosen = chosen, select(query, seeds, prizes, chosen, room)
-                        notes |= {**chosen.trace, **_sized(len(graph), before, chosen), "room": room}
+                        notes |= {**chosen.notes, **_sized(len(graph), before, chosen), "room": room}
                 return chosen
 
             def read(chosen: Subgraph) -> Reading:
@@ -64,19 +64,19 @@ class Pipeline:
                     notes |= {"entries": len(reading)}
                 return reading
 
-            noted = Asked(graph, query, seeds, prizes, self.render)
-            return _context(fitted(noted, choose, read, budget), repr(self), budget, trace)
+            noted = PageRequest(graph, query, seeds, prizes, self.render)
+            return _context(fit_to_budget(noted, choose, read, budget), repr(self), budget, trace)
 
         return answer
 
 
-def _context(page: Page, method: str, budget: int, trace: list[Step]) -> Context:
+def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> Context:
     asked, chosen, reading, filled = page.asked, page.chosen, page.reading, page.filled
     graph, seeds, pieces = asked.graph, asked.seeds, asked.pieces(reading)
     nodes, facts = [n for n in reading.nodes.tolist() if n >= 0], [f for f in reading.facts.tolist() if f >= 0]
-    why = led(graph, chosen, nodes)
-    why |= ways(graph, seeds, [node for node in nodes if node not in why])
-    why_fact = ways_to_facts(graph, seeds, chosen, facts)
+    why = selector_paths(graph, chosen, nodes)
+    why |= paths_from_question(graph, seeds, [node for node in nodes if node not in why])
+    why_fact = paths_to_facts(graph, seeds, chosen, facts)
     group = {row: str(i) for i, rows in enumerate(chosen.groups, 1) for row in rows}
     items = []
     for node, fact, piece, score in zip(
@@ -112,7 +112,7 @@ def _context(page: Page, method: str, budget: int, trace: list[Step]) -> Context
         budget=None if budget == UNLIMITED else budget,
         question=asked.query.text,
         method=method,
-        edges=ties(graph, frozen(nodes, np.int32), chosen),
+        edges=context_edges(graph, freeze(nodes, np.int32), chosen),
         trace=tuple(trace),
         value=float(sum(item.score for item in items)),
         bound=None if filled else page.bound,  # what only filled the list was no part of what was bounded
@@ -123,7 +123,7 @@ def _context(page: Page, method: str, budget: int, trace: list[Step]) -> Context
 
 def _with_reports(graph: Graph, chosen: Subgraph, reading: Reading) -> Reading:
     """Put what was made of several passages, and must be kept, before all else, in the order of the choice, unless it has its place."""
-    told = chosen.nodes[graph.made[chosen.nodes] & np.isin(chosen.nodes, chosen.kept) & ~np.isin(chosen.nodes, reading.nodes)]
+    told = chosen.nodes[graph.generated[chosen.nodes] & np.isin(chosen.nodes, chosen.required) & ~np.isin(chosen.nodes, reading.nodes)]
     return Reading.join([Reading.of(told), reading]) if len(told) else reading
 
 
@@ -131,7 +131,7 @@ def _sized(n: int, before: Subgraph, after: Subgraph) -> dict[str, int]:
     """What a selector left of its candidates among the n nodes, and what it brought in."""
     nodes = len(after.nodes)
     common = nodes if len(before.nodes) == n else len(np.intersect1d(before.nodes, after.nodes))
-    more = {"added": nodes - common, "left out": len(before.nodes) - common, "kept": len(after.kept)}
+    more = {"added": nodes - common, "left out": len(before.nodes) - common, "kept": len(after.required)}
     return {"nodes": nodes, "edges": len(after.edges), **more}
 
 

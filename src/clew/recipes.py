@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from clew import order, seed, select, spread
-from clew.methods.da_rag import DaRag
+from clew import methods, order, seed, select, spread
+from clew.methods.da_rag.method import DaRag
 from clew.methods.router import Router
 from clew.pipeline import Pipeline
-from clew.stage import Method
+from clew.types import Method
 
 DEFAULT = "hipporag"  # with facts it finds more than `fused`, without them the same
 
@@ -35,7 +35,7 @@ HIPPORAG = Pipeline(
 # influence, those like the question counting as much as the facts (AGRAG, arXiv 2511.05549); links between passages count a tenth beside
 # facts, and are what there is to follow where there are none.
 AGRAG = Pipeline(
-    seed.MappedFacts(recognised=True, touched=seed.Blend(), sharpness=8.0),
+    seed.MappedFacts(recognised=True, passage_seed=seed.Blend(), sharpness=8.0),
     (
         spread.Influence(
             passage_mode="reset",
@@ -56,7 +56,7 @@ ALIKE = ("similar",)
 # others could have been worth.
 BUDGETED = Pipeline(
     seed.RecognisedFacts(),
-    (spread.PageRank(0.5, without=ALIKE),),
+    (spread.PageRank(0.5, excluded_kinds=ALIKE),),
     (select.Budgeted(),),
     order=order.Sandwich(),
 )
@@ -65,14 +65,14 @@ BUDGETED = Pipeline(
 # fused where that changes their surroundings little; then back up while there is room (Kurisu-G2, ICLR 2026 submission 18441).
 KURISU = Pipeline(
     seed.Dense(kinds=("passage", "sentence", "report")),
-    selects=(select.Descent(),),
+    selects=(methods.Descent(),),
     order=order.ByDocument(),
 )
 
 # The community around the question among chunks that relations join, in it the communities of entities, the facts that tell of these and
 # the chunks; with a language model, its reports on them (DA-RAG, arXiv 2602.08545). Peeled node by node, real chunks leave loose and large
 # communities; with the cascade hardly any other part of the graph is as dense and nearer to the question.
-DA_RAG = DaRag(select.Communities(cascade=True, lead=1.2, touched=10))
+DA_RAG = DaRag(methods.CommunitySearch(cascade=True, lead=1.2, max_start_rows=10))
 
 # Four presets, each with what the one before it has and more ("Navigating the Knowledge Web", codewarnab.in, 2026): the five nearest;
 BASELINE = Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize())
@@ -80,8 +80,11 @@ BASELINE = Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize(
 # what a walk from these, the nearer the likelier, finds two hops around them; it starts again, less and less often, at the thirty nearest,
 # so that a passage without links is not lost;
 LIGHTWEIGHT = Pipeline(
-    seed.Best(5),
-    (spread.Sharpened(8.0), spread.Nearby((spread.Breadth(2, 50, without=ALIKE),), damping=0.85, touched=30, without=ALIKE)),
+    seed.TopSeeds(5),
+    (
+        spread.Power(8.0),
+        spread.LocalPageRank((spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),), damping=0.85, max_touched=30, excluded_kinds=ALIKE),
+    ),
     (select.Top(15),),
     order=order.ByPrize(),
 )
@@ -89,48 +92,48 @@ LIGHTWEIGHT = Pipeline(
 # what whole communities have in common, and nothing twice (the tenth root: a walk's probabilities fall off by powers of ten; the floor:
 # steps to one answer are passages on one topic, and these are alike);
 ENTERPRISE = Pipeline(
-    seed.Best(5),
+    seed.TopSeeds(5),
     (
-        spread.Sharpened(8.0),
-        spread.Nearby((spread.Breadth(2, 50, without=ALIKE),), damping=0.85, touched=30, without=ALIKE),
-        spread.Sharpened(0.1),
+        spread.Power(8.0),
+        spread.LocalPageRank((spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),), damping=0.85, max_touched=30, excluded_kinds=ALIKE),
+        spread.Power(0.1),
     ),
-    (select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30, floor=0.8)),),
+    (select.TopReports(0.2, 3, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8)),),
     order=order.ByPrize(),
 )
 
 # what typed edges promise most, farther than the waves, and the bridges between the places that the question touches, edge by edge. The
 # ends of a bridge are read for sure, so that of two or three passages nearly all are the nearest ones, whatever the walk found.
 AGENTIC = Pipeline(
-    seed.Best(5),
+    seed.TopSeeds(5),
     (
-        spread.Sharpened(8.0),
-        spread.Nearby(
-            (spread.Breadth(2, 50, without=ALIKE), spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)),
+        spread.Power(8.0),
+        spread.LocalPageRank(
+            (spread.BreadthFirst(2, 50, excluded_kinds=ALIKE), spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)),
             damping=0.85,
-            touched=30,
-            without=ALIKE,
+            max_touched=30,
+            excluded_kinds=ALIKE,
         ),
-        spread.Sharpened(0.1),
+        spread.Power(0.1),
     ),
-    (select.Bridges(3, max_edge=0.4, without=ALIKE), select.Reports(0.2, 3, rest=select.MMR(0.5, 15, 30, floor=0.8))),
+    (select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE), select.TopReports(0.2, 3, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8))),
     order=order.Thread(),
 )
 
 # All of it in a row: touch, explore in waves and by promise, walk, build bridges, hear of the community, leave out what says the same.
 JOURNEY = Pipeline(
-    seed.Best(3),
+    seed.TopSeeds(3),
     (
-        spread.Sharpened(8.0),
-        spread.Nearby(
-            (spread.Breadth(1, 50, without=ALIKE), spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)),
+        spread.Power(8.0),
+        spread.LocalPageRank(
+            (spread.BreadthFirst(1, 50, excluded_kinds=ALIKE), spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)),
             damping=0.85,
-            touched=30,
-            without=ALIKE,
+            max_touched=30,
+            excluded_kinds=ALIKE,
         ),
-        spread.Sharpened(0.1),
+        spread.Power(0.1),
     ),
-    (select.Bridges(3, max_edge=0.4, without=ALIKE), select.Reports(0.2, 1, rest=select.MMR(0.5, 15, 30, floor=0.8))),
+    (select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE), select.TopReports(0.2, 1, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8))),
     order=order.Thread(),
 )
 
@@ -141,7 +144,7 @@ ROUTER = Router(BASELINE, LIGHTWEIGHT, ENTERPRISE, AGENTIC, seed.Dense())
 # left of it is for passages.
 GLOBAL = Pipeline(
     seed.Blend(),
-    selects=(select.Reports(share=1.0, count=None, level="fit", by="question", least=0.0),),
+    selects=(select.TopReports(budget_share=1.0, max_reports=None, level="fit", by="question", min_score=0.0),),
     order=order.ByPrize(),
 )
 

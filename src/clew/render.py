@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.graph import Graph, Reading, heading_of
+from clew.graph import Graph, heading_of
+from clew.types import Reading
 
 STYLES = ("bullets", "triples", "numbered", "plain")
 

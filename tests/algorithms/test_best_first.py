@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.best_first import TypedOver, best_first
+from clew.algorithms.traversal.best_first import TypedLinksPart, best_first
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
 
 N = 10
@@ -81,7 +81,7 @@ def by_definition(graph, sources, table, *, decay, beam, threshold, max_nodes, m
 )
 def test_the_search_is_the_definition(ties, table, sources, seed, decay, beam, threshold, max_nodes, max_depth):
     graph = graph_of(ties, seed)
-    typed = graph.part(TypedOver())
+    typed = graph.part(TypedLinksPart())
     limits = {"decay": decay, "beam": beam, "threshold": threshold, "max_nodes": max_nodes, "max_depth": max_depth}
 
     taken, dropped = by_definition(graph, sources, table, **limits)
@@ -103,7 +103,7 @@ def test_the_search_is_the_definition(ties, table, sources, seed, decay, beam, t
 @given(TIES, TABLES, SOURCES, st.integers(0, 99), st.integers(0, N))
 def test_to_stop_early_changes_nothing_that_was_taken(ties, table, sources, seed, most):
     graph = graph_of(ties, seed)
-    typed = graph.part(TypedOver())
+    typed = graph.part(TypedLinksPart())
     free = {"beam": None, "threshold": 0.0, "max_depth": None, "vectors": graph.vectors, "question": QUESTION}
     factors = typed.factors({kind: min(1.0, factor) for kind, factor in table.items()})
 
@@ -121,7 +121,7 @@ def test_to_stop_early_changes_nothing_that_was_taken(ties, table, sources, seed
 @given(TIES, SOURCES)
 def test_alike_and_without_limits_it_takes_all_that_can_be_reached(ties, sources):
     graph = graph_of(ties, 0)
-    typed = graph.part(TypedOver())
+    typed = graph.part(TypedLinksPart())
     found = best_first(typed, sources, typed.factors({}), vectors=graph.vectors, beam=None, threshold=0.0, max_nodes=None, max_depth=None)
     reachable, path = set(sources), list(sources)
     while path:
@@ -134,7 +134,7 @@ def test_alike_and_without_limits_it_takes_all_that_can_be_reached(ties, sources
 @given(TIES, SOURCES)
 def test_where_no_hop_gains_priorities_never_rise(ties, sources):
     graph = graph_of([(tail, head, kind, 1.0) for tail, head, kind, _ in ties], 1)
-    typed = graph.part(TypedOver())
+    typed = graph.part(TypedLinksPart())
     found = best_first(typed, sources, typed.factors({}), vectors=graph.vectors, beam=None, threshold=0.0, max_nodes=None, decay=0.9)
     assert (np.diff(found.scores) <= 1e-12).all()  # to a question without a vector all rows are alike
 
@@ -146,7 +146,7 @@ def test_the_type_of_an_edge_is_the_relation_of_its_fact():
     )
     edges = Edges.join([Edges.of("fact", [0, 0, 0], [1, 2, 3], facts=[0, 1, 2]), Edges.of("near", [0], [4], 0.5)])
     graph = Graph.of(["text"] * 5, facts=facts, edges=edges)
-    typed = graph.part(TypedOver())
+    typed = graph.part(TypedLinksPart())
     assert typed.types == ("fact", "near", "likes", "works at")
 
     def order(table, default=1.0):
@@ -161,11 +161,11 @@ def test_the_type_of_an_edge_is_the_relation_of_its_fact():
 
 def test_a_hub_of_ten_thousand_leaves_no_edges_and_no_source():
     hub = Graph.of(["text"] * 10_001, edges=Edges.of("tie", np.zeros(10_000), np.arange(1, 10_001)))
-    typed = hub.part(TypedOver())
+    typed = hub.part(TypedLinksPart())
     found = best_first(typed, [0], typed.factors({}), vectors=hub.vectors, beam=50, max_nodes=60)
     assert found.rows.tolist() == list(range(51))  # of equals the beam keeps the lower rows
     assert found.notes == {"offered": 10_001, "dropped by the beam": 9_950, "below the threshold": 0}
     alone = Graph.of(["text"])
-    typed = alone.part(TypedOver())
+    typed = alone.part(TypedLinksPart())
     assert best_first(typed, [0], typed.factors({}), vectors=alone.vectors).rows.tolist() == [0]
     assert len(best_first(typed, [], typed.factors({}), vectors=alone.vectors)) == 0

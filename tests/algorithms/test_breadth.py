@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.breadth import breadth_first, shortest_ways
-from clew.algorithms.reached import induced
+from clew.algorithms.traversal.breadth_first import breadth_first, shortest_paths
+from clew.algorithms.traversal.reached import induced_links
 from clew.graph import Edges, Graph
 
 PAIRS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), min_size=1, max_size=30)
@@ -23,7 +23,7 @@ def test_a_way_is_connected_and_has_the_fewest_hops(pairs, sources, wanted, most
     network.add_nodes_from(range(12))
     hops = networkx.multi_source_dijkstra_path_length(network, set(sources)) if sources else {}
 
-    found = shortest_ways(links, sources, wanted, most)
+    found = shortest_paths(links, sources, wanted, most)
 
     assert set(found) == {row for row in wanted if hops.get(row, most + 1) <= most}
     for row, slots in found.items():
@@ -125,7 +125,7 @@ def test_without_limits_depths_are_distances(ties, sources):
 @given(TIES, st.lists(st.integers(0, 9), max_size=6, unique=True))
 def test_a_part_of_the_graph_has_the_links_among_its_rows(ties, rows):
     links, inside = graph_of(ties).links(), sorted(rows)
-    part, slots = induced(links, rows)
+    part, slots = induced_links(links, rows)
     assert len(part) == len(inside)
     whole = {(s, t): slot for slot, (s, t) in enumerate(zip(links.sources.tolist(), links.targets.tolist(), strict=True))}
     wanted = [slot for (s, t), slot in whole.items() if s in inside and t in inside]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.budgeted import METHODS, Problem, feasible, solve, spanning
+from clew.algorithms.budgeted.solve import METHODS, Problem, feasible, solve, spanning_edges
 
 
 def problem(n, edges, prizes, tokens, roots, budget):
@@ -67,7 +67,7 @@ def test_every_method_is_feasible_and_between_nothing_and_the_optimum_and_the_bo
 @given(problems())
 def test_what_has_no_prize_is_taken_only_to_hold_something(method, one):
     rows = solve(one, method).rows
-    before = spanning(one, rows)
+    before = spanning_edges(one, rows)
     assert (before >= -1).all()
     assert set(rows[one.prizes[rows] == 0].tolist()) <= set(before.tolist())
 
@@ -102,7 +102,7 @@ def test_on_a_tree_the_knapsack_is_exact(one):
 
 @given(problems(), st.sampled_from(["density", "local", "lagrange"]))
 def test_a_tree_regrown_around_a_choice_is_worth_no_less(one, method):
-    from clew.algorithms.budgeted import tree
+    from clew.algorithms.budgeted.solve import tree
 
     start = solve(one, method)
     assert tree(one, start).value >= start.value - 1e-12
@@ -190,7 +190,7 @@ class TestEdges:
 
 
 def test_a_budget_too_wide_for_the_table_is_counted_in_coarser_units_and_kept(monkeypatch):
-    from clew.algorithms import knapsack
+    from clew.algorithms.budgeted import knapsack
 
     monkeypatch.setattr(knapsack, "CELLS", 50)
     rng = np.random.default_rng(0)
@@ -207,16 +207,16 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
 
 @given(problems())
 def test_rows_that_hold_others_are_those_without_which_a_search_reaches_less(one):
-    from clew.algorithms.budgeted import holding
+    from clew.algorithms.budgeted.solve import attached_rows
 
     rows = solve(replace(one, budget=10**6, prizes=np.ones(len(one))), "density").rows
     wanted = [not feasible(replace(one, budget=10**6), rows[rows != row]) for row in rows]
-    assert holding(one, rows).tolist() == wanted
+    assert attached_rows(one, rows).tolist() == wanted
 
 
 @pytest.mark.parametrize("method", ["tree", "local"])
 def test_a_start_that_is_too_dear_or_an_island_is_refused(method):
-    from clew.algorithms import budgeted
+    from clew.algorithms.budgeted import solve as budgeted
 
     one = problem(4, [(0, 1), (2, 3)], [1.0, 1.0, 9.0, 9.0], [2, 2, 2, 2], [0], 3)
     for rows in ([0, 1], [2], [1]):

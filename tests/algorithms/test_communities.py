@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.communities import METHODS, Communities, communities, followed, modularity
-from clew.graph import Edges, Graph, Written, extended
+from clew.algorithms.community_detection.modularity import METHODS, CommunityDetection, detect_communities, followed, modularity
+from clew.graph import Edges, Generated, Graph, add_generated
 
 
 def links_of(n, pairs, weights=None):
@@ -51,7 +51,7 @@ def some_links(draw):
 @pytest.mark.parametrize("method", METHODS)
 @given(some_links(), st.sampled_from([0.3, 1.0, 2.5]), st.sampled_from([None, 0, 7]))
 def test_a_hierarchy_of_connected_communities(method, links, resolution, seed):
-    found = communities(links, resolution, method, 3, seed)
+    found = detect_communities(links, resolution, method, 3, seed)
     whole, isolated = network(links), np.diff(links.starts) == 0
     for level, worth in zip(found.levels, found.modularity, strict=True):
         assert level.dtype == np.int32
@@ -64,7 +64,7 @@ def test_a_hierarchy_of_connected_communities(method, links, resolution, seed):
         assert high >= low - 1e-9
         assert coarse.max() < fine.max()
         assert all(len(set(coarse[fine == one].tolist())) == 1 for one in range(int(fine.max()) + 1))
-    again = communities(links, resolution, method, 3, seed)
+    again = detect_communities(links, resolution, method, 3, seed)
     assert [level.tolist() for level in again.levels] == [level.tolist() for level in found.levels]
     assert [one.tolist() for one in found.members()] == [sorted(one) for one in sets(found.levels[0])]
 
@@ -104,7 +104,7 @@ def test_nearly_the_best_of_all_partitions():
         matrix = matrix / matrix.sum() - np.outer(matrix.sum(0), matrix.sum(0)) / matrix.sum() ** 2
         best = float((same @ matrix.reshape(-1)).max())
         for method, kept in ratios.items():
-            found = communities(links, method=method).modularity[0]
+            found = detect_communities(links, method=method).modularity[0]
             assert found <= best + 1e-6
             if best > 1e-6:
                 kept.append(found / best)
@@ -119,15 +119,15 @@ def test_cliques_in_a_ring_are_found_and_their_pairs_at_a_low_resolution():
     pairs += [(c * size, (c + 1) % cliques * size + 1) for c in range(cliques)]
     links = links_of(cliques * size, pairs)
     for method in METHODS:
-        assert communities(links, 1.0, method).levels[0].tolist() == np.repeat(np.arange(cliques), size).tolist()
-        assert communities(links, 0.1, method).levels[0].max() + 1 < cliques
+        assert detect_communities(links, 1.0, method).levels[0].tolist() == np.repeat(np.arange(cliques), size).tolist()
+        assert detect_communities(links, 0.1, method).levels[0].max() + 1 < cliques
 
 
 def test_beside_louvain_of_networkx_and_more_communities_at_a_higher_resolution():
     gains, numbers = [], []
     for seed in range(4):
         links = random_links(300, 6, seed)
-        found = [communities(links, resolution) for resolution in (0.5, 1.0, 2.0, 4.0)]
+        found = [detect_communities(links, resolution) for resolution in (0.5, 1.0, 2.0, 4.0)]
         numbers.append([int(one.levels[0].max()) + 1 for one in found])
         other = nx.community.louvain_communities(network(links), seed=seed)
         gains.append(found[1].modularity[0] - nx.community.modularity(network(links), other))
@@ -137,11 +137,11 @@ def test_beside_louvain_of_networkx_and_more_communities_at_a_higher_resolution(
 
 def test_weights_count_and_a_seed_changes_only_the_order():
     heavy = links_of(4, [(0, 1), (2, 3), (1, 2), (0, 3)], [1, 1, 0.1, 0.1])
-    assert communities(heavy).levels[0].tolist() == [0, 0, 1, 1]
+    assert detect_communities(heavy).levels[0].tolist() == [0, 0, 1, 1]
     other = links_of(4, [(0, 1), (2, 3), (1, 2), (0, 3)], [0.1, 0.1, 1, 1])
-    assert communities(other).levels[0].tolist() == [0, 1, 1, 0]
+    assert detect_communities(other).levels[0].tolist() == [0, 1, 1, 0]
     links = random_links(300, 6, 1)
-    worths = {communities(links, seed=seed).modularity[0] for seed in range(5)}
+    worths = {detect_communities(links, seed=seed).modularity[0] for seed in range(5)}
     assert len(worths) > 1
     assert max(worths) - min(worths) < 0.02
 
@@ -151,10 +151,10 @@ def test_the_part_follows_chosen_kinds_in_both_directions_and_leaves_made_texts_
         list("abcdef"),
         edges=Edges.join([Edges.of("tie", [0, 2, 1, 4], [1, 1, 2, 5]), Edges.of("loose", [3, 2], [4, 3])]),
     )
-    assert graph.part(Communities(("tie",))).levels[0].tolist() == [0, 0, 0, 1, 2, 2]
-    assert graph.part(Communities()).levels[0].max() == 1
-    written = Written(("r",), ("report",), ("all",), [[0, 5]], edges=Edges.of("tie", [6, 6, 6], [0, 3, 5]))
-    longer = extended(graph, written).part(Communities(("tie",)))
+    assert graph.part(CommunityDetection(("tie",))).levels[0].tolist() == [0, 0, 0, 1, 2, 2]
+    assert graph.part(CommunityDetection()).levels[0].max() == 1
+    written = Generated(("r",), ("report",), ("all",), [[0, 5]], edges=Edges.of("tie", [6, 6, 6], [0, 3, 5]))
+    longer = add_generated(graph, written).part(CommunityDetection(("tie",)))
     assert longer.levels[0].tolist() == [0, 0, 0, 1, 2, 2, 3]
 
 
@@ -172,17 +172,17 @@ def test_new_nodes_follow_their_neighbours():
 )
 def test_wrong_parameters_are_said(wrong, message):
     with pytest.raises(ValueError, match=message):
-        Communities(**wrong)
+        CommunityDetection(**wrong)
 
 
 def test_directed_links_are_refused():
     graph = Graph.of(list("abc"), edges=Edges.of("tie", [0, 1], [1, 2], [1, 1]))
     with pytest.raises(ValueError, match="undirected"):
-        communities(graph.links(directed=True))
+        detect_communities(graph.links(directed=True))
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_no_links(n):
-    found = Graph.of([str(i) for i in range(n)]).part(Communities())
+    found = Graph.of([str(i) for i in range(n)]).part(CommunityDetection())
     assert found.levels[0].tolist() == list(range(n))
     assert found.modularity == (0.0,)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.community import peel, search, truss_of
-from clew.algorithms.truss import trussness
+from clew.algorithms.community_search.q_peel import peel, search_communities, truss_of
+from clew.algorithms.community_search.truss import trussness
 from clew.graph import Links, Ragged
 
 
@@ -231,7 +231,7 @@ def test_nothing_is_found_where_there_is_no_truss():
 def test_a_search_says_how_closely_what_it_found_hangs_together(graph, drawn, most, nearest):
     worth, links = worths(graph, *drawn), links_of(graph)
     rows = np.flatnonzero(np.random.default_rng(drawn[0]).random(len(links)) < 0.8).astype(np.int32)
-    found = search(links, rows, worth, most=most, pieces=3, nearest=nearest)
+    found = search_communities(links, rows, worth, most=most, pieces=3, nearest=nearest)
     inside = graph.subgraph(rows.tolist())
     assert len({c.rows.tobytes() for c in found.communities}) == len(found.communities)
     for community in found.communities:

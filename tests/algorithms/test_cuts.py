@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.budgeted import Problem, Solution, feasible, solve
-from clew.algorithms.cuts import prove
-from clew.algorithms.enumeration import enumerated
-from clew.algorithms.programme import Programme
-from clew.algorithms.reduction import reduced
+from clew.algorithms.budgeted.cuts import prove
+from clew.algorithms.budgeted.enumeration import enumerated
+from clew.algorithms.budgeted.linear_program import Programme
+from clew.algorithms.budgeted.reduction import reduced
+from clew.algorithms.budgeted.solve import Problem, Solution, feasible, solve
 
 NOTHING = Solution(np.zeros(0, np.int32), 0.0)
 
@@ -117,7 +117,7 @@ def check(one, found):
 
 def searching(allowed):
     """Prove with the search through what little is open, or by cuts and integer programmes alone."""
-    return nullcontext() if allowed else patch("clew.algorithms.cuts.enumerated", lambda *how: (None, False))
+    return nullcontext() if allowed else patch("clew.algorithms.budgeted.cuts.enumerated", lambda *how: (None, False))
 
 
 @settings(max_examples=100)
@@ -343,7 +343,7 @@ def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_i
 
 
 def test_a_choice_that_is_hardly_better_is_not_fixed_away():
-    from clew.algorithms.cuts import _base, _fix, _State
+    from clew.algorithms.budgeted.cuts import _base, _fix, _State
 
     one = problem(3, [(0, 1), (1, 2)], [1.001, 1.0, 0.9], [1, 1, 1], [0, 1, 2], 1)
     state = _State(one, Solution(np.array([1], np.int32), 1.0), 9, None, reduced(one))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.diverse import common, diverse
+from clew.algorithms.mmr.mmr import mean_cosine, select_mmr
 
 
 def by_definition(vectors, worth, share, most, costs, budget, before, floor=None):
@@ -44,7 +44,7 @@ def test_the_choice_is_the_definition(n, seed, share, most, budget, m, floor):
     vectors = rng.integers(-1, 3, (n + m, 3)).astype(np.float64)  # many alike, some without a vector
     vectors = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)).astype(np.float32)
     worth, costs = rng.integers(0, 5, n) / 4, rng.integers(1, 12, n)
-    found = diverse(vectors[m:], worth, share, most, costs=costs, budget=budget, before=vectors[:m], floor=floor)
+    found = select_mmr(vectors[m:], worth, share, most, costs=costs, budget=budget, before=vectors[:m], floor=floor)
     chosen, passed = by_definition(vectors[m:], worth, share, most, costs.tolist(), budget, vectors[:m], floor)
     assert found.chosen.tolist() == chosen
     assert found.passed.tolist() == passed
@@ -53,27 +53,27 @@ def test_the_choice_is_the_definition(n, seed, share, most, budget, m, floor):
 def test_worth_alone_is_the_ranking_and_a_copy_waits_as_soon_as_difference_counts():
     vectors = np.float32([[1, 0], [1, 0], [0, 1]])
     worth = np.array([1.0, 0.99, 0.5])
-    assert diverse(vectors, worth, 1.0).chosen.tolist() == [0, 1, 2]
-    assert diverse(vectors, worth, 0.6).chosen.tolist() == [0, 2, 1]
-    assert diverse(vectors, worth, 0.0).chosen.tolist()[0] == 0
+    assert select_mmr(vectors, worth, 1.0).chosen.tolist() == [0, 1, 2]
+    assert select_mmr(vectors, worth, 0.6).chosen.tolist() == [0, 2, 1]
+    assert select_mmr(vectors, worth, 0.0).chosen.tolist()[0] == 0
     with pytest.raises(ValueError, match="from 0, difference alone"):
-        diverse(vectors, worth, 1.5)
+        select_mmr(vectors, worth, 1.5)
     with pytest.raises(ValueError, match="below 1"):
-        diverse(vectors, worth, 0.5, floor=1.0)
+        select_mmr(vectors, worth, 0.5, floor=1.0)
 
 
 def test_above_a_floor_a_copy_waits_and_what_is_only_of_the_same_topic_does_not():
     topic = np.float32([[1, 0, 0], [0.8, 0.6, 0], [1, 0, 0], [0, 0, 1]])
     worth = np.array([1.0, 0.9, 0.8, 0.5])
-    assert diverse(topic, worth, 0.5).chosen.tolist() == [0, 3, 1, 2]
-    assert diverse(topic, worth, 0.5, floor=0.8).chosen.tolist() == [0, 1, 3, 2]
+    assert select_mmr(topic, worth, 0.5).chosen.tolist() == [0, 3, 1, 2]
+    assert select_mmr(topic, worth, 0.5, floor=0.8).chosen.tolist() == [0, 1, 3, 2]
 
 
 @given(st.integers(0, 9), st.integers(0, 99))
 def test_what_any_two_have_in_common_is_their_mean_product(n, seed):
     vectors = np.random.default_rng(seed).normal(size=(n, 3)).astype(np.float32)
     products = [float(vectors[i].astype(float) @ vectors[j].astype(float)) for i in range(n) for j in range(n) if i != j]
-    assert common(vectors) == pytest.approx(np.mean(products) if products else 0.0, abs=1e-5)
+    assert mean_cosine(vectors) == pytest.approx(np.mean(products) if products else 0.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
@@ -85,4 +85,4 @@ def test_langchain_picks_the_same(share):
     question = vectors[:8].sum(axis=0)
     question /= np.linalg.norm(question)
     worth = vectors @ question
-    assert diverse(vectors.astype(np.float32), worth, share, 40).chosen.tolist() == theirs(question, vectors, share, 40)
+    assert select_mmr(vectors.astype(np.float32), worth, share, 40).chosen.tolist() == theirs(question, vectors, share, 40)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.expansion import RULES, expand
-from clew.algorithms.steiner import source_of, steiner_forest
-from clew.algorithms.uniform_jumps import pagerank_with_jumps
+from clew.algorithms.pagerank.uniform_jumps import pagerank_with_jumps
+from clew.algorithms.steiner.expansion import RULES, expand
+from clew.algorithms.steiner.forest import slot_sources, steiner_forest
 from clew.graph import Edges, Graph
 
 FALLING = ("mean", "mean_edge", "ratio")
@@ -38,7 +38,7 @@ def cases(draw):
 
 
 def ends_of(links, slots):
-    return [(int(source_of(links, slot)), int(links.targets[slot])) for slot in slots]
+    return [(int(slot_sources(links, slot)), int(links.targets[slot])) for slot in slots]
 
 
 def grown(case, rule, most=20):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.hnsw import HNSW, Neighbours, recall, tuned
+from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex, recall, tuned
 from clew.graph import Graph
 
 pytest.importorskip("faiss", reason="the approximate index is an extra")
@@ -21,7 +21,7 @@ def unit_rows(n, width, seed=0):
 
 
 def index_of(vectors, how=HNSW(), rows=None):  # noqa: B008 - frozen
-    made = Neighbours(how, vectors.shape[1])
+    made = HNSWIndex(how, vectors.shape[1])
     made.add(vectors, np.arange(len(vectors)) if rows is None else rows)
     return made
 
@@ -78,7 +78,7 @@ def test_no_node_has_more_links_than_it_may_and_the_lowest_layer_holds_all():
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 39)), max_size=60), st.integers(1, 12))
 def test_rows_come_and_go_and_only_those_there_are_found(changes, k):
-    vectors, index, there = unit_rows(40, 6), Neighbours(HNSW(8, 40), 6), set()
+    vectors, index, there = unit_rows(40, 6), HNSWIndex(HNSW(8, 40), 6), set()
     for adding, row in changes:
         if adding and row not in there:
             index.add(vectors[[row]], [row])
@@ -123,7 +123,7 @@ def test_bad_input_is_named(monkeypatch):
         HNSW(1)
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ImportError, match=r"pip install 'clew\[ann\]'"):
-        Neighbours(HNSW(), 3)
+        HNSWIndex(HNSW(), 3)
 
 
 def test_several_threads_make_an_index_that_finds_nearly_the_same(large):

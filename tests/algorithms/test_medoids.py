@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.medoids import classical_scaling, k_medoids
+from clew.algorithms.clustering import classical_scaling, k_medoids
 
 
 def distances_of(points):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms import nearest
-from clew.algorithms.nearest import nearest_pairs
+from clew.algorithms.nearest import exact as nearest
+from clew.algorithms.nearest.exact import nearest_pairs
 
 
 def unit(vectors):

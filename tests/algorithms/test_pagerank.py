@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from clew.algorithms.pagerank import pagerank, pageranks, walk
+from clew.algorithms.pagerank.full import build_walk, pagerank, pageranks
 
 
 def random_weights(n, share, seed):
@@ -28,7 +28,7 @@ def dense_solve(weights, reset, damping):
 
 
 def walk_on(weights):
-    return walk(csr_array(weights), weights.sum(axis=1))
+    return build_walk(csr_array(weights), weights.sum(axis=1))
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.5, 0.85, 0.99])
@@ -94,7 +94,7 @@ def test_on_a_directed_graph_it_is_the_solution_too_and_dead_ends_start_again(da
     reset = rng.random(n) * (rng.random(n) < 0.3)
     reset[rng.integers(n)] = 1.0
 
-    found = pagerank(walk(csr_array(weights), weights.sum(axis=1), directed=True), reset, damping, tolerance=1e-9)
+    found = pagerank(build_walk(csr_array(weights), weights.sum(axis=1), directed=True), reset, damping, tolerance=1e-9)
 
     assert found.sum() == pytest.approx(1, abs=1e-12)
     assert np.abs(found - dense_solve(weights, reset, damping)).sum() <= 1e-9
@@ -106,7 +106,7 @@ def test_many_questions_at_once_are_answered_as_each_by_itself(directed, n, k, s
     weights, rng = random_weights(n, 0.2, seed), np.random.default_rng(seed)
     resets = rng.random((k, n)) * (rng.random((k, n)) < 0.2)
     resets[np.arange(k), rng.integers(n, size=k)] = 1
-    over = walk(csr_array(weights), weights.sum(axis=1), directed=directed)
+    over = build_walk(csr_array(weights), weights.sum(axis=1), directed=directed)
 
     found = pageranks(over, resets, damping, 1e-9)
 
@@ -127,14 +127,14 @@ def test_equal_places_have_equal_scores_though_the_products_are_rounded():
     """A ring of rings: every row but those near the seed has a twin on the other side."""
     n = 2001
     weights = csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), np.r_[np.roll(np.arange(n), 1), np.roll(np.arange(n), -1)])), (n, n))
-    found = pagerank(walk(weights, np.full(n, 2.0)), np.eye(n)[0], 0.85)
+    found = pagerank(build_walk(weights, np.full(n, 2.0)), np.eye(n)[0], 0.85)
     assert found[1:] == pytest.approx(found[1:][::-1], abs=1e-14)
 
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_nearer_to_one_the_more_the_walk_starts_again_the_more_stays_at_the_seeds(directed):
     weights = random_weights(50, 0.1, 5)
-    over, reset = walk(csr_array(weights), weights.sum(axis=1), directed=directed), np.eye(50)[7]
+    over, reset = build_walk(csr_array(weights), weights.sum(axis=1), directed=directed), np.eye(50)[7]
     at_seed = [pagerank(over, reset, damping)[7] for damping in (0.9, 0.85, 0.5, 0.1, 0.0)]
     assert at_seed == sorted(at_seed)
     assert at_seed[-1] == 1

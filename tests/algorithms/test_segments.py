@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.segments import cohesion, segments
+from clew.algorithms.segmentation import cohesion, segments
 
 COSTS = st.integers(-5, 5).map(lambda n: n / 4)
 

@@ -12,7 +12,7 @@ import rustworkx as rx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.steiner import Lazy, source_of, steiner_forest
+from clew.algorithms.steiner.forest import LazyLengths, slot_sources, steiner_forest
 from clew.graph import Links, Ragged
 
 METHODS = ("mehlhorn", "kou", "takahashi", "exact")
@@ -45,7 +45,7 @@ def random_edges(kind, n, seed):
 
 
 def edges_of(links, forest):
-    return list(zip(source_of(links, forest.slots).tolist(), links.targets[forest.slots].tolist(), strict=True))
+    return list(zip(slot_sources(links, forest.slots).tolist(), links.targets[forest.slots].tolist(), strict=True))
 
 
 def tree_of(links, lengths, forest):
@@ -127,8 +127,8 @@ def test_the_search_that_stops_early_finds_the_forest_of_the_whole_search():
 
 
 def test_the_search_that_stops_early_settles_and_queues_a_small_part_of_a_large_graph():
-    from clew.algorithms.kernels import steiner
-    from clew.algorithms.steiner import _costs, _plain
+    from clew.algorithms.steiner.forest import _costs, _plain
+    from clew.algorithms.steiner.kernels import trees as steiner
 
     n, edges = random_edges("grid", 40_000, 0)
     links, lengths = linked(n, edges)
@@ -258,7 +258,7 @@ def lazy_case(seed, n=60, d=24):
     vectors[7] = 0
     of_edge = [rng.integers(0, 80, rng.integers(0, 4)).tolist() for _ in edges]
     of_edge[0] = [7]
-    return links, Lazy(Ragged.of([of_edge[row] for row in links.edges.values.tolist()]), vectors, rng.standard_normal(d), 0.45)
+    return links, LazyLengths(Ragged.of([of_edge[row] for row in links.edges.values.tolist()]), vectors, rng.standard_normal(d), 0.45)
 
 
 def test_lengths_measured_on_the_way_are_the_definition_and_give_the_same_forest():
@@ -300,18 +300,18 @@ def test_a_slot_without_facts_is_as_long_as_its_ends_are_unlike_the_question_whe
 
 def test_a_fact_that_says_what_the_question_says_is_near_but_not_nothing():
     vectors = np.array([[2.0, 0.0], [-1.0, 0.0]], np.float32)
-    lazy = Lazy(Ragged.of([[0], [0], [1], [1]]), vectors, [1.0, 0.0])
+    lazy = LazyLengths(Ragged.of([[0], [0], [1], [1]]), vectors, [1.0, 0.0])
     assert lazy.all(linked(3, {(0, 1): 1.0, (1, 2): 1.0})[0]).tolist() == [1e-6, 1e-6, 1.0, 1.0]
 
 
 def test_facts_that_no_search_meets_are_not_measured():
-    from clew.algorithms.kernels import steiner
-    from clew.algorithms.steiner import _costs, _plain
+    from clew.algorithms.steiner.forest import _costs, _plain
+    from clew.algorithms.steiner.kernels import trees as steiner
 
     n, edges = random_edges("grid", 2500, 0)
     links, _ = linked(n, edges)
     vectors = np.random.default_rng(0).standard_normal((len(edges), 8)).astype(np.float32)
-    costs = _costs(Lazy(links.edges, vectors, vectors[0]), np.inf)
+    costs = _costs(LazyLengths(links.edges, vectors, vectors[0]), np.inf)
     labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)
     steiner.mehlhorn(_plain(links.starts, np.int64), _plain(links.targets, np.int32), costs, np.array([1225, 1226]), np.inf, False, *labels)
     assert 0 < np.count_nonzero(costs[7]) < len(edges) / 10
@@ -342,8 +342,8 @@ def test_exact_says_what_is_too_much_for_it():
         ({"most_path": np.nan}, ValueError, "must be positive; got inf and nan"),
         ({"most_path": 2.0, "method": "takahashi"}, ValueError, "'takahashi' came with 2.0"),
         ({"most_path": 2.0, "method": "exact"}, ValueError, "'exact' came with 2.0"),
-        ({"lengths": Lazy(Ragged.of([[0]] * 4), np.zeros((0, 2), np.float32), np.ones(2))}, ValueError, "has no vector"),
-        ({"lengths": Lazy(Ragged.empty(3), np.zeros((0, 2), np.float32), np.ones(2))}, ValueError, "4 slots; got 3"),
+        ({"lengths": LazyLengths(Ragged.of([[0]] * 4), np.zeros((0, 2), np.float32), np.ones(2))}, ValueError, "has no vector"),
+        ({"lengths": LazyLengths(Ragged.empty(3), np.zeros((0, 2), np.float32), np.ones(2))}, ValueError, "4 slots; got 3"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(change, error, said):
@@ -355,4 +355,4 @@ def test_what_cannot_be_meant_is_refused(change, error, said):
 @pytest.mark.parametrize(("question", "neutral"), [([1.0], 0.5), ([1.0, np.nan], 0.5), ([1.0, 0.0], 0.0), ([1.0, 0.0], np.nan)])
 def test_a_question_that_cannot_be_measured_is_refused(question, neutral):
     with pytest.raises(ValueError):
-        Lazy(Ragged.empty(4), np.zeros((2, 2), np.float32), question, neutral)
+        LazyLengths(Ragged.empty(4), np.zeros((2, 2), np.float32), question, neutral)

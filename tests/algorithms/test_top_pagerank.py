@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from clew.algorithms.pagerank import pagerank, walk
-from clew.algorithms.rank import best
-from clew.algorithms.top_pagerank import top_pagerank
+from clew.algorithms.pagerank.full import build_walk, pagerank
+from clew.algorithms.pagerank.top import top_pagerank
+from clew.algorithms.ranking import top_k
 
 
 def random_graph(n, links, seed, directed=False, weights=(1.0,)):
@@ -24,7 +24,7 @@ def random_graph(n, links, seed, directed=False, weights=(1.0,)):
 
 
 def walk_on(matrix, directed=False):
-    return walk(matrix, np.asarray(matrix.sum(axis=1), np.float64).ravel(), directed=directed)
+    return build_walk(matrix, np.asarray(matrix.sum(axis=1), np.float64).ravel(), directed=directed)
 
 
 def star_of_stars():
@@ -52,7 +52,7 @@ def test_the_set_is_that_of_the_full_solve_however_it_was_proven(budget, directe
     top = top_pagerank(over, reset, k, damping, budget=budget)
 
     x = pagerank(over, reset, damping)
-    assert set(top.rows.tolist()) == set(best(x, k).tolist())
+    assert set(top.rows.tolist()) == set(top_k(x, k).tolist())
     assert len(set(top.rows.tolist())) == min(k, n)
     assert (np.abs(x[top.rows] - top.scores) <= top.error + 1e-9).all()
     assert not over.scratch or not any(over.scratch[0][i].any() for i in (0, 1, 3)), "left as it was found"
@@ -79,7 +79,7 @@ def test_no_work_is_no_proof_and_what_is_left_is_solved_for():
 
 @given(st.integers(2, 30), st.integers(0, 90), st.integers(0, 10**6), st.booleans(), st.integers(0, 200))
 def test_the_estimate_and_the_pagerank_of_what_is_left_make_the_whole(n, links, seed, directed, most):
-    from clew.algorithms.kernels.pushes import pushed
+    from clew.algorithms.pagerank.kernels.push import pushed
 
     matrix, damping = random_graph(n, links, seed, directed), 0.5
     over = walk_on(matrix, directed)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")  # POT loads every backend that is installed, torch for many seconds
 ot = pytest.importorskip("ot")
 
-from clew.algorithms import transport  # noqa: E402
-from clew.algorithms.transport import accepted, bound, conditional_gradient, distance  # noqa: E402
+from clew.algorithms.transport import fused_gromov_wasserstein as transport  # noqa: E402
+from clew.algorithms.transport.fused_gromov_wasserstein import accepted, bound, conditional_gradient, distance  # noqa: E402
 
 
 def metric(rng, n):
@@ -106,7 +106,7 @@ def test_a_verdict_is_what_the_values_say(graphs, weight, share):
         assert verdict.by == "solver"
         assert verdict.value > most
     if share >= 1:
-        assert verdict == transport.Verdict(True, "bound", bound(*graphs, weight))
+        assert verdict == transport.TransportVerdict(True, "bound", bound(*graphs, weight))
 
 
 def test_all_three_means_decide_something():
@@ -126,7 +126,7 @@ def test_nothing_is_the_distance_to_oneself_also_in_another_order(graphs, weight
     n = len(one)
     own = np.maximum(content + content.T - content.diagonal()[:, None], 0)
     np.fill_diagonal(own, 0)
-    assert accepted(own, one, one, 0.0, weight) == transport.Verdict(True, "bound", 0.0)
+    assert accepted(own, one, one, 0.0, weight) == transport.TransportVerdict(True, "bound", 0.0)
     order = list(range(n))
     random.shuffle(order)
     moved = np.eye(n)[order].T / n  # slot i of the one is slot order.index(i) of the other

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels import truss
-from clew.algorithms.truss import trussness
+from clew.algorithms.community_search.kernels import truss
+from clew.algorithms.community_search.truss import trussness
 from clew.graph import Links, Ragged
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from clew.algorithms.uniform_jumps import jumping, pagerank_over, pagerank_with_jumps
+from clew.algorithms.pagerank.uniform_jumps import jumping, pagerank_over, pagerank_with_jumps
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.5, 0.9])

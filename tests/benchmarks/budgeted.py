@@ -15,7 +15,7 @@ from itertools import product
 
 import numpy as np
 
-from clew.algorithms.budgeted import Problem, Solution, feasible, solve, tree
+from clew.algorithms.budgeted.solve import Problem, Solution, feasible, solve, tree
 
 METHODS = ("greedy", "density", "local", "lagrange", "tree", "best")
 

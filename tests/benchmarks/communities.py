@@ -24,7 +24,7 @@ os.environ.update(OMP_NUM_THREADS="1", NUMBA_NUM_THREADS="1", RAYON_NUM_THREADS=
 import numpy as np
 from scipy.sparse import csr_array
 
-from clew.algorithms.communities import found, modularity
+from clew.algorithms.community_detection.modularity import found, modularity
 from clew.graph import Links, Ragged
 from tests.benchmarks.graphs import knowledge_graph
 

@@ -30,16 +30,17 @@ import numpy as np
 
 import clew
 from clew import recipes
-from clew.algorithms.community import within
-from clew.algorithms.layers import ChunkLayer, KnowledgeLayer, Layer, Mentioned, SimilarityLayer
-from clew.algorithms.rank import best
-from clew.graph import Graph, Links, Query, Seeds, Subgraph, frozen
-from clew.index import Index
+from clew.algorithms.community_search.q_peel import induced_links
+from clew.algorithms.ranking import top_k
+from clew.graph import Graph, Links, freeze
+from clew.index.index import Index
 from clew.measure import Benchmark, compare, quality
 from clew.measure.metrics import by_score, recall
-from clew.methods.da_rag import DaRag
+from clew.methods.da_rag.layers import ChunkLayer, KnowledgeLayer, Layer, MentionedEntitiesPart, SimilarityLayer
+from clew.methods.da_rag.method import DaRag
+from clew.methods.da_rag.selection import ALIKE, CHUNKS, FACTS, Candidate
 from clew.read import Splitter
-from clew.select.communities import ALIKE, CHUNKS, FACTS, Candidate
+from clew.types import Query, Seeds, Subgraph
 from tests.benchmarks.steiner import wanted
 
 PARTS = ("quality", "layers", "levels", "sweep", "ablations", "splitting", "time")
@@ -59,7 +60,7 @@ def layers_of(graph: Graph) -> dict[str, Layer]:
 
 
 def questions_of(benchmark: Benchmark, index: Index) -> list[Query]:
-    return [Query(question.text, np.float32(index.embedder.question(question.text))) for question in benchmark.questions]
+    return [Query(question.text, np.float32(index.embedder.embed_question(question.text))) for question in benchmark.questions]
 
 
 def taken(found: list[Candidate], layer: str) -> np.ndarray:
@@ -91,12 +92,12 @@ def rivals(graph: Graph, rows: np.ndarray, links: Links, query: Query, static: l
     """Other orders of some nodes, from the first to be taken to the last."""
     like = np.full(len(graph), -1.0)
     like[rows] = graph.vectors[rows] @ query.vector
-    ranked = rows[best(like[rows], 500)].tolist()
+    ranked = rows[top_k(like[rows], 500)].tolist()
     yield "dense", ranked
     hipporag: Any = recipes.get("hipporag")
     seeds = graph.part(_On(hipporag.seed))(query)
     walk = graph.part(_On(hipporag.spreads[0]))(query, seeds, seeds.weights)
-    yield "hipporag", rows[best(walk[rows], 500)].tolist()
+    yield "hipporag", rows[top_k(walk[rows], 500)].tolist()
     yield "breadth first", breadth_first(links, ranked[0], like)
     nearest = max(static, key=lambda nodes: like[nodes].mean(), default=rows)
     yield "louvain", nearest[np.argsort(-like[nearest], kind="stable")].tolist()
@@ -106,14 +107,16 @@ def given_to(stage: Any, graph: Graph, level: str, query: Query, found: list[Can
     """The nodes that the search of a layer was given."""
     if level == CHUNKS:
         rows = layers_of(graph)[level].rows
-        return np.sort(rows[best(graph.vectors[rows] @ query.vector, stage.near)])
+        return np.sort(rows[top_k(graph.vectors[rows] @ query.vector, stage.near)])
     inside = [one.community.rows for one in found if one.layer == CHUNKS]
-    return np.unique(graph.part(Mentioned()).take(np.unique(np.concatenate(inside))).values) if inside else np.zeros(0, np.int32)
+    return (
+        np.unique(graph.part(MentionedEntitiesPart()).take(np.unique(np.concatenate(inside))).values) if inside else np.zeros(0, np.int32)
+    )
 
 
 def among(links: Links, rows: np.ndarray) -> Links:
     """The links among some rows, numbered as before."""
-    inner, _ = within(links, rows)
+    inner, _ = induced_links(links, rows)
     lengths = np.zeros(len(links), np.int64)
     lengths[rows] = np.diff(inner.starts)
     return Links(np.concatenate([[0], np.cumsum(lengths)]), rows[inner.targets], inner.weights, inner.edges)
@@ -131,12 +134,12 @@ class _On:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _On) and other.stage == self.stage
 
-    def of(self, graph: Graph) -> Any:
+    def compute(self, graph: Graph) -> Any:
         return self.stage.on(graph)
 
 
 class _Louvain(_On):
-    def of(self, graph: Graph) -> Any:
+    def compute(self, graph: Graph) -> Any:
         layer = layers_of(graph)[self.stage]
         return louvain(layer.rows, layer.links)
 
@@ -153,7 +156,7 @@ def first_in(graph: Graph, order: list[int], tokens: int) -> list[int]:
 
 def qualities(benchmark: Benchmark, index: Index, own_name: str, levels: tuple[str, ...]) -> Iterator[str]:
     graph, queries = index.graph, questions_of(benchmark, index)
-    everything = Subgraph(frozen(np.arange(len(graph)), np.int32))
+    everything = Subgraph(freeze(np.arange(len(graph)), np.int32))
     dense: Callable[[Query], Seeds] = recipes.get("dense").seed.on(graph)  # type: ignore[attr-defined]
     columns = (
         "| layer | equal | method | nodes | tokens | QRScore | density | diameter | similarity | denser and nearer | of the same nodes |"
@@ -206,7 +209,7 @@ def qualities(benchmark: Benchmark, index: Index, own_name: str, levels: tuple[s
 
 
 class _Finder(_On):
-    def of(self, graph: Graph) -> Any:
+    def compute(self, graph: Graph) -> Any:
         return self.stage.finder(graph)
 
 

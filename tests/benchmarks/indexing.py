@@ -39,8 +39,8 @@ def given(texts: list[str]) -> Any:
 def measured(folder: Path, kept: Path, embedder: str, tokens: int) -> dict[str, Any]:
     """Index and save; what every step took."""
     import clew
-    from clew import making
-    from clew.index import LINKS
+    from clew.index import build as making
+    from clew.index.index import LINKS
 
     steps: dict[str, float] = {}
 
@@ -56,9 +56,9 @@ def measured(folder: Path, kept: Path, embedder: str, tokens: int) -> dict[str, 
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, processor = time.perf_counter(), time.process_time()
-    making.read, making.with_vectors = timed("split", making.read), timed("embed", making.with_vectors)
+    making.read_nodes, making.attach_vectors = timed("split", making.read_nodes), timed("embed", making.attach_vectors)
     begun = time.process_time()
-    documents = clew.read.documents_of(folder).documents
+    documents = clew.read.load_documents(folder).documents
     steps["open"] = time.process_time() - begun
     index = clew.Index.from_documents(
         documents, splitter=clew.Splitter(tokens), embedder=given if embedder == "given" else None, links=LINKS
@@ -94,7 +94,7 @@ def chosen(folder: Path, most: list[int], tokens: int) -> list[list[Path]]:
         for part, number in zip(parts, most, strict=True):
             if held < number:
                 part.append(file)
-        for document in clew.read.documents_of(file).documents:
+        for document in clew.read.load_documents(file).documents:
             held += sum(piece.kind == "passage" for piece in splitter(document))
     return parts
 

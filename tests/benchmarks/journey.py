@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from clew import Pipeline, pipeline, recipes, seed
-from clew.graph import Edges, Graph, Query
+from clew.graph import Edges, Graph
+from clew.types import Query
 from tests.benchmarks.graphs import knowledge_graph
 
 WIDTH, TOKENS = 384, 100
@@ -77,9 +78,9 @@ def methods(approximate: bool, threads: int) -> dict[str, Pipeline]:
     journey = recipes.JOURNEY
     found = {"journey": journey}
     if approximate:
-        from clew.algorithms.hnsw import HNSW
+        from clew.algorithms.nearest.hnsw import HNSW
 
-        assert isinstance(journey.seed, seed.Best)
+        assert isinstance(journey.seed, seed.TopSeeds)
         found["journey, approximate index"] = replace(journey, seed=replace(journey.seed, of=seed.Dense(index=HNSW(threads=threads))))
     return found
 

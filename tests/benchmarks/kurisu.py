@@ -25,7 +25,8 @@ import numpy as np
 
 import clew
 from clew import Pipeline, order, recipes, seed, select
-from clew.graph import Floats, Graph, Query, Seeds, Subgraph, frozen
+from clew.graph import Floats, Graph, freeze
+from clew.types import Query, Seeds, Subgraph
 
 NAMES = """
 abc argparse array asyncio.queues asyncio.streams bisect calendar cmd codecs collections colorsys concurrent.futures configparser
@@ -135,7 +136,7 @@ class ParentDocument:
                         passed += 1
                 if passed > 100:
                     break
-            return Subgraph(frozen(chosen, np.int32))
+            return Subgraph(freeze(chosen, np.int32))
 
         return select
 
@@ -169,7 +170,7 @@ def measured(index: clew.Index, asked: list[tuple[str, str, str]], methods: dict
         size = sum(len(graph.texts[row]) for row in passages)
         if not size:
             continue
-        vector = index.embedder.question(question)
+        vector = index.embedder.embed_question(question)
         for name, method in methods.items():
             for budget in budgets:
                 begun = time.perf_counter()

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.diverse import diverse
+from clew.algorithms.mmr.mmr import select_mmr
 
 CASES = ((100, 15, 0.5), (1_000, 20, 0.5), (1_000, 20, 0.7), (10_000, 100, 0.5), (10_000, 100, 0.7), (100_000, 20, 0.5), (100_000, 20, 0.7))
 WIDTH, BUNDLES = 384, 50
@@ -76,12 +76,12 @@ def main() -> None:
     except ImportError as error:
         raise SystemExit("this comparison needs langchain-core: pip install langchain-core") from error
     rivals: dict[str, Callable[..., list[int]]] = {
-        "clew": lambda v, q, share, k: diverse(v, v @ q, share, k).chosen.tolist(),
+        "clew": lambda v, q, share, k: select_mmr(v, v @ q, share, k).chosen.tolist(),
         "products": by_products,
         "LangChain": lambda v, q, share, k: maximal_marginal_relevance(q, v, share, k),
         "plain loop": by_loop,
     }
-    diverse(case(10)[0], np.ones(10), 0.5, 3)  # compiled before it is timed
+    select_mmr(case(10)[0], np.ones(10), 0.5, 3)  # compiled before it is timed
     print("| candidates | choose | share | | ms | times clew | the same |\n| ---: | ---: | ---: | --- | ---: | ---: | --- |")
     for n, k, share in CASES:
         vectors, question = case(n)

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clew import Names
-from clew.algorithms.words import words
 from clew.measure.files import lines_of, needed
 from clew.read import Passage
+from clew.text.words import words
 
 Said = dict[tuple[str, ...], str]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.hnsw import HNSW, Neighbours
+from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 
 K, M, EF_CONSTRUCTION = 10, 16, 200
 
@@ -53,7 +53,7 @@ def exact(rows: Any, threads: int) -> Callable[[Any, int], Any]:
 
 
 def clew(rows: Any, threads: int) -> Callable[[Any, int], Any]:
-    index = Neighbours(HNSW(M, EF_CONSTRUCTION, threads=threads), rows.shape[1])
+    index = HNSWIndex(HNSW(M, EF_CONSTRUCTION, threads=threads), rows.shape[1])
     index.add(rows, np.arange(len(rows)))
     return lambda question, ef: index.search(question, K, ef)[0]
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.best_first import TypedOver, best_first
-from clew.algorithms.breadth import breadth_first
+from clew.algorithms.traversal.best_first import TypedLinksPart, best_first
+from clew.algorithms.traversal.breadth_first import breadth_first
 from clew.graph import Edges, Graph
 from tests.benchmarks.graphs import knowledge_graph
 
@@ -132,7 +132,7 @@ def main() -> None:
 
 def measured(n: int, given: argparse.Namespace) -> None:
     graph = graph_of(n, given.width)
-    links, typed, vectors = graph.links(), graph.part(TypedOver()), graph.vectors
+    links, typed, vectors = graph.links(), graph.part(TypedLinksPart()), graph.vectors
     factors, free = typed.factors({}), {"beam": None, "threshold": 0.0, "max_depth": None, "max_nodes": TAKEN}
     question = vectors[0]
 

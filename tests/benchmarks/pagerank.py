@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from clew.algorithms.pagerank import Walk, pagerank, pageranks, walk
-from clew.algorithms.rank import best
-from clew.algorithms.top_pagerank import Top, top_pagerank
+from clew.algorithms.pagerank.full import Walk, build_walk, pagerank, pageranks
+from clew.algorithms.pagerank.top import TopPageRank, top_pagerank
+from clew.algorithms.ranking import top_k
 from tests.benchmarks.graphs import knowledge_graph
 
 ERROR, SEEDS = 1e-6, 10
@@ -125,9 +125,9 @@ def contestants(graph: Any, over: Walk) -> dict[str, Callable[[Any, float], Any]
 
 def measure(n: int, dampings: list[float], repeats: int, slow: int) -> None:
     graph = knowledge_graph(n)
-    walk(graph[:9, :9], strengths_of(graph[:9, :9]))  # compiled now
+    build_walk(graph[:9, :9], strengths_of(graph[:9, :9]))  # compiled now
     began = process_time()
-    over = walk(graph, strengths_of(graph))
+    over = build_walk(graph, strengths_of(graph))
     print(f"\n{n} nodes, {graph.nnz // 2} edges; the walk was made in {(process_time() - began) * 1e3:.0f} ms")
     print("| nodes | damping | | ms | times PRPACK's speed | largest L1 error, or how the set was proven | set is the full solve's |")
     print("|--:|--:|:--|--:|--:|:--|:--|")
@@ -135,14 +135,14 @@ def measure(n: int, dampings: list[float], repeats: int, slow: int) -> None:
     for damping in dampings:
         times: dict[str, list[float]] = {name: [] for name in found}
         errors: dict[str, list[float]] = {name: [] for name in found}
-        ways: dict[str, list[Top]] = {name: [] for name in found}
+        ways: dict[str, list[TopPageRank]] = {name: [] for name in found}
         same: dict[str, list[bool]] = {name: [] for name in found}
         rng = np.random.default_rng(0)
         for turn in range(repeats + 1):
             reset = np.zeros(n)
             reset[rng.choice(n, SEEDS, replace=False)] = 1
             exact = pagerank(over, reset, damping, 1e-13)
-            full = set(best(pagerank(over, reset, damping), 20).tolist())
+            full = set(top_k(pagerank(over, reset, damping), 20).tolist())
             for name, solve in found.items():
                 if turn > slow and not name.startswith("clew"):
                     continue
@@ -151,7 +151,7 @@ def measure(n: int, dampings: list[float], repeats: int, slow: int) -> None:
                 taken = process_time() - began
                 if turn:
                     times[name].append(taken)
-                if isinstance(answer, Top):
+                if isinstance(answer, TopPageRank):
                     ways[name].append(answer)
                     same[name].append(set(answer.rows.tolist()) == full)
                 else:
@@ -167,7 +167,7 @@ def measure(n: int, dampings: list[float], repeats: int, slow: int) -> None:
 
 def measure_many(n: int, together: int) -> None:
     graph = knowledge_graph(n)
-    over, rng = walk(graph, strengths_of(graph)), np.random.default_rng(0)
+    over, rng = build_walk(graph, strengths_of(graph)), np.random.default_rng(0)
     resets = np.zeros((together, n))
     for reset in resets:
         reset[rng.choice(n, SEEDS, replace=False)] = 1

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
 
-from clew.algorithms.steiner import Lazy, steiner_forest
+from clew.algorithms.steiner.forest import LazyLengths, steiner_forest
 from clew.graph import Links, Ragged
 
 
@@ -194,7 +194,7 @@ def measure_lazy(links: Links, k: int, repeats: int, width: int) -> Iterator[str
         question = rng.standard_normal(width).astype(np.float32)
         question /= np.linalg.norm(question)
         terminals = rng.choice(len(links), k, replace=False)
-        lazy = Lazy(links.edges, vectors, question)
+        lazy = LazyLengths(links.edges, vectors, question)
         searches: dict[str, Callable[[], Any]] = {
             "all, numpy": lambda: np.clip((1 - vectors @ question) / 2, 1e-6, 1).astype(np.float64)[links.edges.values],  # noqa: B023
             "all, compiled": lazy.all,
@@ -212,10 +212,10 @@ def measure_lazy(links: Links, k: int, repeats: int, width: int) -> Iterator[str
         yield f"| {len(links)} | {k} | {name} | {median * 1e3:.2f} | {median / ours:.1f} | {share:.3f} |"
 
 
-def share_measured(links: Links, lazy: Lazy, terminals: Any) -> float:
+def share_measured(links: Links, lazy: LazyLengths, terminals: Any) -> float:
     """The share of facts that one search measures."""
-    from clew.algorithms.kernels import steiner
-    from clew.algorithms.steiner import _costs, _plain
+    from clew.algorithms.steiner.forest import _costs, _plain
+    from clew.algorithms.steiner.kernels import trees as steiner
 
     n, costs = len(links), _costs(lazy, np.inf)
     labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)

@@ -23,7 +23,8 @@ os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
 
 import clew
 from clew import recipes
-from clew.algorithms import neighbourhood, transport
+from clew.algorithms.transport import fused_gromov_wasserstein as transport
+from clew.algorithms.transport import neighbourhood
 from tests.benchmarks.kurisu import MODULES, corpus
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.truss import trussness
+from clew.algorithms.community_search.truss import trussness
 from clew.graph import Links, Ragged
 from tests.benchmarks.steiner import cluster_graph, wanted
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 
 from clew import recipes
-from clew.algorithms.budgeted import Problem, solve
+from clew.algorithms.budgeted.solve import Problem, solve
 from clew.measure import Benchmark
 
 SHARE = 0.25  # of all tokens, the budget

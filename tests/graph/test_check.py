@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clew.graph import Edges, Facts, Graph, Labels, Ragged, frozen
+from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 
 
 def facts(subjects=(0,), objects=(1,), read_from=((0,),), vectors=((1.0, 0.0),), relations=("r",), texts=("a r b",)):
     return Facts(
         tuple(texts),
-        frozen(vectors, np.float32),
-        frozen(subjects, np.int32),
-        frozen(objects, np.int32),
+        freeze(vectors, np.float32),
+        freeze(subjects, np.int32),
+        freeze(objects, np.int32),
         Labels.of(relations),
         Ragged.of(read_from),
     )
@@ -43,7 +43,7 @@ BAD = {
     "references": ({"references": ((),)}, "references.*wanted 2, got 1"),
     "read_from rows": ({"read_from": Ragged.of([[5], []])}, "read_from must be rows from 0 to 1"),
     "read_from length": ({"read_from": Ragged.of([[]])}, "read_from.*wanted 2, got 1"),
-    "made": ({"made": [True]}, "made.*wanted 2, got 1"),
+    "generated": ({"generated": [True]}, "generated.*wanted 2, got 1"),
     "metadata": ({"metadata": ({},)}, "metadata.*wanted 2, got 1"),
     "originals": ({"originals": (None,) * 3}, "originals.*wanted 2, got 3"),
     "fact subject": ({"facts": facts(subjects=[7])}, "facts.subjects must be rows from 0 to 1"),

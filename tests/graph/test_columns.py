@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Labels, Ragged, frozen
+from clew.graph import Labels, Ragged, freeze
 
 WORDS = st.lists(st.sampled_from(["passage", "entity", "", "ß", "文"]), max_size=12)
 LISTS = st.lists(st.lists(st.integers(0, 8), max_size=5), max_size=9)
@@ -48,7 +48,7 @@ def test_ragged_is_a_list_of_lists(lists, data):
     assert ragged.owners.tolist() == [i for i, part in enumerate(lists) for _ in part]
     assert plain(ragged.take(np.array(rows, np.int64))) == [lists[i] for i in rows]
     assert plain(ragged.take(np.array(mask, np.bool_))) == [part for part, stays in zip(lists, mask, strict=True) if stays]
-    assert plain(ragged.renumbered(frozen(new, np.int32))) == [[new[v] for v in part if new[v] >= 0] for part in lists]
+    assert plain(ragged.renumbered(freeze(new, np.int32))) == [[new[v] for v in part if new[v] >= 0] for part in lists]
 
 
 @given(st.lists(LISTS, max_size=4))
@@ -62,7 +62,7 @@ def test_an_empty_ragged_has_rows_without_values():
 
 def test_a_frozen_array_cannot_be_written_and_the_callers_own_still_can():
     own = np.ones(3, np.float32)
-    column = frozen(own, np.float32)
+    column = freeze(own, np.float32)
     with pytest.raises(ValueError, match="read-only"):
         column[0] = 2
     own[0] = 2

@@ -5,22 +5,22 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import count_words, measured
+from clew.text.tokens import estimate_tokens, span_counter
 
 TEXTS = st.text(st.sampled_from("aZzé и中日1 90_\n\t\u2003\x1c\xa0.,—😀\ud800@[`{K"), max_size=60) | st.text(max_size=60)
 
 
 @given(TEXTS, st.data())
 def test_a_span_has_the_tokens_of_its_text(text, data):
-    size = measured(text, count_words)
+    size = span_counter(text, estimate_tokens)
     for _ in range(10):
         start = data.draw(st.integers(0, len(text)))
         end = data.draw(st.integers(start, len(text)))
-        assert size(start, end) == count_words(text[start:end])
+        assert size(start, end) == estimate_tokens(text[start:end])
 
 
 def test_a_counter_of_the_callers_is_asked_once_for_a_span():
     asked = []
-    size = measured("one two", lambda text: asked.append(text) or len(text))
+    size = span_counter("one two", lambda text: asked.append(text) or len(text))
     assert [size(0, 3), size(0, 3), size(4, 7)] == [3, 3, 3]
     assert asked == ["one", "two"]

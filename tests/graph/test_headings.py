@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clew.graph import Graph, headed, heading_of
+from clew.graph import Graph, heading_of, text_with_heading
 
 
 def test_the_passage_around_a_sentence_is_no_title():
@@ -13,4 +13,4 @@ def test_the_passage_around_a_sentence_is_no_title():
         parents=[-1, 0, 1, 2],
     )
     assert heading_of(graph, 3) == heading_of(graph, 2) == "Moon > Seas"
-    assert headed(graph, 3) == "Moon > Seas\nThey are dry."
+    assert text_with_heading(graph, 3) == "Moon > Seas\nThey are dry."

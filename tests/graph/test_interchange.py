@@ -6,16 +6,16 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from clew.graph import Edges, Facts, Graph, Labels, Ragged, frozen
+from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 
 
 @pytest.fixture
 def graph():
     said = Facts(
         ("Ada wrote Notes",),
-        frozen([[0.0, 1.0]], np.float32),
-        frozen([1], np.int32),
-        frozen([2], np.int32),
+        freeze([[0.0, 1.0]], np.float32),
+        freeze([1], np.int32),
+        freeze([2], np.int32),
         Labels.of(["wrote"]),
         Ragged.of([[0]]),
     )

@@ -22,7 +22,7 @@ class Slow:
 
     name: str
 
-    def of(self, graph):
+    def compute(self, graph):
         CALLS.append(self.name)
         threading.Event().wait(0.02)
         return object() if self.name == "inner" else graph.part(Slow("inner"))
@@ -53,7 +53,7 @@ def test_a_part_that_fails_is_tried_again(graph):
 
     @dataclass(frozen=True)
     class Fails:
-        def of(self, graph):
+        def compute(self, graph):
             attempts.append(1)
             if len(attempts) == 1:
                 raise RuntimeError("the first time")
@@ -81,7 +81,7 @@ def test_a_copy_is_equal_column_by_column_and_has_parts_of_its_own(graph, copied
 def test_the_next_graph_computes_its_own_parts(graph):
     assert graph.links().neighbours(0).tolist() == [1]
     assert replace(graph, edges=Edges.of("next", [0], [2])).links().neighbours(0).tolist() == [2]
-    assert graph.linked(Edges()).links().neighbours(0).tolist() == []
+    assert graph.with_edges(Edges()).links().neighbours(0).tolist() == []
 
 
 def test_rows_are_found_by_id_and_an_unknown_id_is_named(graph):
@@ -90,7 +90,7 @@ def test_rows_are_found_by_id_and_an_unknown_id_is_named(graph):
         graph.row("nine")
 
 
-@pytest.mark.parametrize("column", ["vectors", "tokens", "documents", "parents", "previous", "spans", "made"])
+@pytest.mark.parametrize("column", ["vectors", "tokens", "documents", "parents", "previous", "spans", "generated"])
 def test_no_column_can_be_written(graph, column):
     with pytest.raises(ValueError, match="read-only"):
         getattr(graph, column)[0] = 0

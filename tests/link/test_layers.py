@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.algorithms.layers import ChunkLayer, Mentioned, SimilarityLayer, related
 from clew.graph import Graph, Ragged
 from clew.link import Alike, Related
+from clew.link.layers import related
+from clew.methods.da_rag.layers import ChunkLayer, MentionedEntitiesPart, SimilarityLayer
 
 CHUNKS = st.lists(st.lists(st.integers(0, 5), max_size=4, unique=True).map(sorted), min_size=1, max_size=6)
 RELATIONS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=8)
@@ -65,7 +66,7 @@ def test_an_entity_has_its_k_nearest_and_whoever_is_nearest_to_it():
 
 
 def test_links_between_layers_lead_from_a_chunk_to_what_was_read_from_it(index):
-    graph, mentioned = index.graph, index.graph.part(Mentioned())
+    graph, mentioned = index.graph, index.graph.part(MentionedEntitiesPart())
     assert [sorted(graph.texts[e] for e in mentioned[graph.row(id)]) for id in "abcd"] == [
         ["Anna", "Ben"],
         ["Ben", "Cleo"],
@@ -78,4 +79,4 @@ def test_links_between_layers_lead_from_a_chunk_to_what_was_read_from_it(index):
 def test_a_graph_without_relations_has_empty_layers(graph):
     for part in (ChunkLayer(), SimilarityLayer()):
         assert len(graph.part(part).links.targets) == 0
-    assert len(graph.part(Mentioned()).values) == 0
+    assert len(graph.part(MentionedEntitiesPart()).values) == 0

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.graph import Facts as Said
-from clew.graph import Graph, Labels, Ragged, frozen
-from clew.link import Contains, Facts, Hyperlink, Mentions, Next, Shared, Similar, Synonym
+from clew.graph import Graph, Labels, Ragged, freeze
+from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
 
 
 def triples(edges, graph, weights=False):
@@ -49,17 +49,19 @@ def test_mentions_lead_from_a_passage_to_what_was_read_from_it_and_die_with_it()
     edges = Mentions().on(graph)
     assert sorted(triples(edges, graph)) == [("p0", "e0"), ("p0", "e1"), ("p1", "e1")]
     assert [part.tolist() for part in map(edges.read_from.__getitem__, range(3))] == [[t] for t in edges.tails.tolist()]
-    assert triples(graph.linked(edges).where([False, True, True, True]).edges, graph.where([False, True, True, True])) == [("p1", "e1")]
+    assert triples(graph.with_edges(edges).filtered([False, True, True, True]).edges, graph.filtered([False, True, True, True])) == [
+        ("p1", "e1")
+    ]
 
 
 def test_a_fact_is_an_edge_for_every_passage_it_was_read_from_and_one_without_any():
     graph = said_in(["a", "b"], [[0], [0, 1]])
     said = Said(
-        ("e0 r e1", "e1 r e0"), frozen(np.zeros((2, 0)), np.float32), frozen([2, 3], np.int32), frozen([3, 2], np.int32),
+        ("e0 r e1", "e1 r e0"), freeze(np.zeros((2, 0)), np.float32), freeze([2, 3], np.int32), freeze([3, 2], np.int32),
         Labels.of(["r", "r"]), Ragged.of([[1, 0], []]),
     )  # fmt: skip
     graph = Graph.of(graph.texts, ids=graph.ids, kinds=list(graph.kinds), read_from=graph.read_from, facts=said)
-    edges = Facts().on(graph)
+    edges = Fact().on(graph)
     assert triples(edges, graph) == [("e0", "e1"), ("e0", "e1"), ("e1", "e0")]
     assert edges.facts.tolist() == [0, 0, 1]
     assert [edges.read_from[i].tolist() for i in range(3)] == [[1], [0], []]
@@ -83,7 +85,7 @@ def test_similar_joins_passages_alone_and_weighs_by_cosine():
     vectors = [[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
     graph = Graph.of(["a", "b", "c", "name", "none"], ids=list("abcen"), kinds=["passage"] * 3 + ["entity", "passage"], vectors=vectors)
     assert triples(Similar(k=1).on(graph), graph, weights=True) == [("a", "b", 0.8), ("b", "a", 0.8), ("c", "b", 0.6)]
-    assert triples(Similar(k=5, least=0.7).on(graph), graph) == [("a", "b"), ("b", "a")]
+    assert triples(Similar(k=5, min_similarity=0.7).on(graph), graph) == [("a", "b"), ("b", "a")]
 
 
 def test_synonyms_join_names_that_are_alike_and_a_short_one_starts_none():
@@ -118,10 +120,10 @@ def test_hyperlinks_are_found_by_id_by_url_and_by_relative_path():
     ]
 
 
-@pytest.mark.parametrize("link", [Contains(), Next(), Mentions(), Facts(), Shared(), Similar(), Synonym(), Hyperlink()], ids=repr)
+@pytest.mark.parametrize("link", [Contains(), Next(), Mentions(), Fact(), Shared(), Similar(), Synonym(), Hyperlink()], ids=repr)
 @pytest.mark.parametrize("texts", [[], ["alone"]], ids=["empty", "one"])
 def test_where_there_is_nothing_to_join_nothing_is_joined(link, texts):
     graph = Graph.of(texts)
     edges = link.on(graph)
     assert len(edges) == 0
-    assert len(graph.linked(edges).links().targets) == 0
+    assert len(graph.with_edges(edges).links().targets) == 0

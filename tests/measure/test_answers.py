@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import clew
 from clew.cli import main
-from clew.measure import Benchmark, Question, compare
-from clew.measure.answers import answered, exact_match, f1, normalised
+from clew.measure import Benchmark, BenchmarkQuestion, compare
+from clew.measure.answers import answer_figures, exact_match, f1, normalised
 from clew.model import Model
 
 
@@ -44,8 +44,8 @@ def test_as_figures_of_a_comparison_the_model_is_asked_once_for_each_context():
     texts = {"a": "Anna lives on Corfu.", "b": "Ben lives in Berlin.", "c": "Cats sleep."}
     documents = tuple(clew.Document(id, text) for id, text in texts.items())
     asked = (
-        Question("1", "Where does Anna live?", ("a",), {"answer": "Corfu", "answer_aliases": ["Kerkyra"]}),
-        Question("2", "Where does Ben live?", ("b",), {"answer": "Munich"}),
+        BenchmarkQuestion("1", "Where does Anna live?", ("a",), {"answer": "Corfu", "answer_aliases": ["Kerkyra"]}),
+        BenchmarkQuestion("2", "Where does Ben live?", ("b",), {"answer": "Munich"}),
     )
     prompts = []
 
@@ -53,7 +53,7 @@ def test_as_figures_of_a_comparison_the_model_is_asked_once_for_each_context():
         prompts.append(prompt)
         return "Kerkyra!" if "Anna live?" in prompt else "in Berlin"
 
-    found = compare(Benchmark("two", documents, asked, {}), ["dense"], ks=(), budgets=(20,), figures=answered(model))
+    found = compare(Benchmark("two", documents, asked, {}), ["dense"], ks=(), budgets=(20,), figures=answer_figures(model))
     assert found.mean("dense", "EM@20 tokens") == 0.5
     assert found.mean("dense", "F1@20 tokens") == 0.5
     assert len(prompts) == 2
@@ -64,22 +64,22 @@ def test_a_model_that_remembers_goes_on_doing_so_where_it_does(tmp_path):
     model = Model.of(lambda prompt: prompts.append(prompt) or "Corfu", answers=tmp_path / "answers")
     context = clew.Index.from_documents(["Anna lives on Corfu."]).ask("Where?")
     for _ in range(2):
-        figures = answered(Model.of(model, answers=tmp_path / "answers"))
-        assert figures["EM"](context, Question("1", "Where?", ("0",), {"answer": "Corfu"})) == 1
-    assert answered(model)["EM"](context, Question("1", "Where?", ("0",), {"answer": "Corfu"})) == 1
+        figures = answer_figures(Model.of(model, answers=tmp_path / "answers"))
+        assert figures["EM"](context, BenchmarkQuestion("1", "Where?", ("0",), {"answer": "Corfu"})) == 1
+    assert answer_figures(model)["EM"](context, BenchmarkQuestion("1", "Where?", ("0",), {"answer": "Corfu"})) == 1
     assert len(prompts) == 1
 
 
 def test_a_question_without_an_answer_and_a_model_that_fails_are_said():
     context = clew.Index.from_documents(["Anna lives on Corfu."]).ask("Where?")
     with pytest.raises(ValueError, match=r"'1' has no answer in queries\.jsonl"):
-        answered(str.upper)["EM"](context, Question("1", "Where?", ("0",)))
+        answer_figures(str.upper)["EM"](context, BenchmarkQuestion("1", "Where?", ("0",)))
 
     def down(prompt):
         raise OSError("no route")
 
     with pytest.raises(RuntimeError, match=r"no answer to the question '1'.*no route"):
-        answered(down)["F1"](context, Question("1", "Where?", ("0",), {"answer": "Corfu"}))
+        answer_figures(down)["F1"](context, BenchmarkQuestion("1", "Where?", ("0",), {"answer": "Corfu"}))
 
 
 def test_the_command_takes_a_model(tmp_path, capsys, monkeypatch):

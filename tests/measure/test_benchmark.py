@@ -45,7 +45,7 @@ def test_stored_vectors_reach_every_node_and_fact_of_the_index(folder):
     assert [graph.texts[row] for row in graph.rows("entity")] == ["anna berg", "ben", "corfu", "greece"]
     np.testing.assert_allclose(graph.vectors[graph.rows("entity")], unit(arrays["entities"]), atol=1e-3)
     np.testing.assert_allclose(graph.facts.vectors, unit(arrays["facts"]), atol=1e-6)
-    asked = [index.embedder.question(question.text) for question in benchmark.questions]
+    asked = [index.embedder.embed_question(question.text) for question in benchmark.questions]
     np.testing.assert_allclose(asked, unit(arrays["queries"]), atol=1e-6)
     with pytest.raises(ValueError, match="only the benchmark's own questions"):
         index.ask("Who is Anna?")

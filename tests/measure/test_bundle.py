@@ -57,5 +57,5 @@ def test_every_name_and_fact_of_the_real_sets_finds_its_vector(name, facts):
     benchmark = Benchmark.open(data(name))
     texts = [part for triple in benchmark.facts[benchmark.documents[0].id] for part in (triple[0], " ".join(triple))]
     if texts:
-        assert benchmark.embedder.texts(texts).shape == (len(texts), 384)
+        assert benchmark.embedder.embed_texts(texts).shape == (len(texts), 384)
     assert sum(map(len, benchmark.facts.values())) == {"triples": 17_233, "surface_triples": 4_145}[facts]

@@ -10,9 +10,9 @@ import pytest
 
 from clew import recipes
 from clew.context import Context
-from clew.measure import Benchmark, command, compare, table
-from clew.stage import Method
-from clew.write import Reports
+from clew.generate import Reports
+from clew.measure import Benchmark, compare, compare_folder, table
+from clew.types import Method
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def test_figures_of_ones_own_make_a_table_and_another_can_be_put_behind(opened):
 
 
 def test_one_call_opens_and_compares_a_folder_and_says_the_same_again(folder):
-    first, again = (command(folder.path, ["bm25", "dense"], ks=(1, 2), budgets=(40,), samples=50, seed=4) for _ in range(2))
+    first, again = (compare_folder(folder.path, ["bm25", "dense"], ks=(1, 2), budgets=(40,), samples=50, seed=4) for _ in range(2))
     said, repeated = first.to_dict(), again.to_dict()
     assert said.pop("milliseconds").keys() == repeated.pop("milliseconds").keys() == {"bm25", "dense"}
     assert json.loads(json.dumps(said)) == repeated
@@ -155,10 +155,10 @@ def test_an_extractor_reads_the_facts_in_the_place_of_the_folders(folder):
     def shouts(text):
         return [(text.partition("\n")[0], "shouts", text.split()[-1].upper())]
 
-    found = command(folder.path, ["hipporag"], ks=(1,), budgets=(), extractor=shouts)
+    found = compare_folder(folder.path, ["hipporag"], ks=(1,), budgets=(), extractor=shouts)
     assert "5 facts" in found.index
     assert any(note.startswith("the facts were read by <function") for note in found.notes)
-    assert not command(folder.path, ["hipporag"], ks=(1,), budgets=(), facts="none", vectors=False).notes[1:]
+    assert not compare_folder(folder.path, ["hipporag"], ks=(1,), budgets=(), facts="none", vectors=False).notes[1:]
 
 
 def test_recipes_are_measured_with_what_is_written_about_the_passages(folder):
@@ -167,15 +167,15 @@ def test_recipes_are_measured_with_what_is_written_about_the_passages(folder):
 
     how = {"ks": (5,), "budgets": (400,), "facts": "none", "figures": {"reports": reports}, "samples": 10}
     written = (Reports(smallest=1, tokens=30),)
-    found = command(folder.path, ["enterprise"], vectors=False, writers=written, **how)
+    found = compare_folder(folder.path, ["enterprise"], vectors=False, writers=written, **how)
     assert found.mean("enterprise", "reports@400 tokens") > 0
     assert found.mean("dense", "reports@400 tokens") == 0  # a report is no passage
     assert "report" in found.index
     assert f"written about the passages: {written[0]!r}" in found.notes
-    assert command(folder.path, ["enterprise"], vectors=False, **how).mean("enterprise", "reports@400 tokens") == 0
+    assert compare_folder(folder.path, ["enterprise"], vectors=False, **how).mean("enterprise", "reports@400 tokens") == 0
     folder.triples().vectors()
     with pytest.raises(RuntimeError, match="texts that are not the benchmark's own want an embedder"):
-        command(folder.path, ["enterprise"], writers=written, **how)
+        compare_folder(folder.path, ["enterprise"], writers=written, **how)
 
 
 def test_what_cannot_be_measured_is_refused(opened):

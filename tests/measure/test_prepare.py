@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from clew.measure import Benchmark, command, prepare
+from clew.measure import Benchmark, compare_folder, prepare
 
 
 def musique(i, titles, gold, **more):
@@ -106,7 +106,7 @@ def test_what_is_prepared_can_be_opened_and_measured(tmp_path):
     source = lines(tmp_path / "train.jsonl", [musique(i, [f"Isle{i}", f"Town{i}", f"Hill{i}"], [0, 1]) for i in range(5)])
     prepare(source, tmp_path / "out")
     assert len(Benchmark.open(tmp_path / "out").documents) == 15
-    assert command(tmp_path / "out", ["bm25"], ks=(15,), budgets=(), samples=5).mean("bm25", "R@15") == 1
+    assert compare_folder(tmp_path / "out", ["bm25"], ks=(15,), budgets=(), samples=5).mean("bm25", "R@15") == 1
 
 
 @pytest.mark.parametrize("name", ["musique.json", "musique.txt", "musique.jsonl"])

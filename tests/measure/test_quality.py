@@ -20,7 +20,7 @@ def test_networkx_measures_the_same(n, share, seed, inside):
     vectors = rng.standard_normal((n + 1, 5))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     tails, heads = np.array(list(network.edges), np.int32).reshape(-1, 2).T
-    graph = Graph.of([""] * n, vectors=vectors[:n]).linked(Edges.of("x", tails, heads))
+    graph = Graph.of([""] * n, vectors=vectors[:n]).with_edges(Edges.of("x", tails, heads))
     rows = np.flatnonzero(rng.random(n) < 0.6).astype(np.int32)
     found = quality(graph, rows, np.float32(vectors[n]), inside=inside)
 

@@ -7,16 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.rank import decimals
-from clew.graph import Edges, Facts, Graph, Labels, Query, Ragged, Subgraph, frozen
+from clew.algorithms.ranking import decimals
+from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.order import ByAttention, ByDocument, ByGraph, ByPrize, Sandwich, Thread
+from clew.types import Query, Subgraph
 
 ORDERS = [ByPrize(), Sandwich(), Thread(), ByDocument(), ByGraph(), ByAttention(), ByAttention((3.0, 1.0, 2.0))]
 
 
 def read(order, graph, prizes, nodes=None, edges=()):
     nodes = range(len(graph)) if nodes is None else nodes
-    return order.on(graph)(Query("?"), np.array(prizes, np.float64), Subgraph(frozen(list(nodes), np.int32), frozen(edges, np.int32)))
+    return order.on(graph)(Query("?"), np.array(prizes, np.float64), Subgraph(freeze(list(nodes), np.int32), freeze(edges, np.int32)))
 
 
 @st.composite
@@ -29,8 +30,8 @@ def cases(draw):
     number = {e: i for i, e in enumerate(stated)}
     k = len(stated)
     facts = Facts(
-        tuple(f"fact {i}" for i in range(k)), frozen(np.zeros((k, 0)), np.float32), frozen([ties[e][0] for e in stated], np.int32),
-        frozen([ties[e][1] for e in stated], np.int32), Labels.of(["r"] * k), Ragged.empty(k),
+        tuple(f"fact {i}" for i in range(k)), freeze(np.zeros((k, 0)), np.float32), freeze([ties[e][0] for e in stated], np.int32),
+        freeze([ties[e][1] for e in stated], np.int32), Labels.of(["r"] * k), Ragged.empty(k),
     )  # fmt: skip
     edges = Edges.of(
         "fact",

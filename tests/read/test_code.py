@@ -16,8 +16,11 @@ import pytest
 
 from clew import Index, Splitter
 from clew.document import Document
-from clew.graph import count_words, heading_of
-from clew.read import documents_of, formats, syntax
+from clew.graph import heading_of
+from clew.read import load_documents
+from clew.read.formats import source_code as syntax
+from clew.read.formats import table as formats
+from clew.text.tokens import estimate_tokens
 
 MODULES = (argparse, asyncio.tasks, dataclasses, email.message, statistics, tarfile)
 
@@ -46,7 +49,7 @@ def test_passages_of_real_modules_are_exact_small_and_leave_out_nothing_but_spac
     for piece in pieces:
         if piece.kind == "passage":
             assert piece.text == text[piece.start : piece.end]
-            assert count_words(piece.text) <= most
+            assert estimate_tokens(piece.text) <= most
             assert not text[at : piece.start].strip()
             at = piece.end
         if piece.parent is not None:
@@ -64,7 +67,7 @@ def test_no_function_that_fits_is_cut_and_every_part_of_a_longer_one_stands_unde
     for node in functions:
         first, last = starts[node.lineno - 1], starts[node.end_lineno] - 1
         holding = [(piece, path) for piece, path in passages if piece.start < last and piece.end > first]
-        if count_words(text[first:last]) <= 256:
+        if estimate_tokens(text[first:last]) <= 256:
             assert len(holding) == 1, node.name
         for piece, path in holding:
             assert f"def {node.name}(" in piece.text or any(f"def {node.name}(" in heading for heading in path), node.name
@@ -196,7 +199,7 @@ def test_other_languages_are_cut_by_their_syntax(name, tmp_path):
         text = text.replace(mark, " ".join(statement.replace("{i}", str(i)) for i in range(40)))
     text += "" if name == "a.tsx" else "".join(f"\n// remark {i} about nothing" for i in range(20))
     (tmp_path / name).write_text(text, encoding="utf-8")
-    (document,), skipped = documents_of(tmp_path)
+    (document,), skipped = load_documents(tmp_path)
     pieces = Splitter(60)(document)
     found = {" > ".join(path) for _, path in paths_of(pieces)}
     assert set(wanted) <= found, found
@@ -208,7 +211,7 @@ def test_other_languages_are_cut_by_their_syntax(name, tmp_path):
 def test_code_without_its_grammar_is_read_as_text_and_that_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(syntax, "find_spec", lambda name: None)
     (tmp_path / "a.js").write_text("function add() {}")
-    (document,), ((_, reason),) = documents_of(tmp_path)
+    (document,), ((_, reason),) = load_documents(tmp_path)
     assert document.format == "text"
     assert reason == "read as text, not by its syntax (pip install 'clew[code]')"
 

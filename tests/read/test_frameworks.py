@@ -12,7 +12,7 @@ import pytest
 
 from clew import Index
 from clew.link import Next
-from clew.read import Splitter, documents_of, read
+from clew.read import Splitter, load_documents, read_nodes
 from clew.render import heading_of
 
 TEXT = "\n\n".join(f"Paragraph {i} tells of the moon. Crater {i} is {i * 7} miles wide. It ends here." for i in range(24))
@@ -34,7 +34,7 @@ def langchain():
 
 
 def test_frameworks_are_met_without_being_imported():
-    code = "import sys, clew.read; clew.read.documents_of(['a']); print([m for m in sys.modules if m.startswith(('llama', 'langchain'))])"
+    code = "import sys, clew.read; clew.read.load_documents(['a']); print([m for m in sys.modules if m.startswith(('llama', 'langchain'))])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
@@ -43,22 +43,22 @@ def test_what_a_llamaindex_node_knows_comes_along(llama):
     node.excluded_embed_metadata_keys = ["secret"]
     before = node.to_json()
 
-    (document,), _ = documents_of([llama.NodeWithScore(node=node, score=0.5)])
+    (document,), _ = load_documents([llama.NodeWithScore(node=node, score=0.5)])
 
     assert (document.id, document.text, document.embedded_as) == ("n1", "The moon.", "author: A\n\nThe moon.")
     assert document.original is node
     assert document.vector.tolist() == pytest.approx([0.6, 0.8])
     document.metadata["author"] = "B"
     assert node.to_json() == before
-    assert documents_of(node).documents[0].id == "n1", "one node by itself will do"
-    assert documents_of([llama.IndexNode(text="See there.", index_id="q", id_="i")]).documents[0].text == "See there."
-    plain = documents_of([llama.Document(text="All of it.", id_="d")]).documents[0]
+    assert load_documents(node).documents[0].id == "n1", "one node by itself will do"
+    assert load_documents([llama.IndexNode(text="See there.", index_id="q", id_="i")]).documents[0].text == "See there."
+    plain = load_documents([llama.Document(text="All of it.", id_="d")]).documents[0]
     assert (plain.id, plain.source, plain.embedded_as, plain.vector) == ("d", None, None, None)
 
 
 def test_nodes_without_text_are_said_to_be_skipped(llama):
     nodes = [llama.ImageNode(image_path="moon.png", id_="i"), llama.TextNode(text=" ", id_="e"), llama.TextNode(text="Yes.", id_="t")]
-    documents, skipped = documents_of(nodes)
+    documents, skipped = load_documents(nodes)
     assert [d.id for d in documents] == ["t"]
     assert skipped == [("i", "this ImageNode has no text"), ("e", "this TextNode has no text")]
 
@@ -66,7 +66,7 @@ def test_nodes_without_text_are_said_to_be_skipped(llama):
 @pytest.mark.parametrize("embedding", [[0.0, 0.0], [float("nan"), 1.0], []])
 def test_a_vector_that_is_none_is_refused_by_name(llama, embedding):
     with pytest.raises(ValueError, match="embedding of node 'n'"):
-        documents_of([llama.TextNode(text="x", id_="n", embedding=embedding)])
+        load_documents([llama.TextNode(text="x", id_="n", embedding=embedding)])
 
 
 @pytest.mark.parametrize("overlap", [0, 20])
@@ -74,8 +74,8 @@ def test_pieces_of_llamaindexs_sentence_splitter_know_their_place(llama, overlap
     source = llama.Document(text=TEXT, id_="moon", metadata={"title": "Moon"})
     nodes = llama.parser.SentenceSplitter(chunk_size=60, chunk_overlap=overlap).get_nodes_from_documents([source])
 
-    documents = documents_of(nodes).documents
-    graph = read(documents, count=len)
+    documents = load_documents(nodes).documents
+    graph = read_nodes(documents, count=len)
 
     assert all(TEXT[d.span[0] : d.span[1]] == d.text and d.source == "moon" and not d.heading for d in documents)
     follow = Next().on(graph)
@@ -96,8 +96,8 @@ def test_containers_of_llamaindexs_hierarchy_are_headings_and_offsets_those_in_t
     nodes = hierarchy(llama)
     leaves = {node.node_id for node in llama.parser.get_leaf_nodes(nodes)}
 
-    documents = documents_of(nodes).documents
-    graph = read(documents, count=len)
+    documents = load_documents(nodes).documents
+    graph = read_nodes(documents, count=len)
 
     assert {d.id for d in documents if not d.heading} == leaves
     assert [d.id for d in documents] == [node.node_id for node in nodes]
@@ -112,9 +112,9 @@ def test_containers_of_llamaindexs_hierarchy_are_headings_and_offsets_those_in_t
 
 def test_leaves_whose_containers_did_not_come_have_no_place_that_could_be_wrong(llama):
     leaves = llama.parser.get_leaf_nodes(hierarchy(llama))
-    documents = documents_of(leaves).documents
+    documents = load_documents(leaves).documents
     assert all(d.span is None and not d.heading for d in documents if d.original.parent_node)
-    graph = read(documents, count=len)
+    graph = read_nodes(documents, count=len)
     assert len(set(zip(graph.documents.tolist(), map(tuple, graph.spans.tolist()), strict=True))) == len(graph)
 
 
@@ -122,7 +122,7 @@ def test_children_and_followers_are_known_from_either_side(llama):
     key, info = llama.NodeRelationship, llama.RelatedNodeInfo
     top = llama.TextNode(id_="t", text="x" * 100, relationships={key.CHILD: [info(node_id="a"), info(node_id="b"), info(node_id="gone")]})
     nodes = [top, llama.TextNode(id_="a", text="A.", relationships={key.NEXT: info(node_id="b")}), llama.TextNode(id_="b", text="B.")]
-    of = {d.id: d for d in documents_of(nodes).documents}
+    of = {d.id: d for d in load_documents(nodes).documents}
     assert (of["a"].parent, of["b"].parent, of["b"].previous) == ("t", "t", "a")
     assert of["t"].heading
     assert of["t"].text == "x" * 79 + "…"
@@ -130,7 +130,7 @@ def test_children_and_followers_are_known_from_either_side(llama):
 
 def test_sections_of_llamaindexs_markdown_parser_come_in(llama):
     nodes = llama.parser.MarkdownNodeParser().get_nodes_from_documents([llama.Document(text=MARKDOWN, id_="m")])
-    documents = documents_of(nodes).documents
+    documents = load_documents(nodes).documents
     assert [d.text for d in documents] == [MARKDOWN[d.span[0] : d.span[1]] for d in documents]
     assert [d.metadata["header_path"] for d in documents] == ["/", "/Moon/", "/"]
 
@@ -142,7 +142,7 @@ def test_a_container_is_called_by_its_headings_or_its_title(llama):
             llama.TextNode(id_="t", text="\n# First\nSecond", metadata=metadata),
             llama.TextNode(id_="c", text="c", relationships={key.PARENT: info(node_id="t")}),
         ]
-        assert documents_of(nodes).documents[0].text == wanted
+        assert load_documents(nodes).documents[0].text == wanted
 
 
 def test_a_langchain_document_comes_in_under_its_id_or_a_stable_one(langchain):
@@ -151,14 +151,14 @@ def test_a_langchain_document_comes_in_under_its_id_or_a_stable_one(langchain):
     turned = langchain.Document(page_content="The moon.", metadata={"b": {"y", "x"}, "a": 1})
     other = langchain.Document(page_content="The moon.", metadata={"a": 2})
 
-    first, second, third = documents_of([given, bare, other]).documents
+    first, second, third = load_documents([given, bare, other]).documents
 
     assert (first.id, first.text, first.metadata, first.span, first.source) == ("7", "The moon.", {"a": 1, "b": {"x", "y"}}, None, None)
     assert first.original is given
     assert first.metadata is not given.metadata
-    assert second.id == documents_of(turned).documents[0].id != third.id
+    assert second.id == load_documents(turned).documents[0].id != third.id
     assert second.id.startswith("text-")
-    assert documents_of([langchain.Document(page_content="", id="e")]).skipped == [("e", "this Document has no text")]
+    assert load_documents([langchain.Document(page_content="", id="e")]).skipped == [("e", "this Document has no text")]
 
 
 def chunks(langchain, *sources, size=200, overlap=60, **more):
@@ -169,19 +169,19 @@ def chunks(langchain, *sources, size=200, overlap=60, **more):
 
 def test_chunks_of_langchain_know_their_place_where_they_say_their_source(langchain):
     pages = [(TEXT, {"source": "moon.pdf", "page": 0}), (TEXT.upper(), {"source": "moon.pdf", "page": 1}), (MARKDOWN, {"source": "b.md"})]
-    documents = documents_of(chunks(langchain, *pages, add_start_index=True)).documents
+    documents = load_documents(chunks(langchain, *pages, add_start_index=True)).documents
     whole = {"moon.pdf#page=0": TEXT, "moon.pdf#page=1": TEXT.upper(), "b.md": MARKDOWN}
     assert {d.source for d in documents} == set(whole)
     assert all(whole[d.source][d.span[0] : d.span[1]] == d.text for d in documents)
     assert {d.format for d in documents if d.source == "b.md"} == {"markdown"}
 
-    without = documents_of(chunks(langchain, *pages)).documents
+    without = load_documents(chunks(langchain, *pages)).documents
     assert {(d.source, d.span) for d in without} == {(None, None)}
 
 
 def test_a_source_that_is_but_a_label_of_many_texts_is_no_place(langchain):
     sources = [(TEXT, {"source": "news", "n": 0}), (TEXT.replace("moon", "star"), {"source": "news", "n": 1}), (TEXT, {"source": "moon"})]
-    documents = documents_of(chunks(langchain, *sources, add_start_index=True)).documents
+    documents = load_documents(chunks(langchain, *sources, add_start_index=True)).documents
     assert {d.source for d in documents} == {None, "moon"}
     assert all((d.span is None) == (d.source is None) for d in documents)
 
@@ -197,14 +197,14 @@ def test_indexes_of_both_frameworks_answer_with_the_callers_objects(llama, langc
 def test_vectors_of_nodes_are_used_as_they_are(llama):
     rng = np.random.default_rng(1)
     nodes = [llama.TextNode(text=f"Word {i}.", id_=str(i), embedding=rng.normal(size=4).tolist()) for i in range(3)]
-    graph = read(documents_of(nodes).documents, count=len)
+    graph = read_nodes(load_documents(nodes).documents, count=len)
     wanted = np.array([node.embedding for node in nodes])
     assert np.allclose(graph.vectors, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-6)
 
 
 def test_a_framework_text_can_be_cut_further(langchain):
-    documents = documents_of([langchain.Document(page_content=MARKDOWN, metadata={"source": "a/moon.md"}, id="m")]).documents
-    graph = read(documents, splitter=Splitter(50), count=len)
+    documents = load_documents([langchain.Document(page_content=MARKDOWN, metadata={"source": "a/moon.md"}, id="m")]).documents
+    graph = read_nodes(documents, splitter=Splitter(50), count=len)
     assert [graph.texts[row] for row in graph.rows("section")] == ["Moon", "Seas", "Sun"]
     assert graph.originals[int(graph.rows("document")[0])] is documents[0].original
 

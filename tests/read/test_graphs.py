@@ -20,7 +20,7 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
 import clew
 from clew import Index
-from clew.read.graphs import worded
+from clew.read.graph_documents import relation_words
 
 TEXTS = {"anna": "Anna was born on Corfu.", "corfu": "Corfu is part of Greece."}
 FACTS = {"Anna born in Corfu": ("anna",), "Corfu part of Greece": ("corfu",)}
@@ -175,7 +175,7 @@ def test_one_source_read_twice_comes_once_with_all_facts(graph_documents):
 
 def test_narrow_and_a_splitter_keep_the_facts(graph_documents):
     documents = [graph_documents("anna", PAIRS["Anna"]), graph_documents("corfu", PAIRS["Corfu"])]
-    assert clew.narrow("Where was Anna born?", documents, recipe="hipporag", budget=100).items[0].id == "anna"
+    assert clew.index.narrow("Where was Anna born?", documents, recipe="hipporag", budget=100).items[0].id == "anna"
     split = facts(Index.from_documents(documents, splitter=clew.Splitter(4)))
     assert set(split) == set(FACTS)
     assert all(piece.startswith(FACTS[text][0]) for text, (piece,) in split.items())
@@ -186,4 +186,4 @@ def test_narrow_and_a_splitter_keep_the_facts(graph_documents):
     [("WORKS_AT", "works at"), ("works at", "works at"), ("isPartOf", "isPartOf"), ("part_of", "part of"), ("IN", "in"), ("在", "在")],
 )
 def test_a_label_is_written_as_it_is_said(label, said):
-    assert worded(label) == said
+    assert relation_words(label) == said

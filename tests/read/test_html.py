@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Index, Splitter
-from clew.read import documents_of
-from clew.read.html import decoded, page
-from clew.read.markdown import links_of, outline
-from clew.read.outline import Block, Heading
+from clew.read import load_documents
+from clew.read.formats.html import decoded, page
+from clew.read.formats.markdown import links_of, outline
+from clew.read.formats.outline import Block, Heading
 
 PAGE = """<!doctype html><html lang="de-AT"><head><title>Tides &mdash; a site</title><style>p{color:red}</style>
 <link rel="canonical" href="https://example.org/tides"><script>var secret = "<p>no</p>"</script></head><body>
@@ -232,7 +232,7 @@ def test_pages_and_other_files_of_a_folder_link_to_each_other(tmp_path):
 def test_a_page_without_text_and_one_with_foreign_bytes_are_said(tmp_path):
     (tmp_path / "a.html").write_text("<script>x</script>")
     (tmp_path / "b.htm").write_bytes(b"<meta charset=shift_jis><p>ok \x87\xff")
-    found = documents_of(tmp_path)
+    found = load_documents(tmp_path)
     reasons = {path.rpartition("/")[2]: reason for path, reason in found.skipped}
     assert reasons["a.html"] == "a page without text"
     assert "b.htm" not in reasons or "encoding" in reasons["b.htm"]

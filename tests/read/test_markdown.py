@@ -8,8 +8,8 @@ import pytest
 
 from clew.document import Document
 from clew.link import Hyperlink
-from clew.read import Splitter, read
-from clew.read.markdown import links_of, outline, title_of
+from clew.read import Splitter, read_nodes
+from clew.read.formats.markdown import links_of, outline, title_of
 from clew.render import heading_of
 
 BOOK = """\
@@ -95,7 +95,7 @@ def test_random_nestings_of_headings_come_back():
             mark = ("=" if level == 1 else "-") * 3
             lines += [f"H{i}\n{mark}" if level < 3 and rng.random() < 0.5 else f"{'#' * level} H{i}", f"Body {i}."]
             wanted.append((f"Body {i}.", path))
-        graph = read([Document("d", "\n\n".join(lines), format="markdown")], splitter=Splitter(), count=len)
+        graph = read_nodes([Document("d", "\n\n".join(lines), format="markdown")], splitter=Splitter(), count=len)
         assert [(graph.texts[row], heading_of(graph, row).split(" > ")) for row in graph.rows("passage")] == wanted
 
 
@@ -128,7 +128,7 @@ def test_links_between_files_become_edges_split_or_whole(splitter):
         Document("a/one.md", "# One\n\nGo on to [two](../b/two.md#x).", format="markdown"),
         Document("b/two.md", "# Two\n\nThe end is nigh and long and wide.", format="markdown"),
     ]
-    graph = read(documents, splitter=splitter, count=len if splitter is None else lambda text: len(text.split()))
+    graph = read_nodes(documents, splitter=splitter, count=len if splitter is None else lambda text: len(text.split()))
     edges = Hyperlink().on(graph)
     assert [(graph.ids[graph.documents[t]], graph.ids[h]) for t, h in zip(edges.tails, edges.heads, strict=True)] == [
         ("a/one.md", "b/two.md")

@@ -222,5 +222,5 @@ def test_short_forms_lead_to_what_they_may_stand_for_the_more_the_weaker():
         ("APA", "American Psychological Association"): 1,
         ("New", "New Jersey"): 1,  # named beside it; of two others it says nothing
     }
-    assert len(ShortForm(least=0.3).on(graph)) == 5
+    assert len(ShortForm(min_share=0.3).on(graph)) == 5
     assert set(edges.kinds) == {"shortform"}

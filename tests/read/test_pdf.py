@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clew import Index, Splitter
-from clew.read import documents_of, pdf
+from clew.read import load_documents
+from clew.read.formats import pdf
 
 pytest.importorskip("pypdf", reason="needs the extra pdf")
 
@@ -70,14 +71,14 @@ def test_files_that_cannot_be_read_say_why(tmp_path, monkeypatch):
     (tmp_path / "blank.pdf").write_bytes(written([[], []]))
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing more")
     (tmp_path / "empty.pdf").write_bytes(b"")
-    found = documents_of(tmp_path)
+    found = load_documents(tmp_path)
     reasons = {path.rpartition("/")[2]: reason for path, reason in found.skipped}
     assert found.documents == []
     assert reasons.pop("blank.pdf") == "a PDF without text, perhaps of scanned pages"
     assert {reason.partition(":")[0] for reason in reasons.values()} == {"not readable as PDF"}
     for cut in range(0, len(whole), 40):  # whatever is left of a file, reading the others goes on
         (tmp_path / "cut.pdf").write_bytes(whole[:cut])
-        documents_of(tmp_path / "cut.pdf")
+        load_documents(tmp_path / "cut.pdf")
 
     monkeypatch.setattr(pdf, "find_spec", lambda name: None)
-    assert documents_of(tmp_path / "blank.pdf").skipped[0][1] == "PDF is read by pypdf: pip install 'clew[pdf]'"
+    assert load_documents(tmp_path / "blank.pdf").skipped[0][1] == "PDF is read by pypdf: pip install 'clew[pdf]'"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import clew
 from clew import Document, Index, Plain
-from clew.graph import headed
+from clew.graph import text_with_heading
 
 WRITTEN = {
     "prose": ("Snow fell on 3 * 4 fields; snake_case and a-b stay, as does 2 > 1 [sic].",) * 2,
@@ -65,8 +65,8 @@ def hashed(texts):
 def test_what_is_read_is_raw_and_what_is_found_by_is_canonical(embedder):
     raw, plain = (Index.from_documents(MARKED, embedder=embedder, canonical=how) for how in (None, Plain()))
     assert plain.graph.texts == raw.graph.texts
-    assert headed(plain.graph, 0) == "The boat sails to Delos at dawn."
-    assert headed(plain.graph, 2) == MARKED[2].text, "where nothing would be left it stays as it is"
+    assert text_with_heading(plain.graph, 0) == "The boat sails to Delos at dawn."
+    assert text_with_heading(plain.graph, 2) == MARKED[2].text, "where nothing would be left it stays as it is"
     for recipe in ("bm25", "dense", "fused"):
         assert plain.ask("the **boat** sails", recipe=recipe).items[0].text == MARKED[0].text
     found = {item.id for item in raw.ask("timetable", recipe="bm25")}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Index, Splitter
-from clew.read import documents_of, rows_of
+from clew.read import load_documents, rows_of
 
 CELLS = st.text(st.sampled_from("ab \"',;\t|\n月é:"), max_size=6).map(lambda text: " ".join(text.split(" ")).strip())
 
@@ -56,7 +56,7 @@ def test_rows_are_named_by_their_line_or_by_a_column_and_known_by_their_columns(
 def test_rows_that_do_not_fit_are_read_with_what_is_there_and_said(tmp_path):
     (tmp_path / "r.tsv").write_text("a\tb\tb\t\n1\t2\t3\t4\n5\n1\t2\t3\t4\t6\n")
     (tmp_path / "q.csv").write_text('a,b\n1,2\n"3" x,4\n5,6\n')
-    found = documents_of(tmp_path)
+    found = load_documents(tmp_path)
     assert {d.id: d.text for d in found.documents if not d.heading} == {
         "q.csv#2": "a: 1\nb: 2",
         "r.tsv#2": "a: 1\nb: 2\nb (3): 3\ncolumn 4: 4",
@@ -79,7 +79,7 @@ def test_objects_of_json_and_its_lines_are_rows(tmp_path):
     (tmp_path / "c.json").write_text('{"one": "object"}')
     (tmp_path / "d.json").write_text('[{"cut": ')
     (tmp_path / "e.csv").write_text("only a line of text")
-    found = documents_of(tmp_path)
+    found = load_documents(tmp_path)
     texts = {d.id: d.text for d in found.documents if not d.heading}
     ada, bob = "name: Ada\nborn.year: 1815\ntags: a, 2\nalive: false", 'name: Bob\nof: [{"x": 1}]'
     assert texts == {
@@ -98,7 +98,7 @@ def test_objects_of_json_and_its_lines_are_rows(tmp_path):
 
 def test_a_row_that_is_too_long_is_cut_between_its_columns(tmp_path):
     (tmp_path / "w.csv").write_text("\n".join(",".join(f"{word} {i}" for i in range(40)) for word in ("column", "some value. No end")))
-    _, document = documents_of(tmp_path).documents
+    _, document = load_documents(tmp_path).documents
     pieces = Splitter(64)(document)
     assert len(pieces) > 2
     assert [line for piece in pieces for line in piece.text.split("\n")] == document.text.split("\n")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from clew import Splitter
 from clew.document import Document
-from clew.read import documents_of
-from clew.read.outline import Block, Heading
-from clew.read.rst import outline
+from clew.read import load_documents
+from clew.read.formats.outline import Block, Heading
+from clew.read.formats.rst import outline
 
 TEXT = """\
 =====
@@ -70,7 +70,7 @@ def test_links_have_their_places_and_nothing_is_lost_but_space():
 
 def test_a_file_has_its_first_heading_for_a_title_and_its_sections(tmp_path):
     (tmp_path / "tides.rst").write_text(TEXT, encoding="utf-8")
-    ((document,), _) = documents_of(tmp_path)
+    ((document,), _) = load_documents(tmp_path)
     assert (document.format, document.metadata["title"]) == ("rst", "Tides")
     pieces = Splitter()(document)
     assert [piece.text for piece in pieces if piece.kind == "section"] == ["Tides", "High tide", "Neap tides", "Low tide", "潮の話"]

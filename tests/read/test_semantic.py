@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.document import Document
-from clew.graph import count_words
-from clew.index import Index
+from clew.index.index import Index
 from clew.read import Splitter
+from clew.text.tokens import estimate_tokens
 
 MOON = ["The moon pulls the sea.", "The moon makes the tide of the sea.", "At full moon the tide is high.", "The sea follows the moon."]
 BREAD = ["Bread is made of flour.", "Knead flour, water and salt.", "The dough of bread must rise.", "Bake the bread in an oven."]
@@ -62,7 +62,7 @@ def test_a_passage_that_must_end_ends_where_least_is_lost():
     st.lists(st.lists(SENTENCES, min_size=1, max_size=8).map(" ".join), max_size=6),
     st.sampled_from(["text", "markdown"]),
     st.integers(1, 60),
-    st.sampled_from([count_words, len]),
+    st.sampled_from([estimate_tokens, len]),
     st.booleans(),
     st.sampled_from([0, 0.2, 1]),
 )

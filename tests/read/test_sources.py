@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clew import Index
 from clew.document import Document
-from clew.read import documents_of
+from clew.read import load_documents
 
 
 def write(folder: Path, files: dict[str, str | bytes]) -> Path:
@@ -46,7 +46,7 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
     with (tmp_path / "huge.txt").open("wb") as huge:
         huge.truncate(20_000_001)
 
-    documents, skipped = documents_of(tmp_path)
+    documents, skipped = load_documents(tmp_path)
 
     assert [d.id for d in documents] == ["a/plain", "a/z.txt", "a.csv", "a.csv#2", "b.md", "bom.txt", "code.py", "wide.txt"]
     of = {d.id: d for d in documents}
@@ -66,7 +66,7 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
         "latin.txt": "not text in UTF-8, or in UTF-16 with its mark",
         "nul.txt": "binary",
     }
-    assert documents_of(str(tmp_path)) == documents_of([tmp_path]) == documents_of([str(tmp_path)]) == (documents, skipped)
+    assert load_documents(str(tmp_path)) == load_documents([tmp_path]) == load_documents([str(tmp_path)]) == (documents, skipped)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -78,7 +78,7 @@ def test_links_that_go_round_and_pipes_do_not_hang(tmp_path):
     (tmp_path / "b.txt").symlink_to(tmp_path / "one" / "a.txt")
     os.mkfifo(tmp_path / "pipe")
 
-    documents, skipped = documents_of(tmp_path)
+    documents, skipped = load_documents(tmp_path)
 
     assert [(d.id, d.text) for d in documents] == [("b.txt", "a"), ("one/a.txt", "a")]
     assert sorted(Path(path).name for path, _ in skipped) == ["gone", "pipe", "self", "up"]
@@ -87,7 +87,7 @@ def test_links_that_go_round_and_pipes_do_not_hang(tmp_path):
 def test_a_file_is_known_by_its_name(tmp_path):
     path = write(tmp_path, {"x/moon.md": "# The Moon\nIt shines."}) / "x" / "moon.md"
     for source in (path, str(path), [path], [str(path)]):
-        (document,), skipped = documents_of(source)
+        (document,), skipped = load_documents(source)
         assert (document.id, document.metadata["title"], skipped) == ("moon.md", "The Moon", [])
 
 
@@ -95,10 +95,10 @@ def test_a_file_is_known_by_its_name(tmp_path):
 def test_a_path_that_leads_nowhere_says_so(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if source == "":
-        assert documents_of(source).documents[0].text == ""  # the index says that it has no text
+        assert load_documents(source).documents[0].text == ""  # the index says that it has no text
         return
     with pytest.raises(FileNotFoundError, match="there is no file or folder") as error:
-        documents_of(source)
+        load_documents(source)
     if isinstance(source, str):
         assert f"[{source!r}]" in str(error.value), "the way to give a text is shown"
 
@@ -107,38 +107,38 @@ def test_a_string_that_is_plainly_a_text_is_one(tmp_path, monkeypatch):
     write(tmp_path, {"moon": "from the file"})
     monkeypatch.chdir(tmp_path)
     for text in ("One line.\nAnother.", "long " * 60):
-        assert [d.text for d in documents_of(text).documents] == [text]
-    assert [d.text for d in documents_of(["moon", "the moon", "moon\n"]).documents] == ["from the file", "the moon", "moon\n"]
+        assert [d.text for d in load_documents(text).documents] == [text]
+    assert [d.text for d in load_documents(["moon", "the moon", "moon\n"]).documents] == ["from the file", "the moon", "moon\n"]
 
 
 @given(st.lists(st.text(min_size=1, max_size=20).map(lambda text: text + "\n"), unique=True, max_size=6), st.data())
 def test_the_id_of_a_text_stays_when_others_come_or_go(texts, data):
     order = data.draw(st.permutations(texts))
-    ids = {d.text: d.id for d in documents_of(texts).documents}
+    ids = {d.text: d.id for d in load_documents(texts).documents}
     assert all(re.fullmatch(r"text-[0-9a-f]{12}", id) for id in ids.values())
-    assert {d.text: d.id for d in documents_of(order[: len(order) // 2]).documents}.items() <= ids.items()
+    assert {d.text: d.id for d in load_documents(order[: len(order) // 2]).documents}.items() <= ids.items()
 
 
 def test_a_text_told_twice_is_one_document_and_two_documents_of_one_id_are_named():
-    found = documents_of(["Twice told.", "Once.", "Twice told."])
+    found = load_documents(["Twice told.", "Once.", "Twice told."])
     assert [document.text for document in found.documents] == ["Twice told.", "Once."]
     assert found.skipped == [(found.documents[0].id, "this text came already")]
     with pytest.raises(ValueError, match=r"1 ids came more than once.*'a', 2 times .the same text, 'Twice told"):
-        documents_of([Document("a", "Twice told."), Document("a", "Twice told.")])
+        load_documents([Document("a", "Twice told."), Document("a", "Twice told.")])
     with pytest.raises(ValueError, match="'a', 2 times"):
-        documents_of([Document("a", "one"), Document("a", "two")])
+        load_documents([Document("a", "one"), Document("a", "two")])
 
 
 @pytest.mark.parametrize("source", [None, 3, b"bytes", {"a": "text"}, [3], [None], [b"bytes"], [["nested"]], [("text", 0.5)]])
 def test_anything_else_is_refused(source):
     with pytest.raises(TypeError, match="LangChain documents"):
-        documents_of(source)
+        load_documents(source)
 
 
 def test_documents_of_clew_come_back_as_they_are_and_an_iterator_will_do():
     document = Document("a", "text", {"k": 1})
-    assert documents_of(document).documents == [document]
-    assert documents_of(iter([document]))[0][0] is document
+    assert load_documents(document).documents == [document]
+    assert load_documents(iter([document]))[0][0] is document
 
 
 def test_an_index_of_a_folder_finds_its_files_and_knows_what_it_skipped(tmp_path):

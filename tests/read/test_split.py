@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.document import Document
-from clew.graph import count_words
-from clew.read import Piece, Splitter, read
-from clew.read.markdown import Heading, outline
-from clew.read.spans import WINDOW, paragraphs, sentences
+from clew.read import Piece, Splitter, read_nodes
+from clew.read.formats.markdown import Heading, outline
+from clew.text.spans import WINDOW, paragraphs, sentences
+from clew.text.tokens import estimate_tokens
 
 MODULES = (argparse, collections, decimal, logging, optparse, statistics, tarfile, unittest)
 
@@ -42,7 +42,7 @@ def letters(text: str) -> int:
 
 def as_a_model_does(text: str) -> int:
     """A tokenizer that wraps every text in two marks of its own."""
-    return 2 + count_words(text)
+    return 2 + estimate_tokens(text)
 
 
 WORDS = st.sampled_from(
@@ -98,14 +98,14 @@ def without(text: str, spans: list[tuple[int, int]]) -> str:
 @given(TEXTS, st.integers(1, 40), COUNTS, st.booleans())
 def test_passages_of_a_text_are_exact_disjoint_small_and_leave_out_nothing_but_space(text, most, count, said):
     pieces = Splitter(most, sentences=said, count=count)(Document("d", text))
-    check(text, pieces, most, count or count_words)
+    check(text, pieces, most, count or estimate_tokens)
     assert not without(text, [(p.start, p.end) for p in pieces if p.kind == "passage"]).strip()
 
 
 @given(MARKDOWN, st.integers(1, 40), COUNTS, st.booleans())
 def test_passages_and_headings_of_markdown_leave_out_nothing_but_space(text, most, count, said):
     pieces = Splitter(most, sentences=said, count=count)(Document("d", text, format="markdown"))
-    check(text, pieces, most, count or count_words)
+    check(text, pieces, most, count or estimate_tokens)
     sections = {piece.start for piece in pieces if piece.kind == "section"}
     headings = [(p.start, p.end) for p in outline(text).parts if isinstance(p, Heading) and p.start in sections]
     assert len(headings) == len(sections)
@@ -117,12 +117,12 @@ def test_passages_and_headings_of_markdown_leave_out_nothing_but_space(text, mos
 def test_real_text_keeps_every_sentence_that_fits_whole():
     for text in docstrings():
         pieces = Splitter(60, sentences=True)(Document("d", text))
-        check(text, pieces, 60, count_words)
+        check(text, pieces, 60, estimate_tokens)
         passages = [(p.start, p.end) for p in pieces if p.kind == "passage"]
         assert not without(text, passages).strip()
         for block in paragraphs(text):
             for start, end in sentences(text, *block, "en"):
-                assert count_words(text[start:end]) > 60 or any(a <= start and end <= b for a, b in passages)
+                assert estimate_tokens(text[start:end]) > 60 or any(a <= start and end <= b for a, b in passages)
 
 
 def test_a_paragraph_that_is_read_in_several_windows_is_cut_as_if_it_were_read_at_once():
@@ -135,7 +135,7 @@ def test_a_paragraph_that_is_read_in_several_windows_is_cut_as_if_it_were_read_a
 def test_neighbouring_passages_could_not_have_been_one():
     text = "\n\n".join(docstrings())
     passages = Splitter(100)(Document("d", text))
-    assert all(count_words(text[a.start : b.end]) > 100 for a, b in zip(passages[::2], passages[1::2], strict=False))
+    assert all(estimate_tokens(text[a.start : b.end]) > 100 for a, b in zip(passages[::2], passages[1::2], strict=False))
 
 
 @given(TEXTS, st.booleans())
@@ -171,11 +171,11 @@ def test_code_and_tables_are_kept_together_where_they_fit():
     table = "| a | b |\n|---|---|\n" + "\n".join(f"| {i}. Yes. | no |" for i in range(4))
     prose = "Some words stand here. " * 8
     text = f"{prose}\n\n{code}\n\n{prose}\n\n{table}\n\n{prose}"
-    most = max(count_words(code), count_words(table))
+    most = max(estimate_tokens(code), estimate_tokens(table))
     passages = Splitter(most)(Document("d", text, format="markdown"))
     assert any(code in piece.text for piece in passages)
     assert any(table in piece.text for piece in passages)
-    cut = Splitter(count_words(table) // 2)(Document("d", table, format="markdown"))
+    cut = Splitter(estimate_tokens(table) // 2)(Document("d", table, format="markdown"))
     assert len(cut) > 1
     assert all(piece.text.startswith("|") and piece.text.endswith("|") for piece in cut), (
         "a table that does not fit is cut between its rows"
@@ -184,9 +184,9 @@ def test_code_and_tables_are_kept_together_where_they_fit():
 
 def test_the_index_hands_its_tokenizer_to_a_splitter_without_one():
     text = "one two three four. " * 10
-    with_own = read([Document("d", text)], splitter=Splitter(20), count=letters)
+    with_own = read_nodes([Document("d", text)], splitter=Splitter(20), count=letters)
     assert [graph_text for graph_text in with_own.texts if len(graph_text) > 20] == []
-    assert len(read([Document("d", text)], splitter=Splitter(200, count=letters), count=count_words).rows("passage")) == 1
+    assert len(read_nodes([Document("d", text)], splitter=Splitter(200, count=letters), count=estimate_tokens).rows("passage")) == 1
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_the_index_hands_its_tokenizer_to_a_splitter_without_one():
 @pytest.mark.parametrize("format", ["text", "markdown"])
 def test_strange_texts_are_cut_like_others(text, format):
     pieces = Splitter(64, sentences=True)(Document("d", text, format=format))
-    check(text, pieces, 64, count_words)
+    check(text, pieces, 64, estimate_tokens)
     assert not without(text, [(p.start, p.end) for p in pieces if p.kind == "passage"]).strip()
 
 

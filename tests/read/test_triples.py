@@ -23,9 +23,9 @@ from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 
 import clew
 from clew import Document, Index, Splitter, Triples
-from clew.model import Answers, Model
+from clew.model import AnswerCache, Model
 from clew.read import Passage, is_corpus_wide
-from clew.read.triples import facts_in
+from clew.read.extract.model import facts_in
 
 TEXTS = {
     "anna": "Anna married Ben.",
@@ -233,19 +233,19 @@ def test_an_estimate_counts_what_is_then_asked(tmp_path):
     lengths = []
 
     def model(prompt):
-        lengths.append(clew.graph.count_words(prompt))
+        lengths.append(clew.text.tokens.estimate_tokens(prompt))
         return answer(prompt)
 
     extractor = Triples(model, answers=tmp_path / "kept.sqlite", most=1)
-    expected = clew.estimate([Document("all", text)], extractor, splitter=splitter)
+    expected = clew.estimate_extraction([Document("all", text)], extractor, splitter=splitter)
     assert (expected.passages, expected.calls, expected.calls_at_most) == (5, 5, 10)
     assert not lengths
     Index.from_documents([Document("all", text)], extractor=extractor, splitter=splitter)
     assert (len(lengths), sum(lengths)) == (expected.calls, expected.tokens_in)
-    assert expected.tokens_out >= sum(clew.graph.count_words(json.dumps({"facts": [said(t)]})) for t in TEXTS.values())
-    again = clew.estimate([Document("all", text)], Triples(Model("other", model)), splitter=splitter)
+    assert expected.tokens_out >= sum(clew.text.tokens.estimate_tokens(json.dumps({"facts": [said(t)]})) for t in TEXTS.values())
+    again = clew.estimate_extraction([Document("all", text)], Triples(Model("other", model)), splitter=splitter)
     assert again.calls == 5, "another model's answers are not this one's"
-    assert clew.estimate([Document("all", text)], extractor, splitter=splitter).calls == 0
+    assert clew.estimate_extraction([Document("all", text)], extractor, splitter=splitter).calls == 0
     assert "5 passages: 5 calls of the model, 10 at most" in str(expected)
 
 
@@ -286,7 +286,7 @@ class Llama(CustomLLM):
         Llama(),
         RunnableLambda(lambda prompt: AIMessage(content=f"```json\n{answer(prompt)}\n```")),
         FakeListChatModel(responses=[json.dumps({"facts": [said(text)]}) for text in TEXTS.values()]),
-        Model("mine", answer, Answers()),
+        Model("mine", answer, AnswerCache()),
     ],
     ids=["llama_index", "runnable", "chat model", "model"],
 )

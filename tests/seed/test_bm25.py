@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Document, Index
-from clew.algorithms.words import terms
-from clew.graph import Graph, Query
+from clew.graph import Graph
 from clew.seed import BM25
+from clew.text.words import terms
+from clew.types import Query
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(["red", "Blue", "green,", "красный", "文", "🙂"]), max_size=6).map(" ".join), min_size=1, max_size=7
@@ -42,14 +43,14 @@ def textbook(texts, question, k1, b):
 def test_weights_are_those_of_the_textbook(texts, question, parameters):
     graph = Graph.of([*texts, "red blue"], kinds=["passage"] * len(texts) + ["entity"])
     found = BM25(*parameters).on(graph)(Query(question))
-    assert found.weights == pytest.approx([*textbook(texts, question, *parameters), 0], abs=1e-5)
+    assert found.scores == pytest.approx([*textbook(texts, question, *parameters), 0], abs=1e-5)
     known = {word for text in texts for word in terms(text)}
     assert ("fallback" in found.notes) == (not known & set(terms(question)))
 
 
 def test_candidates_that_came_with_scores_are_still_searched_for_words():
-    found = BM25().on(Graph.of(["red", "red blue"]))(Query("blue", given={0: 0.5}))
-    assert found.weights[0] == 0 < found.weights[1]
+    found = BM25().on(Graph.of(["red", "red blue"]))(Query("blue", candidate_scores={0: 0.5}))
+    assert found.scores[0] == 0 < found.scores[1]
 
 
 SCRIPTS = {

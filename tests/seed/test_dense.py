@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clew.algorithms.hnsw import HNSW
-from clew.graph import Graph, Query
+from clew.algorithms.nearest.hnsw import HNSW
+from clew.graph import Graph
 from clew.seed import Dense
+from clew.types import Query
 
 VECTORS = np.float32([[1, 0], [0.6, 0.8], [-1, 0], [0, 0], [0.8, 0.6]])
 GRAPH = Graph.of(list("abcde"), kinds=["passage", "passage", "passage", "passage", "entity"], vectors=VECTORS)
@@ -15,20 +16,20 @@ GRAPH = Graph.of(list("abcde"), kinds=["passage", "passage", "passage", "passage
 
 def test_weights_are_the_cosines_of_passages_and_never_negative():
     found = Dense().on(GRAPH)(Query("?", np.float32([1, 0])))
-    assert found.weights == pytest.approx([1, 0.6, 0, 0, 0])
-    assert Dense(("entity",)).on(GRAPH)(Query("?", np.float32([1, 0]))).weights == pytest.approx([0, 0, 0, 0, 0.8])
+    assert found.scores == pytest.approx([1, 0.6, 0, 0, 0])
+    assert Dense(("entity",)).on(GRAPH)(Query("?", np.float32([1, 0]))).scores == pytest.approx([0, 0, 0, 0, 0.8])
 
 
 def test_given_candidates_keep_their_scores_and_no_search_is_made():
-    found = Dense().on(GRAPH)(Query("?", np.float32([1, 0]), given={1: 0.25, 3: 1.0}))
-    assert found.weights.tolist() == [0, 0.25, 0, 1, 0]
+    found = Dense().on(GRAPH)(Query("?", np.float32([1, 0]), candidate_scores={1: 0.25, 3: 1.0}))
+    assert found.scores.tolist() == [0, 0.25, 0, 1, 0]
     assert found.notes
 
 
 @pytest.mark.parametrize("vector", [None, np.zeros(2, np.float32)])
 def test_a_question_without_a_vector_finds_nothing_and_says_so(vector):
     found = Dense().on(GRAPH)(Query("?", vector))
-    assert not found.weights.any()
+    assert not found.scores.any()
     assert "no vector" in found.notes["fallback"]
 
 
@@ -44,7 +45,7 @@ def test_equal_passages_weigh_the_same_wherever_they_stand(n):
     one, question = rng.normal(size=(2, 387)).astype(np.float32)
     vectors = np.tile(one / np.linalg.norm(one), (n, 1))
     found = Dense().on(Graph.of(["same"] * n, vectors=vectors))(Query("?", question / np.linalg.norm(question) + one))
-    assert len(set(np.round(found.weights, 9).tolist())) == 1
+    assert len(set(np.round(found.scores, 9).tolist())) == 1
 
 
 def test_an_approximate_index_finds_the_nearest_and_the_trace_says_so():
@@ -55,15 +56,15 @@ def test_an_approximate_index_finds_the_nearest_and_the_trace_says_so():
     graph = Graph.of([str(i) for i in range(400)], kinds=["passage", "entity"] * 200, vectors=vectors)
     query = Query("?", vectors[7])
 
-    whole = Dense().on(graph)(query).weights
+    whole = Dense().on(graph)(query).scores
     near = Dense(index=HNSW(ef_search=400), nearest=20, exact_below=200).on(graph)(query)
     small = Dense(index=HNSW(), exact_below=201).on(graph)(query)
 
     rows = np.argsort(-whole, kind="stable")[:20]
-    assert near.weights[rows].tolist() == whole[rows].tolist()
-    assert not np.delete(near.weights, rows).any()
+    assert near.scores[rows].tolist() == whole[rows].tolist()
+    assert not np.delete(near.scores, rows).any()
     assert "approximate" in near.notes["search"]
-    assert small.weights.tolist() == whole.tolist()
+    assert small.scores.tolist() == whole.tolist()
     assert "exact: 200 nodes are fewer than 201" in small.notes["search"]
     with pytest.raises(ValueError, match="3 dimensions and the graph's have 8"):
         Dense(index=HNSW(), exact_below=1).on(graph)(Query("?", np.float32([1, 0, 0])))

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Facts, Graph, Labels, Query, Ragged, frozen
+from clew.graph import Facts, Graph, Labels, Ragged, freeze
 from clew.seed import Dense, LinkedFacts
+from clew.types import Query
 
 
 def unit(vectors):
@@ -25,9 +26,9 @@ def graph_of(ends, read_from, seed):
     vectors = unit(rng.normal(size=(len(ends), 3))) * np.float32([[known] for *_, known in ends]).reshape(-1, 1)
     facts = Facts(
         tuple(f"fact {i}" for i in range(len(ends))),
-        frozen(vectors.reshape(-1, 3), np.float32),
-        frozen([4 + s for s, _, _ in ends], np.int32),
-        frozen([4 + o for _, o, _ in ends], np.int32),
+        freeze(vectors.reshape(-1, 3), np.float32),
+        freeze([4 + s for s, _, _ in ends], np.int32),
+        freeze([4 + o for _, o, _ in ends], np.int32),
         Labels.of(["r"] * len(ends)),
         Ragged.of([[]] * len(ends)),
     )
@@ -73,13 +74,13 @@ def test_seeds_are_those_of_the_definition(ends, read_from, top, seed):
 
     if not any(known for *_, known in ends):
         assert "no facts with vectors" in found.notes["fallback"]
-        assert found.weights == pytest.approx(Dense().on(graph)(Query("?", vector)).weights)
+        assert found.scores == pytest.approx(Dense().on(graph)(Query("?", vector)).scores)
         return
     nearest, terminals, weights = transcribed(graph, vector, top, 0.25)
     assert found.facts.tolist() == nearest
     assert found.terminals.tolist() == terminals
-    assert found.weights == pytest.approx(weights, abs=1e-6)
-    assert (found.weights >= 0).all()
+    assert found.scores == pytest.approx(weights, abs=1e-6)
+    assert (found.scores >= 0).all()
 
 
 def test_facts_are_compared_with_the_fact_vector_and_passages_with_the_other():
@@ -87,7 +88,7 @@ def test_facts_are_compared_with_the_fact_vector_and_passages_with_the_other():
     away = -graph.vectors[0]
     found = LinkedFacts(1).on(graph)(Query("?", graph.vectors[0], fact_vector=graph.facts.vectors[1]))
     assert found.facts.tolist() == [1]
-    assert found.weights[0] == pytest.approx(0.05)
+    assert found.scores[0] == pytest.approx(0.05)
     assert LinkedFacts(1).on(graph)(Query("?", away, fact_vector=graph.facts.vectors[0])).facts.tolist() == [0]
 
 
@@ -98,5 +99,5 @@ def test_a_question_without_a_vector_falls_back_on_the_passages_and_says_so():
 
 def test_given_candidates_take_the_passages_place():
     graph = graph_of([(0, 1, True)], [()] * 5, 0)
-    found = LinkedFacts(passage_weight=0.5).on(graph)(Query("?", graph.vectors[0], given={2: 1.0, 3: 0.5}))
-    assert found.weights[:4].tolist() == [0, 0, 0.5, 0]
+    found = LinkedFacts(passage_weight=0.5).on(graph)(Query("?", graph.vectors[0], candidate_scores={2: 1.0, 3: 0.5}))
+    assert found.scores[:4].tolist() == [0, 0, 0.5, 0]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clew.graph import Graph, Query
+from clew.graph import Graph
 from clew.seed import BM25, Blend, Dense, ReciprocalRank
+from clew.types import Query
 
 GRAPH = Graph.of(["red fox", "blue sky", "red sky", "grey"], vectors=[[1, 0], [0.6, 0.8], [0.8, 0.6], [0, -1]])
 QUESTION = Query("red fox", np.float32([0.6, 0.8]))
@@ -15,18 +16,18 @@ QUESTION = Query("red fox", np.float32([0.6, 0.8]))
 def test_reciprocal_rank_sums_over_the_lists_that_hold_a_passage():
     found = ReciprocalRank(k=10).on(GRAPH)(QUESTION)
     # dense: 1 (1.0), 2 (.96), 0 (.6); words: 0 (two words), 2 (one)
-    assert found.weights == pytest.approx([1 / 13 + 1 / 11, 1 / 11, 1 / 12 + 1 / 12, 0])
+    assert found.scores == pytest.approx([1 / 13 + 1 / 11, 1 / 11, 1 / 12 + 1 / 12, 0])
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_a_blend_is_a_weighted_mean_of_shares_of_the_best(share):
-    dense, said = Dense().on(GRAPH)(QUESTION).weights, BM25().on(GRAPH)(QUESTION).weights
+    dense, said = Dense().on(GRAPH)(QUESTION).scores, BM25().on(GRAPH)(QUESTION).scores
     expected = share * dense / dense.max() + (1 - share) * said / said.max()
-    assert Blend(share=share).on(GRAPH)(QUESTION).weights == pytest.approx(expected)
+    assert Blend(dense_share=share).on(GRAPH)(QUESTION).scores == pytest.approx(expected)
 
 
 def test_a_list_that_finds_nothing_says_so_and_leaves_the_other():
     unheard = Query("zebra", np.float32([1, 0]))
-    found = Blend(share=0.5).on(GRAPH)(unheard)
-    assert found.weights == pytest.approx(0.5 * Dense().on(GRAPH)(unheard).weights)
+    found = Blend(dense_share=0.5).on(GRAPH)(unheard)
+    assert found.scores == pytest.approx(0.5 * Dense().on(GRAPH)(unheard).scores)
     assert "no word" in found.notes["fallback"]

@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Index, recipes
-from clew.algorithms.words import words
-from clew.graph import Facts, Graph, Labels, Query, Ragged, frozen
+from clew.graph import Facts, Graph, Labels, Ragged, freeze
 from clew.seed import Dense, LinkedFacts, RecognisedFacts
+from clew.text.words import words
+from clew.types import Query
 
 NAMES = ("Ada", "Ben", "Corfu", "京都", "Port Said")
 
 
 def unit(rows):
     rows = np.asarray(rows, float)
-    return frozen(rows / np.linalg.norm(rows, axis=-1, keepdims=True), np.float32)
+    return freeze(rows / np.linalg.norm(rows, axis=-1, keepdims=True), np.float32)
 
 
 def graph_of(ends, read_from, seed):
@@ -26,7 +27,7 @@ def graph_of(ends, read_from, seed):
     n = len(ends)
     facts = Facts(
         tuple(f"fact {at}" for at in range(n)), unit(rng.normal(size=(n, 4))),
-        frozen([3 + a for a, _ in ends], np.int32), frozen([3 + b for _, b in ends], np.int32),
+        freeze([3 + a for a, _ in ends], np.int32), freeze([3 + b for _, b in ends], np.int32),
         Labels.of(["knows"] * n), Ragged.of([[at % 3] for at in range(n)]),
     )  # fmt: skip
     kinds = ["passage"] * 3 + ["entity"] * 5
@@ -59,10 +60,10 @@ def test_weights_are_those_of_the_definition(pairs, read_from, said, top, share,
     similar = (similar / similar.max()) ** 3 if similar.max() > 0 else similar
     similar = similar / similar.sum() if similar.sum() else similar
     part = share if recognised else 1.0
-    assert found.weights[:3] == pytest.approx(part * similar, abs=1e-6)
+    assert found.scores[:3] == pytest.approx(part * similar, abs=1e-6)
     if not recognised:
         assert "recognised" in found.notes["fallback"]
-        assert not found.weights[3:].any()
+        assert not found.scores[3:].any()
         assert not len(found.terminals)
         return
     scores = dict(zip(papers.facts.tolist(), papers.fact_scores.tolist(), strict=True))
@@ -75,22 +76,22 @@ def test_weights_are_those_of_the_definition(pairs, read_from, said, top, share,
     total = sum(means[entity] for entity in kept)
     for entity in range(5):
         wanted = (1 - share) * means[entity] / total if entity in kept else 0.0
-        assert found.weights[3 + entity] == pytest.approx(wanted, abs=1e-6)
+        assert found.scores[3 + entity] == pytest.approx(wanted, abs=1e-6)
 
 
 def test_without_facts_or_without_a_vector_the_passages_are_the_seeds_and_it_is_said():
     graph = graph_of([(0, 1)], [[]] * 5, 0)
     assert "the question has no vector" in RecognisedFacts().on(graph)(Query("Ada")).notes["fallback"]
     bare = Graph.of(["one"], vectors=unit([[1.0, 0.0]]))
-    found = RecognisedFacts(passages=Dense()).on(bare)(Query("one", unit([1.0, 0.0])))
-    assert found.weights.tolist() == [1.0]
+    found = RecognisedFacts(passage_seed=Dense()).on(bare)(Query("one", unit([1.0, 0.0])))
+    assert found.scores.tolist() == [1.0]
     assert "no facts" in found.notes["fallback"]
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
 def test_a_share_that_is_none_is_refused(share):
     with pytest.raises(ValueError, match="share"):
-        RecognisedFacts(share=share)
+        RecognisedFacts(fact_share=share)
 
 
 def test_facts_of_a_few_passages_do_not_drown_the_others():

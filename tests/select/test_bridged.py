@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Pipeline
-from clew.graph import UNLIMITED, Edges, Facts, Graph, Labels, Query, Ragged, Seeds, Subgraph
+from clew.graph import Edges, Facts, Graph, Labels, Ragged
 from clew.order import ByPrize
 from clew.seed import Dense
 from clew.select import MMR, Bridges, Top
+from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 QUESTION = np.float32([1, 0])
 
@@ -32,15 +33,15 @@ def whole(graph):
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from([0.5, 1.0])), max_size=25), st.integers(2, 4))
 def test_the_tree_is_kept_joins_what_can_be_joined_and_survives_the_selectors_after_it(ties, k):
     graph = graph_of(ties)
-    weights = Dense().on(graph)(Query("?", QUESTION)).weights
+    weights = Dense().on(graph)(Query("?", QUESTION)).scores
     query, seeds = Query("?", QUESTION), Seeds(weights)
-    chosen = Bridges(k, share=1.0).on(graph)(query, seeds, weights, whole(graph), UNLIMITED)
+    chosen = Bridges(k, budget_share=1.0).on(graph)(query, seeds, weights, whole(graph), UNLIMITED)
     network = networkx.Graph([(a, b) for a, b, _ in ties if a != b])
     network.add_nodes_from(range(10))
 
     tree = networkx.Graph(list(zip(graph.edges.tails[chosen.edges].tolist(), graph.edges.heads[chosen.edges].tolist(), strict=True)))
     tree.add_nodes_from(range(k))
-    assert set(tree) == set(chosen.kept.tolist())
+    assert set(tree) == set(chosen.required.tolist())
     assert networkx.is_forest(tree)
     for one in range(k):
         for other in range(k):
@@ -48,37 +49,37 @@ def test_the_tree_is_kept_joins_what_can_be_joined_and_survives_the_selectors_af
     assert (len(chosen.missing) == 0) == all(networkx.has_path(network, 0, other) for other in range(k))
     for later in (MMR(0.0, k=1), Top(1)):
         left = later.on(graph)(query, seeds, weights, chosen, UNLIMITED)
-        assert set(chosen.kept.tolist()) <= set(left.nodes.tolist())
+        assert set(chosen.required.tolist()) <= set(left.nodes.tolist())
         assert left.edges.tolist() == chosen.edges.tolist()
 
 
 def test_an_edge_that_has_nothing_to_do_with_the_question_is_no_bridge():
     graph = graph_of([(0, 2, 1.0), (2, 1, 1.0), (0, 3, 1.0), (3, 4, 1.0), (4, 1, 1.0)], 5, [0.9, 0.9, 0.0, 0.6, 0.6])
-    weights = Dense().on(graph)(Query("?", QUESTION)).weights
+    weights = Dense().on(graph)(Query("?", QUESTION)).scores
 
     def kept(**settings):
         chosen = Bridges(2, **settings).on(graph)(Query("?", QUESTION), Seeds(weights), weights, whole(graph), UNLIMITED)
-        return chosen.kept.tolist(), chosen.missing
+        return chosen.required.tolist(), chosen.missing
 
     assert kept() == ([0, 1, 3, 4], ())  # 0.125 + 0.2 + 0.125 beside 0.275 + 0.275
     assert kept(max_edge=0.15) == ([0, 1], ((0, 1),))
-    assert kept(without=("other",)) == ([0, 1, 3, 4], ())
-    assert kept(without=graph.edges.kinds.names) == ([0, 1], ((0, 1),))
+    assert kept(excluded_kinds=("other",)) == ([0, 1, 3, 4], ())
+    assert kept(excluded_kinds=graph.edges.kinds.names) == ([0, 1], ((0, 1),))
     part = replace(whole(graph), nodes=np.int32([0, 1, 2]))
     chosen = Bridges(2).on(graph)(Query("?", QUESTION), Seeds(weights), weights, part, UNLIMITED)
-    assert chosen.kept.tolist() == [0, 1, 2]
+    assert chosen.required.tolist() == [0, 1, 2]
 
 
 def test_what_there_is_no_room_for_is_left_out_and_said():
     graph = graph_of([(0, 3, 1.0), (3, 1, 1.0), (1, 4, 1.0), (4, 2, 1.0)], 5)
-    weights = Dense().on(graph)(Query("?", QUESTION)).weights
+    weights = Dense().on(graph)(Query("?", QUESTION)).scores
     one = int(graph.tokens[0])
-    ask = Bridges(3, share=1.0).on(graph)
+    ask = Bridges(3, budget_share=1.0).on(graph)
     chosen = {room: ask(Query("?", QUESTION), Seeds(weights), weights, whole(graph), room) for room in (5 * one, 4 * one, 2 * one)}
-    assert [found.kept.tolist() for found in chosen.values()] == [[0, 1, 2, 3, 4], [0, 1, 3], []]
-    assert [found.trace.get("not joined") for found in chosen.values()] == [None, ["2"], ["1", "2"]]
+    assert [found.required.tolist() for found in chosen.values()] == [[0, 1, 2, 3, 4], [0, 1, 3], []]
+    assert [found.notes.get("not joined") for found in chosen.values()] == [None, ["2"], ["1", "2"]]
     few = ask(Query("?", QUESTION, limit=3), Seeds(weights), weights, whole(graph), UNLIMITED)
-    assert few.kept.tolist() == [0, 1, 3]
+    assert few.required.tolist() == [0, 1, 3]
 
 
 def test_the_facts_of_a_bridge_are_read_in_the_budget():
@@ -117,8 +118,8 @@ def test_a_graph_without_vectors_is_joined_by_hops_and_settings_are_checked():
     graph = Graph.of(["text"] * 4, edges=Edges.of("tie", [0, 2, 0, 3], [2, 1, 3, 3]))
     seeds = Seeds(np.zeros(4), terminals=np.int32([0, 1]))
     chosen = Bridges().on(graph)(Query("?"), seeds, np.ones(4), whole(graph), UNLIMITED)
-    assert chosen.kept.tolist() == [0, 1, 2]
-    for wrong in ({"max_edge": 0.0}, {"share": 2.0}, {"terminals": 0}):
+    assert chosen.required.tolist() == [0, 1, 2]
+    for wrong in ({"max_edge": 0.0}, {"budget_share": 2.0}, {"max_terminals": 0}):
         with pytest.raises(ValueError, match="got"):
             Bridges(**wrong)
 
@@ -132,12 +133,12 @@ def test_the_presets_and_the_journey_are_told_in_the_trace(embed):
     for name in ("baseline", "lightweight", "enterprise", "agentic", "journey"):
         context = index.ask("Where does Anna live?", recipe=name)
         stages = [step.stage.partition("(")[0] for step in context.trace]
-        assert stages[0] == ("Dense" if name == "baseline" else "Best")
+        assert stages[0] == ("Dense" if name == "baseline" else "TopSeeds")
         assert all(step.seconds >= 0 and step.notes for step in context.trace)
-        assert ("Nearby" in stages) == (name != "baseline")
+        assert ("LocalPageRank" in stages) == (name != "baseline")
         assert ("Bridges" in stages) == (name in ("agentic", "journey"))
     told = {step.stage.partition("(")[0]: step.notes for step in index.ask("Where does Anna live?", recipe="journey").trace}
-    assert len(told["Best"]["terminals"]) == 3
-    assert told["Nearby"]["Breadth"]["reached"] <= told["Nearby"]["nodes"] == told["Nearby"]["prized"]
+    assert len(told["TopSeeds"]["terminals"]) == 3
+    assert told["LocalPageRank"]["BreadthFirst"]["reached"] <= told["LocalPageRank"]["nodes"] == told["LocalPageRank"]["prized"]
     assert told["Bridges"]["kept"] >= 3
-    assert told["Reports"]["left out"] == told["Bridges"]["nodes"] - told["Reports"]["nodes"]
+    assert told["TopReports"]["left out"] == told["Bridges"]["nodes"] - told["TopReports"]["nodes"]

@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 
 import clew
 from clew import Pipeline
-from clew.graph import UNLIMITED, Edges, Facts, Graph, Query, Seeds, Subgraph, frozen
+from clew.graph import Edges, Facts, Graph, freeze
 from clew.order import Sandwich
 from clew.seed import Dense
 from clew.select.budgeted import Budgeted
+from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 NOTHING = ()
 
 
 def select(stage, graph, prizes, budget=UNLIMITED, candidates=None, limit=None, terminals=NOTHING):
     prizes = np.array(prizes, np.float64)
-    everything = Subgraph(frozen(np.arange(len(graph)), np.int32)) if candidates is None else candidates
-    return stage.on(graph)(Query("?", limit=limit), Seeds(prizes, frozen(terminals, np.int32)), prizes, everything, budget)
+    everything = Subgraph(freeze(np.arange(len(graph)), np.int32)) if candidates is None else candidates
+    return stage.on(graph)(Query("?", limit=limit), Seeds(prizes, freeze(terminals, np.int32)), prizes, everything, budget)
 
 
 def graph_of(kinds, tokens, ties, kind="mentions"):
@@ -43,7 +44,7 @@ def cases(draw):
     )
     nodes = draw(st.lists(ends, unique=True, min_size=1, max_size=n))
     kept = draw(st.lists(st.sampled_from(nodes), unique=True, max_size=2))
-    candidates = Subgraph(frozen(nodes, np.int32), kept=frozen(kept, np.int32), missing=((0, n - 1),), dropped=((0, "earlier"),))
+    candidates = Subgraph(freeze(nodes, np.int32), required=freeze(kept, np.int32), missing=((0, n - 1),), dropped=((0, "earlier"),))
     return graph, column(st.sampled_from([0.0, 0.25, 0.5, 1.0])), candidates, draw(st.integers(0, 15)), draw(st.none() | st.integers(1, 4))
 
 
@@ -66,10 +67,10 @@ def test_what_the_selector_keeps_to(case, method, alone):
     graph, prizes, candidates, budget, limit = case
     found = select(Budgeted(method, q_links=2, connected_without_query=alone), graph, prizes, budget, candidates, limit)
 
-    chosen, kept = found.nodes.tolist(), candidates.kept.tolist()
+    chosen, kept = found.nodes.tolist(), candidates.required.tolist()
     assert len(set(chosen)) == len(chosen)
     assert set(kept) <= set(chosen) <= set(candidates.nodes.tolist())
-    assert set(kept) <= set(found.kept.tolist()) <= set(chosen)
+    assert set(kept) <= set(found.required.tolist()) <= set(chosen)
     assert tokens_of(graph, [row for row in chosen if row not in kept]) <= max(0, budget - tokens_of(graph, kept))
     content = [row for row in chosen if graph.content[row]]
     assert limit is None or len(content) <= max(limit, sum(bool(graph.content[row]) for row in kept))
@@ -112,7 +113,7 @@ def test_what_joins_the_choice_is_kept_and_the_edges_are_its_forest():
     graph = graph_of(["passage", "passage", "passage", "entity", "passage"], [2, 2, 2, 9, 2], [(0, 3), (3, 1), (1, 2)])
     found = select(Budgeted("best", q_links=1), graph, [1.0, 0.1, 0.9, 0.0, 0.8], budget=6)
     assert sorted(found.nodes.tolist()) == [0, 1, 2, 3], "the connector costs nothing, the passage of little worth leads to a better one"
-    assert found.kept.tolist() == [0, 1, 3]
+    assert found.required.tolist() == [0, 1, 3]
     assert found.edges.tolist() == [0, 1, 2]
     assert {row for row, _ in found.dropped} == {4}
 
@@ -129,9 +130,9 @@ def test_the_island_of_the_relaxed_rule_is_not_chosen():
 def test_a_way_over_a_fact_that_is_not_read_joins_nothing_unless_it_is_asked_for():
     facts = Facts(
         ("a knows b",),
-        frozen(np.zeros((1, 0)), np.float32),
-        frozen([0], np.int32),
-        frozen([1], np.int32),
+        freeze(np.zeros((1, 0)), np.float32),
+        freeze([0], np.int32),
+        freeze([1], np.int32),
         clew.graph.Labels.of(["knows"]),
         clew.graph.Ragged.empty(1),
     )
@@ -145,8 +146,8 @@ def test_from_terminals_that_reach_nothing_the_best_candidates_are_linked_and_th
     graph = graph_of(["passage", "entity"], [3, 1], [])
     found = select(Budgeted("best"), graph, [1.0, 0.0], terminals=[1])
     assert found.nodes.tolist() == [0]
-    assert "terminals" in found.trace["fallback"]
-    assert "fallback" not in select(Budgeted("best"), graph_of(["passage", "entity"], [3, 1], [(0, 1)]), [1.0, 0.0], terminals=[1]).trace
+    assert "terminals" in found.notes["fallback"]
+    assert "fallback" not in select(Budgeted("best"), graph_of(["passage", "entity"], [3, 1], [(0, 1)]), [1.0, 0.0], terminals=[1]).notes
 
 
 def test_the_working_graph_has_about_as_many_nodes_as_wanted_and_reaches_the_best():
@@ -155,7 +156,7 @@ def test_the_working_graph_has_about_as_many_nodes_as_wanted_and_reaches_the_bes
     prizes = np.zeros(2 * n)
     prizes[::2] = np.linspace(1, 0.1, n)
     found = select(Budgeted("best", q_links=1, working=40), graph, prizes, budget=10)
-    assert found.trace["working nodes"] <= 40
+    assert found.notes["working nodes"] <= 40
     assert found.nodes[graph.content[found.nodes]].tolist() == list(range(0, 20, 2))
 
 

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 
 import clew
 from clew import Index, recipes
-from clew.algorithms.branching import decay
-from clew.algorithms.evolution import changes
-from clew.algorithms.neighbourhood import SHORTEST, Neighbourhood
-from clew.graph import UNLIMITED, Edges, Graph, Query
+from clew.algorithms.transport.neighbourhood import SHORTEST, Neighbourhood
+from clew.graph import Edges, Graph
+from clew.methods import Descent
+from clew.methods.kurisu.branching import decay
+from clew.methods.kurisu.edge_learning import strength_changes
+from clew.methods.kurisu.hierarchy import DocumentTreePart
+from clew.methods.kurisu.path import Descents, longest_fusion
+from clew.methods.kurisu.surroundings import Surroundings, children_of, unit_vectors
 from clew.pipeline import Pipeline
-from clew.select import Descent
-from clew.select.hierarchy import Hierarchy
-from clew.select.path import Descents, longest
-from clew.select.surroundings import Surroundings, children_of, unit_vectors
+from clew.types import UNLIMITED, Query
 
 KURISU = recipes.get("kurisu")
 
@@ -71,7 +72,7 @@ def question(seed, d=6):
 
 
 def descents(graph, query, rule):
-    tree = graph.part(Hierarchy(rule.semantic))
+    tree = graph.part(DocumentTreePart(rule.semantic))
     cosines = np.maximum(0, graph.vectors @ query.vector).astype(np.float64)
     return Descents(rule, graph, tree, tree.highest(cosines), lambda rows: (unit_vectors(graph, tree, rows) @ query.vector).astype(float))
 
@@ -189,11 +190,13 @@ def test_fusing_what_says_the_same_costs_no_content_and_a_fused_node_has_all_the
 
 @given(st.lists(st.booleans(), min_size=1, max_size=30), st.integers(0, 1))
 def test_bisection_finds_what_counting_finds_where_shorter_is_easier(allowed, least):
-    from clew.algorithms.transport import Verdict
+    from clew.algorithms.transport.fused_gromov_wasserstein import TransportVerdict
 
     most = allowed.index(False) if False in allowed else len(allowed)
     slots = np.arange(len(allowed))
-    found = [longest(way, slots, lambda first: Verdict(len(first) <= most, "bound", 0.0), {}, least) for way in (False, True)]
+    found = [
+        longest_fusion(way, slots, lambda first: TransportVerdict(len(first) <= most, "bound", 0.0), {}, least) for way in (False, True)
+    ]
     assert [len(one) for one in found] == [max(most, least)] * 2
 
 
@@ -209,7 +212,7 @@ def test_rings_of_containers_and_of_likeness_end():
     vectors = np.tile([[0.6, 0.8]], (7, 1))
     texts = [f"said {i} times" for i in range(7)]
     graph = Graph.of(texts, kinds=["section"] * 4 + ["passage"] * 3, vectors=vectors, edges=ring)
-    tree = graph.part(Hierarchy())
+    tree = graph.part(DocumentTreePart())
     assert tree.tops.tolist() == [0, 3, 5, 6], "a ring is entered at its lowest row"
     steps = descents(graph, Query("q", np.float32([0.6, 0.8])), Descent(max_depth=50)).path(np.zeros(7, np.bool_))
     assert len(steps) <= 7
@@ -296,17 +299,17 @@ def test_a_flat_corpus_is_the_best_fused_and_the_rest_by_prize(embed):
 
 class TestTheRewards:
     def test_gains_are_their_share_and_losses_theirs_only_where_an_edge_is_far_below(self):
-        low = changes(np.array([0.9, 0.8, 0.85, 0.9, 0.0]), penalty_share=0.4)
+        low = strength_changes(np.array([0.9, 0.8, 0.85, 0.9, 0.0]), penalty_share=0.4)
         assert low[:4].sum() + max(low[4], 0) <= 0.06 + 1e-12
         assert low.sum() == pytest.approx(0.06 - 0.04)
         assert low[4] == low.min() < 0
-        level = changes(np.array([0.5, 0.52, 0.48]), penalty_share=0.4)
+        level = strength_changes(np.array([0.5, 0.52, 0.48]), penalty_share=0.4)
         assert level.sum() == pytest.approx(0.06), "nothing is far below: the penalties are not given out"
         assert (level > 0).all()
 
     @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
     def test_their_order_is_the_similarities(self, similarities):
-        found = changes(np.array(similarities))
+        found = strength_changes(np.array(similarities))
         order = np.argsort(similarities, kind="stable")
         assert (np.diff(found[order]) >= -1e-12).all()
         assert found.sum() <= 0.05 + 1e-12

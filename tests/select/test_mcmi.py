@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.steiner import steiner_forest
-from clew.graph import UNLIMITED, Edges, Facts, Graph, Labels, Query, Ragged, Seeds, Subgraph, frozen
-from clew.order.told import FactsFirst
-from clew.select.costs import costs, costs_of_edges
+from clew.algorithms.steiner.forest import steiner_forest
+from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
+from clew.order.facts_first import FactsFirst
+from clew.select._costs import edge_costs, slot_costs
 from clew.select.mcmi import MCMI
+from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 QUESTION = np.float32([1, 0, 0])
 
@@ -26,10 +27,10 @@ def graph_of(kinds, triples, more, seed=0, tokens=None):
     """Passages and entities by row; facts (entity, entity, passage); `more` edges (kind, tail, head)."""
     n, draw = len(kinds), np.random.default_rng(seed)
     vectors, said = unit(draw.normal(size=(n, 3))), unit(draw.normal(size=(max(len(triples), 1), 3)))[: len(triples)]
-    subjects, objects, read_in = (frozen([t[i] for t in triples], np.int32) for i in range(3))
+    subjects, objects, read_in = (freeze([t[i] for t in triples], np.int32) for i in range(3))
     sources = Ragged.of([[p] for p in read_in.tolist()])
     facts = Facts(
-        tuple(f"fact {i}" for i in range(len(triples))), frozen(said.reshape(len(triples), 3), np.float32), subjects, objects,
+        tuple(f"fact {i}" for i in range(len(triples))), freeze(said.reshape(len(triples), 3), np.float32), subjects, objects,
         Labels.of(["is"] * len(triples)), sources,
     )  # fmt: skip
     told = Edges.of("fact", subjects, objects, facts=np.arange(len(triples)), read_from=sources)
@@ -60,8 +61,8 @@ def cases(draw):
 
 
 def select(stage, graph, terminals, scores, budget=UNLIMITED, limit=None, candidates=None):
-    rows = frozen(np.arange(len(graph)) if candidates is None else candidates, np.int32)
-    seeds = Seeds(np.zeros(len(graph)), frozen(terminals, np.int32))
+    rows = freeze(np.arange(len(graph)) if candidates is None else candidates, np.int32)
+    seeds = Seeds(np.zeros(len(graph)), freeze(terminals, np.int32))
     return stage.on(graph)(Query("?", QUESTION, limit=limit), seeds, np.asarray(scores, np.float64), Subgraph(rows), budget)
 
 
@@ -74,18 +75,18 @@ def parts_of(graph, edges, rows):
     return {frozenset(rows) for rows in part.values()}
 
 
-TREE = MCMI(max_steps=0, chords="none", most=0)
+TREE = MCMI(max_steps=0, chords="none", max_passages=0)
 
 
 def tree_edges(graph, found):
     place = {id: row for row, id in enumerate(graph.ids)}
-    return [(place[step["from"]], place[step["to"]], step) for step in found.trace["tree"]]
+    return [(place[step["from"]], place[step["to"]], step) for step in found.notes["tree"]]
 
 
 def test_costs_are_by_what_an_edge_says_and_parallel_facts_cost_the_least():
     vectors = unit([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0.6, 0.8, 0]])
     facts = Facts(
-        ("near", "far"), frozen(unit([[1, 0, 0], [-1, 0, 0]]), np.float32), frozen([1, 2], np.int32), frozen([2, 1], np.int32),
+        ("near", "far"), freeze(unit([[1, 0, 0], [-1, 0, 0]]), np.float32), freeze([1, 2], np.int32), freeze([2, 1], np.int32),
         Labels.of(["is", "is"]), Ragged.of([[0], [0]]),
     )  # fmt: skip
     edges = Edges.join([
@@ -94,14 +95,14 @@ def test_costs_are_by_what_an_edge_says_and_parallel_facts_cost_the_least():
     ])  # fmt: skip
     graph = Graph.of(list("abcd"), kinds=["passage", "entity", "entity", "passage"], vectors=vectors, facts=facts, edges=edges)
 
-    each = costs_of_edges(graph, Query("?", QUESTION))
+    each = edge_costs(graph, Query("?", QUESTION))
     assert each == pytest.approx([1e-6, 1.0, 1e-6, 0.5, 0.2, (1 - 0.5 * 0.8) / 2])
     links = graph.links(("fact",))
-    found = costs(graph, links, Query("?", QUESTION))
+    found = slot_costs(graph, links, Query("?", QUESTION))
     assert found.of_slots == pytest.approx([1e-6, 1e-6])
     assert found.edges.tolist() == [0, 0]
-    assert costs_of_edges(graph, Query("?")) == pytest.approx([0.5] * 6), "without a vector nothing is like the question"
-    of_facts = costs_of_edges(graph, Query("?", QUESTION, fact_vector=-QUESTION))
+    assert edge_costs(graph, Query("?")) == pytest.approx([0.5] * 6), "without a vector nothing is like the question"
+    of_facts = edge_costs(graph, Query("?", QUESTION, fact_vector=-QUESTION))
     assert of_facts[:2] == pytest.approx([1.0, 1e-6])
 
 
@@ -109,7 +110,7 @@ def test_costs_are_by_what_an_edge_says_and_parallel_facts_cost_the_least():
 def test_costs_lie_in_their_range_and_are_the_same_both_ways(case):
     graph, _, _ = case
     links = graph.links()
-    found = costs(graph, links, Query("?", QUESTION)).of_slots
+    found = slot_costs(graph, links, Query("?", QUESTION)).of_slots
     assert ((found >= 1e-6) & (found <= 1)).all()
     both = {(a, b): c for a, b, c in zip(links.sources.tolist(), links.targets.tolist(), found.tolist(), strict=True)}
     assert all(both[b, a] == c for (a, b), c in both.items())
@@ -121,7 +122,7 @@ def test_the_tree_is_within_twice_the_optimum_and_its_leaves_are_terminals(stein
     graph, terminals, scores = case
     found = select(MCMI(max_steps=0, chords="none", steiner_weight=steiner_weight), graph, terminals, scores)
     links = graph.links()
-    lengths = costs(graph, links, Query("?", QUESTION)).of_slots
+    lengths = slot_costs(graph, links, Query("?", QUESTION)).of_slots
     if steiner_weight == "cost_over_score":
         lengths = lengths / (scores[links.sources] + scores[links.targets])
     best = steiner_forest(links, lengths, terminals, "exact")
@@ -133,7 +134,7 @@ def test_the_tree_is_within_twice_the_optimum_and_its_leaves_are_terminals(stein
     ends = [row for a, b, _ in tree for row in (a, b)]
     assert all(row in terminals for row in ends if ends.count(row) == 1), "no leaf but a terminal"
     rows = {*terminals, *ends}
-    assert set(found.kept.tolist()) == rows - set(terminals)
+    assert set(found.required.tolist()) == rows - set(terminals)
     reach = parts_of(graph, range(len(graph.edges)), range(len(graph)))
     apart = {next(part for part in reach if row in part) for row in terminals}
     assert len(tree) == len(rows) - len(apart), "a forest with one tree for each part that holds terminals"
@@ -145,13 +146,13 @@ def test_the_tree_is_within_twice_the_optimum_and_its_leaves_are_terminals(stein
 @given(cases(), st.sampled_from(["mean", "ratio", "official"]))
 def test_what_is_chosen_is_joined(chords, case, variant):
     graph, terminals, scores = case
-    found = select(MCMI(variant, 4, chords=chords, most=99), graph, terminals, scores)
+    found = select(MCMI(variant, 4, chords=chords, max_passages=99), graph, terminals, scores)
     nodes, edges = set(found.nodes.tolist()), found.edges.tolist()
     assert set(terminals) <= nodes
     assert {int(graph.edges.tails[e]) for e in edges} | {int(graph.edges.heads[e]) for e in edges} <= nodes
     assert len(set(edges)) == len(edges)
-    steps, grown = found.trace["steps"], {id for step in found.trace["steps"] for id in (step["from"], step["to"])}
-    assert len(steps) == len(found.trace["ratios"]) - 1 <= 4
+    steps, grown = found.notes["steps"], {id for step in found.notes["steps"] for id in (step["from"], step["to"])}
+    assert len(steps) == len(found.notes["ratios"]) - 1 <= 4
     joined = {*terminals, *(row for a, b, _ in tree_edges(graph, found) for row in (a, b)), *(graph.row(id) for id in grown)}
     over = [part for part in parts_of(graph, edges, nodes) if part & joined]
     assert len(over) == 1 + len(found.missing), "each part hangs together"
@@ -163,8 +164,7 @@ def test_what_is_chosen_is_joined(chords, case, variant):
         assert {tuple(sorted((int(graph.edges.tails[e]), int(graph.edges.heads[e])))) for e in edges} == among
     else:
         weights = [
-            float(costs_of_edges(graph, Query("?", QUESTION))[e] / (scores[graph.edges.tails[e]] + scores[graph.edges.heads[e]]))
-            for e in edges
+            float(edge_costs(graph, Query("?", QUESTION))[e] / (scores[graph.edges.tails[e]] + scores[graph.edges.heads[e]])) for e in edges
         ]
         first = len(joined) - len(over)
         assert sorted(weights[first:]) == weights[first:]
@@ -200,11 +200,11 @@ def test_the_facts_of_a_tree_are_read_along_it_and_the_nearest_first_where_there
     graph = graph_of(["passage", *["entity"] * 4], chain, [], seed=3)
     whole = select(MCMI(max_steps=0, chords="none", repeat=True), graph, [1, 4], np.ones(5))
     assert graph.edges.facts[whole.edges].tolist() == [1, 0, 2]
-    each = costs_of_edges(graph, Query("?", QUESTION))[:3]
+    each = edge_costs(graph, Query("?", QUESTION))[:3]
     one = graph.count("- fact 0\n")
     narrow = select(MCMI(max_steps=0, chords="none", repeat=True), graph, [1, 4], np.ones(5), budget=one)
     assert graph.edges.facts[narrow.edges].tolist() == [int(np.argmin(each))]
-    assert narrow.trace["facts_without_room"] == 2
+    assert narrow.notes["facts_without_room"] == 2
 
 
 @given(cases(), st.data())
@@ -221,11 +221,11 @@ def test_what_nothing_joins_is_joined_over_passages_at_the_price_of_a_bridge():
     graph = graph_of(["passage", "passage", "entity", "entity"], [], [("mentions", 0, 2), ("mentions", 1, 3)])
     apart = select(TREE, graph, [2, 3], np.ones(4))
     assert apart.missing == ((2, 3),)
-    assert apart.trace["tree"] == []
+    assert apart.notes["tree"] == []
     bridged = select(MCMI(max_steps=0, chords="none", bridge_cost=10.0), graph, [2, 3], np.ones(4))
     assert {(a, b) for a, b, _ in tree_edges(graph, bridged)} in ({(2, 0), (3, 1)}, {(0, 2), (1, 3)}, {(0, 2), (3, 1)}, {(2, 0), (1, 3)})
     assert bridged.missing == ((2, 3),), "the graph itself does not join them"
-    assert bridged.kept.tolist() == [0, 1]
+    assert bridged.required.tolist() == [0, 1]
 
 
 @given(cases())
@@ -233,7 +233,7 @@ def test_a_bridge_dearer_than_every_way_changes_no_cost(case):
     graph, terminals, scores = case
     plain, bridged = (select(MCMI(max_steps=0, bridge_cost=b), graph, terminals, scores) for b in (None, 1000.0))
     if not plain.missing:
-        assert bridged.trace["tree_cost"] == pytest.approx(plain.trace["tree_cost"])
+        assert bridged.notes["tree_cost"] == pytest.approx(plain.notes["tree_cost"])
         assert bridged.missing == ()
 
 
@@ -241,7 +241,7 @@ def test_without_terminals_the_passages_by_prize_and_the_trace_says_so():
     graph = graph_of(["passage"] * 3, [], [("next", 0, 1)])
     found = select(MCMI(), graph, [], [0.1, 0.3, 0.2])
     assert found.nodes.tolist() == [1, 2, 0]
-    assert "fallback" in found.trace
+    assert "fallback" in found.notes
 
 
 def test_unknown_settings_are_refused_by_name():

@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import UNLIMITED, Edges, Graph, Query, Seeds, Subgraph, frozen
+from clew.graph import Edges, Graph, freeze
 from clew.select import MMR, Top
+from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
-SELECTS = [Top(), Top(2), MMR(), MMR(1.0), MMR(0.0, k=3), MMR(fetch=2)]
+SELECTS = [Top(), Top(2), MMR(), MMR(1.0), MMR(0.0, k=3), MMR(fetch_k=2)]
 
 
 def select(stage, graph, prizes, budget=UNLIMITED, candidates=None, limit=None):
     prizes = np.array(prizes, np.float64)
-    everything = Subgraph(frozen(np.arange(len(graph)), np.int32)) if candidates is None else candidates
+    everything = Subgraph(freeze(np.arange(len(graph)), np.int32)) if candidates is None else candidates
     return stage.on(graph)(Query("?", limit=limit), Seeds(prizes), prizes, everything, budget)
 
 
@@ -41,7 +42,7 @@ def cases(draw):
     inside = [e for e, (t, h) in enumerate(ties) if t in nodes and h in nodes]
     kept = draw(st.lists(st.sampled_from(nodes), unique=True, max_size=2)) if nodes else []
     candidates = Subgraph(
-        frozen(nodes, np.int32), frozen(inside, np.int32), frozen(kept, np.int32), missing=((0, n - 1),), dropped=((0, "earlier"),)
+        freeze(nodes, np.int32), freeze(inside, np.int32), freeze(kept, np.int32), missing=((0, n - 1),), dropped=((0, "earlier"),)
     )
     return graph, prizes, candidates, draw(st.integers(0, 20)), draw(st.none() | st.integers(1, 9))
 
@@ -52,10 +53,10 @@ def test_what_every_selector_keeps_to(stage, case):
     graph, prizes, candidates, budget, limit = case
     found = select(stage, graph, prizes, budget, candidates, limit)
 
-    chosen, kept = found.nodes.tolist(), candidates.kept.tolist()
+    chosen, kept = found.nodes.tolist(), candidates.required.tolist()
     assert len(set(chosen)) == len(chosen)
     assert set(kept) <= set(chosen) <= set(candidates.nodes.tolist()), "bridges survive, and nothing is taken that was not offered"
-    assert found.kept.tolist() == kept
+    assert found.required.tolist() == kept
     free = [row for row in chosen if row not in kept]
     tails, heads = graph.edges.tails, graph.edges.heads
     ends = {row for e in found.edges.tolist() for row in (int(tails[e]), int(heads[e]))}
@@ -127,14 +128,18 @@ def test_from_a_floor_on_a_copy_is_deferred_and_a_topic_is_not_in_any_embedding(
     graph = Graph.of(list("abcde"), vectors=unit(np.hstack([vectors, np.full((5, 1), shift)])))
     prizes = [1.0, 0.9, 0.8, 0.5, 0.1]
     assert select(MMR(0.5), Graph.of(list("abcde"), vectors=vectors), prizes).nodes.tolist() == [0, 3, 1, 4, 2]
-    assert select(MMR(0.5, floor=0.5), graph, prizes).nodes.tolist() == [0, 1, 3, 4, 2]
-    assert select(MMR(0.5, floor=0.5), Graph.of(list("abc"), vectors=vectors[[0, 0, 0]]), [0.1, 1.0, 0.9]).nodes.tolist() == [1, 2, 0]
-    assert select(MMR(0.5, floor=0.5), Graph.of(["alone"], vectors=vectors[:1]), [1.0]).nodes.tolist() == [0]
+    assert select(MMR(0.5, similarity_floor=0.5), graph, prizes).nodes.tolist() == [0, 1, 3, 4, 2]
+    assert select(MMR(0.5, similarity_floor=0.5), Graph.of(list("abc"), vectors=vectors[[0, 0, 0]]), [0.1, 1.0, 0.9]).nodes.tolist() == [
+        1,
+        2,
+        0,
+    ]
+    assert select(MMR(0.5, similarity_floor=0.5), Graph.of(["alone"], vectors=vectors[:1]), [1.0]).nodes.tolist() == [0]
     with pytest.raises(ValueError, match="floor is from 0"):
-        MMR(floor=1.0)
+        MMR(similarity_floor=1.0)
 
 
 def test_what_is_like_a_bridge_is_deferred_too():
     vectors = unit(np.array([[1.0, 0], [1, 0.01], [0, 1]]))
-    bridged = Subgraph(frozen([0, 1, 2], np.int32), kept=frozen([0], np.int32))
+    bridged = Subgraph(freeze([0, 1, 2], np.int32), required=freeze([0], np.int32))
     assert select(MMR(0.3), Graph.of(list("abc"), vectors=vectors), [0.0, 1.0, 0.9], candidates=bridged).nodes.tolist() == [0, 2, 1]

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clew
-from clew.context import Context, Dropped, Hop, Item, Step, Tie
-from clew.show import html, mermaid, to_networkx, told
+from clew.context import Context, ContextEdge, Dropped, Hop, Item, Step
+from clew.show import html, mermaid, path_in_words, to_networkx
 
 HOSTILE = [
     '"]; end', "<script>alert(1)</script>", "a|b --> n0", "1. list\n- dash", "#quot; &amp;", "%%{init: {}}%%",
@@ -38,7 +38,11 @@ def context() -> Context:
         item("p1", "Anna sails.", (touch("p1"),), metadata={"title": "The voyage"}, document="p1", span=(0, 11)),
         item("p2", "Ben lives in Corfu.", (to_anna, Hop("entity:anna", "mentions", "p2", forward=False)), "expansion"),
     )
-    ties = (Tie("p1", "p2", "similar", 0.4), Tie("entity:anna", "p2", "mentions", 1.0), Tie("p1", "entity:corfu", "mentions", 0.2))
+    ties = (
+        ContextEdge("p1", "p2", "similar", 0.4),
+        ContextEdge("entity:anna", "p2", "mentions", 1.0),
+        ContextEdge("p1", "entity:corfu", "mentions", 0.2),
+    )
     return Context(
         items, "the page", 9, 20, "Who married Anna?", "Some(method)", ties,
         (Step("Dense()", 0.0021, {"touched": 3}),), 1.5, 2.0, (("p1", "p9"),), (Dropped("p7", "too long"),),
@@ -73,15 +77,15 @@ def test_a_document_named_question_is_not_the_question():
 
 
 def test_ways_are_told_in_plain_words(context):
-    said = [told(one) for one in context]
+    said = [path_in_words(one) for one in context]
     assert said == [
         "the question matches the fact “Anna married Ben” (0.80)",
         "the question touches it (0.90)",
         "the question matches the fact “Anna married Ben” (0.80) of “anna”, which is named in it",
     ]
     part = item("d#0-9", "x", (touch("d#5-9"), Hop("d#5-9", "contains", "d", forward=False), Hop("d", "contains", "d#0-9")), "expansion")
-    assert told(part) == "the question touches “d#5-9” (0.90), which is a part of “d”, which contains it"
-    assert "no short way leads to it" in told(item("p", "x", (touch("p", 0.0),)))
+    assert path_in_words(part) == "the question touches “d#5-9” (0.90), which is a part of “d”, which contains it"
+    assert "no short way leads to it" in path_in_words(item("p", "x", (touch("p", 0.0),)))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -90,7 +94,7 @@ def test_no_text_leaves_its_box_in_a_mermaid_chart(text):
     name = text or "x"
     hostile = Context(
         (item(name, text, (touch(name),), metadata={"title": text}),), text, 1, None, text, "",
-        (Tie(name, "b", "fact", 1.0, text),),
+        (ContextEdge(name, "b", "fact", 1.0, text),),
     )  # fmt: skip
     for line in mermaid(hostile).splitlines():
         assert LINE.fullmatch(line), line
@@ -135,7 +139,7 @@ def test_the_page_says_everything_there_is_to_say(context):
     words = " ".join(read(html(context)).words.split())
     for said in ("Who married Anna?", "The voyage", "Ben lives in Corfu.", "too long", "p9", "2.1 ms", "touched 3", "the page", "25.0%"):
         assert said in words
-    assert all(told(one) in words for one in context)
+    assert all(path_in_words(one) in words for one in context)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -164,7 +168,7 @@ def test_the_drawing_is_well_formed_and_its_boxes_never_overlap(context):
 def test_any_tangle_of_items_and_edges_can_be_drawn(pairs, number):
     """Also edges to themselves, edges between connectors, and connectors that hang on nothing that is printed."""
     items = tuple(item(f"p{i}", "text", (touch(f"p{i}"),)) for i in range(number))
-    tangle = Context(items, "", 0, None, "Who?", "", tuple(Tie(f"p{a}", f"p{b}", "similar", 0.5) for a, b in pairs))
+    tangle = Context(items, "", 0, None, "Who?", "", tuple(ContextEdge(f"p{a}", f"p{b}", "similar", 0.5) for a, b in pairs))
     assert html(tangle).count("<rect") == len(to_networkx(tangle))
     assert mermaid(tangle).count(":::") == len(to_networkx(tangle))
 

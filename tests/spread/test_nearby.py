@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.breadth import breadth_first
-from clew.graph import Edges, Facts, Graph, Labels, Prizes, Query, Ragged, Seeds
-from clew.spread import AskModel, BestFirst, Breadth, Cues, Nearby
+from clew.algorithms.traversal.breadth_first import breadth_first
+from clew.graph import Edges, Facts, Graph, Labels, Ragged
+from clew.spread import BestFirst, BreadthFirst, Cues, LocalPageRank, ModelIntent
+from clew.types import Prizes, Query, Seeds
 
 TIES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from([0.25, 0.5, 1.0])), max_size=30)
 
@@ -20,7 +21,7 @@ def test_the_prizes_are_the_pagerank_of_what_is_near(ties, touched, damping):
     weights = np.zeros(12)
     weights[list(touched)] = list(touched.values())
 
-    found = Nearby((Breadth(1, None),), damping, starts=2).on(graph)(Query("?"), Seeds(weights), weights)
+    found = LocalPageRank((BreadthFirst(1, None),), damping, max_starts=2).on(graph)(Query("?"), Seeds(weights), weights)
 
     starts = sorted(touched, key=lambda row: (-weights[row], row))[:2]
     rows = np.sort(breadth_first(graph.links(), starts, max_depth=1, max_degree=None).rows)
@@ -39,10 +40,10 @@ def test_the_prizes_are_the_pagerank_of_what_is_near(ties, touched, damping):
 def test_ways_are_joined_terminals_come_first_and_nothing_touched_stays_so():
     graph = Graph.of(["text"] * 5, edges=Edges.join([Edges.of("near", [0, 1], [1, 2]), Edges.of("far", [0], [3], 0.05)]))
     weights = np.float64([0, 0, 0, 0, 1])
-    both = Nearby((Breadth(1), BestFirst(max_depth=2)), starts=1).on(graph)
+    both = LocalPageRank((BreadthFirst(1), BestFirst(max_depth=2)), max_starts=1).on(graph)
     found = both(Query("?"), Seeds(weights, terminals=np.int32([0, 4])), weights)
     assert np.flatnonzero(found.values).tolist() == [0, 1, 2, 3]
-    assert found.notes["Breadth"]["by hops"] == [1, 2]
+    assert found.notes["BreadthFirst"]["by hops"] == [1, 2]
     assert found.notes["BestFirst"]["below the threshold"] == 1
     nothing = both(Query("?"), Seeds(np.zeros(5)), np.zeros(5))
     assert not nothing.values.any()
@@ -53,7 +54,7 @@ def test_ways_are_joined_terminals_come_first_and_nothing_touched_stays_so():
 def test_the_walk_starts_again_at_all_that_the_question_touches_best(ties, weights, most):
     graph = Graph.of(["text"] * 12, edges=Edges.of("tie", *zip(*ties, strict=True)) if ties else Edges())
     weights = np.array(weights)
-    found = Nearby((Breadth(1, None),), starts=1, touched=most).on(graph)(Query("?"), Seeds(weights), weights).values
+    found = LocalPageRank((BreadthFirst(1, None),), max_starts=1, max_touched=most).on(graph)(Query("?"), Seeds(weights), weights).values
     ranked = sorted(np.flatnonzero(weights).tolist(), key=lambda row: (-weights[row], row))
     again = ranked[: max(1, most)]
     near = set(again) | set(breadth_first(graph.links(), ranked[:1], max_depth=1, max_degree=None).rows.tolist()) if ranked else set()
@@ -68,30 +69,30 @@ def test_kinds_of_edge_that_are_left_out_lead_nowhere_and_others_of_any_name_do(
     weights = np.float64([1, 0, 0, 0])
 
     def reached(**how):
-        found = Nearby((Breadth(2, **how),), starts=1, **how).on(graph)(Query("?"), Seeds(weights), weights)
+        found = LocalPageRank((BreadthFirst(2, **how),), max_starts=1, **how).on(graph)(Query("?"), Seeds(weights), weights)
         return np.flatnonzero(found.values).tolist()
 
     assert reached() == [0, 1, 2, 3]
-    assert reached(without=("similar",)) == [0, 3]
-    assert reached(without=("other",)) == [0, 1, 2, 3]
-    assert reached(without=("similar", "my own")) == [0]
-    assert reached(kinds=(("similar", 0.5), "my own"), without=("my own",)) == [0, 1, 2]
+    assert reached(excluded_kinds=("similar",)) == [0, 3]
+    assert reached(excluded_kinds=("other",)) == [0, 1, 2, 3]
+    assert reached(excluded_kinds=("similar", "my own")) == [0]
+    assert reached(kinds=(("similar", 0.5), "my own"), excluded_kinds=("my own",)) == [0, 1, 2]
     with pytest.raises(ValueError, match="touched is a number"):
-        Nearby(touched=-1)
+        LocalPageRank(max_touched=-1)
 
 
 def test_one_node_no_edges_a_hub_and_a_token_ceiling():
     for graph in (Graph.of(["only"]), Graph.of(["one", "two", "three"])):
         weights = np.zeros(len(graph))
         weights[0] = 1
-        assert Nearby().on(graph)(Query("?"), Seeds(weights), weights).values.tolist() == weights.tolist()
+        assert LocalPageRank().on(graph)(Query("?"), Seeds(weights), weights).values.tolist() == weights.tolist()
     n = 10_001
     hub = Graph.of(["text"] * n, tokens=np.full(n, 3), edges=Edges.of("tie", np.zeros(n - 1), np.arange(1, n)))
     weights = np.zeros(n)
     weights[7] = 1
-    found = Nearby((Breadth(3, 50),)).on(hub)(Query("?"), Seeds(weights), weights)
+    found = LocalPageRank((BreadthFirst(3, 50),)).on(hub)(Query("?"), Seeds(weights), weights)
     assert found.notes["nodes"] == 52
-    assert np.count_nonzero(Nearby((Breadth(3, 50, tokens=30),)).on(hub)(Query("?"), Seeds(weights), weights).values) == 10
+    assert np.count_nonzero(LocalPageRank((BreadthFirst(3, 50, max_tokens=30),)).on(hub)(Query("?"), Seeds(weights), weights).values) == 10
 
 
 def typed():
@@ -104,7 +105,7 @@ def typed():
 def reached(intent, question, model=None):
     weights = np.float64([1, 0, 0])
     way = BestFirst(types=(("likes", 0.0),), intent=intent)
-    found = Nearby((way,)).on(typed())(Query(question, model=model), Seeds(weights), weights)
+    found = LocalPageRank((way,)).on(typed())(Query(question, model=model), Seeds(weights), weights)
     return np.flatnonzero(found.values).tolist(), found.notes["BestFirst"]
 
 
@@ -122,19 +123,19 @@ def test_a_question_weighs_the_types_by_the_callers_model_or_says_why_not():
         prompts.append(prompt)
         return 'Sure: {"likes": 2, "works at": 0}'
 
-    rows, notes = reached(AskModel(), "Whom does he like?", model)
+    rows, notes = reached(ModelIntent(), "Whom does he like?", model)
     assert rows == [0, 2]
     assert notes["types for this question"] == {"likes": 2.0, "works at": 0.0}
     assert "- works at" in prompts[0]
     for answer in ("no idea", '{"hates": 1}', '{"likes": 99}', '{"likes": true}', "[1]"):
-        rows, notes = reached(AskModel(), "Whom?", lambda _, answer=answer: answer)
+        rows, notes = reached(ModelIntent(), "Whom?", lambda _, answer=answer: answer)
         assert rows == [0, 1]
         assert "as the table has them" in notes["fallback"]
-    assert "without a language model" in reached(AskModel(), "Whom?")[1]["fallback"]
+    assert "without a language model" in reached(ModelIntent(), "Whom?")[1]["fallback"]
 
 
 @pytest.mark.parametrize(
-    "wrong", [lambda: Nearby(()), lambda: Nearby(starts=0), lambda: BestFirst(decay=0), lambda: BestFirst((("a", -1.0),))]
+    "wrong", [lambda: LocalPageRank(()), lambda: LocalPageRank(max_starts=0), lambda: BestFirst(decay=0), lambda: BestFirst((("a", -1.0),))]
 )
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match="got"):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clew.graph import Edges, Graph, Query, Seeds
+from clew.graph import Edges, Graph
 from clew.spread import PageRank
+from clew.types import Query, Seeds
 
 EDGES = Edges.join([Edges.of("fact", [0], [1]), Edges.of("similar", [1, 0], [2, 2], [0.5, 1.0])])
 GRAPH = Graph.of(list("abcd"), edges=EDGES)
@@ -27,9 +28,9 @@ def test_prizes_are_a_probability_and_reach_what_is_linked():
 def test_only_the_chosen_kinds_are_walked_by_their_factors():
     assert spread(PageRank(0.5, ("fact",)), [1, 0, 0, 0])[2] == 0
     assert spread(PageRank(0.5, (("fact", 1.0), ("similar", 0.01))), [1, 0, 0, 0])[2] < spread(PageRank(), [1, 0, 0, 0])[2]
-    for stage in (PageRank(0.5, without=("similar",)), PageRank(0.5, ("fact", "similar"), without=("similar",))):
+    for stage in (PageRank(0.5, excluded_kinds=("similar",)), PageRank(0.5, ("fact", "similar"), excluded_kinds=("similar",))):
         assert spread(stage, [1, 0, 0, 0]) == pytest.approx(spread(PageRank(0.5, ("fact",)), [1, 0, 0, 0]))
-    assert spread(PageRank(without=("similar", "fact")), [1, 0, 0, 0]).tolist() == [1, 0, 0, 0]
+    assert spread(PageRank(excluded_kinds=("similar", "fact")), [1, 0, 0, 0]).tolist() == [1, 0, 0, 0]
 
 
 def test_without_damping_the_seeds_stay_as_they_are_and_without_seeds_nothing_is_spread():

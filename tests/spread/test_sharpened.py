@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Graph, Query, Seeds
-from clew.spread import Sharpened
+from clew.graph import Graph
+from clew.spread import Power
+from clew.types import Query, Seeds
 
 
 def sharpened(prizes, sharpness):
     prizes = np.array(prizes, np.float64)
-    return Sharpened(sharpness).on(Graph.of([f"text {i}" for i in range(len(prizes))]))(Query("?"), Seeds(prizes), prizes)
+    return Power(sharpness).on(Graph.of([f"text {i}" for i in range(len(prizes))]))(Query("?"), Seeds(prizes), prizes)
 
 
 @given(
@@ -27,4 +28,4 @@ def test_it_is_a_power_of_the_share_of_the_best_whatever_the_scale(prizes, sharp
 
 def test_a_sharpness_that_turns_the_order_round_is_refused():
     with pytest.raises(ValueError, match="above 0, not -1"):
-        Sharpened(-1)
+        Power(-1)

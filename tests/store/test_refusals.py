@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from clew import Document, Index
-from clew.embed import Embedder
-from clew.graph import count_words
+from clew.embedding.embedder import Embedder
 from clew.link import Next, Similar
 from clew.read import Splitter
 from clew.store import is_index, load, save
+from clew.text.tokens import estimate_tokens
 
 
 def letters(text):
@@ -126,11 +126,11 @@ def test_a_counter_of_ones_own_is_wanted_again_and_must_count_the_same(embed, tm
 
 def test_clews_own_counter_and_splitter_are_made_again_with_their_parameters(embed, tmp_path):
     text = "The sea is wide. The island is small. The ferry comes in winter."
-    for splitter in (Splitter(12, sentences=True), Splitter(14, count=count_words, language="de"), None):
+    for splitter in (Splitter(12, sentences=True), Splitter(14, count=estimate_tokens, language="de"), None):
         index = Index.from_documents([Document("a", text)], embedder=embed, splitter=splitter)
         index.save(tmp_path)
         loaded = load(tmp_path, embedder=embed)
-        assert (loaded.splitter, loaded.graph.count) == (splitter, count_words)
+        assert (loaded.splitter, loaded.graph.count) == (splitter, estimate_tokens)
         assert loaded.graph.ids == index.graph.ids
     Index.from_documents([Document("a", text)], embedder=embed, splitter=Splitter(5, count=words)).save(tmp_path)
     with pytest.raises(ValueError, match=r"splitter=Splitter\(tokens=5, .*, which is not part of it"):
@@ -158,7 +158,7 @@ def test_a_splitter_and_links_of_ones_own_are_wanted_again_and_must_have_the_sam
 
 
 def test_links_of_clews_own_are_made_again_with_their_parameters(embed, tmp_path):
-    links = (Similar(k=3, least=0.25, kinds=("passage", "sentence")), Next())
+    links = (Similar(k=3, min_similarity=0.25, kinds=("passage", "sentence")), Next())
     Index.from_documents([Document("a", "sea and island")], embedder=embed, links=links).save(tmp_path)
     assert load(tmp_path, embedder=embed).links == links
 

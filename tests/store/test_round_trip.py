@@ -14,12 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clew import Document, Index, recipes
+from clew.embedding.latent_semantic import LatentSemantic
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
-from clew.latent import LatentSemantic
 from clew.read import Piece
-from clew.store.plain import from_json, to_json
+from clew.store.json_values import from_json, to_json
 
-NODES = "ids kinds texts vectors tokens documents parents previous spans references read_from made metadata originals"
+NODES = "ids kinds texts vectors tokens documents parents previous spans references read_from generated metadata originals"
 WORDS = ("anna", "ben", "corfu", "delos", "married", "lives", "island", "sea", "ferry", "winter")
 names = st.sampled_from(WORDS[:4])
 plain = st.recursive(
@@ -124,7 +124,7 @@ def test_the_embedded_default_is_saved_with_what_it_learnt(small, tmp_path):
     index.save(tmp_path)
     loaded = Index.load(tmp_path)
     same(index.embedder.latent, loaded.embedder.latent)
-    same(index.embedder.question("Who lives in Corrfu?"), loaded.embedder.question("Who lives in Corrfu?"))
+    same(index.embedder.embed_question("Who lives in Corrfu?"), loaded.embedder.embed_question("Who lives in Corrfu?"))
     same_index(index, loaded)
     same_index(index.delete("cleo"), loaded.delete("cleo"))
 
@@ -180,7 +180,7 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
 @pytest.mark.parametrize(
     ("kind", "saved"),
     [
-        (Index, "graph embedder documents facts splitter links fitted skipped extractor writers failed read learned"),
+        (Index, "graph embedder documents facts splitter links fitted skipped extractor generators failed extracted learned"),
         (
             Document,
             "id text metadata original vector source span parent previous heading embedded_as references format facts",

@@ -13,7 +13,7 @@ from clew.cli.models import model_of
 from clew.cli.report import explained, fallbacks, sources
 from clew.cli.source import opened
 from clew.cli.terminal import remark, say
-from clew.index import Index
+from clew.index.index import Index
 from clew.show import html, mermaid
 
 

@@ -8,23 +8,23 @@ from pathlib import Path, PurePosixPath
 from clew.cli.models import model_of
 from clew.cli.source import opened
 from clew.cli.terminal import remark, say, watched
-from clew.index import Index
+from clew.index.index import Index
 
 
 def document(options: argparse.Namespace) -> int:
     """Write the documentation, and say what is in it."""
-    from clew.write import document, estimate
+    from clew.documentation import estimate_documentation, write_documentation
 
     model = None
     if options.model is not None:  # said before anything is read
         model = model_of(options.model, answers=options.output.with_name(f"{options.output.name}.answers"))
     index = without_pages(opened(options), options.source)
     if options.dry_run:
-        asked = estimate(index, budget=options.budget, sections=options.sections)
+        asked = estimate_documentation(index, budget=options.budget, sections=options.sections)
         say(f"about {asked.calls:,} calls with {asked.tokens:,} tokens at most in the first round, answers not counted")
         return 0
     title = options.title or Path(options.source).resolve().name
-    made = document(
+    made = write_documentation(
         index,
         title=title,
         model=model,
@@ -51,7 +51,7 @@ def without_pages(index: Index, source: str) -> Index:
     Raises:
         ValueError: there is nothing else.
     """
-    from clew.write.pages import MAP, MARK
+    from clew.documentation.pages import MAP, MARK
 
     pages = [document.id for document in index.documents if document.text.startswith(MARK)]
     folders = {PurePosixPath(page).parent for page in pages}

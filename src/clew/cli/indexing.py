@@ -8,7 +8,7 @@ import time
 from clew.cli.models import model_of
 from clew.cli.source import existing, made, splitter_of
 from clew.cli.terminal import say
-from clew.read import Triples, estimate
+from clew.read import Triples, estimate_extraction
 
 
 def index(options: argparse.Namespace) -> int:
@@ -21,7 +21,7 @@ def index(options: argparse.Namespace) -> int:
     if options.dry_run:
         if extractor is None:
             raise ValueError("--dry-run says what a model would be asked: name one with --model")
-        say(str(estimate(existing(options.source), extractor, splitter=splitter_of(options))))
+        say(str(estimate_extraction(existing(options.source), extractor, splitter=splitter_of(options))))
         return 0
     begun = time.perf_counter()
     built = made(options, extractor)

@@ -7,10 +7,10 @@ import json
 
 from clew.cli.models import model_of
 from clew.cli.terminal import say, watched
-from clew.measure import answered, command, prepare
+from clew.generate import Reports
+from clew.measure import answer_figures, compare_folder, prepare
 from clew.measure.compare import BUDGETS, KS
 from clew.read import Names
-from clew.write import Reports
 
 
 def measure(options: argparse.Namespace) -> int:
@@ -21,7 +21,7 @@ def measure(options: argparse.Namespace) -> int:
         raise ValueError("name a folder of questions and passages; --prepare SOURCE -o FOLDER makes one")
     if options.output:
         raise ValueError("-o belongs to --prepare: the tables go to stdout")
-    compared = command(
+    compared = compare_folder(
         options.source,
         options.recipes or (),
         ks=options.limits or KS,
@@ -32,7 +32,7 @@ def measure(options: argparse.Namespace) -> int:
         facts=options.facts,
         extractor=Names() if options.names else None,
         writers=(Reports(),) if options.reports else (),
-        figures=None if options.model is None else answered(model_of(options.model)),
+        figures=None if options.model is None else answer_figures(model_of(options.model)),
         seed=options.seed,
         progress=watched(),
     )

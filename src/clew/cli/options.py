@@ -223,7 +223,7 @@ def _run_document(options: argparse.Namespace) -> int:
 
 
 def _run_recipes(options: argparse.Namespace) -> int:
-    from clew.cli.listing import recipes
+    from clew.cli.recipes import recipes
 
     return recipes(options)
 

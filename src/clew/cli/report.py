@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from clew.context import Context
-from clew.index import Index
-from clew.show import place_of, told
+from clew.index.index import Index
+from clew.show import location_of, path_in_words
 
 LONGEST_NOTE = 300
 LEFT_OUT = 10  # lines for what was dropped, unless there are hardly more
@@ -19,7 +19,7 @@ def sources(context: Context, index: Index) -> str:
     lines = [f"sources: {len(context)} {'item' if len(context) == 1 else 'items'}, {used}"]
     if not len(context) and not fallbacks(context):
         lines.append("  nothing in it touches the question; try other words or another recipe (`clew recipes`)")
-    lines += [f"{number:>4}  {place_of(item, texts)}  ({item.tokens:,} tokens)" for number, item in enumerate(context, 1)]
+    lines += [f"{number:>4}  {location_of(item, texts)}  ({item.tokens:,} tokens)" for number, item in enumerate(context, 1)]
     return "\n".join(lines)
 
 
@@ -33,7 +33,7 @@ def explained(context: Context) -> str:
     lines = ["why:"] if len(context) else ["why: there are no items"]
     for number, item in enumerate(context, 1):
         group = f", read as one with group {item.group}" if item.group else ""
-        lines += [f"{number:>4}  {item.role}{group}, score {item.score:.3f}  {_line(item.id)}", f"        {_line(told(item))}"]
+        lines += [f"{number:>4}  {item.role}{group}, score {item.score:.3f}  {_line(item.id)}", f"        {_line(path_in_words(item))}"]
     if context.dropped:
         most = len(context.dropped) if len(context.dropped) <= LEFT_OUT + 2 else LEFT_OUT
         lines += ["", f"left out: {len(context.dropped)}"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from clew.cli.options import TOKENS
 from clew.cli.terminal import remark, watched
-from clew.index import Index
+from clew.index.index import Index
 
 SLOW = 5.0  # seconds of reading after which saving an index is worth a word
 
@@ -49,9 +49,9 @@ def made(options: argparse.Namespace, extractor: Any = None) -> Index:
         progress=watched(),
     )
     if getattr(options, "reports", False):
-        from clew.write import Reports
+        from clew.generate import Reports
 
-        index = index.written(Reports(level=None), progress=watched())
+        index = index.generate(Reports(level=None), progress=watched())
     if index.skipped:
         remark(skipped(index.skipped))
     if index.failed:

@@ -39,4 +39,4 @@ def corpus() -> clew.Index:
         documents.append(clew.Document(f"p{i}", f"# {person}\n\n{said}\n\n## Home\n\n{person} lives on {town}.", format="markdown"))
         facts[f"p{i}"] = [*((person, "knows", other) for other in others), (person, "lives on", town)]
     index = clew.Index.from_documents(documents, facts=facts, splitter=clew.Splitter(64, sentences=True))
-    return index.written(clew.write.Reports())
+    return index.generate(clew.generate.Reports())

@@ -1,42 +1,33 @@
 """The graph, and what travels through the stages over it."""
 
-from clew.graph.columns import Floats, Labels, Mask, Ragged, Rows, Vectors, frozen
+from clew.graph.adjacency import Adjacency, Kinds, Links, kinds_without
+from clew.graph.columns import EMPTY, Floats, Labels, Mask, Ragged, Rows, Vectors, freeze
 from clew.graph.core import CONNECTORS, Graph, Part
-from clew.graph.count import count_words, measured
 from clew.graph.edges import Edges, Facts
-from clew.graph.headings import headed, heading_of, matched
-from clew.graph.links import Adjacency, Links
-from clew.graph.prizes import Prizes
-from clew.graph.travel import NOTHING, UNLIMITED, Query, Reading, Seeds, Subgraph
-from clew.graph.written import Written, extended
+from clew.graph.generated import Generated, add_generated
+from clew.graph.headings import canonical_text, heading_of, text_with_heading
 
 __all__ = [
     "CONNECTORS",
-    "NOTHING",
-    "UNLIMITED",
+    "EMPTY",
     "Adjacency",
     "Edges",
     "Facts",
     "Floats",
     "Graph",
+    "Kinds",
     "Labels",
     "Links",
     "Mask",
     "Part",
-    "Prizes",
-    "Query",
     "Ragged",
-    "Reading",
     "Rows",
-    "Seeds",
-    "Subgraph",
     "Vectors",
-    "Written",
-    "count_words",
-    "extended",
-    "frozen",
-    "headed",
+    "Generated",
+    "add_generated",
+    "freeze",
+    "text_with_heading",
     "heading_of",
-    "matched",
-    "measured",
+    "kinds_without",
+    "canonical_text",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,32 @@ Rows = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
 
-def frozen(values: Any, dtype: type[np.generic], shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+class _Nothing(Mapping[str, Any]):
+    """A mapping of nothing that nobody can write to; unlike Python's own it can be copied and pickled."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "{}"
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __reduce__(self) -> str:
+        return "EMPTY"
+
+
+EMPTY: Mapping[str, Any] = _Nothing()
+
+
+def freeze(values: Any, dtype: type[np.generic], shape: tuple[int, ...] | None = None) -> NDArray[Any]:
     """Return `values` as a contiguous array of `dtype` that nobody can write to: the caller's own array, if it can be, is copied."""
     array = np.ascontiguousarray(values, dtype=dtype)
     if array.flags.writeable and isinstance(values, np.ndarray) and np.may_share_memory(array, values):
@@ -39,7 +64,7 @@ class Labels:
         words = list(words)
         names = tuple(sorted(set(words)))
         code = {name: i for i, name in enumerate(names)}
-        return cls(names, frozen([code[word] for word in words], np.int32))
+        return cls(names, freeze([code[word] for word in words], np.int32))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -58,14 +83,14 @@ class Labels:
     def take(self, rows: NDArray[Any]) -> Labels:
         """Return the column of the chosen rows; words that no row uses any more are forgotten."""
         used, codes = np.unique(self.codes[rows], return_inverse=True)
-        return Labels(tuple(self.names[i] for i in used), frozen(codes, np.int32))
+        return Labels(tuple(self.names[i] for i in used), freeze(codes, np.int32))
 
     @classmethod
     def join(cls, parts: Sequence[Labels]) -> Labels:
         names = tuple(sorted({name for part in parts for name in part.names}))
         code = {name: i for i, name in enumerate(names)}
         chunks = [np.array([code[n] for n in part.names], np.int32)[part.codes] for part in parts if len(part)]
-        return cls(names, frozen(np.concatenate(chunks) if chunks else [], np.int32))
+        return cls(names, freeze(np.concatenate(chunks) if chunks else [], np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +105,11 @@ class Ragged:
         parts = [list(part) for part in lists]
         starts = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(part) for part in parts], out=starts[1:])
-        return cls(frozen(starts, np.int64), frozen([row for part in parts for row in part], np.int32))
+        return cls(freeze(starts, np.int64), freeze([row for part in parts for row in part], np.int32))
 
     @classmethod
     def empty(cls, length: int) -> Ragged:
-        return cls(frozen(np.zeros(length + 1), np.int64), frozen([], np.int32))
+        return cls(freeze(np.zeros(length + 1), np.int64), freeze([], np.int32))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -108,7 +133,7 @@ class Ragged:
         starts = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
         inside = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        return Ragged(frozen(starts, np.int64), frozen(self.values[np.repeat(self.starts[rows], lengths) + inside], np.int32))
+        return Ragged(freeze(starts, np.int64), freeze(self.values[np.repeat(self.starts[rows], lengths) + inside], np.int32))
 
     def renumbered(self, new: Rows) -> Ragged:
         """Return the lists with every value `v` replaced by `new[v]`; values whose new number is -1 are left out."""
@@ -116,7 +141,7 @@ class Ragged:
         kept = values >= 0
         starts = np.zeros(len(self) + 1, np.int64)
         np.cumsum(np.bincount(self.owners[kept], minlength=len(self)), out=starts[1:])
-        return Ragged(frozen(starts, np.int64), frozen(values[kept], np.int32))
+        return Ragged(freeze(starts, np.int64), freeze(values[kept], np.int32))
 
     @classmethod
     def join(cls, parts: Sequence[Ragged]) -> Ragged:
@@ -124,4 +149,4 @@ class Ragged:
         starts = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
         values: Any = np.concatenate([part.values for part in parts]) if parts else []
-        return cls(frozen(starts, np.int64), frozen(values, np.int32))
+        return cls(freeze(starts, np.int64), freeze(values, np.int32))

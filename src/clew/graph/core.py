@@ -1,7 +1,7 @@
 """The graph that every method reads: columns of nodes, facts and edges, none of which ever changes.
 
 A change (a filter, an addition, a deletion) makes the next graph. What a stage needs once per graph (an inverted index, an adjacency)
-is a *part*: a frozen, hashable value with `of(graph)`, computed at its first use and kept here. It is the only cache in the library.
+is a *part*: a frozen, hashable value with `compute(graph)`, computed at its first use and kept here. It is the only cache in the library.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from clew.graph.columns import Labels, Mask, Ragged, Rows, Vectors, frozen
-from clew.graph.count import count_words
+from clew.graph.adjacency import Adjacency, Links
+from clew.graph.columns import EMPTY, Labels, Mask, Ragged, Rows, Vectors, freeze
 from clew.graph.edges import Edges, Facts
-from clew.graph.links import Adjacency, Links
-from clew.graph.travel import NOTHING
+from clew.text.tokens import estimate_tokens
 
 CONNECTORS = ("entity", "document", "section", "community")  # passed through freely, never read as content of their own
 
@@ -27,7 +26,7 @@ Made = TypeVar("Made", covariant=True)
 class Part(Protocol[Made]):
     """Something computed once per graph."""
 
-    def of(self, graph: Graph) -> Made: ...
+    def compute(self, graph: Graph) -> Made: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +58,12 @@ class Graph:
     spans: Rows
     references: tuple[tuple[str, ...], ...]
     read_from: Ragged
-    made: Mask
+    generated: Mask
     metadata: tuple[Mapping[str, Any], ...]
     originals: tuple[Any, ...]
     facts: Facts = field(default_factory=Facts)
     edges: Edges = field(default_factory=Edges)
-    count: Callable[[str], int] = count_words
+    count: Callable[[str], int] = estimate_tokens
     canonical: Callable[[str], str] | None = None
 
     @classmethod
@@ -75,7 +74,7 @@ class Graph:
         ids: Sequence[str] | None = None,
         kinds: Sequence[str] | str = "passage",
         vectors: Any = None,
-        count: Callable[[str], int] = count_words,
+        count: Callable[[str], int] = estimate_tokens,
         **columns: Any,
     ) -> Graph:
         """Return a graph of these nodes; a column that is not given gets its plain default (no parent, no span, own document)."""
@@ -88,27 +87,27 @@ class Graph:
             ids=tuple(str(i) for i in range(n)) if ids is None else tuple(ids),
             kinds=labels,
             texts=tuple(texts),
-            vectors=frozen(np.zeros((n, 0)) if vectors is None else vectors, np.float32),
-            tokens=frozen([count(f"- {text}\n") for text in texts] if tokens is None else tokens, np.int32),
-            documents=frozen(columns.pop("documents", np.where(labels.mask("entity"), -1, np.arange(n))), np.int32),
-            parents=frozen(columns.pop("parents", nowhere), np.int32),
-            previous=frozen(columns.pop("previous", nowhere), np.int32),
-            spans=frozen(lengths if spans is None else spans, np.int32) if n else frozen([], np.int32, (0, 2)),
+            vectors=freeze(np.zeros((n, 0)) if vectors is None else vectors, np.float32),
+            tokens=freeze([count(f"- {text}\n") for text in texts] if tokens is None else tokens, np.int32),
+            documents=freeze(columns.pop("documents", np.where(labels.mask("entity"), -1, np.arange(n))), np.int32),
+            parents=freeze(columns.pop("parents", nowhere), np.int32),
+            previous=freeze(columns.pop("previous", nowhere), np.int32),
+            spans=freeze(lengths if spans is None else spans, np.int32) if n else freeze([], np.int32, (0, 2)),
             references=columns.pop("references", ((),) * n),
             read_from=columns.pop("read_from", Ragged.empty(n)),
-            made=frozen(columns.pop("made", np.zeros(n)), np.bool_),
-            metadata=columns.pop("metadata", (NOTHING,) * n),
+            generated=freeze(columns.pop("generated", np.zeros(n)), np.bool_),
+            metadata=columns.pop("metadata", (EMPTY,) * n),
             originals=columns.pop("originals", (None,) * n),
             count=count,
             **columns,
         )
 
     def __post_init__(self) -> None:
-        from clew.graph.check import check
+        from clew.graph.validate import validate
 
         object.__setattr__(self, "_parts", {})
         object.__setattr__(self, "_lock", threading.RLock())
-        check(self)
+        validate(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_parts", "_lock")}
@@ -124,12 +123,12 @@ class Graph:
         return f"Graph({kinds or 'empty'}; {len(self.facts):,} facts, {len(self.edges):,} edges)"
 
     def part(self, part: Part[Made]) -> Made:
-        """Return what `part.of(self)` gives, computed once; `part` must be hashable."""
+        """Return what `part.compute(self)` gives, computed once; `part` must be hashable."""
         parts: dict[Any, Any] = self._parts  # type: ignore[attr-defined]  # set in __post_init__: not a field, not compared, not copied
         if part not in parts:
             with self._lock:  # type: ignore[attr-defined]  # as above
                 if part not in parts:
-                    parts[part] = part.of(self)
+                    parts[part] = part.compute(self)
         return parts[part]  # type: ignore[no-any-return]  # the dictionary is of any part
 
     def row(self, id: str) -> int:
@@ -158,20 +157,20 @@ class Graph:
         """
         return self.part(Adjacency(None if kinds is None else tuple(kinds), directed, merge))
 
-    def linked(self, edges: Edges) -> Graph:
+    def with_edges(self, edges: Edges) -> Graph:
         """Return this graph with `edges` in the place of its own."""
         return replace(self, edges=edges)
 
-    def where(self, allowed: Any) -> Graph:
+    def filtered(self, allowed: Any) -> Graph:
         """Return the graph without the forbidden nodes, and without everything that was read only from them.
 
         Args:
             allowed: bool [n]; what is False is forbidden. Entities and facts go with the last passage they were read from, a made
                 text with the first, a container with the last of its contents, an edge with either end.
         """
-        from clew.graph.filtering import subgraph
+        from clew.graph.filtering import filtered_graph
 
-        return subgraph(self, np.asarray(allowed, np.bool_))
+        return filtered_graph(self, np.asarray(allowed, np.bool_))
 
     @classmethod
     def from_triples(cls, triples: Sequence[tuple[str, str, str]], *, embed: Callable[[list[str]], Any] | None = None) -> Graph:
@@ -181,7 +180,7 @@ class Graph:
         return from_triples(triples, embed)
 
     @classmethod
-    def from_networkx(cls, network: Any, *, count: Callable[[str], int] = count_words) -> Graph:
+    def from_networkx(cls, network: Any, *, count: Callable[[str], int] = estimate_tokens) -> Graph:
         """Return the graph of a networkx graph.
 
         Node attributes that are read: `kind` (default "passage"), `text` (default the name), `vector`; the rest becomes metadata. Edge
@@ -192,7 +191,7 @@ class Graph:
         return from_networkx(network, count)
 
     @classmethod
-    def from_rustworkx(cls, network: Any, *, count: Callable[[str], int] = count_words) -> Graph:
+    def from_rustworkx(cls, network: Any, *, count: Callable[[str], int] = estimate_tokens) -> Graph:
         """Return the graph of a rustworkx graph, directed or not; payloads are dictionaries as for networkx, or names and weights."""
         from clew.graph.interchange import from_rustworkx
 
@@ -213,11 +212,11 @@ class Graph:
 
 @dataclass(frozen=True)
 class _Content:
-    def of(self, graph: Graph) -> Mask:
-        return frozen(~graph.kinds.mask(*CONNECTORS) & ~graph.made, np.bool_)
+    def compute(self, graph: Graph) -> Mask:
+        return freeze(~graph.kinds.mask(*CONNECTORS) & ~graph.generated, np.bool_)
 
 
 @dataclass(frozen=True)
 class _RowOfId:
-    def of(self, graph: Graph) -> dict[str, int]:
+    def compute(self, graph: Graph) -> dict[str, int]:
         return {id: row for row, id in enumerate(graph.ids)}

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.columns import Mask, Ragged, Rows, frozen
+from clew.graph.columns import Mask, Ragged, Rows, freeze
 
 if TYPE_CHECKING:
     from clew.graph.core import Graph
 
 
-def survivors(graph: Graph, allowed: Mask) -> Mask:
+def surviving_rows(graph: Graph, allowed: Mask) -> Mask:
     """Return the nodes that stay when only `allowed` ones may: bool [n]."""
     if allowed.shape != (len(graph),):
         raise ValueError(f"a filter has one True or False per node: wanted shape ({len(graph)},), got {allowed.shape}")
@@ -25,15 +25,15 @@ def survivors(graph: Graph, allowed: Mask) -> Mask:
     container = graph.kinds.mask("document", "section") & (_contents(graph, np.ones(len(graph), np.bool_)) > 0)
     while True:  # what goes may take others with it: as many rounds as the longest such chain
         left = _left(graph.read_from, keep)
-        stay = keep & np.where(graph.made, left == read, (left > 0) | (read == 0)) & (~container | (_contents(graph, keep) > 0))
+        stay = keep & np.where(graph.generated, left == read, (left > 0) | (read == 0)) & (~container | (_contents(graph, keep) > 0))
         if stay.sum() == keep.sum():
             return keep
         keep = stay
 
 
-def subgraph(graph: Graph, allowed: Mask) -> Graph:
+def filtered_graph(graph: Graph, allowed: Mask) -> Graph:
     """Return the graph of the survivors, renumbered, with the facts and edges that still have a passage and both their ends."""
-    keep = survivors(graph, allowed)
+    keep = surviving_rows(graph, allowed)
     if keep.all():
         return graph
     rows = np.flatnonzero(keep)
@@ -52,21 +52,21 @@ def subgraph(graph: Graph, allowed: Mask) -> Graph:
         ids=_pick(graph.ids, rows),
         kinds=graph.kinds.take(rows),
         texts=_pick(graph.texts, rows),
-        vectors=frozen(graph.vectors[rows], np.float32),
-        tokens=frozen(graph.tokens[rows], np.int32),
+        vectors=freeze(graph.vectors[rows], np.float32),
+        tokens=freeze(graph.tokens[rows], np.int32),
         documents=_renumber(graph.documents[rows], new),
         parents=_renumber(graph.parents[rows], new),
         previous=_renumber(graph.previous[rows], new),
-        spans=frozen(graph.spans[rows], np.int32),
+        spans=freeze(graph.spans[rows], np.int32),
         references=_pick(graph.references, rows),
         read_from=graph.read_from.take(rows).renumbered(new),
-        made=frozen(graph.made[rows], np.bool_),
+        generated=freeze(graph.generated[rows], np.bool_),
         metadata=_pick(graph.metadata, rows),
         originals=_pick(graph.originals, rows),
         facts=replace(
             facts,
             texts=_pick(facts.texts, np.flatnonzero(stay)),
-            vectors=frozen(facts.vectors[stay], np.float32),
+            vectors=freeze(facts.vectors[stay], np.float32),
             subjects=_renumber(facts.subjects[stay], new),
             objects=_renumber(facts.objects[stay], new),
             relations=facts.relations.take(np.flatnonzero(stay)),
@@ -100,7 +100,7 @@ def _contents(graph: Graph, keep: Mask) -> NDArray[np.int64]:
 
 
 def _renumber(rows: Rows, new: Rows) -> Rows:
-    return frozen(np.where(rows >= 0, new[rows], -1) if len(new) else rows, np.int32)
+    return freeze(np.where(rows >= 0, new[rows], -1) if len(new) else rows, np.int32)
 
 
 def _pick(column: tuple[Any, ...], rows: NDArray[Any]) -> tuple[Any, ...]:

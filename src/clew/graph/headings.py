@@ -30,13 +30,13 @@ def heading_of(graph: Graph, node: int) -> str:
     return " > ".join(titles_of(graph, node) or ([alone] if alone else []))
 
 
-def headed(graph: Graph, node: int) -> str:
+def text_with_heading(graph: Graph, node: int) -> str:
     """Return the text by which a node is found: under its containers' titles, since a piece seldom repeats what it is about."""
     titles = titles_of(graph, node)
-    return matched(graph, "\n".join([" > ".join(titles), graph.texts[node]]) if titles else graph.texts[node])
+    return canonical_text(graph, "\n".join([" > ".join(titles), graph.texts[node]]) if titles else graph.texts[node])
 
 
-def matched(graph: Graph, text: str) -> str:
+def canonical_text(graph: Graph, text: str) -> str:
     """Return the canonical form of a text, by which it is found or finds; the text itself where the graph has none or nothing is left.
 
     Raises:

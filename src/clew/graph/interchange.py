@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clew.graph.columns import Labels, Ragged, frozen
+from clew.graph.columns import Labels, Ragged, freeze
 from clew.graph.core import Graph
 from clew.graph.edges import Edges, Facts
 
@@ -24,8 +24,8 @@ def from_triples(triples: Sequence[tuple[str, str, str]], embed: Callable[[list[
     names = list(dict.fromkeys(name for subject, _, object in distinct for name in (subject, object)))
     row = {name: i for i, name in enumerate(names)}
     texts = tuple(" ".join(triple) for triple in distinct)
-    subjects = frozen([row[subject] for subject, _, _ in distinct], np.int32)
-    objects = frozen([row[object] for _, _, object in distinct], np.int32)
+    subjects = freeze([row[subject] for subject, _, _ in distinct], np.int32)
+    objects = freeze([row[object] for _, _, object in distinct], np.int32)
     return Graph.of(
         names,
         ids=names,
@@ -33,7 +33,7 @@ def from_triples(triples: Sequence[tuple[str, str, str]], embed: Callable[[list[
         vectors=None if embed is None else embed(names),
         facts=Facts(
             texts,
-            frozen(np.zeros((len(texts), 0)) if embed is None else embed(list(texts)), np.float32),
+            freeze(np.zeros((len(texts), 0)) if embed is None else embed(list(texts)), np.float32),
             subjects,
             objects,
             Labels.of([relation for _, relation, _ in distinct]),
@@ -85,9 +85,9 @@ def _from_plain(nodes: Sequence[tuple[str, dict[str, Any]]], ties: Sequence[tupl
         metadata=tuple({k: v for k, v in data.items() if k not in ("id", "text", "kind", "vector", *NODE_COLUMNS)} for _, data in nodes),
         facts=Facts(
             tuple(said),
-            frozen(np.zeros((len(stated), 0)), np.float32),
-            frozen([t for t, _, _ in stated], np.int32),
-            frozen([h for _, h, _ in stated], np.int32),
+            freeze(np.zeros((len(stated), 0)), np.float32),
+            freeze([t for t, _, _ in stated], np.int32),
+            freeze([h for _, h, _ in stated], np.int32),
             Labels.of([str(d.get("relation", "")) for _, _, d in stated]),
             Ragged.empty(len(stated)),
         ),

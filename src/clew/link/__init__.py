@@ -2,10 +2,10 @@
 
 from clew.link.hyperlink import Hyperlink
 from clew.link.layers import Alike, Related
-from clew.link.said import Facts, Mentions
+from clew.link.said import Fact, Mentions
 from clew.link.shared import Shared
 from clew.link.short_form import ShortForm
 from clew.link.similar import Similar, Synonym
 from clew.link.structure import Contains, Next
 
-__all__ = ["Alike", "Contains", "Facts", "Hyperlink", "Mentions", "Next", "Related", "Shared", "ShortForm", "Similar", "Synonym"]
+__all__ = ["Alike", "Contains", "Fact", "Hyperlink", "Mentions", "Next", "Related", "Shared", "ShortForm", "Similar", "Synonym"]

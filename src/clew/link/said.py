@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from clew.graph import Edges, Graph, Ragged, frozen
+from clew.graph import Edges, Graph, Ragged, freeze
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Mentions:
         owners, passages = graph.read_from.owners, graph.read_from.values
         of_entity = entity[owners] if len(owners) else np.zeros(0, np.bool_)
         tails = passages[of_entity]
-        read_from = Ragged(frozen(np.arange(len(tails) + 1), np.int64), frozen(tails, np.int32))
+        read_from = Ragged(freeze(np.arange(len(tails) + 1), np.int64), freeze(tails, np.int32))
         return Edges.of("mentions", tails, owners[of_entity], read_from=read_from)
 
 
 @dataclass(frozen=True)
-class Facts:
+class Fact:
     """From subject to object, one edge for every passage that a fact was read from, so that what is said twice counts twice."""
 
     corpus_wide: ClassVar[bool] = False
@@ -38,5 +38,5 @@ class Facts:
         one = np.repeat(np.minimum(facts.read_from.lengths, 1), times)
         starts = np.zeros(len(row) + 1, np.int64)
         np.cumsum(one, out=starts[1:])
-        read_from = Ragged(frozen(starts, np.int64), facts.read_from.values)
+        read_from = Ragged(freeze(starts, np.int64), facts.read_from.values)
         return Edges.of("fact", facts.subjects[row], facts.objects[row], facts=row, read_from=read_from)

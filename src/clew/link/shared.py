@@ -18,7 +18,7 @@ from clew.graph import Edges, Graph
 class Shared:
     """Between passages that mention the same entity; entities in more than `most` passages join nothing (hubs tell nothing apart)."""
 
-    most: int = 20
+    max_passages: int = 20
 
     corpus_wide: ClassVar[bool] = True
 
@@ -26,7 +26,7 @@ class Shared:
         apart: dict[tuple[int, int], float] = {}
         for entity in graph.rows("entity").tolist():
             passages = sorted(set(graph.read_from[entity].tolist()))
-            if 2 <= len(passages) <= self.most:
+            if 2 <= len(passages) <= self.max_passages:
                 for pair in combinations(passages, 2):
                     apart[pair] = apart.get(pair, 1.0) * (1 - 1 / len(passages))
         pairs = np.array(sorted(apart), np.int64).reshape(-1, 2)

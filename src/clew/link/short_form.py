@@ -10,8 +10,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import ClassVar
 
-from clew.algorithms.words import words
 from clew.graph import Edges, Graph
+from clew.text.words import words
 
 LONGEST = 10  # words; a name that is longer is a clause, whose words are no short forms of it
 
@@ -26,8 +26,8 @@ class ShortForm:
         least: the smallest weight. shortest: letters and digits that a short form has at least, all words together.
     """
 
-    least: float = 0.34
-    shortest: int = 3
+    min_share: float = 0.34
+    min_letters: int = 3
 
     corpus_wide: ClassVar[bool] = True
 
@@ -36,7 +36,7 @@ class ShortForm:
         names = {row: tuple(words(graph.texts[row])) for row in rows}
         by_name: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for row, name in names.items():
-            if sum(map(len, name)) >= self.shortest:
+            if sum(map(len, name)) >= self.min_letters:
                 by_name[name].append(row)
         longer: defaultdict[int, dict[int, None]] = defaultdict(dict)
         for row, name in names.items():
@@ -49,7 +49,7 @@ class ShortForm:
             for row in longer[short]:
                 together = len(own & set(graph.read_from[row].tolist())) / len(own) if own else 0.0
                 weight = max(1 / len(longer[short]), together)
-                if weight >= self.least:
+                if weight >= self.min_share:
                     tails.append(short)
                     heads.append(row)
                     weights.append(weight)

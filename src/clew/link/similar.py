@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from clew.algorithms.nearest import nearest_pairs
+from clew.algorithms.nearest.exact import nearest_pairs
 from clew.graph import Edges, Graph
 
 
@@ -20,13 +20,13 @@ class Similar:
     """From each passage to its `k` nearest by cosine, where that is at least `least`; the weight is the cosine."""
 
     k: int = 5
-    least: float = 0.1
+    min_similarity: float = 0.1
     kinds: tuple[str, ...] = ("passage",)
 
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
-        return _nearest(graph, "similar", graph.rows(*self.kinds), self.k, self.least)
+        return _nearest(graph, "similar", graph.rows(*self.kinds), self.k, self.min_similarity)
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,16 @@ class Synonym:
     Names of fewer than `shortest` letters and digits start none: two letters are alike by chance.
     """
 
-    least: float = 0.8
+    min_similarity: float = 0.8
     k: int = 100
-    shortest: int = 3
+    min_letters: int = 3
 
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
         rows = graph.rows("entity")
-        edges = _nearest(graph, "synonym", rows, self.k, self.least)
-        long = np.array([sum(map(str.isalnum, text)) >= self.shortest for text in graph.texts], np.bool_)
+        edges = _nearest(graph, "synonym", rows, self.k, self.min_similarity)
+        long = np.array([sum(map(str.isalnum, text)) >= self.min_letters for text in graph.texts], np.bool_)
         return edges.take(np.flatnonzero(long[edges.tails])) if len(edges) else edges
 
 

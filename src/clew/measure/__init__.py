@@ -1,9 +1,9 @@
 """How good is what is found?  A benchmark, methods -> tables with intervals"""
 
-from clew.measure.answers import answered
-from clew.measure.benchmark import Benchmark, Question
-from clew.measure.compare import Comparison, command, compare
-from clew.measure.judge import Verdict, answers_of, judge
+from clew.measure.answers import answer_figures
+from clew.measure.benchmark import Benchmark, BenchmarkQuestion
+from clew.measure.compare import Comparison, compare, compare_folder
+from clew.measure.judge import JudgeVerdict, answers_of, judge
 from clew.measure.paired import Table, intervals, table
 from clew.measure.prepare import Prepared, prepare
 from clew.measure.quality import Quality, quality, quality_of
@@ -13,12 +13,12 @@ __all__ = [
     "Comparison",
     "Prepared",
     "Quality",
-    "Question",
+    "BenchmarkQuestion",
     "Table",
-    "Verdict",
-    "answered",
+    "JudgeVerdict",
+    "answer_figures",
     "answers_of",
-    "command",
+    "compare_folder",
     "compare",
     "intervals",
     "judge",

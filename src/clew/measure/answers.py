@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from clew.context import Context
-from clew.measure.benchmark import Question
+from clew.measure.benchmark import BenchmarkQuestion
 from clew.measure.compare import Figure
 from clew.model import Model
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
-def answered(model: Any, *, answers: Any = None) -> dict[str, Figure]:
+def answer_figures(model: Any, *, answers: Any = None) -> dict[str, Figure]:
     """Return the figures "EM" and "F1" for `compare(figures=...)`: the model is asked once for each context.
 
     Args:
@@ -31,22 +31,22 @@ def answered(model: Any, *, answers: Any = None) -> dict[str, Figure]:
     """
     asked = Model.remembering(model, answers)
 
-    def said(context: Context, question: Question) -> str:
+    def said(context: Context, question: BenchmarkQuestion) -> str:
         answer = asked.ask(_prompt(context, question), _words)
         if answer.value is None:
             raise RuntimeError(f"no answer to the question {question.id!r}: {answer.error}")
         return answer.value
 
-    def exact(context: Context, question: Question) -> float:
+    def exact(context: Context, question: BenchmarkQuestion) -> float:
         return max(exact_match(said(context, question), right) for right in right_answers(question))
 
-    def overlap(context: Context, question: Question) -> float:
+    def overlap(context: Context, question: BenchmarkQuestion) -> float:
         return max(f1(said(context, question), right) for right in right_answers(question))
 
     return {"EM": exact, "F1": overlap}
 
 
-def right_answers(question: Question) -> tuple[str, ...]:
+def right_answers(question: BenchmarkQuestion) -> tuple[str, ...]:
     """Return the ways in which the question may be answered: its `answer` and `answer_aliases` in the benchmark."""
     more: Mapping[str, Any] = question.more
     found = [more.get("answer"), *(more.get("answer_aliases") or [])]
@@ -77,7 +77,7 @@ def normalised(text: str) -> str:
     return " ".join(ARTICLES.sub(" ", bare).split())
 
 
-def _prompt(context: Context, question: Question) -> str:
+def _prompt(context: Context, question: BenchmarkQuestion) -> str:
     wanted = "Answer from what is said above, with the answer alone, in as few words as it takes."
     return f"{context.text}\n\nQuestion: {question.text}\n\n{wanted}"
 

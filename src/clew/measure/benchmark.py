@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from clew.document import Document
-from clew.graph import NOTHING
-from clew.index import Index
+from clew.graph import EMPTY
+from clew.index.index import Index
 from clew.measure.files import found, json_of, lines_of, list_at, malformed, needed, text_at, text_of
-from clew.measure.stored import Stored
+from clew.measure.stored_vectors import Stored
 from clew.read import Triple
 
 FACTS = ("triples", "surface_triples")
@@ -30,13 +30,13 @@ Names = Literal["ascii", "as_written"]
 
 
 @dataclass(frozen=True)
-class Question:
+class BenchmarkQuestion:
     """A question, the ids of the passages that answer it, and whatever else its line says (for analysis, never for a method)."""
 
     id: str
     text: str
     gold: tuple[str, ...]
-    more: Mapping[str, Any] = field(default_factory=lambda: NOTHING, compare=False, repr=False)
+    more: Mapping[str, Any] = field(default_factory=lambda: EMPTY, compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +51,10 @@ class Benchmark:
 
     name: str
     documents: tuple[Document, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[BenchmarkQuestion, ...]
     facts: Mapping[str, tuple[Triple, ...]]
     embedder: Any = None
-    lengths: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    lengths: Mapping[str, int] = field(default_factory=lambda: EMPTY)
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -120,8 +120,8 @@ def _documents(path: Path) -> tuple[Document, ...]:
     return tuple(documents)
 
 
-def _questions(path: Path, known: set[str]) -> tuple[Question, ...]:
-    questions: list[Question] = []
+def _questions(path: Path, known: set[str]) -> tuple[BenchmarkQuestion, ...]:
+    questions: list[BenchmarkQuestion] = []
     places: dict[str, str] = {}
     for place, record in lines_of(path):
         id, text, gold = _new_id(place, record, places), text_at(place, record, "question"), list_at(place, record, "gold_ids")
@@ -130,7 +130,7 @@ def _questions(path: Path, known: set[str]) -> tuple[Question, ...]:
             what = f"the gold passage {strange[0]!r} is not in the corpus" if strange else "a question needs at least one gold passage"
             raise ValueError(f"{place}: {what}")
         more = {key: value for key, value in record.items() if key not in ("id", "question", "gold_ids")}
-        questions.append(Question(id, text, tuple(dict.fromkeys(gold)), more))
+        questions.append(BenchmarkQuestion(id, text, tuple(dict.fromkeys(gold)), more))
     if not questions:
         raise ValueError(f"{path}: no questions in it")
     return tuple(questions)
@@ -181,7 +181,7 @@ def _stored(
     vectors: bool | str,
     prefix: str,
     documents: tuple[Document, ...],
-    questions: tuple[Question, ...],
+    questions: tuple[BenchmarkQuestion, ...],
     said: Mapping[str, tuple[Triple, ...]],
 ) -> Any:
     paths = sorted(folder.glob("*.npz")) if vectors is True else [folder / str(vectors)]

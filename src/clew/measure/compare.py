@@ -14,19 +14,19 @@ from typing import Any, Literal
 import numpy as np
 
 from clew import recipes
+from clew.budget import BudgetError
 from clew.context import Context
-from clew.fitting import BudgetError
-from clew.index import Index
-from clew.measure.benchmark import Benchmark, Names, Question
+from clew.index.index import Index
+from clew.measure.benchmark import Benchmark, BenchmarkQuestion, Names
 from clew.measure.metrics import by_score, everything, first_that_fit, recall, reciprocal_rank
 from clew.measure.paired import Table, table
-from clew.stage import Method, Write
+from clew.types import Generate, Method
 
 KS, BUDGETS = (2, 5, 10), (256, 512, 1024, 2048)
 FEW = 30  # questions; with fewer, drawing them anew says too little about others
 BY_SCORE, RENDERED = "By score", "In the rendered context, tokens by the index's counter"
 REFERENCE, FURTHER = "Passages by score until one does not fit, tokens by the reference count", "Of the rendered context"
-Figure = Callable[[Context, Question], float]
+Figure = Callable[[Context, BenchmarkQuestion], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def compare(
     return Comparison(repr(benchmark), repr(index), n, baseline, said, tables, medians, samples, seed, tuple(notes))
 
 
-def command(
+def compare_folder(
     folder: str | Path,
     recipe_names: Sequence[str] = (),
     *,
@@ -154,7 +154,7 @@ def command(
     facts: Literal["any", "triples", "surface_triples", "none"] = "any",
     names: Names = "ascii",
     extractor: Any = None,
-    writers: Sequence[Write] = (),
+    writers: Sequence[Generate] = (),
     figures: Mapping[str, Figure] | None = None,
     samples: int = 10_000,
     seed: int = 0,
@@ -165,13 +165,13 @@ def command(
     Args:
         recipe_names: the recipes; none for all of them. extractor: reads facts in the place of the folder's; the folder's vectors, which
             are of the folder's facts alone, are then left aside. writers: what is written about the passages before questions are asked,
-            such as `clew.write.Reports()`; its texts are embedded, for which stored vectors do not do. The rest is as in `Benchmark.open`
+            such as `clew.generate.Reports()`; its texts are embedded, for which stored vectors do not do. The rest is as in `Benchmark.open`
             and `compare`. A report that is read is no passage: among the k best it takes the place of one.
     """
     if extractor is not None:
         vectors, facts = False, "none"
     benchmark = Benchmark.open(folder, embedder=embedder, vectors=vectors, facts=facts, names=names)
-    index = benchmark.index(extractor=extractor, progress=progress).written(*writers, progress=progress)
+    index = benchmark.index(extractor=extractor, progress=progress).generate(*writers, progress=progress)
     chosen = tuple(recipe_names) or recipes.names()
     found = compare(benchmark, chosen, ks, budgets, baseline, samples, seed, index=index, figures=figures, progress=progress)
     notes = [] if extractor is None else [f"the facts were read by {extractor!r}"]
@@ -203,9 +203,14 @@ class _Run:
         self.empty: dict[int, list[str]] = {}
 
     def measure(
-        self, question: Question, lengths: Mapping[str, int], ks: Sequence[int], budgets: Sequence[int], figures: Mapping[str, Figure]
+        self,
+        question: BenchmarkQuestion,
+        lengths: Mapping[str, int],
+        ks: Sequence[int],
+        budgets: Sequence[int],
+        figures: Mapping[str, Figure],
     ) -> None:
-        vector = self.index.embedder.question(question.text)
+        vector = self.index.embedder.embed_question(question.text)
         best = {k: by_score(self.ask(question, vector, limit=k, timed=not budgets))[:k] for k in ks}
         self._add(BY_SCORE, question, {str(k): found for k, found in best.items()})
         if ks:
@@ -221,7 +226,7 @@ class _Run:
             self._add(REFERENCE, question, {f"{budget} reference": first_that_fit(ranked, lengths, budget) for budget in budgets})
 
     def ask(
-        self, question: Question, vector: Any = None, *, budget: int | None = None, limit: int | None = None, timed: bool = True
+        self, question: BenchmarkQuestion, vector: Any = None, *, budget: int | None = None, limit: int | None = None, timed: bool = True
     ) -> Context:
         begun = time.perf_counter()
         try:
@@ -236,7 +241,7 @@ class _Run:
     def notes(self) -> list[str]:
         return [f"{self.label} gave no context for {len(e)} questions at {b} tokens; the first time: {e[0]}" for b, e in self.empty.items()]
 
-    def _add(self, title: str, question: Question, found: Mapping[str, Sequence[str]]) -> None:
+    def _add(self, title: str, question: BenchmarkQuestion, found: Mapping[str, Sequence[str]]) -> None:
         for name, figure in (("R", recall), ("all", everything)):
             for at, ids in found.items():
                 self.columns[title].setdefault(f"{name}@{at}", []).append(figure(ids, question.gold))

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from clew.measure.paired import intervals
-from clew.model import Model, json_in
+from clew.model import Model, parse_json
 
 MEASURES = {
     "comprehensiveness": "How much detail does the answer give to cover all sides of the question?",
@@ -46,7 +46,7 @@ Reply with JSON alone, 1 or 2 for each: {{{wanted}}}"""
 
 
 @dataclass(frozen=True)
-class Verdict:
+class JudgeVerdict:
     """How often the first method wins, by measure: the share of questions in [0, 1] and its 95 % interval (bootstrap over questions).
 
     `questions` were judged in both orders; `failed` have the reason why one was not, by its place. `steady` is the share of overall
@@ -70,7 +70,7 @@ def judge(
     workers: int = 4,
     samples: int = 10_000,
     progress: bool = False,
-) -> Verdict:
+) -> JudgeVerdict:
     """Return how often the `first` answers win over the `second`.
 
     Args:
@@ -96,7 +96,7 @@ def judge(
     names = [*MEASURES, OVERALL]
     wins = np.array([[((one[name] == 1) + (other[name] == 2)) / 2 for one, other in both] for name in names])
     low, high = intervals(wins, samples=samples)
-    return Verdict(
+    return JudgeVerdict(
         dict(zip(names, wins.mean(axis=1).tolist(), strict=True)),
         dict(zip(names, low.tolist(), strict=True)),
         dict(zip(names, high.tolist(), strict=True)),
@@ -115,7 +115,7 @@ def prompt_of(question: str, first: str, second: str) -> str:
 
 def verdict(text: str) -> dict[str, int]:
     """Return 1 or 2 for every measure in a model's reply; raise ValueError where one is missing."""
-    came = json_in(text)
+    came = parse_json(text)
     if not isinstance(came, dict):
         raise ValueError("a list came; wanted an object")  # noqa: TRY004  # an answer, no argument
     said = {str(name).lower(): str(value).strip().lower().removeprefix("answer ") for name, value in came.items()}

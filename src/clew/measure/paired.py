@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.graph import Floats, frozen
+from clew.graph import Floats, freeze
 
 CONFIDENCE = 0.95
 CELLS = 4_000_000  # of drawn questions held at once
@@ -114,9 +114,9 @@ def table(
         for figure, column in columns.items():
             if len(column) != n or not np.isfinite(column).all():
                 raise ValueError(f"{method!r}, {figure!r}: wanted {n} finite numbers, one per question; got {list(column)[:5]} ...")
-    array = frozen([[values[method][figure] for figure in figures] for method in methods], np.float64)
+    array = freeze([[values[method][figure] for figure in figures] for method in methods], np.float64)
     difference = (array - array[methods.index(baseline)]).reshape(-1, n)
-    low, high = (frozen(bound.reshape(array.shape[:2]), np.float64) for bound in intervals(difference, samples=samples, seed=seed))
+    low, high = (freeze(bound.reshape(array.shape[:2]), np.float64) for bound in intervals(difference, samples=samples, seed=seed))
     return Table(title, methods, figures, baseline, array, low, high)
 
 

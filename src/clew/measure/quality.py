@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.community import within
+from clew.algorithms.community_search.q_peel import induced_links
 from clew.context import Context
-from clew.graph import Graph, Links, Rows, Vectors, frozen
+from clew.graph import Graph, Links, Rows, Vectors, freeze
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ def quality(graph: Graph, rows: Rows, vector: Vectors, links: Links | None = Non
         rows: the nodes, each counted once. vector: the question's unit vector. links: what joins them; None for all of the graph's.
         inside: measure ways along the part's own edges alone, as the bound on a truss does; otherwise in all of the links, as the paper.
     """
-    from clew.algorithms.kernels import reach
+    from clew.algorithms.traversal.kernels import hops as reach
 
-    rows = frozen(np.unique(rows), np.int32)
+    rows = freeze(np.unique(rows), np.int32)
     n = len(rows)
     links = graph.links() if links is None else links
-    inner, _ = within(links, rows)
+    inner, _ = induced_links(links, rows)
     units = graph.vectors[rows].astype(np.float64)
     score = float((units @ vector.astype(np.float64)).mean()) if n else 0.0
     if n < 2:
@@ -72,4 +72,4 @@ def quality_of(graph: Graph, context: Context, vector: Vectors, links: Links | N
             rows += [int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])]
         elif item.id in known:  # a report that was made for the question is no node of the graph
             rows.append(graph.row(item.id))
-    return quality(graph, frozen(rows, np.int32), vector, links, inside=inside)
+    return quality(graph, freeze(rows, np.int32), vector, links, inside=inside)

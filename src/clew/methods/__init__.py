@@ -1,1 +1,7 @@
-"""Methods that are not a plain row of stages."""
+"""Methods that are not a plain row of stages, and the stages that only they have."""
+
+from clew.methods.da_rag import CommunitySearch, DaRag
+from clew.methods.kurisu import Descent
+from clew.methods.router import Router
+
+__all__ = ["CommunitySearch", "DaRag", "Descent", "Router"]

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.rank import best
-from clew.algorithms.words import folded, said, words
+from clew.algorithms.ranking import top_k
 from clew.context import Context, Step
-from clew.graph import Floats, Graph, Mask, Query, Seeds
+from clew.graph import Floats, Graph, Mask
 from clew.model import Model
-from clew.stage import Method, Seed
+from clew.text.words import contains_phrase, fold_case, words
+from clew.types import Method, Query, Seed, Seeds
 
 PRESETS = ("baseline", "lightweight", "enterprise", "agentic")
 CUES = (
@@ -111,13 +111,13 @@ class Router:
             if found.value is not None:
                 return found.value, {"by": "the language model", "why": "its answer"}
             notes["fallback"] = f"by the rules: {found.error}"
-        name, why, seen = self._ruled(graph, shape, touch(query).weights, query)
+        name, why, seen = self._ruled(graph, shape, touch(query).scores, query)
         return name, {"by": "the rules", "why": why, "seen": seen, **notes}
 
     def _ruled(self, graph: Graph, shape: _Seen, weights: Floats, query: Query) -> tuple[str, str, dict[str, Any]]:
-        nearest = best(weights, NEAREST)
+        nearest = top_k(weights, NEAREST)
         nearest = nearest[weights[nearest] > 0]
-        heard = {kind: [cue for cue in cues if said(cue, query.text)] for kind, cues in self.cues}
+        heard = {kind: [cue for cue in cues if contains_phrase(cue, query.text)] for kind, cues in self.cues}
         names = shape.named(query.text)
         seen = {"linked passages": int(shape.linked.sum()), "relations": shape.relations, "names": names, "cues": heard}
         if not shape.linked.any():
@@ -163,12 +163,12 @@ class _Seen:
 class _Shape:
     """The part that looks at a graph."""
 
-    def of(self, graph: Graph) -> _Seen:
+    def compute(self, graph: Graph) -> _Seen:
         edges, documents = graph.edges, graph.documents
         other = (documents[edges.tails] != documents[edges.heads]) | (documents[edges.tails] < 0)
         linked = np.zeros(len(graph), np.bool_)
         linked[edges.tails[other]] = linked[edges.heads[other]] = True
         entities = graph.rows("entity").tolist()
-        names = {tuple(words(folded(graph.texts[row]))): graph.texts[row] for row in reversed(entities)}
+        names = {tuple(words(fold_case(graph.texts[row]))): graph.texts[row] for row in reversed(entities)}
         names.pop((), None)
         return _Seen(linked & graph.content, len(set(graph.facts.relations.codes.tolist())), names)

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Query, Reading, Subgraph
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph
 from clew.order.by_prize import content_of, facts_of
+from clew.types import Query, Reading, Subgraph
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class ByAttention:
 
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
             rows = content_of(graph, chosen)
-            ranked = rows[best(prizes[rows])]
+            ranked = rows[top_k(prizes[rows])]
             n = len(ranked)
             places = (np.arange(n) + 0.5) / max(n, 1)
             order = np.empty(n, np.int64)
-            order[best(np.interp(places, steps, self.curve))] = np.arange(n)
+            order[top_k(np.interp(places, steps, self.curve))] = np.arange(n)
             return Reading.of(ranked[order], facts_of(graph, chosen))
 
         return read

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph import Floats, Graph, Query, Reading, Subgraph
+from clew.graph import Floats, Graph
 from clew.order.by_prize import content_of, facts_of
+from clew.types import Query, Reading, Subgraph
 
 
 @dataclass(frozen=True)

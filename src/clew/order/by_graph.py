@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Query, Reading, Subgraph
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph
 from clew.order.by_prize import content_of, facts_of
+from clew.types import Query, Reading, Subgraph
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class ByGraph:
             content = set(content_of(graph, chosen).tolist())
             rows = np.unique(chosen.nodes)  # ties by row
             inside = set(rows.tolist())
-            ranked = rows[best(prizes[rows])].tolist()
+            ranked = rows[top_k(prizes[rows])].tolist()
             rank = {row: i for i, row in enumerate(ranked)}
             order: list[int] = []
             seen: set[int] = set()

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Query, Reading, Rows, Subgraph
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph, Rows
+from clew.types import Query, Reading, Subgraph
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class ByPrize:
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
             rows = content_of(graph, chosen)
-            return Reading.of(rows[best(prizes[rows])], facts_of(graph, chosen))
+            return Reading.of(rows[top_k(prizes[rows])], facts_of(graph, chosen))
 
         return read
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from clew.graph import Floats, Graph, Query, Reading, Subgraph
+from clew.graph import Floats, Graph
 from clew.order.by_prize import ByPrize
+from clew.types import Query, Reading, Subgraph
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,9 @@ class ReportsLast:
 
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
             others: Reading = rest(query, prizes, chosen)
-            told = chosen.nodes[graph.made[chosen.nodes] & np.isin(chosen.nodes, chosen.kept) & ~np.isin(chosen.nodes, others.nodes)]
+            told = chosen.nodes[
+                graph.generated[chosen.nodes] & np.isin(chosen.nodes, chosen.required) & ~np.isin(chosen.nodes, others.nodes)
+            ]
             return Reading.join([others, Reading.of(told[::-1])])
 
         return read

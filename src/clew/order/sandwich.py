@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Query, Reading, Subgraph
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph
 from clew.order.by_prize import content_of, facts_of
+from clew.types import Query, Reading, Subgraph
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Sandwich:
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
             rows = content_of(graph, chosen)
-            ranked = rows[best(prizes[rows])]
+            ranked = rows[top_k(prizes[rows])]
             return Reading.of(np.concatenate([ranked[0::2], ranked[1::2][::-1]]), facts_of(graph, chosen))
 
         return read

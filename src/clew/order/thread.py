@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Links, Query, Reading, Rows, Subgraph
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph, Links, Rows
 from clew.order.by_prize import content_of, facts_of
+from clew.types import Query, Reading, Subgraph
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Thread:
 
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
             rows = content_of(graph, chosen)
-            ranked = rows[best(prizes[rows])]
+            ranked = rows[top_k(prizes[rows])]
             strength = _strengths(links, ranked, ~graph.content)
             unread, path, order = dict.fromkeys(range(len(ranked))), list[int](), list[int]()
             while unread:

@@ -9,44 +9,44 @@ from typing import Any
 from clew.document import Document
 from clew.graph import Graph
 from clew.read.assemble import Piece, Split, assemble, passages_in
-from clew.read.extract import Extractor, Incomplete, Passage, Remembering, Triple, is_corpus_wide
-from clew.read.formats import links_of
-from clew.read.graphs import worded
-from clew.read.names import Names
-from clew.read.plain import Plain, canonical_of
-from clew.read.rows import rows_of
-from clew.read.sources import Found, documents_of, text_id
-from clew.read.split import Splitter
-from clew.read.tagged import Tagged
-from clew.read.triples import Estimate, Triples
-from clew.tokens import counter
+from clew.read.canonical import Plain, make_canonical
+from clew.read.extract.extractor import CachedExtractor, Extractor, Incomplete, Passage, Triple, is_corpus_wide
+from clew.read.extract.model import ExtractionEstimate, Triples
+from clew.read.extract.names import Names
+from clew.read.extract.tagger import Tagged
+from clew.read.formats.rows import rows_of
+from clew.read.formats.table import links_of
+from clew.read.graph_documents import relation_words
+from clew.read.sources import LoadedDocuments, load_documents, text_id
+from clew.read.split.splitter import Splitter
+from clew.text.tokens import make_counter
 
 __all__ = [
-    "Estimate",
+    "ExtractionEstimate",
     "Extractor",
-    "Found",
+    "LoadedDocuments",
     "Incomplete",
     "Names",
     "Passage",
     "Piece",
     "Plain",
-    "Remembering",
+    "CachedExtractor",
     "Split",
     "Splitter",
     "Tagged",
     "Triple",
     "Triples",
     "assemble",
-    "canonical_of",
-    "documents_of",
-    "estimate",
+    "make_canonical",
+    "load_documents",
+    "estimate_extraction",
     "is_corpus_wide",
     "passages_of",
-    "read",
+    "read_nodes",
     "rows_of",
     "text_id",
     "whole",
-    "worded",
+    "relation_words",
 ]
 
 
@@ -55,7 +55,7 @@ def whole(document: Document) -> Sequence[Piece]:
     return [Piece("passage", document.text, 0, len(document.text), None, links_of(document.text, document.format))]
 
 
-def read(
+def read_nodes(
     documents: Sequence[Document],
     *,
     splitter: Split | None = None,
@@ -81,11 +81,11 @@ def read(
 
 def passages_of(sources: Any, *, splitter: Split | None = None, count: Any = None) -> list[Passage]:
     """Return the passages that an extractor is shown; `sources`, `splitter` and `count` as in `Index.from_documents`."""
-    documents = documents_of(sources).documents
-    return passages_in(documents, _cut(documents, splitter, counter(count)))
+    documents = load_documents(sources).documents
+    return passages_in(documents, _cut(documents, splitter, make_counter(count)))
 
 
-def estimate(sources: Any, extractor: Triples, *, splitter: Split | None = None, count: Any = None) -> Estimate:
+def estimate_extraction(sources: Any, extractor: Triples, *, splitter: Split | None = None, count: Any = None) -> ExtractionEstimate:
     """Return how often `Index.from_documents` would call the extractor's model for these documents, and with how many tokens.
 
     Nothing is asked. Answers that are remembered already are not counted.

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from clew.algorithms.words import folded, words
 from clew.document import Document
-from clew.graph import NOTHING, Facts, Graph, Labels, Ragged, frozen
-from clew.read.extract import Passage, Triple, extracted
-from clew.read.headers import headers_of
-from clew.read.markdown import front_title
+from clew.graph import EMPTY, Facts, Graph, Labels, Ragged, freeze
+from clew.read.extract.extractor import Passage, Triple, extract_triples
+from clew.read.formats.markdown import front_title
+from clew.read.header_metadata import headers_of
+from clew.text.words import fold_case, words
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class _Nodes:
     def extracted(self, extractor: Any) -> dict[int, list[Triple]]:
         """What an extractor reads, by passage."""
         rows = [row for row, node in enumerate(self.rows) if node["kind"] == "passage"]
-        return dict(zip(rows, extracted(extractor, self.passages()), strict=True))
+        return dict(zip(rows, extract_triples(extractor, self.passages()), strict=True))
 
     def passages(self) -> list[Passage]:
         """What an extractor is shown."""
@@ -162,7 +162,7 @@ class _Nodes:
     def _shown(self, row: int) -> Passage:
         node = self.rows[row]
         above = self.rows[node["document"]] if node["document"] != row else None
-        title = node.get("metadata", NOTHING).get("title") or (above["text"] if above and above["kind"] == "document" else "")
+        title = node.get("metadata", EMPTY).get("title") or (above["text"] if above and above["kind"] == "document" else "")
         return Passage(node["id"], node["text"], " ".join(str(title).split()))
 
     def graph(self, given: Mapping[str, Iterable[Triple]], extracted: Mapping[int, Iterable[Triple]], count: Callable[[str], int]) -> Graph:
@@ -177,7 +177,7 @@ class _Nodes:
         for id, passages, said in sources:
             for triple in said:
                 subject, relation, object = _triple(triple, id)
-                ends = folded(subject), folded(object)
+                ends = fold_case(subject), fold_case(object)
                 if not passages:
                     raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
                 if not all(ends):
@@ -203,15 +203,15 @@ class _Nodes:
             previous=[*columns["previous"], *[-1] * m],
             spans=[*columns["span"], *[(0, 0)] * m],
             references=(*columns["references"], *[()] * m),
-            metadata=(*columns["metadata"], *[NOTHING] * m),
+            metadata=(*columns["metadata"], *[EMPTY] * m),
             originals=(*columns["original"], *[None] * m),
             read_from=Ragged.of([*[()] * n, *read.values()]),
             vectors=_known_vectors(columns["vector"], m),
             facts=Facts(
                 said_texts,
-                frozen(np.zeros((len(triples), 0)), np.float32),
-                frozen([entity[subject] for subject, _, _ in triples], np.int32),
-                frozen([entity[object] for _, _, object in triples], np.int32),
+                freeze(np.zeros((len(triples), 0)), np.float32),
+                freeze([entity[subject] for subject, _, _ in triples], np.int32),
+                freeze([entity[object] for _, _, object in triples], np.int32),
                 Labels.of(relations),
                 Ragged.of(triples.values()),
             ),
@@ -239,7 +239,7 @@ _DEFAULTS: dict[str, Any] = {
     "parent": -1,
     "previous": -1,
     "references": (),
-    "metadata": NOTHING,
+    "metadata": EMPTY,
     "original": None,
     "vector": None,
 }

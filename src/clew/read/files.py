@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from clew.document import Document
-from clew.read import html, markdown, notebook, pdf, python, rows, rst, syntax
-from clew.read.formats import format_of
+from clew.read.formats import html, markdown, notebook, pdf, python, rows, rst
+from clew.read.formats import source_code as syntax
+from clew.read.formats.table import format_of
 
 LARGEST = 20_000_000  # bytes; a larger file is hardly meant to be read
 FOREIGN = ("__pycache__", "node_modules")

@@ -11,23 +11,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clew.document import Document
-from clew.read.chunks import agreeing, from_chunk, is_chunk
 from clew.read.files import read_path
-from clew.read.graphs import facts_of_graph, is_graph
-from clew.read.nodes import from_node, is_node, related, unwrapped
+from clew.read.graph_documents import facts_of_graph, is_graph
+from clew.read.langchain_documents import agreeing, from_chunk, is_chunk
+from clew.read.llama_index_nodes import from_node, is_node, related, unwrapped
 
 LONGEST_PATH = 250  # a longer string is a text
 KNOWN = "texts, paths, clew.Document, LlamaIndex nodes and documents, LangChain documents and graph documents"
 
 
-class Found(NamedTuple):
+class LoadedDocuments(NamedTuple):
     """The documents that were read, and the sources that were not, each with the reason."""
 
     documents: list[Document]
     skipped: list[tuple[str, str]]
 
 
-def documents_of(sources: Any) -> Found:
+def load_documents(sources: Any) -> LoadedDocuments:
     """Return the documents behind what the caller has.
 
     Args:
@@ -43,17 +43,17 @@ def documents_of(sources: Any) -> Found:
     alone = isinstance(sources, (str, Path, Document)) or is_node(unwrapped(sources)) or is_chunk(sources) or is_graph(sources)
     if isinstance(sources, (bytes, Mapping)) or not (alone or isinstance(sources, Iterable)):
         raise TypeError(f"documents are {KNOWN}, one or a list of them; got a {type(sources).__name__}")
-    found = Found([], [])
+    found = LoadedDocuments([], [])
     if isinstance(sources, str) and _may_be_path(sources) and not _exists(sources):
         raise FileNotFoundError(f"there is no file or folder {sources!r}; if this is a text, give a list of texts: [{sources!r}]")
     for source in [sources] if alone else sources:
         _add(source, found)
     documents = agreeing(related(_told_once(_once(found))))
     _distinct(documents)
-    return Found(documents, found.skipped)
+    return LoadedDocuments(documents, found.skipped)
 
 
-def _add(source: Any, found: Found) -> None:
+def _add(source: Any, found: LoadedDocuments) -> None:
     node = unwrapped(source)
     if isinstance(source, Document):
         found.documents.append(source)
@@ -71,7 +71,7 @@ def _add(source: Any, found: Found) -> None:
         raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN}")
 
 
-def _keep(document: Document, source: Any, found: Found) -> None:
+def _keep(document: Document, source: Any, found: LoadedDocuments) -> None:
     """A framework's loaders give empty pages and pictures among the texts: these are no fault of the caller's."""
     if document.text.strip():
         found.documents.append(document)
@@ -79,7 +79,7 @@ def _keep(document: Document, source: Any, found: Found) -> None:
         found.skipped.append((document.id, f"this {type(source).__name__} has no text"))
 
 
-def _once(found: Found) -> list[Document]:
+def _once(found: LoadedDocuments) -> list[Document]:
     """A text that comes again without an id of its own, under the same metadata, is no other document."""
     seen, once = set[str](), list[Document]()
     for document in found.documents:

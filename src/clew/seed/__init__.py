@@ -1,11 +1,11 @@
 """Where does the question touch the graph?  question -> seeds"""
 
-from clew.seed.best import Best
 from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
-from clew.seed.facts import LinkedFacts
 from clew.seed.fused import Blend, ReciprocalRank
-from clew.seed.mapped import MappedFacts
-from clew.seed.recognised import RecognisedFacts
+from clew.seed.linked_facts import LinkedFacts
+from clew.seed.mapped_facts import MappedFacts
+from clew.seed.recognised_facts import RecognisedFacts
+from clew.seed.top_seeds import TopSeeds
 
-__all__ = ["BM25", "Best", "Blend", "Dense", "LinkedFacts", "MappedFacts", "ReciprocalRank", "RecognisedFacts"]
+__all__ = ["BM25", "TopSeeds", "Blend", "Dense", "LinkedFacts", "MappedFacts", "ReciprocalRank", "RecognisedFacts"]

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.words import terms
-from clew.graph import Graph, Query, Rows, Seeds, headed, matched
+from clew.graph import Graph, Rows, canonical_text, text_with_heading
+from clew.text.words import terms
+from clew.types import Query, Seeds
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class BM25:
 
         def touch(query: Query) -> Seeds:
             weights = np.zeros(len(graph))
-            known = [word for word in terms(matched(graph, query.text)) if word in index.vocabulary]
+            known = [word for word in terms(canonical_text(graph, query.text)) if word in index.vocabulary]
             if known:
                 weights[index.rows] = index.scores(known)
             return Seeds(weights, notes={} if known else {"fallback": "no word of the question occurs in the passages"})
@@ -56,12 +57,12 @@ class InvertedIndex:
     b: float
     kinds: tuple[str, ...]
 
-    def of(self, graph: Graph) -> Inverted:
+    def compute(self, graph: Graph) -> Inverted:
         import bm25s
 
         rows = graph.rows(*self.kinds)
         vocabulary: dict[str, int] = {}
-        ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in terms(headed(graph, row))] for row in rows]
+        ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in terms(text_with_heading(graph, row))] for row in rows]
         engine = bm25s.BM25(k1=self.k1, b=self.b, method="lucene")
         if vocabulary:
             engine.index((ids, vocabulary), show_progress=False)

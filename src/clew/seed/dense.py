@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.algorithms.hnsw import HNSW
-from clew.graph import Floats, Graph, Query, Seeds
+from clew.algorithms.nearest.hnsw import HNSW
+from clew.graph import Floats, Graph
+from clew.types import Query, Seeds
 
 NOISE = 1e-6  # of a product of two unit rows of float32
 
@@ -20,7 +21,7 @@ class Dense:
     Attributes:
         kinds: the kinds of node.
         index: how to find the `nearest` nodes without measuring all, for graphs of at least `exact_below` such nodes (needs the extra
-            `ann`); others then have no weight, and now and then a near one is missed: see `clew.algorithms.hnsw.recall`. None measures
+            `ann`); others then have no weight, and now and then a near one is missed: see `clew.algorithms.nearest.hnsw.recall`. None measures
             all, exactly. nearest, exact_below: see there.
     """
 
@@ -46,8 +47,8 @@ class Dense:
 
         def touch(query: Query) -> Seeds:
             weights = np.zeros(len(graph))
-            if query.given is not None:
-                weights[list(query.given)] = list(query.given.values())
+            if query.candidate_scores is not None:
+                weights[list(query.candidate_scores)] = list(query.candidate_scores.values())
                 return Seeds(weights, notes={"weights": "given with the candidates"})
             if query.vector is None or not query.vector.any():
                 return Seeds(weights, notes={"fallback": "the question has no vector: dense retrieval finds nothing"})

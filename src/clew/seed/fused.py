@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Query, Seeds
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph
 from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
+from clew.types import Query, Seeds
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class ReciprocalRank:
             weights, notes = np.zeros(len(graph)), dict[str, Any]()
             for seed in bound:
                 found = seed(query)
-                ranked = best(found.weights, int((found.weights > 0).sum()))
+                ranked = top_k(found.scores, int((found.scores > 0).sum()))
                 weights[ranked] += 1 / (self.k + 1 + np.arange(len(ranked)))
                 notes |= found.notes
             return Seeds(weights, notes=notes)
@@ -47,7 +48,7 @@ class Blend:
     """
 
     seeds: tuple[Dense | BM25, Dense | BM25] = (Dense(), BM25())
-    share: float = 0.7
+    dense_share: float = 0.7
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         bound = [seed.on(graph) for seed in self.seeds]
@@ -55,13 +56,13 @@ class Blend:
         def touch(query: Query) -> Seeds:
             found = [seed(query) for seed in bound]
             notes = {key: value for seeds in found for key, value in seeds.notes.items()}
-            first, second = (over_best(seeds.weights) for seeds in found)
-            return Seeds(self.share * first + (1 - self.share) * second, notes=notes)
+            first, second = (scale_to_best(seeds.scores) for seeds in found)
+            return Seeds(self.dense_share * first + (1 - self.dense_share) * second, notes=notes)
 
         return touch
 
 
-def over_best(weights: Floats) -> Floats:
+def scale_to_best(weights: Floats) -> Floats:
     """Return the weights over the largest of them."""
     top = weights.max(initial=0)
     return weights / top if top > 0 else weights

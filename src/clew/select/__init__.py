@@ -1,12 +1,10 @@
 """Which part of the graph is worth the budget?  prizes, candidates, budget -> subgraph"""
 
-from clew.select.bridged import Bridges
+from clew.select.bridges import Bridges
 from clew.select.budgeted import Budgeted
-from clew.select.communities import Communities
-from clew.select.descent import Descent
-from clew.select.diverse import MMR
 from clew.select.mcmi import MCMI
-from clew.select.reports import Reports
+from clew.select.mmr import MMR
 from clew.select.top import Top
+from clew.select.top_reports import TopReports
 
-__all__ = ["MCMI", "MMR", "Bridges", "Budgeted", "Communities", "Descent", "Reports", "Top"]
+__all__ = ["MCMI", "MMR", "Bridges", "Budgeted", "TopReports", "Top"]

@@ -3,10 +3,10 @@
     max  sum of prizes     such that  sum of tokens <= budget  and  the choice, with the question, is connected
 
 Every node is in or out by its worth to the whole: a passage of middling prize is taken where it leads to better ones, and a dear one left
-where its tokens buy more elsewhere. See `clew.algorithms.budgeted`. Where the usual way to write this down errs, or leaves open:
+where its tokens buy more elsewhere. See `clew.algorithms.budgeted.solve`. Where the usual way to write this down errs, or leaves open:
 
 - "A chosen node has a chosen neighbour" is not connected: two nodes far from the question hold each other up, and its optimum is mostly
-  islands. Here connection is a flow from the question, or all the cuts between it and a node (`clew.algorithms.cuts`).
+  islands. Here connection is a flow from the question, or all the cuts between it and a node (`clew.algorithms.budgeted.cuts`).
 - It is not the prize-collecting Steiner tree: that is its Lagrangian relaxation, which misses budgets between two corners of the hull.
 - Growing by prize per token stops before the first connector without a prize, and divides by nothing where one is free. "greedy" is that,
   kept as a baseline; "density" counts the whole way to a prize.
@@ -24,11 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.budgeted import Problem, Solution, holding, solve, spanning
-from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Links, Mask, Query, Rows, Seeds, Subgraph, frozen, heading_of
-from clew.select.narrowed import bridges
-from clew.select.working import Working, among, working
+from clew.algorithms.budgeted.solve import Problem, Solution, attached_rows, solve, spanning_edges
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph, Links, Mask, Rows, freeze, heading_of
+from clew.select._shared import required_rows
+from clew.select._working_graph import WorkingGraph, among, working_graph
+from clew.types import Query, Seeds, Subgraph
 
 ROUND = 12  # decimals of a prize, as they are printed
 SLACK = 1e-12  # by how much sums of the same prizes in another order may differ, relatively
@@ -39,7 +40,7 @@ class Budgeted:
     """Take the connected choice of most prize within the budget; connectors are passed for nothing, content is paid for.
 
     The question is linked to the seed's terminals, or where it names none to the best candidates. The choice is made in a working graph
-    (see `clew.select.working`), and `bound` holds for it: what was left out of the working graph is not spoken of.
+    (see `clew.select._working_graph`), and `bound` holds for it: what was left out of the working graph is not spoken of.
 
     Attributes:
         method: "auto" (heuristics, then a proof as far as the work goes), "best", "density", "local", "tree", "lagrange" or "greedy".
@@ -69,24 +70,24 @@ class Budgeted:
             offered = np.zeros(len(graph), np.bool_)
             offered[candidates.nodes] = True
             asked = _Asked(self, graph, everywhere if offered.all() else among(everywhere, offered), query, np.round(prizes, ROUND))
-            kept = bridges(candidates)
+            kept = required_rows(candidates)
             room = budget - int(graph.tokens[kept[graph.content[kept]]].sum())
             free = offered & graph.content & (prizes > self.w_min)
             free[kept] = False
-            ranked = frozen(np.flatnonzero(free), np.int32)
-            ranked = ranked[best(prizes[ranked], self.working)]
+            ranked = freeze(np.flatnonzero(free), np.int32)
+            ranked = ranked[top_k(prizes[ranked], self.working)]
             fits = asked.costs(ranked) <= room
             core, dear = ranked[fits], ranked[~fits]
             named = seeds.terminals[offered[seeds.terminals]][: self.q_links]
             chosen = asked.chosen(_roots(self, named, core), kept, core, dear, room)
-            if len(named) and not chosen.trace["content"] and len(core):
+            if len(named) and not chosen.notes["content"] and len(core):
                 chosen = asked.chosen(_roots(self, core[:0], core), kept, core, dear, room)
                 chosen = replace(
-                    chosen, trace={**chosen.trace, "fallback": "from the seed's terminals nothing is reached: the best are linked"}
+                    chosen, notes={**chosen.notes, "fallback": "from the seed's terminals nothing is reached: the best are linked"}
                 )
             return replace(
                 chosen,
-                kept=frozen(np.unique(np.concatenate([chosen.kept, candidates.kept])), np.int32),
+                required=freeze(np.unique(np.concatenate([chosen.required, candidates.required])), np.int32),
                 groups=candidates.groups,
                 missing=candidates.missing,
                 dropped=(*candidates.dropped, *chosen.dropped),
@@ -118,7 +119,7 @@ class _Asked:
         """The best choice from the working graph around the core; what is kept costs nothing more and has no prize to win."""
         graph, stage = self.graph, self.stage
         linked = np.unique(np.concatenate([roots, kept]))
-        part = working(graph, self.links, linked, core, stage.working)
+        part = working_graph(graph, self.links, linked, core, stage.working)
         content, given = graph.content[part.rows], np.isin(part.rows, kept)
         printed = np.where(content & ~given, self.prizes[part.rows], 0.0)
         tokens = np.where(given, 0, self.costs(part.rows))
@@ -129,13 +130,13 @@ class _Asked:
         nodes = part.rows[places]
         bound = min(replace(problem, prizes=printed).upper_bound, found.bound + stage.w_min * _most(tokens[content & ~given], room))
         return Subgraph(
-            frozen(np.concatenate([kept, np.setdiff1d(nodes, kept)]), np.int32),
+            freeze(np.concatenate([kept, np.setdiff1d(nodes, kept)]), np.int32),
             self._forest(part, problem, places),
-            frozen(nodes[holding(problem, places)], np.int32),
+            freeze(nodes[attached_rows(problem, places)], np.int32),
             value=float(self.prizes[nodes[graph.content[nodes]]].sum()),
             bound=(bound + float(self.prizes[kept[graph.content[kept]]].sum())) * (1 + SLACK),
             dropped=self._dropped(nodes, core, dear, part, room),
-            trace={
+            notes={
                 "content": int(graph.content[nodes].sum()),
                 "working nodes": len(part.rows),
                 "working edges": len(part.targets) // 2,
@@ -159,22 +160,22 @@ class _Asked:
         found = solve(problem, stage.method, stage.work, deadline)
         rows = found.rows
         while most is not None and int(content[rows].sum()) > most:
-            loose = rows[~holding(problem, rows)][::-1]  # of equals the later one goes
+            loose = rows[~attached_rows(problem, rows)][::-1]  # of equals the later one goes
             rows = rows[rows != loose[int(np.argmin(problem.prizes[loose]))]]
         return found if len(rows) == len(found.rows) else replace(found, rows=rows, value=float(problem.prizes[rows].sum()), proved=False)
 
-    def _forest(self, part: Working, problem: Problem, places: Rows) -> Rows:
+    def _forest(self, part: WorkingGraph, problem: Problem, places: Rows) -> Rows:
         """The edges by which each chosen node hangs on the one before it, where such an edge prints nothing."""
         facts, edges = self.graph.edges.facts, list[int]()
-        for place, before in zip(places.tolist(), spanning(problem, places).tolist(), strict=True):
+        for place, before in zip(places.tolist(), spanning_edges(problem, places).tolist(), strict=True):
             if before < 0:
                 continue
             start, end = part.starts[before : before + 2].tolist()
             slot = int(part.slots[start + np.searchsorted(part.targets[start:end], place)])
             edges += [edge for edge in self.links.edges[slot].tolist() if facts[edge] < 0][:1]
-        return frozen(sorted(edges), np.int32)
+        return freeze(sorted(edges), np.int32)
 
-    def _dropped(self, nodes: Rows, core: Rows, dear: Rows, part: Working, room: int) -> tuple[tuple[int, str], ...]:
+    def _dropped(self, nodes: Rows, core: Rows, dear: Rows, part: WorkingGraph, room: int) -> tuple[tuple[int, str], ...]:
         """Why what is worth more than the least that was taken was not: too dear alone, or its tokens better spent."""
         taken = nodes[self.graph.content[nodes]]
         least = float(self.prizes[taken].min()) if len(taken) else -np.inf

@@ -10,12 +10,12 @@ AGRAG (arXiv 2511.05549), Definition 1 and Algorithm 1. Where the paper or its a
 - Line 12 takes the neighbour of highest c / s while that is below r, so the worst, and only if all would do; the lowest is meant. Line 13
   renews r before the addition, one step late; here it is after it.
 - Theorem 3 is false for a sum, which grows at every step; true for a mean, the default. What the code does, s / c against a mean of s c
-  over the first edges, mixes units and runs into its cap. `clew.algorithms.expansion` has both, a counter-example and the proofs.
+  over the first edges, mixes units and runs into its cap. `clew.algorithms.steiner.expansion` has both, a counter-example and the proofs.
 - Each step adds a node by one edge, so that the result is a tree; circles come with the edges among the chosen nodes alone: `chords`.
 - Terminals are taken to hang together; the code ties all passages to a node at cost 10. Here there is a tree for each part and the pairs
   are named, and `bridge_cost` does as the code does and takes the node out again.
 - One terminal has no edge, so r = 0 and nothing grows; here r is infinite, and the best neighbour is taken. A score of 0 is never taken.
-- Costs, the walk and what is damped in it: `clew.select.costs` and `clew.spread.influence`.
+- Costs, the walk and what is damped in it: `clew.select._costs` and `clew.spread.influence`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.expansion import RULES, expand, weight_of
-from clew.algorithms.steiner import Forest, source_of, steiner_forest
-from clew.graph import Floats, Graph, Links, Query, Ragged, Rows, Seeds, Subgraph, frozen
-from clew.select.costs import Costs, costs
-from clew.select.evidence import REST, Joined, evidence
+from clew.algorithms.steiner.expansion import RULES, edge_weight, expand
+from clew.algorithms.steiner.forest import SteinerForest, slot_sources, steiner_forest
+from clew.graph import Floats, Graph, Links, Ragged, Rows, freeze
+from clew.select._costs import SlotCosts, slot_costs
+from clew.select._evidence import REST, JoinedRows, select_evidence
+from clew.types import Query, Seeds, Subgraph
 
 CHORDS = ("none", "below_mean", "induced")
 LENGTHS = ("cost", "cost_over_score")
@@ -49,7 +50,7 @@ class MCMI:
         chords: which further edges among the chosen nodes belong to it: "none", "below_mean" (of c / (s_u + s_v)) or "induced", all.
         kinds: the kinds of edge, or pairs of a kind and a factor (no matter here); None for all.
         bridge_cost: join what nothing joins over a node that is linked to every passage at this cost and is no part of the answer.
-        fact_share, repeat, most, rest, tree_first: what is read, see `clew.select.evidence`.
+        fact_share, repeat, most, rest, tree_first: what is read, see `clew.select._evidence`.
     """
 
     variant: str = "mean"
@@ -61,7 +62,7 @@ class MCMI:
     bridge_cost: float | None = None
     fact_share: float = 1.0
     repeat: bool = True
-    most: int | None = None
+    max_passages: int | None = None
     rest: str = "prize"
     tree_first: bool = True
 
@@ -78,7 +79,7 @@ class MCMI:
             offered = np.zeros(len(graph), np.bool_)
             offered[candidates.nodes] = True
             terminals = seeds.terminals[offered[seeds.terminals]]
-            priced = costs(graph, links, query)
+            priced = slot_costs(graph, links, query)
             allowed = np.where(offered[sources] & offered[links.targets], priced.of_slots, np.inf)
             tree = self._tree(graph, links, allowed, prizes, terminals)
             tree = replace(tree, slots=_walked(links, tree, terminals))
@@ -88,8 +89,8 @@ class MCMI:
             missing = _missing(links, tree, terminals)
             stage = np.repeat([0, 1, 2], [len(tree.slots), len(grown.slots) - len(tree.slots), len(slots) - len(grown.slots)])
             turn = np.lexsort((slots, priced.of_slots[slots], stage))
-            joined = Joined(_in_turn(grown.nodes, terminals), priced.edges[slots], turn, joins)
-            chosen = evidence(
+            joined = JoinedRows(_in_turn(grown.nodes, terminals), priced.edges[slots], turn, joins)
+            chosen = select_evidence(
                 graph,
                 query,
                 seeds,
@@ -99,7 +100,7 @@ class MCMI:
                 joined,
                 fact_share=self.fact_share,
                 repeat=self.repeat,
-                most=self.most,
+                most=self.max_passages,
                 rest=self.rest,
                 tree_first=self.tree_first,
             )
@@ -109,19 +110,19 @@ class MCMI:
                 "ratios": list(grown.ratios),
                 "steps": [_said(graph, links, priced, prizes, slot) for slot in grown.slots[len(tree.slots) :].tolist()],
                 "tree": [_said(graph, links, priced, prizes, slot) for slot in tree.slots.tolist()],
-                **chosen.trace,
+                **chosen.notes,
             }
             if not len(terminals):
                 trace["fallback"] = "the seed named nothing that could be joined: the passages by prize"
             spent = dict(zip(joined.edges.tolist(), priced.of_slots[slots].tolist(), strict=True))
-            return replace(chosen, missing=(*chosen.missing, *missing), costs=spent, trace=trace)
+            return replace(chosen, missing=(*chosen.missing, *missing), edge_costs=spent, notes=trace)
 
         return select
 
-    def _tree(self, graph: Graph, links: Links, allowed: Floats, scores: Floats, terminals: Rows) -> Forest:
+    def _tree(self, graph: Graph, links: Links, allowed: Floats, scores: Floats, terminals: Rows) -> SteinerForest:
         lengths = allowed
         if self.steiner_weight == "cost_over_score":
-            lengths = weight_of(allowed, scores[links.sources], scores[links.targets])
+            lengths = edge_weight(allowed, scores[links.sources], scores[links.targets])
         if self.bridge_cost is None:
             return steiner_forest(links, lengths, terminals, self.steiner)
         return _bridged(links, lengths, terminals, np.flatnonzero(graph.content), self.bridge_cost, self.steiner)
@@ -132,13 +133,13 @@ class MCMI:
             return slots
         inside = np.zeros(len(links), np.bool_)
         inside[nodes] = True
-        taken = {tuple(sorted((int(source_of(links, slot)), int(links.targets[slot])))) for slot in slots.tolist()}
+        taken = {tuple(sorted((int(slot_sources(links, slot)), int(links.targets[slot])))) for slot in slots.tolist()}
         among = _slots_of(links, nodes)
-        at = source_of(links, among)
+        at = slot_sources(links, among)
         among = among[inside[links.targets[among]] & (at < links.targets[among]) & np.isfinite(allowed[among])]
-        among = among[[(int(source_of(links, s)), int(links.targets[s])) not in taken for s in among.tolist()]] if len(among) else among
+        among = among[[(int(slot_sources(links, s)), int(links.targets[s])) not in taken for s in among.tolist()]] if len(among) else among
         if self.chords == "below_mean":
-            weights = weight_of(allowed, scores[links.sources], scores[links.targets])
+            weights = edge_weight(allowed, scores[links.sources], scores[links.targets])
             total, count, further = float(weights[slots].sum()), len(slots), list[int]()
             for slot in among[np.lexsort((among, weights[among]))].tolist():
                 if not weights[slot] * count < total * (1 - 1e-12):
@@ -154,7 +155,7 @@ def _slots_of(links: Links, nodes: Rows) -> NDArray[np.int64]:
     return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
 
 
-def _bridged(links: Links, lengths: Floats, terminals: Rows, passages: NDArray[Any], cost: float, method: str) -> Forest:
+def _bridged(links: Links, lengths: Floats, terminals: Rows, passages: NDArray[Any], cost: float, method: str) -> SteinerForest:
     """The forest of the links with one more node, tied to every passage; what leads to it is taken out again."""
     n, ends = len(links), links.starts[1:][passages]
     starts = links.starts.copy()
@@ -167,14 +168,14 @@ def _bridged(links: Links, lengths: Floats, terminals: Rows, passages: NDArray[A
     found = steiner_forest(wider, np.concatenate([np.insert(lengths, ends, cost), np.full(len(passages), cost)]), terminals, method)
     slots = old[found.slots]
     slots = slots[slots >= 0]
-    return Forest(found.nodes[found.nodes < n], slots, float(lengths[slots].sum()))
+    return SteinerForest(found.nodes[found.nodes < n], slots, float(lengths[slots].sum()))
 
 
-def _walked(links: Links, tree: Forest, terminals: Rows) -> NDArray[np.int64]:
+def _walked(links: Links, tree: SteinerForest, terminals: Rows) -> NDArray[np.int64]:
     """The tree's edges along the tree, from the first terminal on, so that what belongs together is read together."""
     ends: dict[int, list[tuple[int, int]]] = {row: [] for row in tree.nodes.tolist()}
     for slot in tree.slots.tolist():
-        one, other = int(source_of(links, slot)), int(links.targets[slot])
+        one, other = int(slot_sources(links, slot)), int(links.targets[slot])
         ends[one].append((slot, other))
         ends[other].append((slot, one))
     walked, seen, path = dict[int, None](), set[int](), terminals.tolist()[::-1]
@@ -188,17 +189,17 @@ def _walked(links: Links, tree: Forest, terminals: Rows) -> NDArray[np.int64]:
     return np.array(list(walked), np.int64)
 
 
-def _parts(links: Links, tree: Forest) -> list[set[int]]:
+def _parts(links: Links, tree: SteinerForest) -> list[set[int]]:
     part = {row: {row} for row in tree.nodes.tolist()}
     for slot in tree.slots.tolist():
-        one, other = part[int(source_of(links, slot))], part[int(links.targets[slot])]
+        one, other = part[int(slot_sources(links, slot))], part[int(links.targets[slot])]
         if one is not other:
             one |= other
             part |= dict.fromkeys(other, one)
     return [rows for row, rows in part.items() if row == min(rows)]
 
 
-def _missing(links: Links, tree: Forest, terminals: Rows) -> tuple[tuple[int, int], ...]:
+def _missing(links: Links, tree: SteinerForest, terminals: Rows) -> tuple[tuple[int, int], ...]:
     """The first terminal, the root, and the first of each part that cannot be reached from it."""
     parts, heads = _parts(links, tree), list[int]()
     for row in terminals.tolist():
@@ -209,12 +210,12 @@ def _missing(links: Links, tree: Forest, terminals: Rows) -> tuple[tuple[int, in
 
 def _in_turn(nodes: Rows, terminals: Rows) -> Rows:
     """Terminals as the seed has them, then the rest of the tree, then what it grew by."""
-    return frozen(list(dict.fromkeys([*terminals.tolist(), *nodes.tolist()])), np.int32)
+    return freeze(list(dict.fromkeys([*terminals.tolist(), *nodes.tolist()])), np.int32)
 
 
-def _said(graph: Graph, links: Links, priced: Costs, scores: Floats, slot: int) -> dict[str, Any]:
+def _said(graph: Graph, links: Links, priced: SlotCosts, scores: Floats, slot: int) -> dict[str, Any]:
     """An edge as the trace tells it: the way over it, its cost, the scores of its ends."""
-    edge, one, other = int(priced.edges[slot]), int(source_of(links, slot)), int(links.targets[slot])
+    edge, one, other = int(priced.edges[slot]), int(slot_sources(links, slot)), int(links.targets[slot])
     fact = int(graph.edges.facts[edge])
     return {
         "from": graph.ids[one],

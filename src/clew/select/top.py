@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clew.algorithms.rank import best
-from clew.graph import Floats, Graph, Query, Seeds, Subgraph
-from clew.select.narrowed import bridges, narrowed, spent
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph
+from clew.select._shared import narrow_to, required_rows, tokens_spent
+from clew.types import Query, Seeds, Subgraph
 
 FIRST = 1000  # ranking all of a large graph costs more than ranking as many as nearly every context holds
 
@@ -30,18 +31,18 @@ class Top:
         content = graph.content
 
         def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
-            kept, free = bridges(candidates), content & (prizes > 0)
+            kept, free = required_rows(candidates), content & (prizes > 0)
             free[kept] = False
             kept = kept[content[kept]]
             rows = candidates.nodes[free[candidates.nodes]]
             most = min([len(rows), *(k - len(kept) for k in (self.k, query.limit) if k is not None)])
-            ranked, at = rows[best(prizes[rows], FIRST)], 0
+            ranked, at = rows[top_k(prizes[rows], FIRST)], 0
             chosen: list[int] = []
             passed: list[tuple[int, str]] = []
-            left, before_last = budget - spent(graph, candidates), 0
+            left, before_last = budget - tokens_spent(graph, candidates), 0
             while len(chosen) < most and len(passed) < self.reach and at < len(rows):
                 if at == len(ranked):
-                    ranked = rows[best(prizes[rows])]
+                    ranked = rows[top_k(prizes[rows])]
                 row, tokens = int(ranked[at]), int(graph.tokens[ranked[at]])
                 at += 1
                 if tokens > left:
@@ -51,6 +52,6 @@ class Top:
                 left -= tokens
                 before_last = len(passed)
             # Of those behind the last one taken, only the first was kept out by the budget alone.
-            return narrowed(graph, candidates, chosen, passed[: before_last + 1])
+            return narrow_to(graph, candidates, chosen, passed[: before_last + 1])
 
         return select

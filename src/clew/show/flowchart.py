@@ -8,7 +8,7 @@ from typing import Any
 
 from clew.context import Context
 from clew.show.network import drawn
-from clew.show.way import named, shortened
+from clew.show.paths import named, shortened
 
 JOINER = "\u2060"
 COLOURS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clew.context import Context, Item
-from clew.show.way import named
+from clew.show.paths import named
 
 if TYPE_CHECKING:
     import networkx

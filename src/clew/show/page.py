@@ -5,10 +5,10 @@ from __future__ import annotations
 from html import escape
 
 from clew.context import Context, Item
-from clew.show.drawing import svg
 from clew.show.network import drawn
+from clew.show.paths import named, path_in_words
 from clew.show.style import STYLE
-from clew.show.way import named, told
+from clew.show.svg import svg
 
 
 def html(context: Context, *, edges: int = 60) -> str:
@@ -54,7 +54,7 @@ def _item(rank: int, item: Item) -> str:
         f"<article id='item-{rank}' class='{escape(item.role)}'><h2><span class='rank'>{rank}</span> {escape(named(item))} "
         f"<span class='role {escape(item.role)}'>{escape(item.role)}</span></h2>"
         f"<p class='note'>{escape(item.id)}{place} · prize {item.score:.3f} · {item.tokens} tokens</p>"
-        f"<p class='way'>Why: {escape(told(item))}.</p><pre>{escape(item.text.strip())}</pre></article>"
+        f"<p class='way'>Why: {escape(path_in_words(item))}.</p><pre>{escape(item.text.strip())}</pre></article>"
     )
 
 

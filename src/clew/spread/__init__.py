@@ -1,10 +1,10 @@
 """What else is worth reading, given the links?  prizes -> prizes"""
 
 from clew.spread.influence import Influence
-from clew.spread.intent import AskModel, Cues
-from clew.spread.nearby import Nearby
+from clew.spread.intent import Cues, ModelIntent
+from clew.spread.local_pagerank import LocalPageRank
 from clew.spread.pagerank import PageRank
-from clew.spread.sharpened import Sharpened
-from clew.spread.ways import BestFirst, Breadth
+from clew.spread.power import Power
+from clew.spread.traversal import BestFirst, BreadthFirst
 
-__all__ = ["AskModel", "BestFirst", "Breadth", "Cues", "Influence", "Nearby", "PageRank", "Sharpened"]
+__all__ = ["ModelIntent", "BestFirst", "BreadthFirst", "Cues", "Influence", "LocalPageRank", "PageRank", "Power"]

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.pagerank import Walk, WalkOver, pagerank, walk
-from clew.algorithms.rank import scaled
-from clew.algorithms.uniform_jumps import JumpsOver, pagerank_over
-from clew.graph import Floats, Graph, Links, Query, Seeds
+from clew.algorithms.pagerank.full import Walk, WalkPart, build_walk, pagerank
+from clew.algorithms.pagerank.uniform_jumps import JumpsPart, pagerank_over
+from clew.algorithms.ranking import min_max_scale
+from clew.graph import Floats, Graph, Links
+from clew.types import Query, Seeds
 
 MODES = ("post", "reset", "none")
 
@@ -33,7 +34,7 @@ class Influence:
         passage_mode: "post" multiplies the passages' scores by `factor`; "reset" lets the walk start at the passages too, by `factor`
             times the seed's scaled weights; "none" does neither.
         factor: see there.
-        nonedge: "rank1" lets the walk jump to nodes that are not linked, see `clew.algorithms.uniform_jumps`; None does not.
+        nonedge: "rank1" lets the walk jump to nodes that are not linked, see `clew.algorithms.pagerank.uniform_jumps`; None does not.
         kinds: the kinds of edge, or pairs of a kind and the factor on its weights; None for all.
         weighted: follow edges by their weights, not all alike.
     """
@@ -52,8 +53,8 @@ class Influence:
             raise ValueError(f"nonedge is 'rank1' or None, not {self.nonedge!r}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
-        over = graph.part(WalkOver(self.kinds) if self.weighted else _AlikeOver(self.kinds))
-        jumps, content = graph.part(JumpsOver(self.kinds, self.damping)) if self.nonedge else None, graph.content
+        over = graph.part(WalkPart(self.kinds) if self.weighted else _AlikeOver(self.kinds))
+        jumps, content = graph.part(JumpsPart(self.kinds, self.damping)) if self.nonedge else None, graph.content
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not len(seeds.terminals):
@@ -61,7 +62,7 @@ class Influence:
             reset = np.zeros(len(graph))
             reset[seeds.terminals] = 1
             if self.passage_mode == "reset":
-                reset[content] += self.factor * scaled(seeds.weights[content])
+                reset[content] += self.factor * min_max_scale(seeds.scores[content])
             found = pagerank(over, reset, self.damping) if jumps is None else pagerank_over(jumps, reset)
             return np.where(content, self.factor * found, found) if self.passage_mode == "post" else found
 
@@ -74,9 +75,9 @@ class _AlikeOver:
 
     kinds: tuple[str | tuple[str, float], ...] | None
 
-    def of(self, graph: Graph) -> Walk:
+    def compute(self, graph: Graph) -> Walk:
         links = graph.links(self.kinds)
-        return walk(_ones(links), np.diff(links.starts).astype(np.float64))
+        return build_walk(_ones(links), np.diff(links.starts).astype(np.float64))
 
 
 def _ones(links: Links) -> Any:

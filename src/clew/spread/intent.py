@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clew.algorithms.words import said
-from clew.graph import Query
 from clew.model import Model
+from clew.text.words import contains_phrase
+from clew.types import Query
 
 MOST = 10.0  # no type counts for more
 
@@ -35,13 +35,13 @@ class Cues:
     table: tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
     def __call__(self, query: Query, types: tuple[str, ...]) -> tuple[Mapping[str, float], Mapping[str, Any]]:
-        heard = [(cue, factors) for cue, factors in self.table if said(cue, query.text)]
+        heard = [(cue, factors) for cue, factors in self.table if contains_phrase(cue, query.text)]
         found = {name: factor for _, factors in heard for name, factor in factors}
         return found, {"cues": [cue for cue, _ in heard], "types for this question": found}
 
 
 @dataclass(frozen=True)
-class AskModel:
+class ModelIntent:
     """The caller's language model, `Query.model`, weighs the types; without one, or with an answer of no use, the table stays as it is.
 
     `most`: tell it of so many types, kinds of edge first.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.pagerank import WalkOver, pagerank
-from clew.algorithms.reached import kinds_but
-from clew.algorithms.top_pagerank import top_pagerank
-from clew.graph import Floats, Graph, Query, Seeds
+from clew.algorithms.pagerank.full import WalkPart, pagerank
+from clew.algorithms.pagerank.top import top_pagerank
+from clew.graph import Floats, Graph, kinds_without
+from clew.types import Query, Seeds
 
 ACCURACY = 1e-4  # of the prizes when only the best are wanted, beside a sum of 1
 
@@ -22,7 +22,7 @@ class PageRank:
     Attributes:
         damping: probability of following an edge; networkx calls it alpha, others call 1 - damping the teleport probability.
         kinds: the kinds of edge, or pairs of a kind and the factor on its weights; None for all.
-        top: give prizes to so many nodes only, the best, which are proven to be (see `clew.algorithms.top_pagerank`); their prizes may
+        top: give prizes to so many nodes only, the best, which are proven to be (see `clew.algorithms.pagerank.top`); their prizes may
             be up to 1e-4 too low. On a large graph with few seeds this takes a fraction of the time. None for all nodes.
         directed: follow edges from tail to head only.
         without: kinds of edge that the walk does not follow; see `Nearby`.
@@ -32,14 +32,14 @@ class PageRank:
     kinds: tuple[str | tuple[str, float], ...] | None = None
     top: int | None = None
     directed: bool = False
-    without: tuple[str, ...] = ()
+    excluded_kinds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
             raise ValueError(f"top is the number of nodes that get a prize, at least 1, or None for all; got {self.top}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
-        walk = graph.part(WalkOver(kinds_but(graph, self.kinds, self.without), directed=self.directed))
+        walk = graph.part(WalkPart(kinds_without(graph, self.kinds, self.excluded_kinds), directed=self.directed))
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not prizes.any():

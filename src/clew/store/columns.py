@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from clew.document import Document
-from clew.graph import NOTHING, Edges, Facts, Graph, frozen
-from clew.index import Index
-from clew.latent import LatentSemantic
-from clew.learned import Learned
+from clew.embedding.latent_semantic import LatentSemantic
+from clew.graph import EMPTY, Edges, Facts, Graph, freeze
+from clew.index.index import Index
+from clew.index.learning import Learned
 from clew.read import Triple
-from clew.store.plain import from_json, to_json
-from clew.store.tables import Arrays, Reader, Writer
+from clew.store.json_values import from_json, to_json
+from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 
 ROWS = ("tokens", "documents", "parents", "previous")
 
 
 def arrays_of(index: Index) -> Arrays:
     """Return everything that an index holds as arrays; raise ValueError, naming it, for what they cannot hold."""
-    to = Writer()
+    to = ColumnWriter()
     _write_graph(to, index.graph)
     _write_documents(to, index.documents, index.graph)
     _write_metadata(to, index)
@@ -30,8 +30,8 @@ def arrays_of(index: Index) -> Arrays:
     to.lists("given.facts", [[part for triple in said for part in triple] for said in index.facts.values()])
     to.lists("skipped", index.skipped)
     to.lists("failed", index.failed)
-    to.texts("read.passages", index.read)
-    to.lists("read.facts", [[part for triple in said for part in triple] for said in index.read.values()])
+    to.texts("read.passages", index.extracted)
+    to.lists("read.facts", [[part for triple in said for part in triple] for said in index.extracted.values()])
     to.lists("learned.pairs", list(index.learned.strengths))
     to.numbers("learned.strengths", list(index.learned.strengths.values()), np.float64)
     to.numbers("learned.built", [index.learned.built[pair] for pair in index.learned.strengths], np.float64)
@@ -46,7 +46,7 @@ def index_parts(array: Callable[[str], Any], count: Callable[[str], int], fitted
     Args:
         array: gives the array of that name. count: the tokenizer. fitted: whether the embedder is the embedded default.
     """
-    of = Reader(array)
+    of = ColumnReader(array)
     metadata = [_mapping(text) for text in of.texts("metadata")]
     graph = _read_graph(of, metadata, count)
     facts = {id: list(said) for id, said in _triples(of, "given.documents given.facts")}
@@ -54,25 +54,25 @@ def index_parts(array: Callable[[str], Any], count: Callable[[str], int], fitted
     skipped = tuple((file, reason) for file, reason in of.lists("skipped"))
     failed = tuple((text, reason) for text, reason in of.lists("failed"))
     documents = _read_documents(of, metadata, graph)
-    parts = {"graph": graph, "documents": documents, "facts": facts, "skipped": skipped, "failed": failed, "read": read}
+    parts = {"graph": graph, "documents": documents, "facts": facts, "skipped": skipped, "failed": failed, "extracted": read}
     parts["learned"] = _read_learned(of)
     return parts, _read_latent(of) if fitted else None
 
 
-def _read_learned(of: Reader) -> Learned:
+def _read_learned(of: ColumnReader) -> Learned:
     pairs = [(tail, head) for tail, head in of.lists("learned.pairs")]
     columns = (of.numbers(f"learned.{name}").tolist() for name in ("strengths", "built"))
     return Learned(*(dict(zip(pairs, column, strict=True)) for column in columns))
 
 
-def _triples(of: Reader, names: str) -> Iterator[tuple[str, tuple[Triple, ...]]]:
+def _triples(of: ColumnReader, names: str) -> Iterator[tuple[str, tuple[Triple, ...]]]:
     """Triples by what they are of, which were written as rows of their parts."""
     keys, held = names.split()
     for key, said in zip(of.texts(keys), of.lists(held), strict=True):
         yield key, tuple(zip(said[::3], said[1::3], said[2::3], strict=True))
 
 
-def _write_metadata(to: Writer, index: Index) -> None:
+def _write_metadata(to: ColumnWriter, index: Index) -> None:
     """A node of a document has the very metadata of the document: kept once, and one object again when it is read."""
     number: dict[int, int] = {}
     held: list[tuple[str, Mapping[str, Any]]] = []  # also keeps the objects alive, so that no identity is used twice
@@ -87,13 +87,14 @@ def _write_metadata(to: Writer, index: Index) -> None:
     to.texts("metadata", [json.dumps(to_json(metadata, f"{owner}: metadata"), allow_nan=False) for owner, metadata in held])
 
 
-def _write_graph(to: Writer, graph: Graph) -> None:
+def _write_graph(to: ColumnWriter, graph: Graph) -> None:
     to.texts("nodes.ids", graph.ids)
     to.labels("nodes.kinds", graph.kinds)
     to.texts("nodes.texts", graph.texts)
     to.numbers("nodes.vectors", graph.vectors)
-    for name in (*ROWS, "spans", "made"):
+    for name in (*ROWS, "spans"):
         to.numbers(f"nodes.{name}", getattr(graph, name))
+    to.numbers("nodes.made", graph.generated)
     to.lists("nodes.references", graph.references)
     to.ragged("nodes.read_from", graph.read_from)
     facts, edges = graph.facts, graph.edges
@@ -108,41 +109,41 @@ def _write_graph(to: Writer, graph: Graph) -> None:
         to.numbers(f"edges.{name}", getattr(edges, name))
 
 
-def _read_graph(of: Reader, metadata: Sequence[Mapping[str, Any]], count: Callable[[str], int]) -> Graph:
+def _read_graph(of: ColumnReader, metadata: Sequence[Mapping[str, Any]], count: Callable[[str], int]) -> Graph:
     ids = of.texts("nodes.ids")
-    rows: dict[str, Any] = {name: frozen(of.numbers(f"nodes.{name}"), np.int32) for name in (*ROWS, "spans")}
+    rows: dict[str, Any] = {name: freeze(of.numbers(f"nodes.{name}"), np.int32) for name in (*ROWS, "spans")}
     return Graph(
         ids=ids,
         kinds=of.labels("nodes.kinds"),
         texts=of.texts("nodes.texts"),
-        vectors=frozen(of.numbers("nodes.vectors"), np.float32),
+        vectors=freeze(of.numbers("nodes.vectors"), np.float32),
         **rows,
         references=of.lists("nodes.references"),
         read_from=of.ragged("nodes.read_from"),
-        made=frozen(of.numbers("nodes.made"), np.bool_),
+        generated=freeze(of.numbers("nodes.made"), np.bool_),
         metadata=tuple(metadata[number] for number in _numbers(of, "nodes.metadata", len(metadata))),
         originals=(None,) * len(ids),
         facts=Facts(
             of.texts("facts.texts"),
-            frozen(of.numbers("facts.vectors"), np.float32),
-            frozen(of.numbers("facts.subjects"), np.int32),
-            frozen(of.numbers("facts.objects"), np.int32),
+            freeze(of.numbers("facts.vectors"), np.float32),
+            freeze(of.numbers("facts.subjects"), np.int32),
+            freeze(of.numbers("facts.objects"), np.int32),
             of.labels("facts.relations"),
             of.ragged("facts.read_from"),
         ),
         edges=Edges(
-            frozen(of.numbers("edges.tails"), np.int32),
-            frozen(of.numbers("edges.heads"), np.int32),
+            freeze(of.numbers("edges.tails"), np.int32),
+            freeze(of.numbers("edges.heads"), np.int32),
             of.labels("edges.kinds"),
-            frozen(of.numbers("edges.weights"), np.float32),
-            frozen(of.numbers("edges.facts"), np.int32),
+            freeze(of.numbers("edges.weights"), np.float32),
+            freeze(of.numbers("edges.facts"), np.int32),
             of.ragged("edges.read_from"),
         ),
         count=count,
     )
 
 
-def _write_documents(to: Writer, documents: Sequence[Document], graph: Graph) -> None:
+def _write_documents(to: ColumnWriter, documents: Sequence[Document], graph: Graph) -> None:
     for name in ("id", "text", "source", "parent", "previous", "embedded_as", "format"):
         to.texts(f"documents.{name}", [getattr(document, name) for document in documents])
     to.lists("documents.references", [document.references for document in documents])
@@ -157,7 +158,7 @@ def _row_of_vector(graph: Graph, row: int) -> int:
     return row if row >= 0 and graph.vectors[row].any() else -1
 
 
-def _read_documents(of: Reader, metadata: Sequence[Mapping[str, Any]], graph: Graph) -> tuple[Document, ...]:
+def _read_documents(of: ColumnReader, metadata: Sequence[Mapping[str, Any]], graph: Graph) -> tuple[Document, ...]:
     vectors = _numbers(of, "documents.vector", len(graph), -1)
     return tuple(
         Document(
@@ -192,14 +193,14 @@ def _read_documents(of: Reader, metadata: Sequence[Mapping[str, Any]], graph: Gr
     )
 
 
-def _write_latent(to: Writer, latent: LatentSemantic) -> None:
+def _write_latent(to: ColumnWriter, latent: LatentSemantic) -> None:
     to.texts("latent.vocabulary", latent.vocabulary)
     to.numbers("latent.unknown", [latent.unknown], np.float64)
     for name in ("idf", "components", "overlap"):
         to.numbers(f"latent.{name}", getattr(latent, name))
 
 
-def _read_latent(of: Reader) -> LatentSemantic:
+def _read_latent(of: ColumnReader) -> LatentSemantic:
     vocabulary, unknown = of.texts("latent.vocabulary"), of.numbers("latent.unknown")
     idf, components, overlap = (of.numbers(f"latent.{name}") for name in ("idf", "components", "overlap"))
     if unknown.shape != (1,) or idf.shape != (len(vocabulary),) or components.shape != (len(vocabulary), len(overlap)) or overlap.ndim != 2:
@@ -207,11 +208,11 @@ def _read_latent(of: Reader) -> LatentSemantic:
             f"the embedder of {len(vocabulary)} words has arrays of shapes {idf.shape}, {components.shape} and {overlap.shape}"
         )
     return LatentSemantic(
-        vocabulary, frozen(idf, np.float64), float(unknown[0]), frozen(components, np.float32), frozen(overlap, np.float32)
+        vocabulary, freeze(idf, np.float64), float(unknown[0]), freeze(components, np.float32), freeze(overlap, np.float32)
     )
 
 
-def _numbers(of: Reader, name: str, n: int, least: int = 0) -> list[int]:
+def _numbers(of: ColumnReader, name: str, n: int, least: int = 0) -> list[int]:
     numbers: list[int] = of.numbers(name).tolist()
     if numbers and not (least <= min(numbers) and max(numbers) < n):
         raise ValueError(f"{name} points outside the {n} it chooses from")
@@ -222,4 +223,4 @@ def _mapping(text: str) -> Mapping[str, Any]:
     held = from_json(json.loads(text))
     if not isinstance(held, dict):
         raise ValueError("metadata are no dictionary")  # noqa: TRY004  # a damaged file, not a wrong argument
-    return held or NOTHING
+    return held or EMPTY

@@ -19,7 +19,7 @@ from typing import Any
 
 from clew.store import disk
 from clew.store.arrays import DATA, NAME, Entry, write_file
-from clew.store.settings import checked
+from clew.store.config_record import checked
 
 FORMAT = 1
 MAGIC = "clew index"

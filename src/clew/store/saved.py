@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import clew
-from clew.index import Index
+from clew.index.index import Index
 from clew.store import disk
 from clew.store.arrays import DATA, NAME, Entry, read_array, write_array
 from clew.store.columns import arrays_of, index_parts
-from clew.store.lock import LOCK, locked
-from clew.store.manifest import UNFINISHED, Manifest, NewerFormatError, clear, generations, read_manifest, write_manifest
-from clew.store.settings import (
+from clew.store.config_record import (
     canonical_of,
     check_embedder,
     count_of,
@@ -30,6 +28,8 @@ from clew.store.settings import (
     splitter_of,
     writers_of,
 )
+from clew.store.lock import LOCK, locked
+from clew.store.manifest import UNFINISHED, Manifest, NewerFormatError, clear, generations, read_manifest, write_manifest
 
 MAPPED = ("nodes.vectors", "facts.vectors")
 RETRIES = 50
@@ -64,7 +64,7 @@ def save(index: Index, path: str | os.PathLike[str]) -> None:
         "links": [described("links", link) for link in index.links],
         "extractor": described("extractor", index.extractor),
         "canonical": described("canonical", index.graph.canonical),
-        "writers": [described("writers", writer) for writer in index.writers],
+        "writers": [described("writers", writer) for writer in index.generators],
         "fitted": index.fitted,
     }
     root = Path(path)
@@ -170,7 +170,7 @@ def _opened(
     made = embedder_of(settings["embedder"], embedder, latent)
     elsewhere = frozenset(d.id for d in parts["documents"] if d.vector is not None or d.embedded_as is not None)
     check_embedder(made, parts["graph"], elsewhere)
-    return Index(**parts, embedder=made, splitter=cut, links=linked, fitted=settings["fitted"], extractor=reads, writers=writes)
+    return Index(**parts, embedder=made, splitter=cut, links=linked, fitted=settings["fitted"], extractor=reads, generators=writes)
 
 
 def _arrays(root: Path, manifest: Manifest, verify: Verify) -> dict[str, Any]:

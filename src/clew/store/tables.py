@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Labels, Ragged, Rows, frozen
+from clew.graph import Labels, Ragged, Rows, freeze
 
 Arrays = dict[str, NDArray[Any]]
 
 
-class Writer:
+class ColumnWriter:
     """Arrays under construction."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Writer:
         return self._codes.setdefault(text, len(self._codes))
 
 
-class Reader:
+class ColumnReader:
     """Arrays as they were saved; what does not fit together is a ValueError that names the column."""
 
     def __init__(self, array: Callable[[str], NDArray[Any]]) -> None:
@@ -88,11 +88,11 @@ class Reader:
 
     def labels(self, name: str) -> Labels:
         names = self.texts(f"{name}.names")
-        return Labels(names, frozen(_within(name, self._array(f"{name}.codes"), len(names), 0), np.int32))
+        return Labels(names, freeze(_within(name, self._array(f"{name}.codes"), len(names), 0), np.int32))
 
     def ragged(self, name: str) -> Ragged:
         values = self._array(f"{name}.values")
-        return Ragged(frozen(self.starts(f"{name}.starts", values), np.int64), frozen(values, np.int32))
+        return Ragged(freeze(self.starts(f"{name}.starts", values), np.int64), freeze(values, np.int32))
 
     def starts(self, name: str, values: Any) -> NDArray[np.int64]:
         starts = self._array(name)

@@ -74,6 +74,6 @@ class ClewCompressor(BaseDocumentCompressor):
     async def acontext(self, documents: Sequence[Document], question: str) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
         vector = None
-        if documents and self.embeddings is not None and self.embeddings.ask is not None:
-            vector = await self.embeddings.ask(question)
+        if documents and self.embeddings is not None and self.embeddings.aembed_question is not None:
+            vector = await self.embeddings.aembed_question(question)
         return await asyncio.to_thread(self.context, documents, question, vector=vector)

@@ -43,8 +43,8 @@ class Shortlist:
         """Return what `ask` returns without blocking the event loop."""
         way, found = await self._asearch(question, where)
         embedder, vector = self.embeds, None
-        if found and embedder is not None and embedder.ask is not None:
-            vector = await embedder.ask(question)
+        if found and embedder is not None and embedder.aembed_question is not None:
+            vector = await embedder.aembed_question(question)
         return await asyncio.to_thread(self._narrow, question, way, found, vector, how)
 
     @property
@@ -93,7 +93,7 @@ class Shortlist:
 
 def _remembering(embedder: clew.Embedder, known: Mapping[str, Any]) -> clew.Embedder:
     """The embedder, with the vectors of some texts known already."""
-    return replace(embedder, texts=_Remembering(embedder.texts, known))
+    return replace(embedder, embed_texts=_Remembering(embedder.embed_texts, known))
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class FactsFirst:
         self.order = order
 
     def on(self, graph):
-        from clew.graph import Reading
+        from clew.types import Reading
 
         inner = self.order.on(graph)
         return lambda query, prizes, chosen: Reading.of(inner(query, prizes, chosen).nodes, [0])

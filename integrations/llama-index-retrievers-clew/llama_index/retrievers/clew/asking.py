@@ -145,25 +145,25 @@ def given_vector(embedder: clew.Embedder, bundle: QueryBundle) -> Any:
         return bundle.embedding
     if not bundle.custom_embedding_strs:
         return None
-    return np.mean([np.asarray(embedder.question(text), np.float64) for text in bundle.custom_embedding_strs], axis=0)
+    return np.mean([np.asarray(embedder.embed_question(text), np.float64) for text in bundle.custom_embedding_strs], axis=0)
 
 
 async def agiven_vector(embedder: clew.Embedder, bundle: QueryBundle) -> Any:
     """Return what `given_vector` returns, without blocking the event loop."""
-    if bundle.embedding is not None or not bundle.custom_embedding_strs or embedder.ask is None:
+    if bundle.embedding is not None or not bundle.custom_embedding_strs or embedder.aembed_question is None:
         return await asyncio.to_thread(given_vector, embedder, bundle)
-    return np.mean([np.asarray(await embedder.ask(text), np.float64) for text in bundle.custom_embedding_strs], axis=0)
+    return np.mean([np.asarray(await embedder.aembed_question(text), np.float64) for text in bundle.custom_embedding_strs], axis=0)
 
 
 def _vector(index: clew.Index, bundle: QueryBundle) -> Any:
     vector = given_vector(index.embedder, bundle)
-    return index.embedder.question(_cleaned(index, bundle)) if vector is None else vector
+    return index.embedder.embed_question(_cleaned(index, bundle)) if vector is None else vector
 
 
 async def _avector(index: clew.Index, bundle: QueryBundle) -> Any:
     vector = await agiven_vector(index.embedder, bundle)
-    if vector is None and index.embedder.ask is not None:
-        return await index.embedder.ask(_cleaned(index, bundle))
+    if vector is None and index.embedder.aembed_question is not None:
+        return await index.embedder.aembed_question(_cleaned(index, bundle))
     return await asyncio.to_thread(_vector, index, bundle) if vector is None else vector
 
 

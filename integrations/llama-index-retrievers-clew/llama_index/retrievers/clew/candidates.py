@@ -100,7 +100,7 @@ class Candidates:
         """Return the store's best nodes for the question, and the question's vector."""
         embedder = clew.Embedder.of(self.embed_model)
         vector = given_vector(embedder, bundle)
-        vector = embedder.question(bundle.query_str) if vector is None else vector
+        vector = embedder.embed_question(bundle.query_str) if vector is None else vector
         return readable(self._retriever(filters).retrieve(_with(bundle, vector))), vector
 
     async def afind(self, bundle: QueryBundle, filters: MetadataFilters | None) -> tuple[list[NodeWithScore], Any]:
@@ -108,8 +108,8 @@ class Candidates:
         embedder = clew.Embedder.of(self.embed_model)
         vector = await agiven_vector(embedder, bundle)
         if vector is None:
-            ask = embedder.ask
-            vector = await (asyncio.to_thread(embedder.question, bundle.query_str) if ask is None else ask(bundle.query_str))
+            ask = embedder.aembed_question
+            vector = await (asyncio.to_thread(embedder.embed_question, bundle.query_str) if ask is None else ask(bundle.query_str))
         retriever, asked = self._retriever(filters), _with(bundle, vector)
         if type(self.index.vector_store).aquery is BasePydanticVectorStore.aquery:
             return readable(await asyncio.to_thread(retriever.retrieve, asked)), vector
@@ -140,7 +140,7 @@ def _counter(count: Any) -> Callable[[str], int]:
 
 def _remembering(embedder: clew.Embedder) -> clew.Embedder:
     """The embedder, which embeds a text once however often the same question is asked."""
-    return replace(embedder, texts=_Remembered(embedder.texts), question=cache(embedder.question))
+    return replace(embedder, embed_texts=_Remembered(embedder.embed_texts), embed_question=cache(embedder.embed_question))
 
 
 @dataclass(frozen=True)

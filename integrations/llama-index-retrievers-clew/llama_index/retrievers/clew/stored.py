@@ -24,7 +24,7 @@ from llama_index.retrievers.clew.candidates import without_vector
 from llama_index.retrievers.clew.given import graph_store
 
 import clew
-from clew.read import worded
+from clew.read import relation_words
 
 BATCH = 1000  # entities whose triplets are asked for at once
 
@@ -75,7 +75,7 @@ def index_of(store: PropertyGraphStore, embed_model: Any, count: Any, show_progr
         nodes = [without_vector(node) for node in nodes]
         return clew.Index.from_documents(nodes, facts=facts, count=count, progress=show_progress)
     embedder = clew.Embedder.of(embed_model)
-    embedder = replace(embedder, texts=_Known(embedder.texts, vectors))
+    embedder = replace(embedder, embed_texts=_Known(embedder.embed_texts, vectors))
     return clew.Index.from_documents(nodes, embedder=embedder, facts=facts, count=count, progress=show_progress)
 
 
@@ -106,7 +106,7 @@ def read(store: PropertyGraphStore) -> tuple[list[BaseNode], dict[str, list[tupl
     for subject, relation, object in sorted(_triplets(store, held), key=_key):
         if isinstance(subject, ChunkNode) or isinstance(object, ChunkNode):
             continue
-        fact = _name(subject), worded(relation.label), _name(object)
+        fact = _name(subject), relation_words(relation.label), _name(object)
         sources = [place.properties.get(TRIPLET_SOURCE_KEY) for place in (relation, subject, object)]
         named = [source for source in sources if source is not None]
         if not named or not chunks:

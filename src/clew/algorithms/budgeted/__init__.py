@@ -1,0 +1,1 @@
+"""The connected rows of most prize within a token budget: heuristics, bounds and proofs."""

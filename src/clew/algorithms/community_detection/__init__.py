@@ -1,0 +1,1 @@
+"""Communities by modularity: Louvain and Leiden."""

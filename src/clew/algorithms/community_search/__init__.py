@@ -1,0 +1,1 @@
+"""Attributed community search: trusses, and Q-Peel on them."""

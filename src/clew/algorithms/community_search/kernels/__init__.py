@@ -1,0 +1,1 @@
+"""Compiled loops of truss decomposition and Q-Peel."""

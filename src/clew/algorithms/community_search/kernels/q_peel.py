@@ -1,0 +1,127 @@
+"""Compiled frame of Q-Peel: from links to a truss that can be peeled, and from what was peeled to the best part of it.
+
+A graph has eight or more trusses to be peeled for one question, most of a few dozen nodes: what is done once for each of them costs more
+than the peeling, unless it is compiled too. `starts` is int64 [n + 1], `targets` int32 [m], ascending in each row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.algorithms.community_search.kernels import truss
+from clew.algorithms.community_search.kernels.cascading import cascading
+from clew.algorithms.community_search.kernels.peeling import parts_of, strict
+from clew.algorithms.kernels.compiled import compiled
+
+oriented, triangles, by_edge = truss.oriented, truss.triangles, truss.by_edge
+UNIT = 1e9  # worth is read to so many parts of one
+MANY = np.iinfo(np.int64).max
+
+
+@compiled
+def truss_of(starts, targets, trussness, k):
+    """Return the k-truss of links whose slots have this trussness, as the fields of `clew.algorithms.community_search.q_peel.Truss`."""
+    n = len(starts) - 1
+    place, rows, size, kept = np.full(n, -1, np.int32), np.empty(n, np.int32), 0, 0
+    for row in range(n):
+        own = 0
+        for slot in range(starts[row], starts[row + 1]):
+            own += trussness[slot] >= k
+        if own > 0:
+            place[row], rows[size] = size, row
+            size += 1
+            kept += own
+    rows = rows[:size].copy()
+    first, others, slots = np.zeros(size + 1, np.int64), np.empty(kept, np.int32), np.empty(kept, np.int64)
+    kept = 0
+    for i in range(size):
+        for slot in range(starts[rows[i]], starts[rows[i] + 1]):
+            if trussness[slot] >= k:
+                others[kept], slots[kept] = place[targets[slot]], slot
+                kept += 1
+        first[i + 1] = kept
+    lows, highs, edge_of, _ = oriented(first, others)
+    support, corners, _ = triangles(lows, highs, MANY)
+    begins, pairs = by_edge(support, corners)
+    ends = np.empty((len(highs), 2), np.int32)
+    for i in range(size):
+        for slot in range(first[i], first[i + 1]):
+            if i < others[slot]:
+                ends[edge_of[slot], 0], ends[edge_of[slot], 1] = i, others[slot]
+    return rows, first, others, slots, edge_of, ends, begins, pairs, parts_of(first, others)
+
+
+@compiled
+def peeled(rows, starts, targets, slots, edge_of, ends, begins, pairs, part, worth, need, least, cascade):
+    """Return what Q-Peel leaves of a truss: (rows, slots of its edges, mean, the means of its part from the whole on); no rows: nothing."""
+    n = len(rows)
+    own = np.empty(n, np.float64)
+    for node in range(n):
+        own[node] = np.rint(worth[rows[node]] * UNIT) / UNIT
+    turn = np.empty(n, np.int32)
+    turn[np.argsort(own, kind="mergesort")] = np.arange(n).astype(np.int32)
+    if cascade:
+        alive, kept, trace_part, trace_mean = cascading(starts, targets, edge_of, ends, begins, pairs, part, own, turn, need, least)
+    else:
+        alive, trace_part, trace_mean = strict(starts, targets, edge_of, ends, begins, pairs, part, own, turn, need, least)
+        kept = np.ones(len(ends), np.bool_)
+
+    parts = part.max() + 1 if n > 0 else 0
+    whole, before, total, size = np.zeros(parts), np.zeros(parts, np.int64), np.zeros(parts), np.zeros(parts, np.int64)
+    for node in range(n):
+        whole[part[node]] += own[node]
+        before[part[node]] += 1
+        if alive[node]:
+            total[part[node]] += own[node]
+            size[part[node]] += 1
+    best, best_mean = -1, 0.0
+    for one in range(parts):
+        if size[one] >= least:
+            mean = np.rint(total[one] / size[one] * UNIT) / UNIT
+            if best < 0 or mean > best_mean or (mean == best_mean and size[one] > size[best]):
+                best, best_mean = one, mean
+    inside = np.empty(0 if best < 0 else size[best], np.int32)
+    edges, found, filled = np.empty(len(slots) // 2, np.int64), 0, 0
+    if best < 0:
+        return inside, edges[:0], 0.0, own[:0]
+    for node in range(n):
+        if alive[node] and part[node] == best:
+            inside[found] = rows[node]
+            found += 1
+            for slot in range(starts[node], starts[node + 1]):
+                other = targets[slot]
+                if node < other and alive[other] and kept[edge_of[slot]]:
+                    edges[filled] = slots[slot]
+                    filled += 1
+    steps = trace_mean[trace_part == best]
+    means = np.concatenate((np.array([whole[best] / before[best]]), steps))
+    return inside, edges[:filled].copy(), total[best] / size[best], means
+
+
+@compiled
+def search(starts, targets, worth, most, pieces, cascade):
+    """Return the communities that Q-Peel finds for every k from 3 to `most`, or where there is no triangle the piece for k = 2.
+
+    As (k of each, ends of its rows, ends of its slots, ends of its means, their means, and the rows, slots and means of all in a row).
+    """
+    value = np.zeros(0, np.int32)
+    if len(targets) > 0:
+        value = truss.trusses(starts, targets, truss.LISTED)
+    largest = 2 if len(value) == 0 else value.max()
+    ks, size = np.empty(max(1, min(most, largest) - 2), np.int32), 0
+    row_ends, slot_ends, mean_ends = np.zeros(len(ks), np.int64), np.zeros(len(ks), np.int64), np.zeros(len(ks), np.int64)
+    means = np.zeros(len(ks))
+    rows, slots, steps = np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.float64)
+    first, last = 3, min(most, largest)
+    if last < 3:
+        first, last, cascade = 2, 2, False
+    for k in range(first, last + 1):
+        of, begins_at, others, kept, edge_of, ends, begins, pairs, part = truss_of(starts, targets, value, k)
+        least = max(pieces, 2) if k == 2 else k
+        own, edges, mean, trace = peeled(of, begins_at, others, kept, edge_of, ends, begins, pairs, part, worth, k - 2, least, cascade)
+        if len(own) > 0:
+            rows, slots, steps = np.concatenate((rows, own)), np.concatenate((slots, edges)), np.concatenate((steps, trace))
+            ks[size], means[size] = k, mean
+            row_ends[size], slot_ends[size], mean_ends[size] = len(rows), len(slots), len(steps)
+            size += 1
+    return ks[:size], row_ends[:size], slot_ends[:size], mean_ends[:size], means[:size], rows, slots, steps

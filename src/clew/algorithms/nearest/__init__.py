@@ -1,0 +1,1 @@
+"""The nearest rows by cosine: exactly, or by an HNSW index."""

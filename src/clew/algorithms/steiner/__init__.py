@@ -1,0 +1,1 @@
+"""Steiner trees over compressed rows, and the greedy expansion of a tree."""

@@ -1,0 +1,1 @@
+"""Fused Gromov-Wasserstein distances between small graphs, and their bounds."""

@@ -1,0 +1,1 @@
+"""Searches outward from some rows: breadth first and best first."""

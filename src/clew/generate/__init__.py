@@ -1,0 +1,7 @@
+"""What is made of a graph, with a language model or without."""
+
+from clew.generate.descriptions import Descriptions
+from clew.generate.reports import Reports
+from clew.generate.summaries import Summaries
+
+__all__ = ["Descriptions", "Reports", "Summaries"]

@@ -1,0 +1,1 @@
+"""Facts are read out of passages."""

@@ -1,0 +1,1 @@
+"""How a text is written: one file a format, one table of all."""

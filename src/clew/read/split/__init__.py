@@ -1,0 +1,5 @@
+"""Documents are cut into sections, passages and sentences."""
+
+from clew.read.split.splitter import Splitter
+
+__all__ = ["Splitter"]
