@@ -203,7 +203,7 @@ def test_it_is_plain_arrays_from_which_it_can_be_made_again_and_it_can_be_pickle
     embedder = Embedder.from_latent(LatentSemantic(**plain))
     np.testing.assert_array_equal(embedder.embed_texts(PASSAGES), wanted)
     again = pickle.loads(pickle.dumps(embedder))
-    np.testing.assert_allclose(again.question(PASSAGES[0]), wanted[0], atol=1e-6)
+    np.testing.assert_allclose(again.embed_question(PASSAGES[0]), wanted[0], atol=1e-6)
     assert again.zeros
     assert again.latent is not None
 
