@@ -58,7 +58,9 @@ class Chat:
 
     @property
     def sources(self) -> dict[int, clew.Item]:
-        return clew.cite.citations(self.answer, (item for context in self.contexts for item in context))
+        return clew.cite.citations(
+            self.answer, (item for context in self.contexts for item in context)
+        )
 
     def look_up(self, question: str) -> str:
         """Return the numbered passages on a question; numbers go on where those of the last look-up ended."""
@@ -73,14 +75,26 @@ class Chat:
             return f"{self.asked} {question[1:]}" if question.startswith("+") else question
         if not self.history or self.agent:
             return question
-        return self.model.invoke([*self._remembered(), HumanMessage(question), HumanMessage(STANDALONE)]).text.strip() or question
+        return (
+            self.model.invoke(
+                [*self._remembered(), HumanMessage(question), HumanMessage(STANDALONE)]
+            ).text.strip()
+            or question
+        )
 
     def _answer(self, question: str) -> Iterator[str]:
         context = self.look_up(self.asked)
         if self.model is None:
-            yield clew.cite.quotes(self.contexts[-1], index=self.retriever.index) or "The files say nothing about that."
+            yield (
+                clew.cite.quotes(self.contexts[-1], index=self.retriever.index)
+                or "The files say nothing about that."
+            )
             return
-        messages = [SystemMessage(ANSWER.format(context=context)), *self._remembered(), HumanMessage(question)]
+        messages = [
+            SystemMessage(ANSWER.format(context=context)),
+            *self._remembered(),
+            HumanMessage(question),
+        ]
         yield from (chunk.text for chunk in self.model.stream(messages))
 
     def _agent(self, question: str) -> Iterator[str]:
@@ -89,13 +103,17 @@ class Chat:
             """Passages of the user's files on a question, numbered to be cited."""
             try:
                 return self.look_up(question)
-            except ValueError as error:  # no question, or a budget that holds nothing: the model hears it
+            except (
+                ValueError
+            ) as error:  # no question, or a budget that holds nothing: the model hears it
                 return f"Nothing was looked up: {error}"
 
         agent = create_agent(self.model, [look_up], system_prompt=LOOK_UP)
         messages = [*self._remembered(), HumanMessage(question)]
         for chunk, _ in agent.stream({"messages": messages}, stream_mode="messages"):
-            if isinstance(chunk, AIMessage):  # its pieces, or the whole where the model does not stream
+            if isinstance(
+                chunk, AIMessage
+            ):  # its pieces, or the whole where the model does not stream
                 yield chunk.text
 
     def _remembered(self) -> list[BaseMessage]:
@@ -106,7 +124,9 @@ def opened(options: argparse.Namespace) -> clew.Index:
     """Return the kept index, or read the files and keep it."""
     if options.index and options.index.exists():
         return clew.Index.load(options.index)
-    index = clew.Index.from_documents(options.files, splitter=clew.Splitter(), extractor=clew.Names(), progress=True)
+    index = clew.Index.from_documents(
+        options.files, splitter=clew.Splitter(), extractor=clew.Names(), progress=True
+    )
     if options.index:
         index.save(options.index)
     return index
@@ -115,14 +135,36 @@ def opened(options: argparse.Namespace) -> clew.Index:
 def main(arguments: Sequence[str] | None = None, model: BaseChatModel | None = None) -> None:
     numbered = [name for name in clew.recipes.names() if hasattr(clew.recipes.get(name), "render")]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, help="files and folders: text, Markdown, HTML, PDF, code, CSV ...")
-    parser.add_argument("--index", type=Path, metavar="DIR", help="keep the index there, or open the one that is there")
-    parser.add_argument("--model", help="provider:name, for instance openai:gpt-4o-mini or ollama:qwen3; none: quotes")
-    parser.add_argument("--agent", action="store_true", help="let the model decide when to look things up")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        type=Path,
+        help="files and folders: text, Markdown, HTML, PDF, code, CSV ...",
+    )
+    parser.add_argument(
+        "--index",
+        type=Path,
+        metavar="DIR",
+        help="keep the index there, or open the one that is there",
+    )
+    parser.add_argument(
+        "--model",
+        help="provider:name, for instance openai:gpt-4o-mini or ollama:qwen3; none: quotes",
+    )
+    parser.add_argument(
+        "--agent", action="store_true", help="let the model decide when to look things up"
+    )
     parser.add_argument("--recipe", default="budgeted", choices=numbered)
     parser.add_argument("--budget", type=int, default=1500, help="the most tokens of a context")
-    parser.add_argument("--ask", action="append", metavar="QUESTION", help="ask this and leave; may be given several times")
-    parser.add_argument("--show-context", action="store_true", help="print the context of every answer")
+    parser.add_argument(
+        "--ask",
+        action="append",
+        metavar="QUESTION",
+        help="ask this and leave; may be given several times",
+    )
+    parser.add_argument(
+        "--show-context", action="store_true", help="print the context of every answer"
+    )
     options = parser.parse_args(arguments)
     try:
         model = init_chat_model(options.model) if options.model else model
@@ -133,7 +175,11 @@ def main(arguments: Sequence[str] | None = None, model: BaseChatModel | None = N
     if not options.files and not (options.index and options.index.exists()):
         parser.error("give files to read, or the --index of an earlier time")
     if options.budget < 1 or not all(map(asks, options.ask or ())):
-        parser.error("a --budget is at least 1" if options.budget < 1 else "a question to --ask has at least one word")
+        parser.error(
+            "a --budget is at least 1"
+            if options.budget < 1
+            else "a question to --ask has at least one word"
+        )
     try:
         index = opened(options)
     except (OSError, ValueError) as error:

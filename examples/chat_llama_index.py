@@ -45,7 +45,9 @@ class Chat:
     budget: int = 1500
     model: LLM | None = None
     agent: bool = False
-    memory: ChatMemoryBuffer = field(default_factory=lambda: ChatMemoryBuffer.from_defaults(token_limit=REMEMBERED))
+    memory: ChatMemoryBuffer = field(
+        default_factory=lambda: ChatMemoryBuffer.from_defaults(token_limit=REMEMBERED)
+    )
     contexts: list[clew.Context] = field(default_factory=list)
     asked: str = ""
     answer: str = ""
@@ -56,16 +58,24 @@ class Chat:
         async for piece in self._agent(question) if self.agent else self._answer(question):
             self.answer += piece
             yield piece
-        self.memory.put_messages([ChatMessage(question, role="user"), ChatMessage(self.answer, role="assistant")])
+        self.memory.put_messages(
+            [ChatMessage(question, role="user"), ChatMessage(self.answer, role="assistant")]
+        )
 
     @property
     def sources(self) -> dict[int, clew.Item]:
-        return clew.cite.citations(self.answer, (item for context in self.contexts for item in context))
+        return clew.cite.citations(
+            self.answer, (item for context in self.contexts for item in context)
+        )
 
     async def look_up(self, question: str) -> str:
         """Return passages of the user's files on a question, numbered to be cited."""
-        numbered = clew.Render("numbered", first=1 + sum(map(len, self.contexts)))  # goes on where the last look-up ended
-        retriever = ClewRetriever(self.index, replace(clew.recipes.get(self.recipe), render=numbered), self.budget)
+        numbered = clew.Render(
+            "numbered", first=1 + sum(map(len, self.contexts))
+        )  # goes on where the last look-up ended
+        retriever = ClewRetriever(
+            self.index, replace(clew.recipes.get(self.recipe), render=numbered), self.budget
+        )
         self.contexts.append(await retriever.acontext(question))
         return self.contexts[-1].text
 
@@ -75,16 +85,27 @@ class Chat:
             return f"{self.asked} {question[1:]}" if question.startswith("+") else question
         if not self.asked or self.agent:
             return question
-        said = await self.model.achat([*self.memory.get(), ChatMessage(question, role="user"), ChatMessage(STANDALONE, role="user")])
+        said = await self.model.achat(
+            [
+                *self.memory.get(),
+                ChatMessage(question, role="user"),
+                ChatMessage(STANDALONE, role="user"),
+            ]
+        )
         return (said.message.content or "").strip() or question
 
     async def _answer(self, question: str) -> AsyncIterator[str]:
         context = await self.look_up(self.asked)
         if self.model is None:
-            yield clew.cite.quotes(self.contexts[-1], index=self.index) or "The files say nothing about that."
+            yield (
+                clew.cite.quotes(self.contexts[-1], index=self.index)
+                or "The files say nothing about that."
+            )
             return
         system = ChatMessage(ANSWER.format(context=context), role="system")
-        stream = await self.model.astream_chat([system, *self.memory.get(), ChatMessage(question, role="user")])
+        stream = await self.model.astream_chat(
+            [system, *self.memory.get(), ChatMessage(question, role="user")]
+        )
         streamed = False
         async for response in stream:
             streamed = streamed or bool(response.delta)
@@ -94,7 +115,11 @@ class Chat:
 
     async def _agent(self, question: str) -> AsyncIterator[str]:
         kind = FunctionAgent if self.model.metadata.is_function_calling_model else ReActAgent
-        agent = kind(tools=[FunctionTool.from_defaults(async_fn=self.look_up)], llm=self.model, system_prompt=LOOK_UP)
+        agent = kind(
+            tools=[FunctionTool.from_defaults(async_fn=self.look_up)],
+            llm=self.model,
+            system_prompt=LOOK_UP,
+        )
         run = agent.run(question, chat_history=self.memory.get())
         streamed = False  # since the model was asked last
         async for event in run.stream_events():
@@ -114,9 +139,13 @@ def model_of(path: str) -> LLM:
     try:
         kind = getattr(import_module(module), name)
     except ImportError as error:
-        raise ValueError(f"{error}: pip install {'-'.join(module.replace('_', '-').split('.')[:3])}") from error
+        raise ValueError(
+            f"{error}: pip install {'-'.join(module.replace('_', '-').split('.')[:3])}"
+        ) from error
     except AttributeError as error:
-        raise ValueError(f"{error}; a model is given as module:Class:model, as llama_index.llms.openai:OpenAI:gpt-4o-mini") from error
+        raise ValueError(
+            f"{error}; a model is given as module:Class:model, as llama_index.llms.openai:OpenAI:gpt-4o-mini"
+        ) from error
     return kind(model=model) if model else kind()
 
 
@@ -124,7 +153,9 @@ def opened(options: argparse.Namespace) -> clew.Index:
     """Return the kept index, or read the files and keep it."""
     if options.index and options.index.exists():
         return clew.Index.load(options.index)
-    index = clew.Index.from_documents(options.files, splitter=clew.Splitter(), extractor=clew.Names(), progress=True)
+    index = clew.Index.from_documents(
+        options.files, splitter=clew.Splitter(), extractor=clew.Names(), progress=True
+    )
     if options.index:
         index.save(options.index)
     return index
@@ -133,14 +164,36 @@ def opened(options: argparse.Namespace) -> clew.Index:
 def main(arguments: Sequence[str] | None = None, model: LLM | None = None) -> None:
     numbered = [name for name in clew.recipes.names() if hasattr(clew.recipes.get(name), "render")]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, help="files and folders: text, Markdown, HTML, PDF, code, CSV ...")
-    parser.add_argument("--index", type=Path, metavar="DIR", help="keep the index there, or open the one that is there")
-    parser.add_argument("--model", help="module:Class:model, for instance llama_index.llms.openai:OpenAI:gpt-4o-mini; none: quotes")
-    parser.add_argument("--agent", action="store_true", help="let the model decide when to look things up")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        type=Path,
+        help="files and folders: text, Markdown, HTML, PDF, code, CSV ...",
+    )
+    parser.add_argument(
+        "--index",
+        type=Path,
+        metavar="DIR",
+        help="keep the index there, or open the one that is there",
+    )
+    parser.add_argument(
+        "--model",
+        help="module:Class:model, for instance llama_index.llms.openai:OpenAI:gpt-4o-mini; none: quotes",
+    )
+    parser.add_argument(
+        "--agent", action="store_true", help="let the model decide when to look things up"
+    )
     parser.add_argument("--recipe", default="budgeted", choices=numbered)
     parser.add_argument("--budget", type=int, default=1500, help="the most tokens of a context")
-    parser.add_argument("--ask", action="append", metavar="QUESTION", help="ask this and leave; may be given several times")
-    parser.add_argument("--show-context", action="store_true", help="print the context of every answer")
+    parser.add_argument(
+        "--ask",
+        action="append",
+        metavar="QUESTION",
+        help="ask this and leave; may be given several times",
+    )
+    parser.add_argument(
+        "--show-context", action="store_true", help="print the context of every answer"
+    )
     options = parser.parse_args(arguments)
     try:
         model = model_of(options.model) if options.model else model
@@ -151,7 +204,11 @@ def main(arguments: Sequence[str] | None = None, model: LLM | None = None) -> No
     if not options.files and not (options.index and options.index.exists()):
         parser.error("give files to read, or the --index of an earlier time")
     if options.budget < 1 or not all(map(asks, options.ask or ())):
-        parser.error("a --budget is at least 1" if options.budget < 1 else "a question to --ask has at least one word")
+        parser.error(
+            "a --budget is at least 1"
+            if options.budget < 1
+            else "a question to --ask has at least one word"
+        )
     try:
         index = opened(options)
     except (OSError, ValueError) as error:

@@ -25,13 +25,22 @@ class Words(Embeddings):
         return [self.embed_query(text) for text in texts]
 
 
-documents = [Document(id=name, page_content=inspect.getdoc(getattr(statistics, name)) or "") for name in statistics.__all__]
+documents = [
+    Document(id=name, page_content=inspect.getdoc(getattr(statistics, name)) or "")
+    for name in statistics.__all__
+]
 near = InMemoryVectorStore.from_documents(documents, Words()).as_retriever(search_kwargs={"k": 8})
 words = ClewRetriever.from_documents(documents, recipe="bm25", k=8)
 both = EnsembleRetriever(retrievers=[near, words], weights=[0.5, 0.5])
-retriever = ContextualCompressionRetriever(base_compressor=ClewCompressor(budget=500), base_retriever=both)
+retriever = ContextualCompressionRetriever(
+    base_compressor=ClewCompressor(budget=500), base_retriever=both
+)
 
 question = "Which average should I use for speeds and other rates?"
-print(f"the ensemble finds {len(both.invoke(question))} documents; within 500 tokens clew keeps, in reading order:")
+print(
+    f"the ensemble finds {len(both.invoke(question))} documents; within 500 tokens clew keeps, in reading order:"
+)
 for document in retriever.invoke(question):
-    print(f"  {document.id:<16} {document.metadata['clew_role']:<5} {document.page_content.splitlines()[0]}")
+    print(
+        f"  {document.id:<16} {document.metadata['clew_role']:<5} {document.page_content.splitlines()[0]}"
+    )

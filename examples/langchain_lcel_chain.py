@@ -11,18 +11,33 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnablePassthrough
 
 documents = [
-    Document(id=name, page_content=inspect.getdoc(getattr(statistics, name)) or "", metadata={"title": f"statistics.{name}"})
+    Document(
+        id=name,
+        page_content=inspect.getdoc(getattr(statistics, name)) or "",
+        metadata={"title": f"statistics.{name}"},
+    )
     for name in statistics.__all__
 ]
-retriever = ClewRetriever.from_documents(documents, budget=600)  # embeddings=None: clew's own, fitted to the documents
+retriever = ClewRetriever.from_documents(
+    documents, budget=600
+)  # embeddings=None: clew's own, fitted to the documents
 
 
 def page(found: list[Document]) -> str:
-    return "\n\n".join(f"[{document.metadata['clew_rank']}] {document.page_content}" for document in found)
+    return "\n\n".join(
+        f"[{document.metadata['clew_rank']}] {document.page_content}" for document in found
+    )
 
 
-prompt = ChatPromptTemplate.from_template("Answer from this alone, and cite the numbers.\n\n{context}\n\nQuestion: {question}")
-chain = {"context": retriever | page, "question": RunnablePassthrough()} | prompt | ParrotFakeChatModel() | StrOutputParser()
+prompt = ChatPromptTemplate.from_template(
+    "Answer from this alone, and cite the numbers.\n\n{context}\n\nQuestion: {question}"
+)
+chain = (
+    {"context": retriever | page, "question": RunnablePassthrough()}
+    | prompt
+    | ParrotFakeChatModel()
+    | StrOutputParser()
+)
 
 question = "Which average should I use for speeds and other rates?"
 print(chain.invoke(question))

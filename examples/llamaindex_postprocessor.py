@@ -26,7 +26,10 @@ class Words(BaseEmbedding):
         return self._get_text_embedding(query)
 
 
-documents = [Document(id_=name, text=inspect.getdoc(getattr(statistics, name)) or "") for name in statistics.__all__]
+documents = [
+    Document(id_=name, text=inspect.getdoc(getattr(statistics, name)) or "")
+    for name in statistics.__all__
+]
 index = VectorStoreIndex.from_documents(documents, embed_model=Words())
 clew = ClewPostprocessor(budget=600)  # embed_model=None: clew's own, fitted to the nodes
 

@@ -10,11 +10,16 @@ import statistics
 import clew
 
 helps = {name: inspect.getdoc(getattr(statistics, name)) or "" for name in statistics.__all__}
-documents = [clew.Document(name, text, {"title": f"statistics.{name}"}) for name, text in helps.items()]
+documents = [
+    clew.Document(name, text, {"title": f"statistics.{name}"}) for name, text in helps.items()
+]
 
 # Facts are optional and may come from anywhere: here, which help text names which other function.
 facts = {
-    name: [(name, "refers to", other) for other in sorted(set(re.findall(r"\w+", text)) & helps.keys() - {name})]
+    name: [
+        (name, "refers to", other)
+        for other in sorted(set(re.findall(r"\w+", text)) & helps.keys() - {name})
+    ]
     for name, text in helps.items()
 }
 
@@ -27,7 +32,9 @@ print(f"{context.text}\n\n{context.tokens} of {context.budget} tokens: {', '.joi
 context = index.ask("Where are the arguments of pstdev explained?", recipe="hipporag", limit=3)
 print("What is read when links count, and the way to it from the question:")
 for item in context:
-    print(f"  {item.id:<10} {item.role:<10} {item.score:.3f}  {' -> '.join(hop.text or hop.target for hop in item.why)}")
+    print(
+        f"  {item.id:<10} {item.role:<10} {item.score:.3f}  {' -> '.join(hop.text or hop.target for hop in item.why)}"
+    )
 
 print("\nThe same as a Mermaid chart:\n")
 print(context.to_mermaid())

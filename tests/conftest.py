@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("clew", deadline=None, max_examples=40, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+settings.register_profile(
+    "clew",
+    deadline=None,
+    max_examples=40,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 settings.load_profile("clew")
 
 

@@ -77,11 +77,24 @@ def test_without_facts_the_best_passages_are_joined_over_their_links(embed):
 
 def test_a_fact_can_be_left_to_the_passage_that_says_it(index):
     method = recipes.get("agrag")
-    once = replace(method, selects=(replace(method.selects[0], repeat=False),), order=replace(method.order, repeat=False))
+    once = replace(
+        method,
+        selects=(replace(method.selects[0], repeat=False),),
+        order=replace(method.order, repeat=False),
+    )
     context = index.ask(QUESTION, recipe=once)
-    assert {item.kind for item in context} == {"passage"}, "all passages are read, and so no fact is"
-    assert {tie.text for tie in context.edges if tie.kind == "fact"} >= {"Anna married Ben", "Ben grew up in Corfu"}
-    narrow = index.ask(QUESTION, recipe=replace(once, selects=(replace(once.selects[0], fact_share=0.5),)), budget=18)
+    assert {item.kind for item in context} == {"passage"}, (
+        "all passages are read, and so no fact is"
+    )
+    assert {tie.text for tie in context.edges if tie.kind == "fact"} >= {
+        "Anna married Ben",
+        "Ben grew up in Corfu",
+    }
+    narrow = index.ask(
+        QUESTION,
+        recipe=replace(once, selects=(replace(once.selects[0], fact_share=0.5),)),
+        budget=18,
+    )
     facts = {item.text for item in narrow if item.role == "fact"}
     assert facts
     assert not facts & {" ".join(triple) for id in narrow.ids for triple in FACTS.get(id, ())}
@@ -89,7 +102,9 @@ def test_a_fact_can_be_left_to_the_passage_that_says_it(index):
 
 def test_a_filter_leaves_nothing_of_what_it_forbids(index):
     context = asked(index, where={"year": 1})
-    assert set(context.ids) == {"anna", "corfu", "cats"} | {item.id for item in context if item.role == "fact"}
+    assert set(context.ids) == {"anna", "corfu", "cats"} | {
+        item.id for item in context if item.role == "fact"
+    }
     assert "Ben grew up in Corfu" not in context.text
     assert "Ben grew up in Corfu" not in repr(context.trace)
 
@@ -108,7 +123,10 @@ def test_with_less_room_there_is_less_and_what_is_left_out_is_said(index):
         assert context.tokens <= budget
         facts = sum(item.role == "fact" for item in context)
         notes = [step.notes for step in context.trace if step.stage.startswith("MCMI")]
-        assert facts == sum(item.role == "fact" for item in whole) or notes[-1]["facts_without_room"] > 0
+        assert (
+            facts == sum(item.role == "fact" for item in whole)
+            or notes[-1]["facts_without_room"] > 0
+        )
 
 
 def test_no_room_for_facts_is_a_page_of_passages(index):
@@ -121,7 +139,11 @@ def seeds_on(graph, weights, terminals):
     return Seeds(np.array(weights, np.float64), np.array(terminals, np.int32))
 
 
-WALKED = Graph.of(list("abcde"), kinds=["passage", "entity", "entity", "passage", "entity"], edges=Edges.of("next", [0, 1, 2], [1, 2, 3]))
+WALKED = Graph.of(
+    list("abcde"),
+    kinds=["passage", "entity", "entity", "passage", "entity"],
+    edges=Edges.of("next", [0, 1, 2], [1, 2, 3]),
+)
 
 
 def influence(stage, weights=(0.2, 0, 0, 0.9, 0), terminals=(1, 2)):
@@ -138,11 +160,15 @@ def test_influence_is_the_walk_from_the_terminals_and_its_modes_differ_as_said()
     assert none == pytest.approx(expected, abs=1e-9)
     assert none.sum() == pytest.approx(1)
     assert none[4] == 0, "what no way leads to has none"
-    assert influence(Influence(passage_mode="post")) == pytest.approx(np.where(WALKED.content, 0.05 * expected, expected), abs=1e-9)
+    assert influence(Influence(passage_mode="post")) == pytest.approx(
+        np.where(WALKED.content, 0.05 * expected, expected), abs=1e-9
+    )
     with_passages = 2 * reset + 0.05 * np.array([0, 0, 0, 1, 0])
     by_reset = np.linalg.solve(np.eye(5) - 0.5 * walk.T, 0.5 * with_passages / with_passages.sum())
     assert influence(Influence(passage_mode="reset")) == pytest.approx(by_reset, abs=1e-9)
-    assert influence(Influence(passage_mode="none", nonedge="rank1"))[4] > 0, "a jump leads anywhere"
+    assert influence(Influence(passage_mode="none", nonedge="rank1"))[4] > 0, (
+        "a jump leads anywhere"
+    )
 
 
 def test_without_terminals_influence_leaves_the_prizes():
@@ -166,19 +192,33 @@ def test_facts_of_a_few_passages_count_by_their_share_of_the_nearest(embed):
     seeds = MappedFacts(top=5).on(graph)(Query(QUESTION, np.float32(embed([QUESTION])[0])))
     assert seeds.notes["told"] == pytest.approx(2 / 5)
     assert len(seeds.facts) == 2
-    assert len(MappedFacts(top=1).on(graph)(Query(QUESTION, np.float32(embed([QUESTION])[0]))).facts) <= 1
-    none = MappedFacts(top=1, passages=0).on(Index.from_documents(DOCUMENTS, embedder=embed, facts={"dogs": FACTS["dogs"]}).graph)
+    assert (
+        len(MappedFacts(top=1).on(graph)(Query(QUESTION, np.float32(embed([QUESTION])[0]))).facts)
+        <= 1
+    )
+    none = MappedFacts(top=1, passages=0).on(
+        Index.from_documents(DOCUMENTS, embedder=embed, facts={"dogs": FACTS["dogs"]}).graph
+    )
     found = none(Query("Ben grew up in Corfu.", np.float32(embed(["Ben grew up in Corfu."])[0])))
     assert len(found.facts) == 0
     assert "mapped to none of the facts" in found.notes["fallback"]
 
 
-def test_the_question_is_mapped_to_facts_that_what_it_names_leads_to_and_passages_weigh_by_their_power(index):
+def test_the_question_is_mapped_to_facts_that_what_it_names_leads_to_and_passages_weigh_by_their_power(
+    index,
+):
     vector = np.float32(index.embedder.embed_question(QUESTION))
     query = Query("What did anna do?", vector)
-    every, named = (MappedFacts(top=9, recognised=only).on(index.graph)(query) for only in (False, True))
-    ends = [{index.graph.texts[row] for row in pair} for pair in zip(index.graph.facts.subjects, index.graph.facts.objects, strict=True)]
-    assert named.facts.tolist() == [fact for fact in every.facts.tolist() if not ends[fact] & {"Dogs"}], "from Anna a way leads to the sea"
+    every, named = (
+        MappedFacts(top=9, recognised=only).on(index.graph)(query) for only in (False, True)
+    )
+    ends = [
+        {index.graph.texts[row] for row in pair}
+        for pair in zip(index.graph.facts.subjects, index.graph.facts.objects, strict=True)
+    ]
+    assert named.facts.tolist() == [
+        fact for fact in every.facts.tolist() if not ends[fact] & {"Dogs"}
+    ], "from Anna a way leads to the sea"
     assert 0 < len(named.facts) < len(every.facts)
     sharp = MappedFacts(sharpness=3.0).on(index.graph)(query).scores
     assert sharp == pytest.approx((every.scores / every.scores.max()) ** 3)

@@ -15,12 +15,28 @@ import clew
 
 HOUSE = Path(clew.__file__).parent
 MODULES = {
-    ".".join(["clew", *path.relative_to(HOUSE).with_suffix("").parts]).removesuffix(".__init__"): path for path in HOUSE.rglob("*.py")
+    ".".join(["clew", *path.relative_to(HOUSE).with_suffix("").parts]).removesuffix(
+        ".__init__"
+    ): path
+    for path in HOUSE.rglob("*.py")
 }
 
 STAGES = ("seed", "spread", "select", "order", "link")
 BASE = {"graph", "algorithms"}
-ABOVE = {"index", "cite", "where", "narrow", "store", "build", "write", "measure", "show", "cli", "__main__", "recipes"}
+ABOVE = {
+    "index",
+    "cite",
+    "where",
+    "narrow",
+    "store",
+    "build",
+    "write",
+    "measure",
+    "show",
+    "cli",
+    "__main__",
+    "recipes",
+}
 ALLOWED = {
     "graph": {"graph"},
     "algorithms": BASE,
@@ -42,11 +58,15 @@ ALLOWED = {
     **{stage: BASE | {stage, "model"} for stage in STAGES},
     "fitting": BASE | {"context", "render", "explain", "nesting"},
     "pipeline": BASE | {"stage", "context", "render", "explain", "nesting", "fitting"},
-    "methods": BASE | {*STAGES, "stage", "context", "render", "explain", "pipeline", "methods", "model"},
+    "methods": BASE
+    | {*STAGES, "stage", "context", "render", "explain", "pipeline", "methods", "model"},
     "recipes": {*STAGES, "methods", "pipeline", "render", "stage"},
 }
 
-LATER = {"stage": {"context"}, "context": {"show"}}  # for the type's sake alone, or when it is asked for
+LATER = {
+    "stage": {"context"},
+    "context": {"show"},
+}  # for the type's sake alone, or when it is asked for
 
 
 def imports_of(name, path):
@@ -65,10 +85,21 @@ def imports_of(name, path):
             yield from ((alias.name, id(node) not in later) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(
-                filter(None, [".".join(package.split(".")[: len(package.split(".")) - node.level + 1]) if node.level else "", node.module])
+                filter(
+                    None,
+                    [
+                        ".".join(package.split(".")[: len(package.split(".")) - node.level + 1])
+                        if node.level
+                        else "",
+                        node.module,
+                    ],
+                )
             )
             for alias in node.names:
-                yield (f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base), id(node) not in later
+                yield (
+                    (f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base),
+                    id(node) not in later,
+                )
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))
@@ -78,8 +109,18 @@ def test_imports_follow_the_plan(name):
     if allowed is None:
         assert place in ABOVE | {""}, f"{name} has no place in the plan"
         return
-    ours = [(imported.split(".")[1], at_once) for imported, at_once in imports_of(name, MODULES[name]) if imported.startswith("clew.")]
-    wrong = sorted({other for other, at_once in ours if other not in allowed and (at_once or other not in LATER.get(place, ()))})
+    ours = [
+        (imported.split(".")[1], at_once)
+        for imported, at_once in imports_of(name, MODULES[name])
+        if imported.startswith("clew.")
+    ]
+    wrong = sorted(
+        {
+            other
+            for other, at_once in ours
+            if other not in allowed and (at_once or other not in LATER.get(place, ()))
+        }
+    )
     assert not wrong, f"{name} may not import {wrong}"
 
 
@@ -96,7 +137,10 @@ def test_no_framework_is_imported():
 
 
 def test_modules_that_are_loaded_at_once_do_not_import_each_other_in_a_ring():
-    after = {name: {other for other, at_once in imports_of(name, path) if at_once and other in MODULES} for name, path in MODULES.items()}
+    after = {
+        name: {other for other, at_once in imports_of(name, path) if at_once and other in MODULES}
+        for name, path in MODULES.items()
+    }
     after = {name: others - {name, name.rpartition(".")[0]} for name, others in after.items()}
     while free := {name for name, others in after.items() if not others & after.keys()}:
         after = {name: others for name, others in after.items() if name not in free}
@@ -105,7 +149,12 @@ def test_modules_that_are_loaded_at_once_do_not_import_each_other_in_a_ring():
 
 def test_import_clew_loads_nothing_heavy():
     run = [sys.executable, "-c", "import sys, json, clew; print(json.dumps(sorted(sys.modules)))"]
-    loaded = {name.split(".")[0] for name in json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)}
+    loaded = {
+        name.split(".")[0]
+        for name in json.loads(
+            subprocess.run(run, capture_output=True, text=True, check=True).stdout
+        )
+    }
     heavy = {
         "torch", "numba", "sklearn", "ot", "highspy", "matplotlib", "networkx", "rustworkx", "llama_index", "langchain_core", "pydantic",
         "scipy", "pandas", "bm25s", "transformers", "sentence_transformers", "tiktoken", "rich",

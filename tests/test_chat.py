@@ -55,12 +55,20 @@ def llama_index():
 
 
 @pytest.mark.parametrize("name", ["langchain", "llama_index"])
-def test_every_script_is_asked_and_the_answer_is_cited_where_it_stands(name, request, tmp_path, capsys):
+def test_every_script_is_asked_and_the_answer_is_cited_where_it_stands(
+    name, request, tmp_path, capsys
+):
     main = request.getfixturevalue(name).main
-    asked = ["--index", str(tmp_path / "kept"), *(part for question in ASKED for part in ("--ask", question))]
+    asked = [
+        "--index",
+        str(tmp_path / "kept"),
+        *(part for question in ASKED for part in ("--ask", question)),
+    ]
     main([str(HARBOUR), *asked])
     first = capsys.readouterr()
-    for said, (question, (answer, place)) in zip(first.out.split("\n> ")[1:], ASKED.items(), strict=True):
+    for said, (question, (answer, place)) in zip(
+        first.out.split("\n> ")[1:], ASKED.items(), strict=True
+    ):
         assert said.startswith(question)
         assert re.search(answer, said.partition("\n\n")[0]), said
         assert place in said.partition("\n\n")[2]
@@ -71,13 +79,25 @@ def test_every_script_is_asked_and_the_answer_is_cited_where_it_stands(name, req
     assert "reading" not in again.err
 
 
-UNSAID = ("Who is the president of France?", "Is there a dog policy?", "Кто президент Франции?", "Ποιος είναι ο πρόεδρος της Γαλλίας;")
-UNSAID += ("من هو رئيس فرنسا؟", "法国的总统是谁？", "भारत की राजधानी क्या है?", "How many people live in Tokyo?")
+UNSAID = (
+    "Who is the president of France?",
+    "Is there a dog policy?",
+    "Кто президент Франции?",
+    "Ποιος είναι ο πρόεδρος της Γαλλίας;",
+)
+UNSAID += (
+    "من هو رئيس فرنسا؟",
+    "法国的总统是谁？",
+    "भारत की राजधानी क्या है?",
+    "How many people live in Tokyo?",
+)
 
 
 @pytest.mark.parametrize("name", ["langchain", "llama_index"])
 def test_what_the_files_do_not_say_is_said_to_be_so(name, request, capsys):
-    request.getfixturevalue(name).main([str(HARBOUR), *(part for question in UNSAID for part in ("--ask", question))])
+    request.getfixturevalue(name).main(
+        [str(HARBOUR), *(part for question in UNSAID for part in ("--ask", question))]
+    )
     for said, question in zip(capsys.readouterr().out.split("\n> ")[1:], UNSAID, strict=True):
         assert said.strip() == f"{question}\nThe files say nothing about that."
 
@@ -103,19 +123,37 @@ def langchain_model(*answers):
                 return
             self.asked.append(messages)
             self.calls -= 1
-            wanted = [{"name": call["name"], "args": json.dumps(call["args"]), "id": call["id"], "index": 0} for call in message.tool_calls]
+            wanted = [
+                {
+                    "name": call["name"],
+                    "args": json.dumps(call["args"]),
+                    "id": call["id"],
+                    "index": 0,
+                }
+                for call in message.tool_calls
+            ]
             yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=wanted))
 
         def bind_tools(self, tools, **how):
             return self
 
-    return Model(messages=iter(answers), calls=sum(not isinstance(answer, str) for answer in answers), asked=[])
+    return Model(
+        messages=iter(answers),
+        calls=sum(not isinstance(answer, str) for answer in answers),
+        asked=[],
+    )
 
 
 def test_langchain_remembers_streams_and_cites(langchain, index):
-    answers = "A metre and a night cost 1.5 crowns [1].", "What does electricity cost at Lindow?", "Two crowns a day [1], [99]."
+    answers = (
+        "A metre and a night cost 1.5 crowns [1].",
+        "What does electricity cost at Lindow?",
+        "Two crowns a day [1], [99].",
+    )
     model = langchain_model(*answers)
-    chat = langchain.Chat(langchain.ClewRetriever(index=index, recipe="budgeted", budget=300), model)
+    chat = langchain.Chat(
+        langchain.ClewRetriever(index=index, recipe="budgeted", budget=300), model
+    )
     pieces = list(chat.ask("What does a berth cost?"))
     assert len(pieces) > 5
     assert "".join(pieces) == chat.answer == answers[0]
@@ -125,7 +163,11 @@ def test_langchain_remembers_streams_and_cites(langchain, index):
     condensed = [message.text for message in model.asked[1]]
     assert condensed[:3] == ["What does a berth cost?", answers[0], "And electricity?"]
     assert chat.asked == chat.contexts[0].question == answers[1]
-    assert [message.text for message in model.asked[2]][1:] == ["What does a berth cost?", answers[0], "And electricity?"]
+    assert [message.text for message in model.asked[2]][1:] == [
+        "What does a berth cost?",
+        answers[0],
+        "And electricity?",
+    ]
     assert list(chat.sources) == [1]
     assert "Electricity" in chat.contexts[0].text
 
@@ -133,13 +175,20 @@ def test_langchain_remembers_streams_and_cites(langchain, index):
 def test_langchain_lets_its_agent_look_up_as_often_as_it_likes(langchain, index):
     from langchain_core.messages import AIMessage, ToolMessage
 
-    calls = [AIMessage("", tool_calls=[{"name": "look_up", "args": {"question": q}, "id": q}]) for q in list(ASKED)[:2]]
+    calls = [
+        AIMessage("", tool_calls=[{"name": "look_up", "args": {"question": q}, "id": q}])
+        for q in list(ASKED)[:2]
+    ]
     model = langchain_model(*calls, "Jonas Lund [1], and five metres [4].")
-    chat = langchain.Chat(langchain.ClewRetriever(index=index, recipe="bm25", budget=150), model, agent=True)
+    chat = langchain.Chat(
+        langchain.ClewRetriever(index=index, recipe="bm25", budget=150), model, agent=True
+    )
     said = "".join(chat.ask("Who is the coxswain, and how high is the tide?"))
     assert said == chat.answer == "Jonas Lund [1], and five metres [4]."
     assert [context.question for context in chat.contexts] == list(ASKED)[:2]
-    assert [m.text for m in model.asked[-1] if isinstance(m, ToolMessage)] == [context.text for context in chat.contexts]
+    assert [m.text for m in model.asked[-1] if isinstance(m, ToolMessage)] == [
+        context.text for context in chat.contexts
+    ]
     found = [item for context in chat.contexts for item in context]
     assert chat.sources == {1: found[0], 4: found[3]}
     assert f"[{len(chat.contexts[0]) + 1}] " in chat.contexts[1].text
@@ -149,29 +198,47 @@ def test_langchain_prints_once_what_its_agent_says_whether_it_streams_or_not(lan
     from langchain_core.messages import AIMessage
 
     for at_once in (True, False):
-        calls = AIMessage("", tool_calls=[{"name": "look_up", "args": {"question": "Who is the coxswain?"}, "id": "1"}])
-        model = langchain_model(calls, "Jonas Lund [1].", "Nobody.").model_copy(update={"disable_streaming": at_once})
+        calls = AIMessage(
+            "",
+            tool_calls=[
+                {"name": "look_up", "args": {"question": "Who is the coxswain?"}, "id": "1"}
+            ],
+        )
+        model = langchain_model(calls, "Jonas Lund [1].", "Nobody.").model_copy(
+            update={"disable_streaming": at_once}
+        )
         chat = langchain.Chat(langchain.ClewRetriever(index=index), model, agent=True)
         pieces = list(chat.ask("Who is the coxswain?"))
         assert "".join(pieces) == chat.answer == "Jonas Lund [1]."
         assert (len([piece for piece in pieces if piece]) == 1) == at_once
         assert list(chat.sources) == [1]
-        assert "".join(chat.ask("And who was it before?")) == "Nobody."  # and nothing of what is remembered
+        assert (
+            "".join(chat.ask("And who was it before?")) == "Nobody."
+        )  # and nothing of what is remembered
 
 
 @pytest.mark.parametrize("name", ["langchain", "llama_index"])
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the workflow looks at what its own models have deprecated
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the workflow looks at what its own models have deprecated
 @pytest.mark.parametrize(
-    ("asked", "budget", "wrong"), [("", 150, "at least one word"), ("Who is the coxswain?", 10, "a budget of 10 tokens")]
+    ("asked", "budget", "wrong"),
+    [("", 150, "at least one word"), ("Who is the coxswain?", 10, "a budget of 10 tokens")],
 )
-def test_an_agent_is_told_what_was_wrong_with_a_look_up_and_goes_on(name, asked, budget, wrong, request, index):
+def test_an_agent_is_told_what_was_wrong_with_a_look_up_and_goes_on(
+    name, asked, budget, wrong, request, index
+):
     module = request.getfixturevalue(name)
     if name == "langchain":
         from langchain_core.messages import AIMessage
 
-        call = AIMessage("", tool_calls=[{"name": "look_up", "args": {"question": asked}, "id": "1"}])
+        call = AIMessage(
+            "", tool_calls=[{"name": "look_up", "args": {"question": asked}, "id": "1"}]
+        )
         model = langchain_model(call, "I do not know.")
-        chat = module.Chat(module.ClewRetriever(index=index, recipe="bm25", budget=budget), model, agent=True)
+        chat = module.Chat(
+            module.ClewRetriever(index=index, recipe="bm25", budget=budget), model, agent=True
+        )
         assert "".join(chat.ask("Well?")) == "I do not know."
         heard = model.asked[-1][-1].text
     else:
@@ -219,7 +286,10 @@ def test_langchain_says_what_to_install(langchain, capsys):
 
 def test_langchain_main_shows_the_context(langchain, capsys):
     question = "Who is the coxswain of the lifeboat?"
-    langchain.main([str(HARBOUR), "--ask", question, "--ask", "/context", "--show-context"], langchain_model("Jonas Lund [1]."))
+    langchain.main(
+        [str(HARBOUR), "--ask", question, "--ask", "/context", "--show-context"],
+        langchain_model("Jonas Lund [1]."),
+    )
     shown = capsys.readouterr().out
     assert shown.startswith(f"\n> {question}\nJonas Lund [1].\n\n[1] guide.md:15-16 ")
     assert shown.count("# A guide to Lindow harbour > Storms") == 2
@@ -248,16 +318,28 @@ def llama_model(*answers):
 
 
 def test_llama_index_remembers_streams_and_cites(llama_index, index):
-    answers = "A metre and a night cost 1.5 crowns [1].", "What does electricity cost at Lindow?", "Two crowns a day [1], [99]."
+    answers = (
+        "A metre and a night cost 1.5 crowns [1].",
+        "What does electricity cost at Lindow?",
+        "Two crowns a day [1], [99].",
+    )
     model, asked = llama_model(*answers)
     chat = llama_index.Chat(index, budget=300, model=model)
     assert "".join(answered(chat, "What does a berth cost?")) == chat.answer == answers[0]
     assert chat.sources == {1: chat.contexts[0].items[0]}
     assert chat.contexts[0].text in asked[0][0].content
     assert "".join(answered(chat, "And electricity?")) == answers[2]
-    assert [message.content for message in asked[1]][:3] == ["What does a berth cost?", answers[0], "And electricity?"]
+    assert [message.content for message in asked[1]][:3] == [
+        "What does a berth cost?",
+        answers[0],
+        "And electricity?",
+    ]
     assert chat.asked == chat.contexts[0].question == answers[1]
-    assert [message.content for message in asked[2]][1:] == ["What does a berth cost?", answers[0], "And electricity?"]
+    assert [message.content for message in asked[2]][1:] == [
+        "What does a berth cost?",
+        answers[0],
+        "And electricity?",
+    ]
     assert list(chat.sources) == [1]
 
 
@@ -271,25 +353,39 @@ def test_llama_index_streams_what_its_model_streams(llama_index, index):
     assert chat.answer.split() == ["text"] * 7
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the workflow looks at what its own models have deprecated
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the workflow looks at what its own models have deprecated
 def test_llama_index_lets_its_agent_look_up_as_often_as_it_likes(llama_index, index):
     from llama_index.core.base.llms.types import ToolCallBlock
     from llama_index.core.llms import ChatMessage
 
     calls = [
-        ChatMessage(role="assistant", blocks=[ToolCallBlock(tool_name="look_up", tool_kwargs={"question": q}, tool_call_id=q)])
+        ChatMessage(
+            role="assistant",
+            blocks=[
+                ToolCallBlock(tool_name="look_up", tool_kwargs={"question": q}, tool_call_id=q)
+            ],
+        )
         for q in list(ASKED)[:2]
     ]
     model, asked = llama_model(*calls, "Jonas Lund [1], and five metres [4].")
     chat = llama_index.Chat(index, "bm25", 200, model, agent=True)
-    assert "".join(answered(chat, "Who is the coxswain, and how high is the tide?")) == "Jonas Lund [1], and five metres [4]."
+    assert (
+        "".join(answered(chat, "Who is the coxswain, and how high is the tide?"))
+        == "Jonas Lund [1], and five metres [4]."
+    )
     assert [context.question for context in chat.contexts] == list(ASKED)[:2]
-    assert [m.content for m in asked[-1] if m.role == "tool"] == [context.text for context in chat.contexts]
+    assert [m.content for m in asked[-1] if m.role == "tool"] == [
+        context.text for context in chat.contexts
+    ]
     found = [item for context in chat.contexts for item in context]
     assert chat.sources == {1: found[0], 4: found[3]}
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the workflow looks at what its own models have deprecated
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the workflow looks at what its own models have deprecated
 def test_a_model_that_calls_no_functions_looks_up_too(llama_index, index):
     from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 
@@ -308,15 +404,22 @@ def test_a_model_that_calls_no_functions_looks_up_too(llama_index, index):
 
         def stream_complete(self, prompt, formatted=False, **how):
             text = said.pop(0)
-            return (CompletionResponse(text=text[: i + 4], delta=text[i : i + 4]) for i in range(0, len(text), 4))
+            return (
+                CompletionResponse(text=text[: i + 4], delta=text[i : i + 4])
+                for i in range(0, len(text), 4)
+            )
 
     chat = llama_index.Chat(index, model=Thinking(), agent=True)
     assert "".join(answered(chat, "Who is the coxswain?")).endswith("Jonas Lund [1].")
-    assert [context.question for context in chat.contexts] == ["Who is the coxswain of the lifeboat?"]
+    assert [context.question for context in chat.contexts] == [
+        "Who is the coxswain of the lifeboat?"
+    ]
     assert not said
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the workflow looks at what its own models have deprecated
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the workflow looks at what its own models have deprecated
 @pytest.mark.parametrize("agent", [False, True])
 def test_llama_index_hears_a_model_that_says_all_at_once(llama_index, index, agent):
     from llama_index.core.llms import ChatMessage, ChatResponse
@@ -348,7 +451,12 @@ def test_llama_index_says_what_to_install(llama_index, capsys):
 def test_without_a_model_a_follow_up_is_asked_behind_what_it_follows(name, request, index):
     module = request.getfixturevalue(name)
     chat = module.Chat(module.ClewRetriever(index=index) if name == "langchain" else index)
-    for question in ("What does a berth cost?", "+ and electricity?", "+ in winter?", "Когда построили маяк?"):
+    for question in (
+        "What does a berth cost?",
+        "+ and electricity?",
+        "+ in winter?",
+        "Когда построили маяк?",
+    ):
         list(chat.ask(question)) if name == "langchain" else answered(chat, question)
         assert chat.answer
         if question.startswith("+ and"):

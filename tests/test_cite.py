@@ -27,7 +27,10 @@ def test_the_numbers_of_a_page_are_those_of_its_items(recipe, first):
     method = clew.recipes.get(recipe)
     if not hasattr(method, "render"):
         pytest.skip("this method renders in a way of its own")
-    context = INDEX.ask("Where does Anna's husband Ben live?", recipe=replace(method, render=clew.Render("numbered", first=first)))
+    context = INDEX.ask(
+        "Where does Anna's husband Ben live?",
+        recipe=replace(method, render=clew.Render("numbered", first=first)),
+    )
     at = 0
     for number, item in enumerate(context, first):
         at = context.text.index(f"[{number}] {item.text}", at)
@@ -67,7 +70,12 @@ def test_the_sentence_that_answers_is_quoted_with_its_number(question, said):
     assert f"{said} [{number}]" in lines
 
 
-@given(st.text(st.sampled_from("Anna Ben Corfu live rain 北京 . ? xyz"), max_size=40).filter(str.strip), st.integers(1, 4))
+@given(
+    st.text(st.sampled_from("Anna Ben Corfu live rain 北京 . ? xyz"), max_size=40).filter(
+        str.strip
+    ),
+    st.integers(1, 4),
+)
 def test_quotes_are_few_in_order_and_stand_where_they_are_cited(question, most):
     context = INDEX.ask(question)
     lines = quotes(context, most).splitlines()
@@ -93,30 +101,49 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_row_of_a_table_is_quoted_with_the_names_of_its_columns(name, tmp_path):
     (tmp_path / name).write_text(TABLES[name], encoding="utf-8")
-    (tmp_path / "house.md").write_text("# The house\n\nThe kitchen is open. Many come, in the morning, to eat.\n", encoding="utf-8")
-    said = quotes(clew.Index.from_documents([tmp_path], splitter=clew.Splitter()).ask("How many people work in the Lyon office?"))
+    (tmp_path / "house.md").write_text(
+        "# The house\n\nThe kitchen is open. Many come, in the morning, to eat.\n", encoding="utf-8"
+    )
+    said = quotes(
+        clew.Index.from_documents([tmp_path], splitter=clew.Splitter()).ask(
+            "How many people work in the Lyon office?"
+        )
+    )
     assert "office: Lyon, people: 42 [" in said
     assert "Oslo" not in said
 
 
 def test_prose_with_commas_is_no_table():
     said = "Anna came, and Ben left,\nwhich Clara saw, but not Dan,\nas Eva said, and Finn wrote."
-    assert quotes(clew.Index.from_documents([clew.Document("a", said)]).ask("Anna and Ben left?")) == f"{' '.join(said.split())} [1]"
+    assert (
+        quotes(clew.Index.from_documents([clew.Document("a", said)]).ask("Anna and Ben left?"))
+        == f"{' '.join(said.split())} [1]"
+    )
 
 
 def test_a_word_that_many_passages_hold_tells_little():
     common = [
-        clew.Document(f"{i}", f"The question about number {i} is of the kind that nobody asked.", {"title": f"{i}"}) for i in range(30)
+        clew.Document(
+            f"{i}",
+            f"The question about number {i} is of the kind that nobody asked.",
+            {"title": f"{i}"},
+        )
+        for i in range(30)
     ]
     index = clew.Index.from_documents([*DOCUMENTS, *common])
-    for question, told in (("Which question nobody asked about violins?", False), ("Which olive trees nobody asked about?", True)):
+    for question, told in (
+        ("Which question nobody asked about violins?", False),
+        ("Which olive trees nobody asked about?", True),
+    ):
         assert bool(quotes(index.ask(question, recipe="bm25"), index=index)) == told
     alone = index.ask("Which question nobody asked about violins?", recipe="bm25", budget=20)
     assert quotes(alone)  # what is common cannot be known from one passage
     assert not quotes(alone, index=index)
 
 
-@pytest.mark.parametrize("question", ["What does a boat cost?", "Who builds a boat?", "Где остров Корфу?"])
+@pytest.mark.parametrize(
+    "question", ["What does a boat cost?", "Who builds a boat?", "Где остров Корфу?"]
+)
 def test_words_are_met_in_another_form_and_short_ones_are_not(question):
     index = clew.Index.from_documents(
         [

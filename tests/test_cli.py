@@ -31,8 +31,12 @@ def folder(tmp_path_factory) -> Path:
 
     docs = tmp_path_factory.mktemp("docs")
     for module in (shutil, statistics, textwrap):
-        sections = [f"## {name}\n\n{inspect.getdoc(getattr(module, name))}\n" for name in module.__all__]
-        (docs / f"{module.__name__}.md").write_text(f"# The module {module.__name__}\n\n" + "\n".join(sections), encoding="utf-8")
+        sections = [
+            f"## {name}\n\n{inspect.getdoc(getattr(module, name))}\n" for name in module.__all__
+        ]
+        (docs / f"{module.__name__}.md").write_text(
+            f"# The module {module.__name__}\n\n" + "\n".join(sections), encoding="utf-8"
+        )
     (docs / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     (docs / "nothing.txt").write_text("", encoding="utf-8")
     return docs
@@ -65,10 +69,16 @@ def test_ask_prints_the_context_and_the_lines_every_item_stands_on(capsys, folde
     text, _, below = out.rpartition("\n\nsources: ")
     assert (code, text) == (0, context.text)
     assert below.startswith(f"{len(context)} items, {context.tokens} of 700 tokens\n")
-    places = re.findall(r"^ +(\d+)  (\S+?):(\d+)(?:-(\d+))? > (.+)  \(([\d,]+) tokens\)$", below, re.MULTILINE)
+    places = re.findall(
+        r"^ +(\d+)  (\S+?):(\d+)(?:-(\d+))? > (.+)  \(([\d,]+) tokens\)$", below, re.MULTILINE
+    )
     assert [int(number) for number, *_ in places] == list(range(1, len(context) + 1))
     for item, (_, file, first, last, heading, tokens) in zip(context, places, strict=True):
-        lines = (folder / file).read_text(encoding="utf-8").splitlines()[int(first) - 1 : int(last or first)]
+        lines = (
+            (folder / file)
+            .read_text(encoding="utf-8")
+            .splitlines()[int(first) - 1 : int(last or first)]
+        )
         assert "\n".join(lines).strip() == item.text.strip()
         assert heading.split(" > ")[-1] in (folder / file).read_text(encoding="utf-8")
         assert int(tokens) == item.tokens
@@ -76,22 +86,45 @@ def test_ask_prints_the_context_and_the_lines_every_item_stands_on(capsys, folde
 
 def test_a_saved_index_answers_as_the_folder_does(capsys, folder, saved):
     asked = (QUESTION, "--budget", 500, "--explain")
-    of_folder, of_index = (run(capsys, "ask", what, *asked)[1].partition("\nstages:")[0] for what in (folder, saved))
+    of_folder, of_index = (
+        run(capsys, "ask", what, *asked)[1].partition("\nstages:")[0] for what in (folder, saved)
+    )
     assert of_folder == of_index
 
 
 def test_json_says_all_there_is(capsys, saved, index):
-    said = json.loads(run(capsys, "ask", saved, QUESTION, "--budget", 500, "--limit", 3, "--recipe", "bm25", "--json")[1])
+    said = json.loads(
+        run(
+            capsys,
+            "ask",
+            saved,
+            QUESTION,
+            "--budget",
+            500,
+            "--limit",
+            3,
+            "--recipe",
+            "bm25",
+            "--json",
+        )[1]
+    )
     wanted = index.ask(QUESTION, budget=500, limit=3, recipe="bm25").to_dict()
-    assert {key: value for key, value in said.items() if key != "trace"} == {key: value for key, value in wanted.items() if key != "trace"}
+    assert {key: value for key, value in said.items() if key != "trace"} == {
+        key: value for key, value in wanted.items() if key != "trace"
+    }
 
 
-def test_explain_says_why_each_item_is_there_what_was_left_out_and_how_long_it_took(capsys, saved, index):
+def test_explain_says_why_each_item_is_there_what_was_left_out_and_how_long_it_took(
+    capsys, saved, index
+):
     context = index.ask(QUESTION, budget=300)
     out = run(capsys, "ask", saved, QUESTION, "--budget", 300, "--explain")[1]
     assert context.dropped
     for item in context:
-        assert f"seed, score {item.score:.3f}  {item.id}\n        the question touches it ({item.why[0].weight:.2f})" in out
+        assert (
+            f"seed, score {item.score:.3f}  {item.id}\n        the question touches it ({item.why[0].weight:.2f})"
+            in out
+        )
     for dropped in context.dropped[:5]:
         assert f"{dropped.id}: {dropped.reason}" in out
     assert len(re.findall(r"^ +[\d.]+ ms  ", out, re.MULTILINE)) == len(context.trace)
@@ -106,25 +139,66 @@ def test_mermaid_and_html_show_the_same_context(capsys, saved, index, tmp_path):
 
 
 def test_style_where_and_limit_reach_the_index(capsys, saved):
-    _, out, _ = run(capsys, "ask", saved, "copy a file", "--style", "numbered", "--limit", 2, "--where", "file_name=shutil.md")
+    _, out, _ = run(
+        capsys,
+        "ask",
+        saved,
+        "copy a file",
+        "--style",
+        "numbered",
+        "--limit",
+        2,
+        "--where",
+        "file_name=shutil.md",
+    )
     assert re.findall(r"^\[(\d)\]", out, re.MULTILINE) == ["1", "2"]
     assert set(re.findall(r"^ +\d  (\S+?):", out, re.MULTILINE)) == {"shutil.md"}
-    both = run(capsys, "ask", saved, "text file", "--budget", "none", "--where", "file_name=shutil.md", "--where", "file_name=textwrap.md")[
-        1
-    ]
-    assert set(re.findall(r"^ +\d+  (\S+?\.md)", both, re.MULTILINE)) == {"shutil.md", "textwrap.md"}
+    both = run(
+        capsys,
+        "ask",
+        saved,
+        "text file",
+        "--budget",
+        "none",
+        "--where",
+        "file_name=shutil.md",
+        "--where",
+        "file_name=textwrap.md",
+    )[1]
+    assert set(re.findall(r"^ +\d+  (\S+?\.md)", both, re.MULTILINE)) == {
+        "shutil.md",
+        "textwrap.md",
+    }
 
 
 def test_a_value_of_where_is_text_and_number():
     from clew.cli.ask import wanted
 
-    assert wanted(["year=2020", "year=2021", "name=x=y"]) == {"year": ["2020", 2020, "2021", 2021], "name": ["x=y"]}
+    assert wanted(["year=2020", "year=2021", "name=x=y"]) == {
+        "year": ["2020", 2020, "2021", 2021],
+        "name": ["x=y"],
+    }
 
 
 def test_facts_are_read_from_json(capsys, folder, tmp_path):
     facts = tmp_path / "facts.json"
-    facts.write_text(json.dumps({"statistics.md": [["harmonic_mean", "is an average of", "rates"]]}), encoding="utf-8")
-    out = run(capsys, "ask", folder, "average of rates", "--facts", facts, "--recipe", "hipporag", "--limit", 1, "--explain")[1]
+    facts.write_text(
+        json.dumps({"statistics.md": [["harmonic_mean", "is an average of", "rates"]]}),
+        encoding="utf-8",
+    )
+    out = run(
+        capsys,
+        "ask",
+        folder,
+        "average of rates",
+        "--facts",
+        facts,
+        "--recipe",
+        "hipporag",
+        "--limit",
+        1,
+        "--explain",
+    )[1]
     assert "the question matches the fact “harmonic_mean is an average of rates”" in out
 
 
@@ -140,7 +214,9 @@ def test_what_is_not_read_is_said_beside_the_result(capsys, folder):
 
 
 def test_slow_reading_hints_at_an_index(capsys, folder, monkeypatch):
-    assert "clew index" not in run(capsys, "ask", folder, QUESTION)[2] or source.SLOW < 5.1  # as slow as this machine happens to be
+    assert (
+        "clew index" not in run(capsys, "ask", folder, QUESTION)[2] or source.SLOW < 5.1
+    )  # as slow as this machine happens to be
     monkeypatch.setattr(source, "SLOW", -1.0)
     assert f"`clew index {folder} -o DIR`" in run(capsys, "ask", folder, QUESTION)[2]
 
@@ -154,9 +230,15 @@ def test_nothing_found_is_said(capsys, saved):
 def test_a_fallback_is_said_beside_the_result_and_what_could_be_filtered_by(capsys, saved):
     code, out, err = run(capsys, "ask", saved, QUESTION, "--where", "file_name=absent.md")
     assert (code, out) == (0, "sources: 0 items, 0 of 2,000 tokens\n")
-    assert re.fullmatch(r"clew: the filter allows none of the passages; its metadata has file_name, path, title\n", err)
+    assert re.fullmatch(
+        r"clew: the filter allows none of the passages; its metadata has file_name, path, title\n",
+        err,
+    )
     assert run(capsys, "ask", saved, QUESTION)[2] == ""
-    assert "the graph has no facts" in run(capsys, "ask", saved, QUESTION, "--recipe", recipes.DEFAULT)[2]
+    assert (
+        "the graph has no facts"
+        in run(capsys, "ask", saved, QUESTION, "--recipe", recipes.DEFAULT)[2]
+    )
 
 
 def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object, ...]]:
@@ -168,7 +250,13 @@ def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object
         "no file or folder": ("ask", tmp_path / "absent", "x"),
         "unknown recipe 'best'; known: dense": ("ask", folder, "x", "--recipe", "best"),
         "--budget: a whole number": ("ask", folder, "x", "--budget", "-1"),
-        "--limit: a whole number of at least 1 is wanted, not 'many'": ("ask", folder, "x", "--limit", "many"),
+        "--limit: a whole number of at least 1 is wanted, not 'many'": (
+            "ask",
+            folder,
+            "x",
+            "--limit",
+            "many",
+        ),
         "question: a question has": ("ask", folder, " "),
         "unrecognized arguments: --best (see `clew --help`)": ("ask", folder, "x", "--best"),
         "invalid choice: 'find'": ("find", folder, "x"),
@@ -224,7 +312,11 @@ def test_interruption_is_quiet(capsys, folder, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
 def test_a_reader_that_has_enough_is_no_error():
-    process = subprocess.Popen([sys.executable, "-m", "clew", "recipes", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "clew", "recipes", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
@@ -233,7 +325,12 @@ def test_a_reader_that_has_enough_is_no_error():
 
 def test_a_terminal_that_lacks_a_character_gets_its_number(folder, saved):
     command = [sys.executable, "-m", "clew", "ask", saved, "Wörter ⟶ text", "--json"]
-    done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}, capture_output=True, check=True)
+    done = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        capture_output=True,
+        check=True,
+    )
     assert rb"W\xf6rter \u27f6 text" in done.stdout
 
 
@@ -249,7 +346,12 @@ def test_every_recipe_is_listed_with_what_it_does_and_its_stages(capsys):
 
 
 def test_a_benchmark_is_prepared_and_measured(capsys, tmp_path):
-    texts = {"Anna": "Anna married Ben.", "Ben": "Ben lives on Corfu.", "Corfu": "Corfu is an island.", "Delos": "Delos is holy."}
+    texts = {
+        "Anna": "Anna married Ben.",
+        "Ben": "Ben lives on Corfu.",
+        "Corfu": "Corfu is an island.",
+        "Delos": "Delos is holy.",
+    }
     record = {
         "_id": "1",
         "question": "Where does Anna's husband live?",
@@ -259,19 +361,33 @@ def test_a_benchmark_is_prepared_and_measured(capsys, tmp_path):
     }
     (tmp_path / "hotpot.json").write_text(json.dumps([record]), encoding="utf-8")
     made = tmp_path / "made"
-    assert "1 questions on 4 passages" in run(capsys, "measure", "--prepare", tmp_path / "hotpot.json", "-o", made)[1]
+    assert (
+        "1 questions on 4 passages"
+        in run(capsys, "measure", "--prepare", tmp_path / "hotpot.json", "-o", made)[1]
+    )
     how = ("--recipes", "bm25", "--budgets", "20,40", "--limits", "2")
     code, out, _ = run(capsys, "measure", made, *how)
     assert code == 0
-    assert all(said in out for said in ("| bm25 |", "| dense |", "R@2", "R@20 tokens", "R@40 tokens"))
+    assert all(
+        said in out for said in ("| bm25 |", "| dense |", "R@2", "R@20 tokens", "R@40 tokens")
+    )
     assert json.loads(run(capsys, "measure", made, *how, "--json")[1])["questions"] == 1
 
 
 def test_every_example_of_the_help_can_be_typed():
     """The commands of all epilogs parse; what follows two spaces is a remark."""
-    subparsers = next(action for action in parser()._actions if hasattr(action, "choices") and action.choices and "ask" in action.choices)
+    subparsers = next(
+        action
+        for action in parser()._actions
+        if hasattr(action, "choices") and action.choices and "ask" in action.choices
+    )
     epilogs = [parser().epilog, *(sub.epilog for sub in subparsers.choices.values())]
-    lines = [line.strip() for epilog in epilogs for line in epilog.splitlines() if line.strip().startswith("clew ")]
+    lines = [
+        line.strip()
+        for epilog in epilogs
+        for line in epilog.splitlines()
+        if line.strip().startswith("clew ")
+    ]
     assert len(lines) > 15
     for line in lines:
         for command in re.split(r" && | \| jq.*", re.split(r"  +", line)[0]):
@@ -293,7 +409,10 @@ def test_names_give_the_recipes_on_facts_something_to_walk_on(capsys, tmp_path):
     (tmp_path / "a.txt").write_text("Theseus of Athens killed the Minotaur.")
     (tmp_path / "b.txt").write_text("Ariadne helped Theseus of Athens.")
     asked = ("ask", tmp_path, "Who killed the Minotaur?", "--recipe", "hipporag", "--json")
-    facts = [json.loads(run(capsys, *asked, *more)[1])["trace"][0]["notes"]["facts"] for more in ((), ("--names",))]
+    facts = [
+        json.loads(run(capsys, *asked, *more)[1])["trace"][0]["notes"]["facts"]
+        for more in ((), ("--names",))
+    ]
     assert facts[0] == 0 < facts[1]
 
 
@@ -301,7 +420,15 @@ def test_reports_are_written_and_read_by_global(capsys, folder, tmp_path):
     code, out, _ = run(capsys, "index", folder, "-o", tmp_path / "told.clew", "--reports")
     assert code == 0
     assert re.search(r"[1-9]\d* reports", out)
-    code, out, err = run(capsys, "ask", tmp_path / "told.clew", "What is all of this about?", "--recipe", "global", "--json")
+    code, out, err = run(
+        capsys,
+        "ask",
+        tmp_path / "told.clew",
+        "What is all of this about?",
+        "--recipe",
+        "global",
+        "--json",
+    )
     assert code == 0, err
     items = json.loads(out)["items"]
     assert items[0]["role"] == "report"
@@ -315,7 +442,12 @@ def test_what_is_compiled_is_said_once_and_kept_by_warm(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     first, second = (
         subprocess.run(
-            [sys.executable, "-m", "clew", "warm", "dense"], env=environment, capture_output=True, text=True, timeout=300, check=True
+            [sys.executable, "-m", "clew", "warm", "dense"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
         ).stderr
         for _ in range(2)
     )

@@ -52,17 +52,28 @@ def run(capsys, command):
     return code, said.out, said.err
 
 
-def test_a_dry_run_asks_nothing_a_real_one_keeps_answers_and_the_next_asks_for_what_failed(mine, capsys, tmp_path):
+def test_a_dry_run_asks_nothing_a_real_one_keeps_answers_and_the_next_asks_for_what_failed(
+    mine, capsys, tmp_path
+):
     code, out, _ = run(capsys, "index docs -o made --model mine:answer --dry-run")
     assert (code, mine().asked) == (0, [])
     assert out.startswith("2 passages: 2 calls of the model, 4 at most; about ")
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["docs", "mine.py"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == [
+        "docs",
+        "mine.py",
+    ]
 
     code, out, err = run(capsys, "index docs -o made --model mine:answer --workers 1")
     assert code == 0
-    assert "no facts from 1 of 2 passages, for instance b.txt: the model mine:answer failed: OSError: busy" in err
+    assert (
+        "no facts from 1 of 2 passages, for instance b.txt: the model mine:answer failed: OSError: busy"
+        in err
+    )
     assert len(mine().asked) == 3
-    assert "1 calls of the model (1 answers are known already)" in run(capsys, "index docs -o made --model mine:answer --dry-run")[1]
+    assert (
+        "1 calls of the model (1 answers are known already)"
+        in run(capsys, "index docs -o made --model mine:answer --dry-run")[1]
+    )
 
     mine().busy = False
     _, _, err = run(capsys, "index docs -o made --model mine:answer")
@@ -76,7 +87,9 @@ def test_a_dry_run_asks_nothing_a_real_one_keeps_answers_and_the_next_asks_for_w
 
 def test_a_model_that_reads_nothing_spoils_no_index(mine, capsys):
     assert run(capsys, "index docs -o docs.clew --model mine:Large:x")[0] == 0
-    code, out, err = run(capsys, "index docs -o docs.clew --model mine:down --answers other.answers")
+    code, out, err = run(
+        capsys, "index docs -o docs.clew --model mine:down --answers other.answers"
+    )
     assert (code, out) == (2, "")
     assert "nothing was saved" in err
     assert "no route" in err

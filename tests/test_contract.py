@@ -36,9 +36,21 @@ KINDS = ("seed", "spread", "select", "order", "link")
 def stages_of(kind):
     """Every public frozen dataclass with `on` that a module of the package defines."""
     package = importlib.import_module(f"clew.{kind}")
-    modules = [importlib.import_module(module.name) for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
-    named = ((name, value, module) for module in modules for name, value in vars(module).items() if not name.startswith("_"))
-    return {name: value for name, value, module in named if getattr(value, "__module__", "") == module.__name__ and is_stage(value)}
+    modules = [
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
+    ]
+    named = (
+        (name, value, module)
+        for module in modules
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+    )
+    return {
+        name: value
+        for name, value, module in named
+        if getattr(value, "__module__", "") == module.__name__ and is_stage(value)
+    }
 
 
 def is_stage(value):
@@ -46,8 +58,15 @@ def is_stage(value):
 
 
 STAGES = {kind: stages_of(kind) for kind in KINDS}
-STAGES["select"] |= {"CommunitySearch": CommunitySearch, "Descent": Descent}  # stages that only a method has
-EVERY_STAGE = [pytest.param(stage, id=f"{kind}.{name}") for kind, stages in STAGES.items() for name, stage in stages.items()]
+STAGES["select"] |= {
+    "CommunitySearch": CommunitySearch,
+    "Descent": Descent,
+}  # stages that only a method has
+EVERY_STAGE = [
+    pytest.param(stage, id=f"{kind}.{name}")
+    for kind, stages in STAGES.items()
+    for name, stage in stages.items()
+]
 
 
 def with_stage(kind, stage):
@@ -61,9 +80,18 @@ def with_stage(kind, stage):
 
 
 METHODS = {name: recipes.get(name) for name in recipes.names()} | {
-    f"{kind}.{name}": with_stage(kind, stage()) for kind in KINDS[:4] for name, stage in STAGES[kind].items()
+    f"{kind}.{name}": with_stage(kind, stage())
+    for kind in KINDS[:4]
+    for name, stage in STAGES[kind].items()
 }
-PARTS = {"Pipeline": Pipeline, "Render": Render, "DaRag": DaRag, "Router": Router, "BreadthFirst": BreadthFirst, "BestFirst": BestFirst}
+PARTS = {
+    "Pipeline": Pipeline,
+    "Render": Render,
+    "DaRag": DaRag,
+    "Router": Router,
+    "BreadthFirst": BreadthFirst,
+    "BestFirst": BestFirst,
+}
 EVERY_METHOD = [pytest.param(method, id=name) for name, method in METHODS.items()]
 
 COUNTERS = {
@@ -96,7 +124,9 @@ def index(embed):
 
 def test_the_walk_finds_the_stages_and_the_recipes():
     assert {"Dense", "BM25", "LinkedFacts"} <= set(STAGES["seed"])
-    assert {"PageRank", "Top", "MMR", "Thread", "Similar"} <= {name for stages in STAGES.values() for name in stages}
+    assert {"PageRank", "Top", "MMR", "Thread", "Similar"} <= {
+        name for stages in STAGES.values() for name in stages
+    }
     assert {"dense", "bm25", "fused", "hipporag"} <= set(recipes.names())
 
 
@@ -107,7 +137,8 @@ def test_a_stage_is_a_value(stage):
         name: cls
         for stages in STAGES.values()
         for name, cls in stages.items()
-        if cls.__module__.split(".")[1] == stage.__module__.split(".")[1] or "methods" in stage.__module__
+        if cls.__module__.split(".")[1] == stage.__module__.split(".")[1]
+        or "methods" in stage.__module__
     }
     assert eval(repr(value), names) == value
     assert hash(value) == hash(stage())
@@ -129,12 +160,29 @@ def test_a_method_is_a_value_and_its_repr_the_record(method):
 
 
 WORD = st.sampled_from(
-    ["Anna", "Ben", "Rome", "river", "東京", "首都", "🙂", "👍🏽", "x", "…", "नमस्ते", "a-very-long-word-without-an-end", "\t", "."]
+    [
+        "Anna",
+        "Ben",
+        "Rome",
+        "river",
+        "東京",
+        "首都",
+        "🙂",
+        "👍🏽",
+        "x",
+        "…",
+        "नमस्ते",
+        "a-very-long-word-without-an-end",
+        "\t",
+        ".",
+    ]
 )
 TEXT = st.lists(WORD, min_size=1, max_size=12).map(" ".join).filter(str.strip)
 CORPUS = st.lists(TEXT, min_size=1, max_size=7)
 NAME = st.sampled_from(["Anna", "Ben", "Rome", "東京"])
-TRIPLES = st.lists(st.tuples(st.integers(0, 6), NAME, st.sampled_from(["knows", "lies in"]), NAME), max_size=5)
+TRIPLES = st.lists(
+    st.tuples(st.integers(0, 6), NAME, st.sampled_from(["knows", "lies in"]), NAME), max_size=5
+)
 
 
 @pytest.mark.parametrize("count", COUNTERS.values(), ids=COUNTERS)
@@ -148,8 +196,13 @@ TRIPLES = st.lists(st.tuples(st.integers(0, 6), NAME, st.sampled_from(["knows", 
     st.sampled_from(STYLES),
     st.booleans(),
 )
-def test_the_budget_is_a_ceiling_by_the_callers_own_counter(embed, count, texts, triples, name, budget, limit, style, headings):
-    documents = [clew.Document(f"d{i}", text, {"title": f"Title {i % 2}"} if i % 3 else {}) for i, text in enumerate(texts)]
+def test_the_budget_is_a_ceiling_by_the_callers_own_counter(
+    embed, count, texts, triples, name, budget, limit, style, headings
+):
+    documents = [
+        clew.Document(f"d{i}", text, {"title": f"Title {i % 2}"} if i % 3 else {})
+        for i, text in enumerate(texts)
+    ]
     facts = {}
     for i, *triple in triples:
         facts.setdefault(f"d{i % len(texts)}", []).append(tuple(triple))
@@ -181,7 +234,10 @@ def test_the_budget_is_a_ceiling_by_the_callers_own_counter(embed, count, texts,
 class TestEveryMethod:
     def test_every_item_says_why_by_a_chain_from_the_question(self, index, method):
         edges, graph = index.graph.edges, index.graph
-        there = {(graph.ids[t], k, graph.ids[h]) for t, h, k in zip(edges.tails, edges.heads, edges.kinds, strict=True)}
+        there = {
+            (graph.ids[t], k, graph.ids[h])
+            for t, h, k in zip(edges.tails, edges.heads, edges.kinds, strict=True)
+        }
         context = index.ask("Where does the husband of Anna live?", recipe=method, budget=None)
         assert len(context) > 0
         for item in context:
@@ -189,11 +245,16 @@ class TestEveryMethod:
             assert all(one.target == other.source for one, other in pairwise(item.why))
             assert item.why[-1].target == item.id or item.role == "fact"
             for hop in item.why[1:]:
-                assert {(hop.source, hop.kind, hop.target), (hop.target, hop.kind, hop.source)} & there
+                assert {
+                    (hop.source, hop.kind, hop.target),
+                    (hop.target, hop.kind, hop.source),
+                } & there
         for tie in context.edges:
             assert (tie.tail, tie.kind, tie.head) in there
 
-    def test_a_smaller_budget_is_kept_too_and_an_impossible_one_is_one_clear_error(self, index, method):
+    def test_a_smaller_budget_is_kept_too_and_an_impossible_one_is_one_clear_error(
+        self, index, method
+    ):
         whole = index.ask("Where does Anna paint?", recipe=method, budget=None)
         assert whole.budget is None
         for budget in range(1, whole.tokens + 2, 5):
@@ -213,7 +274,9 @@ class TestEveryMethod:
             clew.Document("short", "Anna paints."),
             clew.Document("other", "Paris."),
         ]
-        context = Index.from_documents(documents, embedder=embed).ask("Anna paints in Rome", recipe=method, budget=30)
+        context = Index.from_documents(documents, embedder=embed).ask(
+            "Anna paints in Rome", recipe=method, budget=30
+        )
         assert "short" in context.ids
         assert "long" not in context.ids
         assert [d.reason for d in context.dropped if d.id == "long"]
@@ -225,12 +288,16 @@ class TestEveryMethod:
 
     def test_the_same_question_has_the_same_answer(self, index, method):
         one, other = (index.ask("Who married Anna?", recipe=method) for _ in range(2))
-        assert (one.ids, one.text, [i.score for i in one]) == (other.ids, other.text, [i.score for i in other])
+        assert (one.ids, one.text, [i.score for i in one]) == (
+            other.ids,
+            other.text,
+            [i.score for i in other],
+        )
 
     def test_one_passage(self, embed, method):
-        assert Index.from_documents([clew.Document("only", "Anna paints.")], embedder=embed).ask("Who paints?", recipe=method).ids == [
-            "only"
-        ]
+        assert Index.from_documents([clew.Document("only", "Anna paints.")], embedder=embed).ask(
+            "Who paints?", recipe=method
+        ).ids == ["only"]
 
     def test_no_links_at_all(self, embed, method):
         index = Index.from_documents(DOCUMENTS, embedder=embed, links=())
@@ -244,7 +311,10 @@ class TestEveryMethod:
         assert {"0", "1"} <= set(context.ids)
 
     def test_equal_vectors_are_ranked_by_row(self, method):
-        graph = Graph.of(["same" + " " * (i + 1) + "text" for i in range(9)], vectors=np.tile([[0.6, 0.8]], (9, 1)))
+        graph = Graph.of(
+            ["same" + " " * (i + 1) + "text" for i in range(9)],
+            vectors=np.tile([[0.6, 0.8]], (9, 1)),
+        )
         context = method.on(graph)(Query("same text", np.float32([0.6, 0.8]), limit=4), UNLIMITED)
         assert sorted(context.ids) == ["0", "1", "2", "3"]
 
@@ -265,7 +335,9 @@ class TestEveryMethod:
 
     def test_a_bound_method_serves_another_question_meanwhile(self, index, method):
         answer = method.on(index.graph)
-        vectors = index.embedder.embed_texts(["Who married Anna?", "Where is the Seine?"]).astype(np.float32)
+        vectors = index.embedder.embed_texts(["Who married Anna?", "Where is the Seine?"]).astype(
+            np.float32
+        )
         first = answer(Query("Who married Anna?", vectors[0]), 60).ids
         answer(Query("Where is the Seine?", vectors[1]), 60)
         assert answer(Query("Who married Anna?", vectors[0]), 60).ids == first
@@ -286,12 +358,18 @@ print(json.dumps({name: [(c.ids, [round(i.score, 6) for i in c]) for c in (index
 
 
 def test_neither_hash_seed_nor_threads_move_an_answer(tmp_path):
-    (tmp_path / "contract.py").write_text(Path(__file__).read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "contract.py").write_text(
+        Path(__file__).read_text(encoding="utf-8"), encoding="utf-8"
+    )
     answers = []
     for seed, threads in (("0", "1"), ("4711", "2")):
         own = {"PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
         run = subprocess.run(
-            [sys.executable, "-c", SCRIPT, str(tmp_path)], env=os.environ | own, capture_output=True, text=True, check=False
+            [sys.executable, "-c", SCRIPT, str(tmp_path)],
+            env=os.environ | own,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert run.returncode == 0, run.stderr
         answers.append(json.loads(run.stdout))

@@ -28,8 +28,13 @@ QUESTION = "Who knows Anna?"
 
 def indexed(facts, embed, **how):
     """One document per list of facts, which says them and no more."""
-    documents = [clew.Document(f"d{i}", ". ".join(" ".join(fact) for fact in said) or "Nothing") for i, said in enumerate(facts)]
-    return clew.Index.from_documents(documents, facts={f"d{i}": said for i, said in enumerate(facts)}, embedder=embed, **how)
+    documents = [
+        clew.Document(f"d{i}", ". ".join(" ".join(fact) for fact in said) or "Nothing")
+        for i, said in enumerate(facts)
+    ]
+    return clew.Index.from_documents(
+        documents, facts={f"d{i}": said for i, said in enumerate(facts)}, embedder=embed, **how
+    )
 
 
 def knows(*pairs):
@@ -72,7 +77,14 @@ POOR = {
     "no triangles": [knows(("Anna", "Ben")), knows(("Ben", "Cleo"))],
     "one giant clique": [knows(*combinations(map(str, range(40)), 2))],
 }
-CHANGES = ({}, {"max_nearest": None}, {"cascade": True}, {"acs": False}, {"chunk_layer": False}, {"similarity_layer": False})
+CHANGES = (
+    {},
+    {"max_nearest": None},
+    {"cascade": True},
+    {"acs": False},
+    {"chunk_layer": False},
+    {"similarity_layer": False},
+)
 
 
 @pytest.mark.parametrize("facts", POOR.values(), ids=POOR)
@@ -81,7 +93,9 @@ def test_poor_graphs_have_an_answer_whatever_is_left_out(facts, changed, embed):
     index = indexed(facts, embed)
     method = DaRag(CommunitySearch(**changed))
     whole = index.ask(QUESTION, recipe=method, budget=None)
-    assert {item.text for item in whole if item.role != "fact"} == {document.text for document in index.documents}
+    assert {item.text for item in whole if item.role != "fact"} == {
+        document.text for document in index.documents
+    }
     assert index.ask(QUESTION, recipe=method, budget=400).tokens <= 400 or whole.tokens > 400
 
 
@@ -94,13 +108,21 @@ def alike(texts):
 @pytest.mark.parametrize("equal", [False, True])
 def test_poor_graphs_have_an_answer_in_both_frameworks(facts, equal, embed):
     embedder = alike if equal else embed
-    langchain, llama_index = pytest.importorskip("langchain_clew"), pytest.importorskip("llama_index.retrievers.clew")
+    langchain, llama_index = (
+        pytest.importorskip("langchain_clew"),
+        pytest.importorskip("llama_index.retrievers.clew"),
+    )
     said = {f"d{i}": some for i, some in enumerate(facts)}
-    texts = {id: ". ".join(" ".join(fact) for fact in some) or f"Nothing {id}" for id, some in said.items()}
+    texts = {
+        id: ". ".join(" ".join(fact) for fact in some) or f"Nothing {id}"
+        for id, some in said.items()
+    }
     documents = [langchain_core.Document(id=id, page_content=text) for id, text in texts.items()]
     how = {"facts": said, "recipe": "da_rag", "budget": 20_000}
     found = langchain.ClewRetriever.from_documents(documents, embedder, **how).invoke(QUESTION)
-    nodes = llama_index.ClewRetriever.from_documents([Document(id_=id, text=text) for id, text in texts.items()], embedder, **how)
+    nodes = llama_index.ClewRetriever.from_documents(
+        [Document(id_=id, text=text) for id, text in texts.items()], embedder, **how
+    )
     contents = [node.get_content() for node in nodes.retrieve(QUESTION)]
     assert set(texts.values()) <= set(contents)
     assert contents == [document.page_content for document in found]
@@ -110,12 +132,19 @@ def test_without_a_budget_the_rooms_are_the_papers():
     stage = recipes.DA_RAG.communities
     assert stage.rooms(UNLIMITED) == (4800, 3200, 4000)
     assert sum(stage.rooms(880)[::2]) <= 880
-    assert (stage.k_neighbor, stage.acs, stage.chunk_layer, stage.similarity_layer) == (5, True, True, True)
+    assert (stage.k_neighbor, stage.acs, stage.chunk_layer, stage.similarity_layer) == (
+        5,
+        True,
+        True,
+        True,
+    )
 
 
 def test_a_question_that_nothing_is_like_has_no_communities_and_says_so(embed):
     graph = indexed(CLIQUE, embed).graph
-    context = recipes.get("da_rag").on(graph)(Query("?", np.zeros(graph.vectors.shape[1], np.float32)), UNLIMITED)
+    context = recipes.get("da_rag").on(graph)(
+        Query("?", np.zeros(graph.vectors.shape[1], np.float32)), UNLIMITED
+    )
     assert "fallback" in notes_of(context)
 
 
@@ -125,29 +154,47 @@ def test_a_layer_without_nodes_is_said_to_be_empty(embed):
     assert "alike: empty" in notes["fallback"]
 
 
-def test_the_entities_most_like_the_question_are_looked_at_though_no_chunk_of_the_community_mentions_them(embed):
+def test_the_entities_most_like_the_question_are_looked_at_though_no_chunk_of_the_community_mentions_them(
+    embed,
+):
     like = ["who knows Anna", "Anna who knows", "knows who Anna"]
     index = indexed([*CLIQUE, knows(*combinations(like, 2))], embed)
     graph, query = index.graph, Query(QUESTION, np.float32(embed([QUESTION])[0]))
     everything = Subgraph(freeze(np.arange(len(graph)), np.int32))
     for touched in (0, 3):
-        found = CommunitySearch(max_start_rows=touched).finder(graph)(query, Dense().on(graph)(query), everything)
-        looked_at = {graph.texts[row] for one in found if one.layer == "facts" for row in one.community.rows.tolist()}
+        found = CommunitySearch(max_start_rows=touched).finder(graph)(
+            query, Dense().on(graph)(query), everything
+        )
+        looked_at = {
+            graph.texts[row]
+            for one in found
+            if one.layer == "facts"
+            for row in one.community.rows.tolist()
+        }
         assert (looked_at >= set(like)) == bool(touched)
 
 
 def test_equal_similarities_and_zero_ones(embed):
     edges = np.array(list(combinations(range(8), 2)), np.int32)
     for vector in ([0.6, 0.8], [1.0, 0.0]):
-        graph = Graph.of([f"e{i}" for i in range(8)] + ["text"], kinds=["entity"] * 8 + ["passage"], vectors=np.tile([vector], (9, 1)))
+        graph = Graph.of(
+            [f"e{i}" for i in range(8)] + ["text"],
+            kinds=["entity"] * 8 + ["passage"],
+            vectors=np.tile([vector], (9, 1)),
+        )
         graph = graph.with_edges(Edges.of("related", edges[:, 0], edges[:, 1]))
-        assert recipes.get("da_rag").on(graph)(Query("?", np.float32([0.0, 1.0])), UNLIMITED) is not None
+        assert (
+            recipes.get("da_rag").on(graph)(Query("?", np.float32([0.0, 1.0])), UNLIMITED)
+            is not None
+        )
 
 
 def test_the_chunks_community_is_found_where_links_were_made_as_edges(embed):
     facts = CLIQUE
     plain = indexed(facts, embed)
-    made = indexed(facts, embed, links=(*clew.index.build.LINKS, clew.link.Related(), clew.link.Alike()))
+    made = indexed(
+        facts, embed, links=(*clew.index.build.LINKS, clew.link.Related(), clew.link.Alike())
+    )
     one, other = (index.ask(QUESTION, recipe="da_rag", budget=150) for index in (plain, made))
     assert one.ids == other.ids
     assert notes_of(one) == notes_of(other)
@@ -157,15 +204,27 @@ def test_the_chunks_community_is_found_where_links_were_made_as_edges(embed):
 @given(st.integers(20, 400), st.floats(0.0, 1.0), st.integers(0, 10**6))
 def test_what_is_kept_fits_its_rooms_and_is_told_once(embed, budget, share, seed):
     rng = np.random.default_rng(seed)
-    index = indexed([knows(*(tuple(rng.choice(NAMES, 2, replace=False).tolist()) for _ in range(2))) for _ in range(6)], embed)
+    index = indexed(
+        [
+            knows(*(tuple(rng.choice(NAMES, 2, replace=False).tolist()) for _ in range(2)))
+            for _ in range(6)
+        ],
+        embed,
+    )
     graph, stage = index.graph, CommunitySearch(fact_share=share)
     query = Query(QUESTION, np.float32(embed([QUESTION])[0]))
-    found = stage.finder(graph)(query, Dense().on(graph)(query), Subgraph(freeze(np.arange(len(graph)), np.int32)))
-    packed = [one for one in stage.packed(graph, found, budget) if one.kept and one.layer != "chunks"]
+    found = stage.finder(graph)(
+        query, Dense().on(graph)(query), Subgraph(freeze(np.arange(len(graph)), np.int32))
+    )
+    packed = [
+        one for one in stage.packed(graph, found, budget) if one.kept and one.layer != "chunks"
+    ]
     reports, report, _ = stage.rooms(budget)
     facts = [int(graph.edges.facts[edge]) for one in packed for edge in one.edges.tolist()]
     assert len(facts) == len(set(facts))
-    assert sum(one.tokens for one in packed) == sum(graph.count(f"- {graph.facts.texts[fact]}\n") for fact in facts)
+    assert sum(one.tokens for one in packed) == sum(
+        graph.count(f"- {graph.facts.texts[fact]}\n") for fact in facts
+    )
     assert sum(one.tokens for one in packed) <= reports * share + 1e-9
     assert all(one.tokens <= report for one in packed)
 
@@ -180,7 +239,9 @@ class Judge:
         self.calls.append(prompt)
         if self.answer is not None:
             return self.answer
-        return json.dumps({"score": len(prompt) % 90 + 5, "report": f"Report {len(self.calls)} on {len(prompt)}"})
+        return json.dumps(
+            {"score": len(prompt) % 90 + 5, "report": f"Report {len(self.calls)} on {len(prompt)}"}
+        )
 
 
 @pytest.fixture
@@ -190,13 +251,17 @@ def index(embed):
 
 def test_a_model_is_asked_once_for_each_community_and_its_reports_come_first(index):
     judge = Judge()
-    context = index.ask(QUESTION, recipe=replace(recipes.DA_RAG, workers=1), budget=300, model=judge)
+    context = index.ask(
+        QUESTION, recipe=replace(recipes.DA_RAG, workers=1), budget=300, model=judge
+    )
     step = context.trace[0]
     assert step.notes["calls"] == len(judge.calls) == len(step.notes["scores"])
     reports = [item for item in context if item.role == "report"]
     assert 0 < len(reports) == step.notes["reports"]
     assert context.items[: len(reports)] == tuple(reports)
-    assert [item.score for item in reports] == sorted((item.score for item in reports), reverse=True)
+    assert [item.score for item in reports] == sorted(
+        (item.score for item in reports), reverse=True
+    )
     assert all(item.why[0].source == "question" for item in context)
     assert {item.role for item in context} == {"report", "seed"}
     assert context.tokens <= 300
@@ -205,9 +270,13 @@ def test_a_model_is_asked_once_for_each_community_and_its_reports_come_first(ind
 
 def test_summaries_of_entities_are_put_to_the_model(index):
     judge = Judge()
-    index.generate(clew.generate.Summaries(least=1, tokens=30)).ask(QUESTION, recipe="da_rag", budget=300, model=judge)
+    index.generate(clew.generate.Summaries(least=1, tokens=30)).ask(
+        QUESTION, recipe="da_rag", budget=300, model=judge
+    )
     assert any("Anna: Anna knows Ben" in prompt for prompt in judge.calls)
-    assert not any("Anna: Anna knows Ben" in prompt for prompt in judge.calls if "group of passages" in prompt)
+    assert not any(
+        "Anna: Anna knows Ben" in prompt for prompt in judge.calls if "group of passages" in prompt
+    )
 
 
 def test_reports_that_do_not_fit_are_passed_over(index):
@@ -218,7 +287,10 @@ def test_reports_that_do_not_fit_are_passed_over(index):
     assert "fallback" in notes
 
 
-@pytest.mark.parametrize("answer", ["I do not know.", '{"score": 101, "report": "x"}', '{"score": 5, "report": ""}', "[1]"])
+@pytest.mark.parametrize(
+    "answer",
+    ["I do not know.", '{"score": 101, "report": "x"}', '{"score": 5, "report": ""}', "[1]"],
+)
 def test_a_model_that_gives_no_report_leaves_the_way_without_one(index, answer):
     context = index.ask(QUESTION, recipe="da_rag", budget=300, model=Judge(answer))
     assert len(context.trace[0].notes["failed"]) == len(context.trace[0].notes["scores"])
@@ -238,4 +310,7 @@ def test_what_is_remembered_is_not_paid_for_again_and_a_limit_asks_for_no_report
 
 
 def test_a_score_and_a_report_are_read_whatever_stands_around_them():
-    assert judged('Sure!\n```json\n{"score": 70, "report": "Two\\n lines"}\n```') == (70.0, "Two lines")
+    assert judged('Sure!\n```json\n{"score": 70, "report": "Two\\n lines"}\n```') == (
+        70.0,
+        "Two lines",
+    )

@@ -128,7 +128,11 @@ def test_rows_keep_their_direction_and_the_callers_array_stays_as_it_was(values)
     ("raw", "kind", "said"),
     [
         ([[1, 2], [np.nan, 1], [1, 1]], ValueError, "'two' has NaN or infinite"),
-        ([[1, 2], [np.nan, 1], [np.inf, 1]], ValueError, "'two' has NaN or infinite values, as have 1 more"),
+        (
+            [[1, 2], [np.nan, 1], [np.inf, 1]],
+            ValueError,
+            "'two' has NaN or infinite values, as have 1 more",
+        ),
         ([[1, 2], [None, 1], [1, 1]], ValueError, "'two' has NaN"),
         ([[1, 2], [1, 1], [0, 0]], ValueError, "'three' is all zeros: the embedder found nothing"),
         ([[1, 2], [1, 2, 3], [1, 2]], ValueError, "'two' has 3 dimensions; wanted 2"),
@@ -161,7 +165,11 @@ def test_vectors_must_be_of_the_dimension_that_the_others_have():
     with pytest.raises(ValueError, match="'one' has 2 dimensions; wanted 5, as the others have"):
         unit_rows(ROWS, TEXTS, width=5)
     with pytest.raises(ValueError, match="'four' has 4 dimensions; wanted 3"):  # of another batch
-        embed_texts(Embedder.of(lambda texts: np.ones((len(texts), len(texts[0])))), ["one", "two", "four"], batch=1)
+        embed_texts(
+            Embedder.of(lambda texts: np.ones((len(texts), len(texts[0])))),
+            ["one", "two", "four"],
+            batch=1,
+        )
 
 
 def test_equal_texts_are_embedded_once_in_batches_of_their_own_order():
@@ -250,20 +258,40 @@ def test_async_callables_are_refused_before_or_when_they_answer():
         hidden.embed_question("a")
 
 
-@pytest.mark.parametrize("raw", [lambda t: letters([*t, *t]), lambda t: letters(t)[0], lambda t: letters(t)[:0], lambda _: [[1, [2]]]])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        lambda t: letters([*t, *t]),
+        lambda t: letters(t)[0],
+        lambda t: letters(t)[:0],
+        lambda _: [[1, [2]]],
+    ],
+)
 def test_a_question_has_one_vector(raw):
     with pytest.raises(ValueError, match=r"for 1 text; wanted \[1, d\]"):
         Embedder.of(raw).embed_question("why?")
 
 
-@pytest.mark.parametrize("make", [letters, lambda t: letters(t).tolist(), lambda t: iter(letters(t)), lambda t: Tensor(letters(t))])
+@pytest.mark.parametrize(
+    "make",
+    [
+        letters,
+        lambda t: letters(t).tolist(),
+        lambda t: iter(letters(t)),
+        lambda t: Tensor(letters(t)),
+    ],
+)
 def test_a_question_is_embedded_as_a_text_of_its_own(make):
-    np.testing.assert_array_equal(np.asarray(Embedder.of(make).embed_question("hello")), letters(["hello"])[0])
+    np.testing.assert_array_equal(
+        np.asarray(Embedder.of(make).embed_question("hello")), letters(["hello"])[0]
+    )
 
 
 @pytest.mark.parametrize("source", [None, 3, [1.0], {"a": [1]}])
 def test_what_cannot_embed_is_refused(source):
-    with pytest.raises(TypeError, match=f"cannot embed with a {type(source).__name__}: wanted a callable"):
+    with pytest.raises(
+        TypeError, match=f"cannot embed with a {type(source).__name__}: wanted a callable"
+    ):
         Embedder.of(source)
 
 
@@ -303,11 +331,20 @@ def test_a_sentence_transformers_model_embeds_questions_as_such():
 
 
 def test_a_name_is_a_sentence_transformers_model(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sentence_transformers", types.SimpleNamespace(SentenceTransformer=AskingTransformer))
+    monkeypatch.setitem(
+        sys.modules,
+        "sentence_transformers",
+        types.SimpleNamespace(SentenceTransformer=AskingTransformer),
+    )
     assert Embedder.of("all-MiniLM-L6-v2").name == "all-MiniLM-L6-v2"
-    assert Embedder.of(Path("models") / "mini").name == str(Path("models") / "mini"), "a model's folder is named as a path, too"
+    assert Embedder.of(Path("models") / "mini").name == str(Path("models") / "mini"), (
+        "a model's folder is named as a path, too"
+    )
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ImportError, match=r"\('all-MiniLM-L6-v2'\) needs sentence-transformers: pip install 'clew\[st\]'"):
+    with pytest.raises(
+        ImportError,
+        match=r"\('all-MiniLM-L6-v2'\) needs sentence-transformers: pip install 'clew\[st\]'",
+    ):
         Embedder.of("all-MiniLM-L6-v2")
 
 
@@ -315,8 +352,14 @@ async def test_langchain_embeddings_are_met_by_their_methods():
     fake = pytest.importorskip("langchain_core.embeddings").DeterministicFakeEmbedding(size=8)
     embedder = Embedder.of(fake)
     assert embedder.embed_texts(TEXTS) == fake.embed_documents(TEXTS)
-    assert embedder.embed_question("one") == fake.embed_query("one") == await embedder.aembed_question("one")
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(embedder)).embed_question("one"), fake.embed_query("one"))
+    assert (
+        embedder.embed_question("one")
+        == fake.embed_query("one")
+        == await embedder.aembed_question("one")
+    )
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(embedder)).embed_question("one"), fake.embed_query("one")
+    )
 
 
 def llamaindex_embedding():
@@ -361,7 +404,10 @@ def test_only_the_embedded_default_may_give_no_vector():
     assert Embedder.of(embedder.latent).latent is embedder.latent
     assert not Embedder.of(embedder.embed_texts.__call__).allows_zero_vectors
     with pytest.raises(ValueError, match="'!\\?' is all zeros"):
-        embed_texts(Embedder("clew-latent-semantic-2", embedder.embed_texts, embedder.embed_question), ["!?"])
+        embed_texts(
+            Embedder("clew-latent-semantic-2", embedder.embed_texts, embedder.embed_question),
+            ["!?"],
+        )
 
 
 def test_an_embedder_comes_back_as_it_is():

@@ -13,15 +13,29 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
     "quickstart": (
         (),
-        ["# statistics.harmonic_mean", "of 300 tokens: harmonic_mean", "pstdev refers to pvariance -> pvariance", "flowchart LR"],
+        [
+            "# statistics.harmonic_mean",
+            "of 300 tokens: harmonic_mean",
+            "pstdev refers to pvariance -> pvariance",
+            "flowchart LR",
+        ],
     ),
-    "llamaindex_query_engine": (("llama_index.retrievers.clew",), ["Return the harmonic mean of data", "1  harmonic_mean"]),
+    "llamaindex_query_engine": (
+        ("llama_index.retrievers.clew",),
+        ["Return the harmonic mean of data", "1  harmonic_mean"],
+    ),
     "llamaindex_postprocessor": (
         ("llama_index.postprocessor.clew",),
         ["12 nodes were found", "Return the harmonic mean of data", "Query: Which"],
     ),
-    "langchain_lcel_chain": (("langchain_clew",), ["[1] Return the harmonic mean", "harmonic_mean: question -touches-> harmonic_mean"]),
-    "langchain_compressor_ensemble": (("langchain_clew", "langchain_classic"), ["within 500 tokens", "harmonic_mean    seed"]),
+    "langchain_lcel_chain": (
+        ("langchain_clew",),
+        ["[1] Return the harmonic mean", "harmonic_mean: question -touches-> harmonic_mean"],
+    ),
+    "langchain_compressor_ensemble": (
+        ("langchain_clew", "langchain_classic"),
+        ["within 500 tokens", "harmonic_mean    seed"],
+    ),
 }
 CHATS = ("chat_langchain", "chat_llama_index")  # see test_chat.py
 
@@ -36,8 +50,12 @@ def test_the_example_runs_offline_and_says_what_it_should(name, tmp_path):
     for module in modules:
         pytest.importorskip(module)
     blocked = tmp_path / "sitecustomize.py"
-    blocked.write_text("import socket\ndef no(*a): raise OSError('an example went to the network')\nsocket.socket.connect = no\n")
-    keep = {key: value for key, value in os.environ.items() if "KEY" not in key and "TOKEN" not in key}
+    blocked.write_text(
+        "import socket\ndef no(*a): raise OSError('an example went to the network')\nsocket.socket.connect = no\n"
+    )
+    keep = {
+        key: value for key, value in os.environ.items() if "KEY" not in key and "TOKEN" not in key
+    }
     paths = os.pathsep.join([str(tmp_path), *filter(None, [keep.get("PYTHONPATH")])])
     command = [sys.executable, str(EXAMPLES / f"{name}.py")]
     done = subprocess.run(

@@ -14,13 +14,19 @@ OTHER = "To prime the pump, pour two litres of water into the funnel and wait fo
 
 @pytest.mark.parametrize("recipe", recipes.names())
 def test_copies_of_a_text_are_read_once_and_named(recipe):
-    index = Index.from_documents([*(Document(f"copy {i}", COPIED) for i in range(4)), Document("manual", OTHER)])
+    index = Index.from_documents(
+        [*(Document(f"copy {i}", COPIED) for i in range(4)), Document("manual", OTHER)]
+    )
     context = index.ask("How must the pump be primed before a start?", recipe=recipe, budget=90)
     assert sorted(item.text for item in context if item.role != "fact") == sorted([COPIED, OTHER])
     read = next(item.id for item in context if item.text == COPIED)
     others = {f"copy {i}" for i in range(4)} - {read}
     assert others <= {one.id for one in context.dropped}
-    assert all(read in one.reason for one in context.dropped if one.id in others and "same text" in one.reason)
+    assert all(
+        read in one.reason
+        for one in context.dropped
+        if one.id in others and "same text" in one.reason
+    )
 
 
 def test_what_was_wanted_and_fits_after_an_overflow_is_put_back():
@@ -29,7 +35,12 @@ def test_what_was_wanted_and_fits_after_an_overflow_is_put_back():
     metadata = [{"title": " ".join(f"heading{i}-{j}" for j in range(20))} for i in range(12)]
     weights = np.linspace(1.0, 0.5, 12)
     vectors = np.stack([weights, np.sqrt(1 - weights**2)], axis=1)
-    graph = Graph.of([text.strip() for text in texts], vectors=vectors, metadata=metadata, count=lambda text: len(text.split()))
+    graph = Graph.of(
+        [text.strip() for text in texts],
+        vectors=vectors,
+        metadata=metadata,
+        count=lambda text: len(text.split()),
+    )
     for budget in range(40, 400, 9):
         context = recipes.DENSE.on(graph)(Query("?", np.float32([1, 0])), budget)
         assert context.tokens <= budget
@@ -47,7 +58,10 @@ def test_a_budget_that_holds_nothing_is_an_error_of_its_own():
 def test_that_the_best_is_larger_than_the_whole_budget_is_said_once(caplog):
     mill, cat = np.array([[1.0, 0.0], [0.6, 0.8]])
     graph = Graph.of(
-        ["rye " * 99, "A cat sleeps."], ids=["mill", "cat"], vectors=np.array([mill, cat]), count=lambda text: len(text.split())
+        ["rye " * 99, "A cat sleeps."],
+        ids=["mill", "cat"],
+        vectors=np.array([mill, cat]),
+        count=lambda text: len(text.split()),
     )
     for _ in range(2):
         assert list(recipes.DENSE.on(graph)(Query("Who?", np.float32(mill)), 50).ids) == ["cat"]

@@ -38,7 +38,9 @@ FACTS = {
     "d5": [("Tiber", "floods", "Rome"), ("Rome", "lies on", "Tiber")],
     "d6": [("Anna", "paints", "cats"), ("Ben", "paints", "cats")],
 }
-DOCUMENTS = [Document(f"d{i}", text, {"number": i, "even": i % 2 == 0}) for i, text in enumerate(SENTENCES)]
+DOCUMENTS = [
+    Document(f"d{i}", text, {"number": i, "even": i % 2 == 0}) for i, text in enumerate(SENTENCES)
+]
 QUESTIONS = ["Where does the husband of Anna live?", "Which river floods Rome?", "zebra"]
 
 
@@ -48,11 +50,19 @@ def facts_of(ids):
 
 def built(numbers, embedder):
     numbers = sorted(numbers)
-    return Index.from_documents([DOCUMENTS[i] for i in numbers], embedder=embedder, facts=facts_of({f"d{i}" for i in numbers}))
+    return Index.from_documents(
+        [DOCUMENTS[i] for i in numbers],
+        embedder=embedder,
+        facts=facts_of({f"d{i}" for i in numbers}),
+    )
 
 
 def answers(index, **how):
-    return {(name, q): index.ask(q, recipe=name, budget=60, **how) for name in recipes.names() for q in QUESTIONS}
+    return {
+        (name, q): index.ask(q, recipe=name, budget=60, **how)
+        for name in recipes.names()
+        for q in QUESTIONS
+    }
 
 
 def same(ones, others):
@@ -60,7 +70,9 @@ def same(ones, others):
     for key, one in ones.items():
         other = others[key]
         assert one.ids == other.ids, key
-        assert [item.score for item in one] == pytest.approx([item.score for item in other], abs=1e-6), key
+        assert [item.score for item in one] == pytest.approx(
+            [item.score for item in other], abs=1e-6
+        ), key
         assert one.text == other.text
         assert [item.role for item in one] == [item.role for item in other]
 
@@ -84,10 +96,18 @@ UNKNOWN = replace(DOCUMENTS[0], vector=np.float32([np.nan, 0]))
 BUILDS = {
     "no documents": (ValueError, "no documents came", {"documents": []}),
     "no text": (ValueError, "'empty' has no text", {"documents": [Document("empty", " \n")]}),
-    "duplicate ids": (ValueError, "an id of its own.*'d0'", {"documents": [DOCUMENTS[0], DOCUMENTS[0]]}),
+    "duplicate ids": (
+        ValueError,
+        "an id of its own.*'d0'",
+        {"documents": [DOCUMENTS[0], DOCUMENTS[0]]},
+    ),
     "not a document": (TypeError, "int", {"documents": [42]}),
     "NaN": (ValueError, "Anna moved.*NaN", {"embedder": constant([[np.nan, 1.0], [1.0, 0.0]])}),
-    "infinite": (ValueError, "Anna moved.*infinite", {"embedder": constant([[np.inf, 1.0], [1.0, 0.0]])}),
+    "infinite": (
+        ValueError,
+        "Anna moved.*infinite",
+        {"embedder": constant([[np.inf, 1.0], [1.0, 0.0]])},
+    ),
     "zero": (ValueError, "Ben married.*zeros", {"embedder": constant([[1.0, 0.0], [0.0, 0.0]])}),
     "too few": (ValueError, "1 vectors for 2 texts", {"embedder": constant([[1.0, 0.0]])}),
     "raising": (RuntimeError, "the service is down", {"embedder": raising}),
@@ -95,7 +115,11 @@ BUILDS = {
     "facts of a stranger": (ValueError, "'stranger'", {"facts": {"stranger": [("a", "b", "c")]}}),
     "a fact of two": (ValueError, "three strings.*'d0'", {"facts": {"d0": [("a", "b")]}}),
     "a fact of numbers": (ValueError, "three strings.*'d0'", {"facts": {"d0": [("a", "b", 3)]}}),
-    "a document's own vector": (ValueError, "'d0'|Anna", {"documents": [UNKNOWN, DOCUMENTS[1]], "embedder": constant([[1.0, 0.0]])}),
+    "a document's own vector": (
+        ValueError,
+        "'d0'|Anna",
+        {"documents": [UNKNOWN, DOCUMENTS[1]], "embedder": constant([[1.0, 0.0]])},
+    ),
 }
 
 
@@ -123,7 +147,10 @@ ASKS = {
     "recipe": ({"recipe": "delicious"}, "'delicious'; known: .*" + ".*".join(recipes.names())),
     "vector NaN": ({"vector": np.full(24, np.nan)}, "the question.*NaN"),
     "vector zero": ({"vector": np.zeros(24)}, "the question.*zeros"),
-    "vector of another dimension": ({"vector": np.ones(3)}, "the question.*3 dimensions; wanted 24"),
+    "vector of another dimension": (
+        {"vector": np.ones(3)},
+        "the question.*3 dimensions; wanted 24",
+    ),
 }
 
 
@@ -212,7 +239,10 @@ def test_the_graph_a_filter_leaves_is_linked_as_one_of_the_allowed_alone(embed, 
     def said(graph):
         edges, facts = graph.edges, graph.facts
         ties = zip(edges.tails, edges.heads, edges.kinds, edges.weights, edges.facts, strict=True)
-        return sorted((graph.ids[t], graph.ids[h], k, round(float(w), 5), facts.texts[f] if f >= 0 else "") for t, h, k, w, f in ties)
+        return sorted(
+            (graph.ids[t], graph.ids[h], k, round(float(w), 5), facts.texts[f] if f >= 0 else "")
+            for t, h, k, w, f in ties
+        )
 
     assert said(left) == said(alone.graph)
     assert sorted(left.ids) == sorted(alone.graph.ids)
@@ -221,7 +251,11 @@ def test_the_graph_a_filter_leaves_is_linked_as_one_of_the_allowed_alone(embed, 
 
 @pytest.mark.parametrize("own", [True, False], ids=["given embedder", "default embedder"])
 @settings(max_examples=10)
-@given(st.lists(st.tuples(st.booleans(), st.sets(st.integers(0, 7), min_size=1, max_size=4)), max_size=4))
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sets(st.integers(0, 7), min_size=1, max_size=4)), max_size=4
+    )
+)
 def test_any_sequence_of_additions_and_deletions_is_the_index_built_at_once(embed, own, steps):
     index, held = built([0], embed if own else None), [0]
     for adds, numbers in steps:
@@ -229,23 +263,36 @@ def test_any_sequence_of_additions_and_deletions_is_the_index_built_at_once(embe
         if not numbers or (not adds and len(numbers) == len(held)):
             continue
         ids = [f"d{i}" for i in numbers]
-        index = index.add([DOCUMENTS[i] for i in numbers], facts=facts_of(ids)) if adds else index.delete(ids)
+        index = (
+            index.add([DOCUMENTS[i] for i in numbers], facts=facts_of(ids))
+            if adds
+            else index.delete(ids)
+        )
         held = held + numbers if adds else [i for i in held if i not in numbers]
     at_once = Index.from_documents(
-        [DOCUMENTS[i] for i in held], embedder=embed if own else None, facts={f"d{i}": FACTS[f"d{i}"] for i in held if f"d{i}" in FACTS}
+        [DOCUMENTS[i] for i in held],
+        embedder=embed if own else None,
+        facts={f"d{i}": FACTS[f"d{i}"] for i in held if f"d{i}" in FACTS},
     )
     assert index.graph.ids == at_once.graph.ids
     same(answers(index), answers(at_once))
 
 
 def test_the_spelling_of_what_is_forbidden_is_forbidden_too(embed):
-    documents = [Document("secret", "ANNA is a spy.", {"open": False}), Document("open", "Anna paints Rome.", {"open": True})]
+    documents = [
+        Document("secret", "ANNA is a spy.", {"open": False}),
+        Document("open", "Anna paints Rome.", {"open": True}),
+    ]
     facts = {"secret": [("ANNA", "is", "spy")], "open": [("Anna", "paints", "Rome")]}
     whole = Index.from_documents(documents, embedder=embed, facts=facts)
     alone = Index.from_documents(documents[1:], embedder=embed, facts={"open": facts["open"]})
     same(answers(whole, where={"open": True}), answers(alone))
     seen = []
-    whole.ask("Who paints?", recipe=Pipeline(Watch(seen.append), selects=(Top(),), order=ByPrize()), where={"open": True})
+    whole.ask(
+        "Who paints?",
+        recipe=Pipeline(Watch(seen.append), selects=(Top(),), order=ByPrize()),
+        where={"open": True},
+    )
     texts = [*seen[0].texts, *seen[0].facts.texts]
     assert not any("ANNA" in text for text in texts)
 
@@ -261,12 +308,17 @@ def test_a_vector_known_by_a_title_is_not_taken_for_that_of_a_name(embed):
 
     def halves(document):
         middle = len(document.text) // 2
-        return [Piece("passage", document.text[:middle], 0, middle), Piece("passage", document.text[middle:], middle, len(document.text))]
+        return [
+            Piece("passage", document.text[:middle], 0, middle),
+            Piece("passage", document.text[middle:], middle, len(document.text)),
+        ]
 
     first = Document("one", "Anna moved to Rome. She paints there.", {"title": "Rome"})
     second = Document("two", "Rome lies on the Tiber, and it floods.", {})
     facts = {"two": [("Rome", "lies on", "Tiber")]}
-    added = Index.from_documents([first], embedder=embed, splitter=halves).add([second], facts=facts)
+    added = Index.from_documents([first], embedder=embed, splitter=halves).add(
+        [second], facts=facts
+    )
     at_once = Index.from_documents([first, second], embedder=embed, splitter=halves, facts=facts)
     assert np.allclose(added.graph.vectors, at_once.graph.vectors)
 
@@ -278,9 +330,15 @@ def test_what_is_embedded_in_the_place_of_a_text_stays_so_over_a_change_and_a_fi
         Document("c", "Ben", {"n": 2}),
     ]
     at_once = Index.from_documents(said, embedder=embed)
-    assert np.allclose(Index.from_documents(said[:1], embedder=embed).add(said[1:]).graph.vectors, at_once.graph.vectors)
+    assert np.allclose(
+        Index.from_documents(said[:1], embedder=embed).add(said[1:]).graph.vectors,
+        at_once.graph.vectors,
+    )
     for embedder in (embed, None):
-        whole, alone = Index.from_documents(said, embedder=embedder), Index.from_documents(said[:2], embedder=embedder)
+        whole, alone = (
+            Index.from_documents(said, embedder=embedder),
+            Index.from_documents(said[:2], embedder=embedder),
+        )
         same(answers(whole, where={"n": [0, 1]}), answers(alone))
 
 
@@ -320,13 +378,20 @@ def test_a_deadline_is_a_positive_number_of_seconds(index, deadline):
 @pytest.mark.parametrize("recipe", recipes.names())
 def test_the_callers_objects_come_back_untouched(embed, recipe):
     metadata = {"title": "Anna", "tags": ["a", "b"], "page": 3}
-    documents, facts = [Document("x", "Anna paints.", metadata), Document("y", "Ben sleeps.")], {"x": [("Anna", "paints", "cats")]}
+    documents, facts = (
+        [Document("x", "Anna paints.", metadata), Document("y", "Ben sleeps.")],
+        {"x": [("Anna", "paints", "cats")]},
+    )
     before = copy.deepcopy((metadata, facts))
     index = Index.from_documents(documents, embedder=embed, facts=facts)
-    context = index.ask("Who paints?", recipe=recipe, where=lambda metadata: metadata.get("page", 3) == 3)
+    context = index.ask(
+        "Who paints?", recipe=recipe, where=lambda metadata: metadata.get("page", 3) == 3
+    )
     item = next(item for item in context if item.id == "x")
     assert item.metadata is metadata
-    index.add([Document("z", "Cleo sings.")], facts={"z": [("Cleo", "sings", "songs")]}).delete(["y"])
+    index.add([Document("z", "Cleo sings.")], facts={"z": [("Cleo", "sings", "songs")]}).delete(
+        ["y"]
+    )
     assert (metadata, facts) == before
     assert len(index) == 2
 
@@ -336,14 +401,32 @@ def test_narrow_reads_the_candidates_alone_and_keeps_their_scores(embed):
     context = clew.index.narrow("Who paints?", candidates, recipe="dense", embedder=embed)
     assert context.ids == ["d3", "d0"]
     assert [item.score for item in context] == [1.0, 0.5]
-    ranked = clew.index.narrow("Who paints?", [document for document, _ in candidates], recipe="dense", embedder=embed)
-    assert [(item.id, item.score) for item in ranked] == [("d3", 1.0), ("d0", pytest.approx(2 / 3)), ("d4", pytest.approx(1 / 3))]
+    ranked = clew.index.narrow(
+        "Who paints?", [document for document, _ in candidates], recipe="dense", embedder=embed
+    )
+    assert [(item.id, item.score) for item in ranked] == [
+        ("d3", 1.0),
+        ("d0", pytest.approx(2 / 3)),
+        ("d4", pytest.approx(1 / 3)),
+    ]
 
 
 @pytest.mark.parametrize("recipe", recipes.names())
 def test_narrow_keeps_budget_and_limit_for_every_recipe(embed, recipe):
-    assert len(clew.index.narrow("Who paints?", DOCUMENTS, recipe=recipe, embedder=embed, limit=3, facts=FACTS)) == 3
-    assert clew.index.narrow("Who paints?", DOCUMENTS, recipe=recipe, embedder=embed, budget=40, count=len).tokens <= 40
+    assert (
+        len(
+            clew.index.narrow(
+                "Who paints?", DOCUMENTS, recipe=recipe, embedder=embed, limit=3, facts=FACTS
+            )
+        )
+        == 3
+    )
+    assert (
+        clew.index.narrow(
+            "Who paints?", DOCUMENTS, recipe=recipe, embedder=embed, budget=40, count=len
+        ).tokens
+        <= 40
+    )
 
 
 @pytest.mark.parametrize(
@@ -361,7 +444,10 @@ def test_bad_candidates_are_refused(embed, candidates, message):
 
 
 def test_equal_filters_are_answered_by_one_index_and_other_graphs_by_their_own(index):
-    assert index.ask("Who paints?", where={"even": True}).ids == index.ask("Who paints?", where=lambda m: m["even"]).ids
+    assert (
+        index.ask("Who paints?", where={"even": True}).ids
+        == index.ask("Who paints?", where=lambda m: m["even"]).ids
+    )
     smaller = index.delete(["d0"])
     assert "d0" not in smaller.ask("Where did Anna move?", where={"even": True}).ids
 
@@ -373,8 +459,12 @@ def test_a_graph_of_an_index_can_be_pickled(index):
 
 def test_a_selector_that_leaves_the_budget_to_the_page_still_fills_it(embed):
     """It passes all on, the page is far too long, and what room is left then holds nothing: the best of what it passed on is printed."""
-    index = Index.from_documents([f"Anna met Ben for the {i}th time in Rome." for i in range(60)], embedder=embed)
-    method = clew.Pipeline(clew.seed.Dense(), selects=(clew.select.Bridges(),), order=clew.order.ByPrize())
+    index = Index.from_documents(
+        [f"Anna met Ben for the {i}th time in Rome." for i in range(60)], embedder=embed
+    )
+    method = clew.Pipeline(
+        clew.seed.Dense(), selects=(clew.select.Bridges(),), order=clew.order.ByPrize()
+    )
     context = index.ask("When did Anna meet Ben?", recipe=method, budget=100)
     assert context.tokens <= 100
     assert context.tokens >= 90, "no room is left for another"
@@ -404,7 +494,18 @@ def test_a_text_that_comes_again_without_an_id_is_left_out_and_one_with_an_id_is
 
 
 def test_candidates_that_come_again_count_once_with_their_best_score():
-    context = clew.index.narrow("Who met Ben?", [("Anna met Ben.", 0.2), ("Cleo met Dan.", 0.4), ("Anna met Ben.", 0.5)])
+    context = clew.index.narrow(
+        "Who met Ben?", [("Anna met Ben.", 0.2), ("Cleo met Dan.", 0.4), ("Anna met Ben.", 0.5)]
+    )
     assert [item.text for item in context] == ["Anna met Ben.", "Cleo met Dan."]
-    assert [(one.id, one.reason[-12:]) for one in context.dropped] == [("candidate 3", "came already")]
-    assert len(clew.index.narrow("Who met Ben?", [Document("a", "Anna met Ben."), Document("a", "Anna met Ben.")])) == 1
+    assert [(one.id, one.reason[-12:]) for one in context.dropped] == [
+        ("candidate 3", "came already")
+    ]
+    assert (
+        len(
+            clew.index.narrow(
+                "Who met Ben?", [Document("a", "Anna met Ben."), Document("a", "Anna met Ben.")]
+            )
+        )
+        == 1
+    )

@@ -41,19 +41,31 @@ def plainly(word: str, width: int) -> np.ndarray:
         return number ^ number >> 31
 
     marked = [2, *map(ord, word), 3]
-    grams = [mixed(((a * 2**21 + b) * 2**21 + c) & full) for a, b, c in zip(marked, marked[1:], marked[2:], strict=False)]
+    grams = [
+        mixed(((a * 2**21 + b) * 2**21 + c) & full)
+        for a, b, c in zip(marked, marked[1:], marked[2:], strict=False)
+    ]
     whole = sum(mixed(letter + place * 2**32) for place, letter in enumerate(marked)) & full
     row = np.zeros(width)
-    for number, share in [(g, 0.85 / len(grams)) for g in grams] + [(mixed(whole + i & full), 0.15 / 4) for i in (1, 2, 3, 4)]:
+    for number, share in [(g, 0.85 / len(grams)) for g in grams] + [
+        (mixed(whole + i & full), 0.15 / 4) for i in (1, 2, 3, 4)
+    ]:
         row[number % width] += np.sqrt(share) * (1 if number >> 63 else -1)
     return row / (np.linalg.norm(row) or 1)
 
 
 @settings(deadline=None)
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), max_size=5), st.integers(1, 700))
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), max_size=5),
+    st.integers(1, 700),
+)
 def test_signatures_are_those_of_plain_arithmetic(vocabulary, width):
     found = signatures(vocabulary, width).toarray()
-    np.testing.assert_allclose(found, np.reshape([plainly(word, width) for word in vocabulary], (len(vocabulary), width)), atol=1e-12)
+    np.testing.assert_allclose(
+        found,
+        np.reshape([plainly(word, width) for word in vocabulary], (len(vocabulary), width)),
+        atol=1e-12,
+    )
 
 
 def test_vectors_are_the_weighted_bag_in_the_leading_directions_and_what_these_leave_out_at_half_its_weight():
@@ -61,7 +73,9 @@ def test_vectors_are_the_weighted_bag_in_the_leading_directions_and_what_these_l
     latent = LatentSemantic.fit(texts, 16)
     bags = [terms(text, identifiers=False) for text in texts]
     known = sorted({word for bag in bags for word in bag})
-    everything = sorted({*known, *(word for text in asked for word in terms(text, identifiers=False))})
+    everything = sorted(
+        {*known, *(word for text in asked for word in terms(text, identifiers=False))}
+    )
 
     def rows(of):
         matrix = np.zeros((len(of), len(everything)))
@@ -76,15 +90,24 @@ def test_vectors_are_the_weighted_bag_in_the_leading_directions_and_what_these_l
     assert latent.components.shape == (len(known), len(directions)) == (len(known), 5)
     rest = rows(asked) - rows(asked) @ directions.T @ directions
     width = 16 - len(directions)
-    wanted = np.hstack([rows(asked) @ directions.T, np.sqrt(0.5) * rest @ np.stack([plainly(word, width) for word in everything])])
+    wanted = np.hstack(
+        [
+            rows(asked) @ directions.T,
+            np.sqrt(0.5) * rest @ np.stack([plainly(word, width) for word in everything]),
+        ]
+    )
     wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
     found = latent(asked)
-    np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=1e-5)  # the directions' signs are a choice: cosines are not
+    np.testing.assert_allclose(
+        found @ found.T, wanted @ wanted.T, atol=1e-5
+    )  # the directions' signs are a choice: cosines are not
 
 
 def test_names_of_one_passage_are_not_alike_for_standing_together_as_in_its_directions_alone():
     latent = LatentSemantic.fit(PASSAGES)
-    alone = latent.components[[latent.vocabulary.index("tolstoy"), latent.vocabulary.index("karenina")]]
+    alone = latent.components[
+        [latent.vocabulary.index("tolstoy"), latent.vocabulary.index("karenina")]
+    ]
     assert alone[0] @ alone[1] / np.linalg.norm(alone[0]) / np.linalg.norm(alone[1]) > 0.99
     assert cosine(latent, "Tolstoy", "Karenina") < 0.3
 
@@ -105,17 +128,32 @@ def test_spelling_variants_are_near_and_other_names_are_not(one, variant, other)
 
 
 def test_words_of_nearly_all_texts_hardly_count_in_any_language():
-    latent = LatentSemantic.fit([f"{name} жил в этом городе" for name in ("Анна", "Борис", "Вера", "Глеб", "Дарья")])
+    latent = LatentSemantic.fit(
+        [f"{name} жил в этом городе" for name in ("Анна", "Борис", "Вера", "Глеб", "Дарья")]
+    )
     assert cosine(latent, "Анна жил в этом городе", "Борис жил в этом городе") < 0.35
     assert cosine(latent, "Анна жил в этом городе", "Анна") > 0.8
 
 
-@pytest.mark.parametrize("texts", [[], [""], ["!!!", "…"], ["word"], ["word"] * 3, ["one text, of several words"], ["城市", "島"]])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [],
+        [""],
+        ["!!!", "…"],
+        ["word"],
+        ["word"] * 3,
+        ["one text, of several words"],
+        ["城市", "島"],
+    ],
+)
 def test_the_smallest_corpora_embed_known_and_unknown_words(texts):
     latent = LatentSemantic.fit(texts, 32)
     vectors = latent([*texts, "something else", "?"])
     assert vectors.shape == (len(texts) + 2, 32) == (len(texts) + 2, latent.dimensions)
-    lengths = [1.0 if terms(text, identifiers=False) else 0.0 for text in [*texts, "something else", "?"]]
+    lengths = [
+        1.0 if terms(text, identifiers=False) else 0.0 for text in [*texts, "something else", "?"]
+    ]
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), lengths, atol=1e-6)
     assert latent([]).shape == (0, 32)
 
@@ -127,10 +165,14 @@ def test_a_text_has_one_vector_whatever_is_embedded_beside_it_and_none_without_w
     together = latent(asked)
     for text, row in zip(asked, together, strict=True):
         np.testing.assert_allclose(row, latent.question(text), atol=1e-6)
-        assert np.linalg.norm(row) == pytest.approx(1 if terms(text, identifiers=False) else 0, abs=1e-5)
+        assert np.linalg.norm(row) == pytest.approx(
+            1 if terms(text, identifiers=False) else 0, abs=1e-5
+        )
 
 
-def test_only_the_most_widespread_words_get_directions_and_the_others_weigh_as_words_of_one_text(monkeypatch):
+def test_only_the_most_widespread_words_get_directions_and_the_others_weigh_as_words_of_one_text(
+    monkeypatch,
+):
     whole = LatentSemantic.fit(PASSAGES)
     monkeypatch.setattr(clew.embedding.latent_semantic, "WORDS", 3)
     latent = LatentSemantic.fit(PASSAGES)
@@ -143,12 +185,19 @@ def test_only_the_most_widespread_words_get_directions_and_the_others_weigh_as_w
 def test_directions_come_from_a_sample_of_the_texts_and_weights_from_all(monkeypatch):
     monkeypatch.setattr(clew.embedding.latent_semantic, "TEXTS", 3)
     latent = LatentSemantic.fit(PASSAGES)
-    assert latent.components.shape == (len({word for text in PASSAGES for word in terms(text, identifiers=False)}), 3)
+    assert latent.components.shape == (
+        len({word for text in PASSAGES for word in terms(text, identifiers=False)}),
+        3,
+    )
     monkeypatch.undo()
     whole = LatentSemantic.fit(PASSAGES)
-    assert dict(zip(latent.vocabulary, latent.idf, strict=True)) == dict(zip(whole.vocabulary, whole.idf, strict=True))
+    assert dict(zip(latent.vocabulary, latent.idf, strict=True)) == dict(
+        zip(whole.vocabulary, whole.idf, strict=True)
+    )
     unsampled = [latent.vocabulary.index(word) for word in ("moskva", "durrells", "wrote")]
-    assert latent.components[unsampled[0]].any() == latent.components[unsampled[2]].any() == False  # noqa: E712  # of numpy
+    assert (
+        latent.components[unsampled[0]].any() == latent.components[unsampled[2]].any() == False
+    )  # of numpy
     assert latent.components[unsampled[1]].any()
 
 
@@ -182,9 +231,16 @@ np.save(sys.argv[2], LatentSemantic.fit(texts, 128)(texts[:200]))
 def test_vectors_are_the_same_for_any_hash_seed_and_number_of_threads(tmp_path, texts):
     found = []
     for threads, seed in (("1", "0"), ("2", "1")):
-        named = {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, "PYTHONHASHSEED": seed}
+        named = {
+            "OPENBLAS_NUM_THREADS": threads,
+            "OMP_NUM_THREADS": threads,
+            "MKL_NUM_THREADS": threads,
+            "PYTHONHASHSEED": seed,
+        }
         target = tmp_path / f"{threads}.npy"
-        subprocess.run([sys.executable, "-c", FIT, str(texts), str(target)], env=os.environ | named, check=True)
+        subprocess.run(
+            [sys.executable, "-c", FIT, str(texts), str(target)], env=os.environ | named, check=True
+        )
         found.append(np.load(target))
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
 

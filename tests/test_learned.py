@@ -12,18 +12,29 @@ from clew import Index
 from clew.index.learning import Learned, grafted, rewards
 from clew.methods.kurisu.hierarchy import DocumentTreePart
 
-TOPICS = {"moon": "craters seas dust water stones", "cats": "fish sleep milk mice fur", "rome": "forum river senate arches aqueduct"}
+TOPICS = {
+    "moon": "craters seas dust water stones",
+    "cats": "fish sleep milk mice fur",
+    "rome": "forum river senate arches aqueduct",
+}
 
 
 @pytest.fixture(scope="module")
 def index(embed):
     documents = [
         clew.Document(
-            name, "\n\n".join(f"## {word}\n\nThe {word} of {name} are old. Many {word} came." for word in words.split()), format="markdown"
+            name,
+            "\n\n".join(
+                f"## {word}\n\nThe {word} of {name} are old. Many {word} came."
+                for word in words.split()
+            ),
+            format="markdown",
         )
         for name, words in TOPICS.items()
     ]
-    return Index.from_documents(documents, embedder=embed, splitter=clew.Splitter(12, sentences=True))
+    return Index.from_documents(
+        documents, embedder=embed, splitter=clew.Splitter(12, sentences=True)
+    )
 
 
 def strength(index, tail, head):
@@ -33,7 +44,13 @@ def strength(index, tail, head):
 def taught_edges(graph):
     """Strengths by rows of tail and head."""
     at = np.flatnonzero(graph.edges.kinds.mask("learned"))
-    return dict(zip(zip(graph.edges.tails[at].tolist(), graph.edges.heads[at].tolist(), strict=True), graph.edges.weights[at], strict=True))
+    return dict(
+        zip(
+            zip(graph.edges.tails[at].tolist(), graph.edges.heads[at].tolist(), strict=True),
+            graph.edges.weights[at],
+            strict=True,
+        )
+    )
 
 
 def test_what_is_near_gains_what_is_far_below_loses_and_the_next_question_sees_it(index):
@@ -49,7 +66,9 @@ def test_what_is_near_gains_what_is_far_below_loses_and_the_next_question_sees_i
     edges = taught_edges(taught.graph)
     for tail, head in taught.learned.strengths:
         row = taught.graph.row(head)
-        assert edges[(taught.graph.row(tail) if tail else row, row)] == pytest.approx(strength(taught, tail, head))
+        assert edges[(taught.graph.row(tail) if tail else row, row)] == pytest.approx(
+            strength(taught, tail, head)
+        )
     again = taught.ask("Are the craters of the moon old?", recipe="kurisu")
     assert rewards(again).keys() & said.keys()
     assert index.learned == Learned(), "the index that was asked is as it was"
@@ -72,7 +91,11 @@ def test_what_was_learnt_decides(index):
     first = next(step.notes for step in context.trace if "path" in step.notes)["path"][0][0][0]
     weak = Learned({("", first): 0.1}, {("", first): 0.5})
     taught = replace(index, graph=weak.on(index.graph)[0], learned=weak)
-    then = next(step.notes for step in taught.ask("What is old?", recipe="kurisu").trace if "path" in step.notes)["path"][0][0]
+    then = next(
+        step.notes
+        for step in taught.ask("What is old?", recipe="kurisu").trace
+        if "path" in step.notes
+    )["path"][0][0]
     assert first not in then
 
 
@@ -94,7 +117,9 @@ def test_a_graft_that_a_question_went_over_is_kept_and_fades(index):
     later = taught.learned
     for _ in range(90):
         later = later.after(elsewhere, index.graph, 1.0, 0.05)
-    assert not (links.keys() - grafted(elsewhere).keys()) & later.strengths.keys(), "what nothing goes over any more is forgotten"
+    assert not (links.keys() - grafted(elsewhere).keys()) & later.strengths.keys(), (
+        "what nothing goes over any more is forgotten"
+    )
 
 
 def test_it_can_be_undone(index):
@@ -105,7 +130,10 @@ def test_it_can_be_undone(index):
     assert back.learned == Learned()
     assert (back.graph.edges.weights == index.graph.edges.weights).all()
     assert (back.graph.edges.heads == index.graph.edges.heads).all()
-    assert back.ask("Are the seas old?", recipe="kurisu").ids == index.ask("Are the seas old?", recipe="kurisu").ids
+    assert (
+        back.ask("Are the seas old?", recipe="kurisu").ids
+        == index.ask("Are the seas old?", recipe="kurisu").ids
+    )
 
 
 def test_it_is_saved_and_lives_through_additions_deletions_and_filters(index, embed, tmp_path):
@@ -118,8 +146,13 @@ def test_it_is_saved_and_lives_through_additions_deletions_and_filters(index, em
     assert more.learned == taught.learned
     assert more.delete("new").graph.edges.weights.tolist() == taught.graph.edges.weights.tolist()
     asked = "Are the seas of the moon old?"
-    assert taught.ask(asked, recipe="kurisu", where=lambda metadata: True).ids == taught.ask(asked, recipe="kurisu").ids
-    assert taught.learned.on(taught.graph)[1] == taught.learned, "what was built is not taken for what was learnt"
+    assert (
+        taught.ask(asked, recipe="kurisu", where=lambda metadata: True).ids
+        == taught.ask(asked, recipe="kurisu").ids
+    )
+    assert taught.learned.on(taught.graph)[1] == taught.learned, (
+        "what was built is not taken for what was learnt"
+    )
     fewer = taught.delete("cats")
     assert {pair for pair in fewer.learned.strengths if "cats" in "".join(pair)} == set()
     assert fewer.learned.strengths.items() < taught.learned.strengths.items()
@@ -128,7 +161,9 @@ def test_it_is_saved_and_lives_through_additions_deletions_and_filters(index, em
 def test_a_thousand_questions_do_not_creep_to_one(index):
     """No strength is further from what was built than the most that a question changes, divided by the decay; the printed rule creeps."""
     taught, printed = index, Learned()
-    asked = [f"Are the {word} of {name} old?" for name, words in TOPICS.items() for word in words.split()]
+    asked = [
+        f"Are the {word} of {name} old?" for name, words in TOPICS.items() for word in words.split()
+    ]
     contexts = [index.ask(question, recipe="kurisu") for question in asked]
     for number in range(1000):
         if number < 60:
@@ -138,18 +173,29 @@ def test_a_thousand_questions_do_not_creep_to_one(index):
             learned = learned.after(contexts[number % len(asked)], index.graph, 1.0, 0.05)
         change = rewards(contexts[number % len(asked)])
         printed = printed.after(
-            replace_rewards(contexts[number % len(asked)], {p: 0.1 / 0.03 * c for p, c in change.items()}), index.graph, 1.0, 0.0
+            replace_rewards(
+                contexts[number % len(asked)], {p: 0.1 / 0.03 * c for p, c in change.items()}
+            ),
+            index.graph,
+            1.0,
+            0.0,
         )
     inner = [pair for pair in learned.strengths if learned.built[pair]]
     drift = np.array([learned.strengths[pair] - learned.built[pair] for pair in inner])
     assert np.abs(drift).max() <= 0.5 * 0.03 / 0.05 + 1e-9
     assert abs(drift.mean()) < 0.05
-    assert np.mean([printed.strengths[pair] > 0.99 for pair in inner if pair in printed.strengths]) > 0.3, "without going back, it would"
+    assert (
+        np.mean([printed.strengths[pair] > 0.99 for pair in inner if pair in printed.strengths])
+        > 0.3
+    ), "without going back, it would"
 
 
 def replace_rewards(context, changes):
     trace = [
-        replace(step, notes={**step.notes, "rewards": [(*pair, change) for pair, change in changes.items()]})
+        replace(
+            step,
+            notes={**step.notes, "rewards": [(*pair, change) for pair, change in changes.items()]},
+        )
         if "rewards" in step.notes
         else step
         for step in context.trace
@@ -158,8 +204,14 @@ def replace_rewards(context, changes):
 
 
 def test_a_context_of_another_method_or_index_teaches_nothing(index, embed):
-    with pytest.raises(ValueError, match=r"nothing can be learnt from a context of Pipeline.*kurisu"):
+    with pytest.raises(
+        ValueError, match=r"nothing can be learnt from a context of Pipeline.*kurisu"
+    ):
         index.learn(index.ask("Are the seas old?", recipe="dense"))
-    other = Index.from_documents([clew.Document("x", "The seas."), clew.Document("y", "The sun.")], embedder=embed)
-    with pytest.raises(ValueError, match="this context is of another index: 'x' is not in the graph"):
+    other = Index.from_documents(
+        [clew.Document("x", "The seas."), clew.Document("y", "The sun.")], embedder=embed
+    )
+    with pytest.raises(
+        ValueError, match="this context is of another index: 'x' is not in the graph"
+    ):
         index.learn(other.ask("Seas?", recipe="kurisu"))

@@ -19,7 +19,9 @@ from clew.model import AnswerCache, Model, ModelAnswer, parse_json
 
 class Blocks:
     def invoke(self, prompt):
-        return AIMessage(content=[{"type": "text", "text": "one "}, {"type": "text", "text": prompt}])
+        return AIMessage(
+            content=[{"type": "text", "text": "one "}, {"type": "text", "text": prompt}]
+        )
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,9 @@ async def later(prompt):
     return prompt
 
 
-@pytest.mark.parametrize(("source", "wanted"), [(FakeListChatModel, "class"), (3, "wanted a function"), (later, "async")])
+@pytest.mark.parametrize(
+    ("source", "wanted"), [(FakeListChatModel, "class"), (3, "wanted a function"), (later, "async")]
+)
 def test_what_is_no_model_is_refused(source, wanted):
     with pytest.raises(TypeError, match=wanted):
         Model.of(source)
@@ -110,7 +114,9 @@ def test_nothing_is_paid_for_twice(where, tmp_path):
     kept = fresh() if where == "file" else AnswerCache()
     prompts = [f"p{i % 7}" for i in range(30)]
     first = Model.of(model, answers=kept).ask_all(prompts[:7], str, workers=3)
-    again = Model.of(model, answers=fresh() if where == "file" else kept).ask_all(prompts, str, workers=3)
+    again = Model.of(model, answers=fresh() if where == "file" else kept).ask_all(
+        prompts, str, workers=3
+    )
     assert [answer.value for answer in again] == [prompt.upper() for prompt in prompts]
     assert sum(answer.calls for answer in first) == 7 == len(calls)
     assert sum(answer.calls for answer in again) == 0
@@ -133,13 +139,19 @@ def test_one_failure_stops_no_other_and_a_mistake_in_reading_is_raised():
 
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 
 
-@given(st.lists(values) | st.dictionaries(st.text(), values), st.sampled_from(["", "Here it is: ", "```json\n", "I think [so]. {maybe} "]))
+@given(
+    st.lists(values) | st.dictionaries(st.text(), values),
+    st.sampled_from(["", "Here it is: ", "```json\n", "I think [so]. {maybe} "]),
+)
 def test_json_is_found_in_prose_and_fences(value, before):
-    assert parse_json(f"{before}{json.dumps(value)}\n``` I hope that helps.") == value or before.startswith("I think")
+    assert parse_json(
+        f"{before}{json.dumps(value)}\n``` I hope that helps."
+    ) == value or before.startswith("I think")
     if not before.startswith("I think"):
         with pytest.raises(ValueError, match=r"no JSON|empty"):
             parse_json(before)
@@ -158,6 +170,8 @@ def test_a_model_that_remembers_keeps_what_it_has_or_is_given_or_has_its_own(tmp
     assert Model.remembering(Model.of(model, answers=kept)).answers is kept
     given = AnswerCache(tmp_path / "answers")
     assert Model.remembering(own, given).answers is given
-    assert [Model.remembering(model, tmp_path / "answers").ask("abc", str).calls for _ in range(2)] == [1, 0]
+    assert [
+        Model.remembering(model, tmp_path / "answers").ask("abc", str).calls for _ in range(2)
+    ] == [1, 0]
     assert Model.remembering(model).answers is not Model.remembering(model).answers
     assert len(calls) == 2

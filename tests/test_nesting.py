@@ -9,12 +9,18 @@ from hypothesis import strategies as st
 from clew.graph import Graph
 from clew.overlap import DuplicatesPart, OverlapFilter
 
-SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 6)).map(lambda s: (s[0], s[0] + s[1])), min_size=1, max_size=25)
+SPANS = st.lists(
+    st.tuples(st.integers(0, 12), st.integers(0, 6)).map(lambda s: (s[0], s[0] + s[1])),
+    min_size=1,
+    max_size=25,
+)
 
 
 @given(SPANS)
 def test_a_node_is_taken_unless_it_contains_or_lies_in_one_that_is(spans):
-    graph = Graph.of([f"text {i}" for i in range(len(spans))], spans=spans, documents=[0] * len(spans))
+    graph = Graph.of(
+        [f"text {i}" for i in range(len(spans))], spans=spans, documents=[0] * len(spans)
+    )
     apart, taken = OverlapFilter(graph), []
     for row, (start, end) in enumerate(spans):
         nests = any((s <= start and end <= e) or (start <= s and e <= end) for s, e in taken)
@@ -36,7 +42,15 @@ def test_copies_are_those_of_one_kind_under_one_heading_and_the_best_of_them_alo
     copies = graph.part(DuplicatesPart())
     assert dict(copies.groups) == {2: (2, 3)}
     assert (copies.others(2), copies.others(3), copies.others(4)) == ([3], [2], [])
-    assert copies.best_alone(np.array([0.1, 0.1, 0.2, 0.3, 0.1, 0.1, 0.1])).tolist() == [0.1, 0.1, 0, 0.3, 0.1, 0.1, 0.1]
+    assert copies.best_alone(np.array([0.1, 0.1, 0.2, 0.3, 0.1, 0.1, 0.1])).tolist() == [
+        0.1,
+        0.1,
+        0,
+        0.3,
+        0.1,
+        0.1,
+        0.1,
+    ]
     assert copies.best_alone(np.full(7, 0.5)).tolist() == [0.5, 0.5, 0.5, 0, 0.5, 0.5, 0.5]
     apart = OverlapFilter(graph)
     assert [apart.take(row) for row in (3, 2, 4, 6)] == [True, False, True, True]

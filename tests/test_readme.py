@@ -36,7 +36,9 @@ def test_the_python_for_langchain_runs():
     from langchain_core.embeddings import DeterministicFakeEmbedding
     from langchain_core.vectorstores import InMemoryVectorStore
 
-    store = InMemoryVectorStore.from_texts(["Anna married Ben.", "Ben lives on Corfu."], DeterministicFakeEmbedding(size=8))
+    store = InMemoryVectorStore.from_texts(
+        ["Anna married Ben.", "Ben lives on Corfu."], DeterministicFakeEmbedding(size=8)
+    )
     names = {"vector_store": store}
     for block in BLOCKS:
         if "langchain" in block:
@@ -63,7 +65,12 @@ def test_the_first_command_answers_over_real_input(tmp_path):
     line = next(line for line in README.splitlines() if "clew ask" in line and "pydoc" in line)
     _, pydoc, ask = line.split(" && ")
     modules, _, file = pydoc.removeprefix("python -m pydoc ").partition(" > ")
-    written = subprocess.run([sys.executable, "-m", "pydoc", *modules.split()], capture_output=True, text=True, check=True).stdout
+    written = subprocess.run(
+        [sys.executable, "-m", "pydoc", *modules.split()],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     (tmp_path / file).write_text(written, encoding="utf-8")
     command = [sys.executable, "-m", "clew", *shlex.split(ask)[1:]]
     said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
@@ -78,7 +85,13 @@ def test_both_chatbots_answer_over_the_folder_of_many_scripts():
     line = next(line for line in README.splitlines() if "examples/chat_" in line)
     _, *chats = line.split(" && ")
     said = [
-        subprocess.run([sys.executable, *shlex.split(chat)[1:]], capture_output=True, encoding="utf-8", check=True, cwd=ROOT).stdout
+        subprocess.run(
+            [sys.executable, *shlex.split(chat)[1:]],
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+            cwd=ROOT,
+        ).stdout
         for chat in chats
     ]
     assert "Jonas Lund, Marta's brother, is its coxswain. [" in said[0]
@@ -93,7 +106,11 @@ def test_the_documentation_of_a_package_is_written(tmp_path):
     command = [
         sys.executable,
         "-m",
-        *shlex.split(line.replace("\"$(python -c 'import json; print(json.__path__[0])')\"", shlex.quote(folder))),
+        *shlex.split(
+            line.replace(
+                "\"$(python -c 'import json; print(json.__path__[0])')\"", shlex.quote(folder)
+            )
+        ),
     ]
     said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
     assert "sections on 5 pages" in said

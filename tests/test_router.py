@@ -12,7 +12,12 @@ from clew import Index, recipes
 from clew.graph import Edges, Graph
 from clew.types import Query
 
-DOCUMENTS = ["Anna moved to Rome.", "Rome lies on the Tiber.", "Ben married Anna in Paris.", "Cats sleep all day."]
+DOCUMENTS = [
+    "Anna moved to Rome.",
+    "Rome lies on the Tiber.",
+    "Ben married Anna in Paris.",
+    "Cats sleep all day.",
+]
 FACTS = [("Anna", "moved to", "Rome"), ("Rome", "lies on", "Tiber"), ("Ben", "married", "Anna")]
 
 
@@ -24,7 +29,9 @@ def plain(embed):
 @pytest.fixture(scope="module")
 def typed(embed):
     documents = [clew.Document(str(i), text) for i, text in enumerate(DOCUMENTS)]
-    return Index.from_documents(documents, embedder=embed, facts={str(i): [fact] for i, fact in enumerate(FACTS)})
+    return Index.from_documents(
+        documents, embedder=embed, facts={str(i): [fact] for i, fact in enumerate(FACTS)}
+    )
 
 
 def chosen(index, question, recipe="router", **more):
@@ -43,12 +50,19 @@ def test_rules_look_at_the_graph_first(plain, typed, embed):
     assert chosen(typed, "How is Anna related to the Tiber?")[0] == "agentic"
     name, notes = chosen(typed, "Anna ... Tiber?")  # no word of English
     assert name == "agentic"
-    assert notes["why"].endswith("names 'anna' and 'tiber'") or notes["why"].endswith("names 'Anna' and 'Tiber'")
+    assert notes["why"].endswith("names 'anna' and 'tiber'") or notes["why"].endswith(
+        "names 'Anna' and 'Tiber'"
+    )
     assert notes["by"] == "the rules"
 
 
 def test_cues_are_heard_in_the_languages_of_the_table_and_the_table_can_be_another(plain, typed):
-    for question in ("Give me an overview", "Fasse zusammen, was gesagt wird", "请总结全部内容", "В целом, о чём речь?"):
+    for question in (
+        "Give me an overview",
+        "Fasse zusammen, was gesagt wird",
+        "请总结全部内容",
+        "В целом, о чём речь?",
+    ):
         assert chosen(plain, question)[0] == "enterprise", question
     assert chosen(typed, "Anna 和河有什么关系?")[0] == "agentic"
     own = replace(recipes.ROUTER, cues=(("whole", ("kokonaisuudessaan",)),))
@@ -67,7 +81,9 @@ def test_the_callers_model_chooses_and_a_bad_answer_leaves_it_to_the_rules(typed
         assert (name, notes["by"]) == ("lightweight", "the rules")
         assert "wanted one of" in notes["fallback"]
     own = replace(recipes.ROUTER, asks=False)
-    assert typed.ask("Where?", recipe=own, model=lambda _: 1 / 0).trace[0].notes["by"] == "the rules"
+    assert (
+        typed.ask("Where?", recipe=own, model=lambda _: 1 / 0).trace[0].notes["by"] == "the rules"
+    )
 
 
 def test_a_routed_answer_is_that_of_the_preset(typed):
@@ -77,13 +93,18 @@ def test_a_routed_answer_is_that_of_the_preset(typed):
         assert routed.text == typed.ask(question, recipe=name).text
 
 
-@pytest.mark.parametrize("name", ["baseline", "lightweight", "enterprise", "agentic", "journey", "router"])
+@pytest.mark.parametrize(
+    "name", ["baseline", "lightweight", "enterprise", "agentic", "journey", "router"]
+)
 def test_a_hub_of_ten_thousand_leaves_and_a_question_that_touches_nothing(name):
     n = 10_001
     vectors = np.tile(np.float32([0.6, 0.8]), (n, 1))
     vectors[0] = [1, 0]
     hub = Graph.of(
-        [f"text {i}" for i in range(n)], vectors=vectors, tokens=np.full(n, 3), edges=Edges.of("tie", np.zeros(n - 1), np.arange(1, n))
+        [f"text {i}" for i in range(n)],
+        vectors=vectors,
+        tokens=np.full(n, 3),
+        edges=Edges.of("tie", np.zeros(n - 1), np.arange(1, n)),
     )
     answer = recipes.get(name).on(hub)
     context = answer(Query("?", np.float32([1, 0])), 100)

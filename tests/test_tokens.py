@@ -18,7 +18,9 @@ def test_the_estimate_counts_words_numbers_and_signs():
     assert estimate_tokens("北京") == 2
 
 
-@pytest.mark.parametrize("source", [len, lambda text: list(text), type("Own", (), {"encode": staticmethod(list)})()])
+@pytest.mark.parametrize(
+    "source", [len, lambda text: list(text), type("Own", (), {"encode": staticmethod(list)})()]
+)
 def test_functions_lists_and_tokenizers_count_alike(source):
     assert make_counter(source)("four") == 4
 

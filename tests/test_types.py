@@ -30,7 +30,10 @@ class Given:
 
     def on(self, graph):
         return lambda query: Seeds(
-            freeze(self.weights, np.float64), rows(*self.terminals), rows(*self.facts), freeze([1.0] * len(self.facts), np.float64)
+            freeze(self.weights, np.float64),
+            rows(*self.terminals),
+            rows(*self.facts),
+            freeze([1.0] * len(self.facts), np.float64),
         )
 
 
@@ -46,7 +49,13 @@ class Chosen:
 
     def on(self, graph):
         return lambda query, seeds, prizes, candidates, budget: Subgraph(
-            rows(*self.nodes), rows(*self.edges), rows(*self.kept), self.groups, value=2.0, bound=4.0, missing=self.missing
+            rows(*self.nodes),
+            rows(*self.edges),
+            rows(*self.kept),
+            self.groups,
+            value=2.0,
+            bound=4.0,
+            missing=self.missing,
         )
 
 
@@ -65,7 +74,9 @@ def three_entities() -> Graph:
     edges = Edges.join(
         [
             Edges.of("fact", [2, 3], [3, 4], facts=[0, 1], read_from=Ragged.of([[0], [1]])),
-            Edges.of("mentions", [0, 0, 1, 1], [2, 3, 3, 4], read_from=Ragged.of([[0], [0], [1], [1]])),
+            Edges.of(
+                "mentions", [0, 0, 1, 1], [2, 3, 3, 4], read_from=Ragged.of([[0], [0], [1], [1]])
+            ),
         ]
     )
     return Graph.of(
@@ -82,7 +93,10 @@ def test_a_steiner_context_emits_the_facts_on_the_way_and_says_what_cannot_be_jo
     graph = three_entities()
     tree = Chosen(nodes=(2, 3, 4, 1), edges=(0, 1), kept=(3,), missing=((2, 5),))
     method = Pipeline(
-        Given((0, 0.5, 1, 0, 1, 1), terminals=(2, 4, 5), facts=(0,)), selects=(tree,), order=ByPrize(), render=Render("triples")
+        Given((0, 0.5, 1, 0, 1, 1), terminals=(2, 4, 5), facts=(0,)),
+        selects=(tree,),
+        order=ByPrize(),
+        render=Render("triples"),
     )
 
     context = method.on(graph)(Query("Where does Anna's husband live?"), UNLIMITED)
@@ -90,7 +104,10 @@ def test_a_steiner_context_emits_the_facts_on_the_way_and_says_what_cannot_be_jo
     assert context.text == "(Anna, married, Ben)\n(Ben, lives in, Corfu)\n- Ben lives in Corfu."
     assert [item.role for item in context] == ["fact", "fact", "expansion"]
     assert context.missing == (("Anna", "Delos"),)
-    assert {(tie.tail, tie.kind, tie.head) for tie in context.edges} == {("Anna", "fact", "Ben"), ("Ben", "fact", "Corfu")}
+    assert {(tie.tail, tie.kind, tie.head) for tie in context.edges} == {
+        ("Anna", "fact", "Ben"),
+        ("Ben", "fact", "Corfu"),
+    }
     way = context.items[2].why
     assert (way[0].source, way[-1].target) == ("question", "p1")
     assert all(one.target == other.source for one, other in pairwise(way))
@@ -100,7 +117,9 @@ def test_a_steiner_context_emits_the_facts_on_the_way_and_says_what_cannot_be_jo
 
 def test_a_fused_group_is_emitted_as_its_members():
     graph = Graph.of(["one", "two", "three"])
-    method = Pipeline(Given((1, 2, 3)), selects=(Chosen((0, 1, 2), groups=((0, 1),)),), order=ByPrize())
+    method = Pipeline(
+        Given((1, 2, 3)), selects=(Chosen((0, 1, 2), groups=((0, 1),)),), order=ByPrize()
+    )
 
     items = {item.id: item for item in method.on(graph)(Query("?"), UNLIMITED)}
 
@@ -119,7 +138,10 @@ def test_a_bridge_survives_the_second_selector_and_the_ceiling(budget):
 
         def on(self, graph):
             def select(query, seeds, prizes, candidates, budget):
-                best = max(set(candidates.nodes.tolist()) - set(candidates.required.tolist()), key=lambda row: prizes[row])
+                best = max(
+                    set(candidates.nodes.tolist()) - set(candidates.required.tolist()),
+                    key=lambda row: prizes[row],
+                )
                 return replace(candidates, nodes=rows(best, *candidates.required))
 
             return select
@@ -131,7 +153,11 @@ def test_a_bridge_survives_the_second_selector_and_the_ceiling(budget):
     assert context.ids == ["2", "1"]
     assert [item.role for item in context] == ["seed", "bridge"]
     assert len(context.trace) == 4
-    assert [context.trace[i].stage for i in (0, 1, 3)] == [repr(method.seed), repr(bridged), repr(method.order)]
+    assert [context.trace[i].stage for i in (0, 1, 3)] == [
+        repr(method.seed),
+        repr(bridged),
+        repr(method.order),
+    ]
 
     narrow = method.on(graph)(Query("?"), 2)
     assert narrow.ids == ["1"], "the bridge is what is left when only one fits"
@@ -150,7 +176,9 @@ def test_a_filtered_graph_forgets_what_was_read_only_from_the_forbidden():
     assert sorted(left.edges.kinds) == ["fact", "mentions", "mentions"]
     assert [left.ids[row] for row in left.read_from[1]] == ["p1"]
     assert len(graph) == 6, "the graph itself stays as it was"
-    context = Pipeline(Given((1, 0, 0, 0)), selects=(Top(),), order=ByPrize()).on(left)(Query("?"), UNLIMITED)
+    context = Pipeline(Given((1, 0, 0, 0)), selects=(Top(),), order=ByPrize()).on(left)(
+        Query("?"), UNLIMITED
+    )
     assert context.ids == ["p1"]
 
 

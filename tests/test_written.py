@@ -30,13 +30,17 @@ class Pairs:
             kinds=("report",) * len(pairs),
             texts=tuple(f"Both: {graph.texts[a]} {graph.texts[b]}" for a, b in pairs),
             read_from=pairs,
-            edges=Edges.of("about", range(len(graph), len(graph) + len(pairs)), [a for a, _ in pairs]),
+            edges=Edges.of(
+                "about", range(len(graph), len(graph) + len(pairs)), [a for a, _ in pairs]
+            ),
             failed=(("pair:none", "nothing follows the last"),),
         )
 
 
 def index_of(texts=TEXTS):
-    return clew.Index.from_documents([clew.Document(id, text, {"who": id}) for id, text in texts.items()])
+    return clew.Index.from_documents(
+        [clew.Document(id, text, {"who": id}) for id, text in texts.items()]
+    )
 
 
 def reports(index):
@@ -52,13 +56,20 @@ def test_made_texts_are_kept_with_vectors_and_are_no_content():
     assert index.failed == (("pair:none", "nothing follows the last"),)
     for name in recipes.names():
         if name in ("dense", "bm25", "fused", "mmr", "hipporag"):
-            assert index.ask("Who is on Corfu?", recipe=name).ids == plain.ask("Who is on Corfu?", recipe=name).ids
+            assert (
+                index.ask("Who is on Corfu?", recipe=name).ids
+                == plain.ask("Who is on Corfu?", recipe=name).ids
+            )
 
 
 def test_add_delete_and_save_make_and_keep_them(tmp_path):
     index = index_of().generate(Pairs())
     assert reports(index.delete("b")) == ["pair:a+c"]
-    assert reports(index.add([clew.Document("d", "Dora cooks.")])) == ["pair:a+b", "pair:b+c", "pair:c+d"]
+    assert reports(index.add([clew.Document("d", "Dora cooks.")])) == [
+        "pair:a+b",
+        "pair:b+c",
+        "pair:c+d",
+    ]
     index.save(tmp_path / "saved")
     loaded = clew.Index.load(tmp_path / "saved")
     assert reports(loaded) == reports(index)
@@ -66,7 +77,9 @@ def test_add_delete_and_save_make_and_keep_them(tmp_path):
     assert loaded.graph.vectors.tolist() == index.graph.vectors.tolist()
     with pytest.raises(ValueError, match=r"writers=Pairs.*give it again"):
         loaded.delete("b")
-    assert reports(clew.Index.load(tmp_path / "saved", writers=[Pairs()]).delete("b")) == ["pair:a+c"]
+    assert reports(clew.Index.load(tmp_path / "saved", writers=[Pairs()]).delete("b")) == [
+        "pair:a+c"
+    ]
     with pytest.raises(ValueError, match="writers"):
         clew.Index.load(tmp_path / "saved", writers=[])
 
@@ -79,7 +92,10 @@ def test_a_filter_makes_them_of_what_is_allowed_and_never_asks_a_model():
     assert reports(free) == ["pair:a+c"]
     paid = index_of().generate(Pairs(model=str))._restricted(without)
     assert reports(paid) == []
-    assert paid.failed[-1] == (repr(Pairs(model=str)), "it asks a language model, and a filter must cost nothing")
+    assert paid.failed[-1] == (
+        repr(Pairs(model=str)),
+        "it asks a language model, and a filter must cost nothing",
+    )
 
 
 def test_a_made_text_goes_with_the_first_of_its_sources():

@@ -49,7 +49,9 @@ class PageRequest:
         """The prize of every entry, rounded so that float noise decides no tie."""
         pairs = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
         of_fact = (self.graph, self.query, self.seeds, self.prizes)
-        return np.round([float(self.prizes[n]) if n >= 0 else fact_score(*of_fact, f) for n, f in pairs], 12)
+        return np.round(
+            [float(self.prizes[n]) if n >= 0 else fact_score(*of_fact, f) for n, f in pairs], 12
+        )
 
     def pieces(self, reading: Reading) -> list[str]:
         """What is printed of a reading, entry by entry."""
@@ -76,7 +78,12 @@ class FittedPage:
     bound: float | None
 
 
-def fit_to_budget(asked: PageRequest, choose: Callable[[int], Subgraph], read: Callable[[Subgraph], Reading], budget: int) -> FittedPage:
+def fit_to_budget(
+    asked: PageRequest,
+    choose: Callable[[int], Subgraph],
+    read: Callable[[Subgraph], Reading],
+    budget: int,
+) -> FittedPage:
     """Return a page of at most `budget` tokens.
 
     Args:
@@ -91,7 +98,9 @@ def fit_to_budget(asked: PageRequest, choose: Callable[[int], Subgraph], read: C
         bound = page.chosen.bound if attempt == 0 else bound
         wanted |= {*_content(asked.graph, page.chosen), *(row for row, _ in page.chosen.dropped)}
         over = page.asked.over(page.reading, budget)
-        if not len(page.reading) and before is not None:  # the room that was left holds nothing: better drop from what was chosen before
+        if (
+            not len(page.reading) and before is not None
+        ):  # the room that was left holds nothing: better drop from what was chosen before
             page, over = before
             break
         if over <= 0:
@@ -124,7 +133,12 @@ def _warn_of_the_best(page: FittedPage, budget: int) -> None:
     """Say, once a graph, that what is worth most is larger than the whole budget, and so cannot be read."""
     graph, prizes = page.asked.graph, np.where(page.asked.graph.content, page.asked.prizes, 0.0)
     best, said = int(prizes.argmax()), graph.part(_Warned())
-    if prizes[best] > 0 and graph.tokens[best] > budget and best not in page.reading.nodes and not said:
+    if (
+        prizes[best] > 0
+        and graph.tokens[best] > budget
+        and best not in page.reading.nodes
+        and not said
+    ):
         said.add(best)
         logging.getLogger("clew").warning(
             "%r is worth most and was left out: it takes %d tokens, more than the whole budget of %d; split documents, as "
@@ -135,7 +149,9 @@ def _warn_of_the_best(page: FittedPage, budget: int) -> None:
         )
 
 
-def _page(asked: PageRequest, chosen: Subgraph, read: Callable[[Subgraph], Reading], room: int) -> FittedPage:
+def _page(
+    asked: PageRequest, chosen: Subgraph, read: Callable[[Subgraph], Reading], room: int
+) -> FittedPage:
     """What is chosen, in order, filled up or cut to as many entries as the question wants."""
     asked, limit, filled = asked.knowing(chosen), asked.query.limit, frozenset[int]()
     reading, nested = _without_nested(asked, read(chosen))
@@ -149,7 +165,9 @@ def _page(asked: PageRequest, chosen: Subgraph, read: Callable[[Subgraph], Readi
     return FittedPage(asked, chosen, reading, dropped, filled, None)
 
 
-def _refilled(page: FittedPage, wanted: set[int], read: Callable[[Subgraph], Reading], budget: int) -> FittedPage:
+def _refilled(
+    page: FittedPage, wanted: set[int], read: Callable[[Subgraph], Reading], budget: int
+) -> FittedPage:
     """Put back what was wanted and fits after all, the best first."""
     asked = page.asked
     graph, limit, worth = asked.graph, asked.query.limit, np.round(asked.prizes, 12)
@@ -160,7 +178,11 @@ def _refilled(page: FittedPage, wanted: set[int], read: Callable[[Subgraph], Rea
         chosen, now = page.chosen, page.reading
         more = replace(chosen, nodes=freeze([*chosen.nodes[chosen.nodes != row], row], np.int32))
         whole = read(more)  # with what was dropped, too
-        stays = np.where(whole.nodes >= 0, np.isin(whole.nodes, [row, *now.nodes.tolist()]), np.isin(whole.facts, now.facts))
+        stays = np.where(
+            whole.nodes >= 0,
+            np.isin(whole.nodes, [row, *now.nodes.tolist()]),
+            np.isin(whole.facts, now.facts),
+        )
         again, nested = _without_nested(asked, _entries(whole, np.flatnonzero(stays).tolist()))
         if nested:
             continue
@@ -176,9 +198,21 @@ def _refilled(page: FittedPage, wanted: set[int], read: Callable[[Subgraph], Rea
 
 def _copies(page: FittedPage) -> list[Dropped]:
     """What is not read since something that is read says the same."""
-    ids, copies, known = page.asked.graph.ids, page.asked.graph.part(DuplicatesPart()), {one.id for one in page.dropped}
-    pairs = ((row, other) for row in page.reading.nodes[page.reading.nodes >= 0].tolist() for other in copies.others(row))
-    return [Dropped(ids[other], f"the same text as {ids[row]!r}") for row, other in pairs if ids[other] not in known]
+    ids, copies, known = (
+        page.asked.graph.ids,
+        page.asked.graph.part(DuplicatesPart()),
+        {one.id for one in page.dropped},
+    )
+    pairs = (
+        (row, other)
+        for row in page.reading.nodes[page.reading.nodes >= 0].tolist()
+        for other in copies.others(row)
+    )
+    return [
+        Dropped(ids[other], f"the same text as {ids[row]!r}")
+        for row, other in pairs
+        if ids[other] not in known
+    ]
 
 
 def _content(graph: Graph, chosen: Subgraph) -> list[int]:
@@ -186,7 +220,9 @@ def _content(graph: Graph, chosen: Subgraph) -> list[int]:
     return found
 
 
-def _filled(asked: PageRequest, chosen: Subgraph, reading: Reading, room: int) -> tuple[Subgraph, frozenset[int]]:
+def _filled(
+    asked: PageRequest, chosen: Subgraph, reading: Reading, room: int
+) -> tuple[Subgraph, frozenset[int]]:
     """Add the best content that is not yet read, until there are as many entries as the question wants."""
     graph, wanted = asked.graph, (asked.query.limit or 0) - len(reading)
     read = reading.nodes[reading.nodes >= 0]
@@ -198,7 +234,9 @@ def _filled(asked: PageRequest, chosen: Subgraph, reading: Reading, room: int) -
     left = room - int(graph.tokens[read].sum())
     outside = np.flatnonzero(graph.content & ~inside)
     extra: list[int] = []
-    worth, touch = (np.round(values[outside], 12) for values in (asked.prizes, asked.seeds.scores))  # of equals what the question touches
+    worth, touch = (
+        np.round(values[outside], 12) for values in (asked.prizes, asked.seeds.scores)
+    )  # of equals what the question touches
     for row in outside[np.lexsort((-touch, -worth))].tolist():
         if len(extra) == wanted:
             break
@@ -217,7 +255,9 @@ def _without_nested(asked: PageRequest, reading: Reading) -> tuple[Reading, list
         if node < 0 or apart.take(node):
             kept.append(entry)
         else:
-            dropped.append(Dropped(asked.graph.ids[node], "its text is part of, or contains, another item's"))
+            dropped.append(
+                Dropped(asked.graph.ids[node], "its text is part of, or contains, another item's")
+            )
     return (_entries(reading, sorted(kept)) if dropped else reading), dropped
 
 
@@ -227,15 +267,23 @@ def _without_least(asked: PageRequest, reading: Reading, chosen: Subgraph) -> tu
     worst = np.lexsort((-np.arange(len(reading)), asked.scores(reading), kept))[0]
     node, fact = int(reading.nodes[worst]), int(reading.facts[worst])
     rest = np.delete(np.arange(len(reading)), worst).tolist()
-    return _entries(reading, rest), asked.graph.ids[node] if node >= 0 else f"fact:{asked.graph.facts.texts[fact]}"
+    return _entries(reading, rest), asked.graph.ids[
+        node
+    ] if node >= 0 else f"fact:{asked.graph.facts.texts[fact]}"
 
 
 def _entries(reading: Reading, entries: list[int]) -> Reading:
-    return Reading(freeze(reading.nodes[entries], np.int32), freeze(reading.facts[entries], np.int32))
+    return Reading(
+        freeze(reading.nodes[entries], np.int32), freeze(reading.facts[entries], np.int32)
+    )
 
 
 def _too_small(asked: PageRequest, budget: int, dropped: list[Dropped]) -> str:
     tokens = asked.graph.tokens[asked.graph.content]
-    least = f"the smallest passage takes {int(tokens.min())}" if len(tokens) else "there is nothing to read"
+    least = (
+        f"the smallest passage takes {int(tokens.min())}"
+        if len(tokens)
+        else "there is nothing to read"
+    )
     advice = "give a larger budget or split the documents smaller"
     return f"a budget of {budget} tokens holds none of what was chosen ({least}); {advice}. First: {dropped[0].id!r}, {dropped[0].reason}"

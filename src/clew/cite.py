@@ -43,7 +43,9 @@ def citations(text: str, items: Iterable[Item]) -> dict[int, Item]:
             order of their numbers, from 1.
     """
     numbered = dict(enumerate(items, 1))
-    return {number: numbered[number] for number in dict.fromkeys(_numbers(text)) if number in numbered}
+    return {
+        number: numbered[number] for number in dict.fromkeys(_numbers(text)) if number in numbered
+    }
 
 
 def quotes(context: Context, most: int = 3, index: Index | None = None) -> str:
@@ -58,15 +60,25 @@ def quotes(context: Context, most: int = 3, index: Index | None = None) -> str:
     """
     found = [(number, item, said) for number, item in enumerate(context, 1) for said in _said(item)]
     asked = sorted(set(terms(context.question)))
-    begun = {word[:BEGIN]: [other for other in asked if other[:BEGIN] == word[:BEGIN]] for word in asked}
+    begun = {
+        word[:BEGIN]: [other for other in asked if other[:BEGIN] == word[:BEGIN]] for word in asked
+    }
     bags = [_among(terms(f"{item.heading} {said}"), begun) for _, item, said in found]
-    spread, texts = _spread(begun, index) or ({word: sum(word in bag for bag in bags) for word in asked}, len(bags))
-    worth = {word: _length(word) * math.log((texts + 1) / (within + 0.5)) for word, within in spread.items()}
+    spread, texts = _spread(begun, index) or (
+        {word: sum(word in bag for bag in bags) for word in asked},
+        len(bags),
+    )
+    worth = {
+        word: _length(word) * math.log((texts + 1) / (within + 0.5))
+        for word, within in spread.items()
+    }
     chosen: list[int] = []
     told = frozenset[str]()
     while len(chosen) < most:
         gains = [sum(sorted(worth[word] for word in bag - told)) for bag in bags]
-        values = [gain * math.sqrt(item.score) for gain, (_, item, _) in zip(gains, found, strict=True)]
+        values = [
+            gain * math.sqrt(item.score) for gain, (_, item, _) in zip(gains, found, strict=True)
+        ]
         best = max(range(len(found)), key=lambda i: (round(values[i], 9), -i), default=None)
         if best is None or values[best] <= 1e-9:
             break
@@ -74,14 +86,23 @@ def quotes(context: Context, most: int = 3, index: Index | None = None) -> str:
         told |= bags[best]
     asked_for = sum(worth.values())
     alone = max((sum(sorted(worth[word] for word in bag)) for bag in bags), default=0.0)
-    if texts >= FEW and alone < ALONE * asked_for and sum(sorted(worth[word] for word in told)) < TOGETHER * asked_for:
+    if (
+        texts >= FEW
+        and alone < ALONE * asked_for
+        and sum(sorted(worth[word] for word in told)) < TOGETHER * asked_for
+    ):
         return ""
     return "\n".join(f"{' '.join(found[i][2].split())} [{found[i][0]}]" for i in sorted(chosen))
 
 
 def _among(said: Iterable[str], begun: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """The words of a question that a sentence holds, in this form or another; they are given by how they begin."""
-    return frozenset(word for other in said for word in begun.get(other[:BEGIN], ()) if word == other or _alike(word, other))
+    return frozenset(
+        word
+        for other in said
+        for word in begun.get(other[:BEGIN], ())
+        if word == other or _alike(word, other)
+    )
 
 
 def _alike(one: str, other: str) -> bool:
@@ -95,7 +116,9 @@ def _length(word: str) -> int:
     return sum(2 if IDEOGRAPH.match(sign) else 1 for sign in word)
 
 
-def _spread(begun: Mapping[str, Sequence[str]], index: Index | None) -> tuple[dict[str, int], int] | None:
+def _spread(
+    begun: Mapping[str, Sequence[str]], index: Index | None
+) -> tuple[dict[str, int], int] | None:
     """How many of an index's passages hold each word, and how many there are; None without an index of passages."""
     inverted = index and index.graph.part(InvertedIndex(BM25.k1, BM25.b, BM25.kinds))
     if not inverted or not inverted.vocabulary:
@@ -134,14 +157,31 @@ def _rows(said: list[str], columns: Mapping[str, Any]) -> list[str]:
     if columns and all(line.partition(":")[0] in columns for line in said):
         return [whole] if len(whole := ", ".join(said)) <= LONGEST else said
     for sign in "|\t,;":
-        cells = [[cell.strip() for cell in line.strip("| " if sign == "|" else " ").split(sign)] for line in said]
+        cells = [
+            [cell.strip() for cell in line.strip("| " if sign == "|" else " ").split(sign)]
+            for line in said
+        ]
         spaced = sign in ",;" and any(f"{sign} " in line for line in said)  # a comma in prose
-        if len(cells) > 1 and len(cells[0]) > 1 and len({len(row) for row in cells}) == 1 and not spaced:
+        if (
+            len(cells) > 1
+            and len(cells[0]) > 1
+            and len({len(row) for row in cells}) == 1
+            and not spaced
+        ):
             ruled = [set("".join(row)) <= set("-: ") for row in cells]
             headed = ruled[1] or sign != "|"  # a piece of a long table may have no header
             names = cells[0] if headed else [""] * len(cells[0])
-            body = [row for row, rule in zip(cells[headed:], ruled[headed:], strict=True) if not rule]
-            return [", ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=True) if cell) for row in body]
+            body = [
+                row for row, rule in zip(cells[headed:], ruled[headed:], strict=True) if not rule
+            ]
+            return [
+                ", ".join(
+                    f"{name}: {cell}" if name else cell
+                    for name, cell in zip(names, row, strict=True)
+                    if cell
+                )
+                for row in body
+            ]
     return []
 
 

@@ -126,15 +126,33 @@ class Context:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the context as plain dictionaries, lists, strings and numbers, ready for JSON; the caller's objects are left out."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("items", "edges", "trace", "dropped")}
+        plain = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name not in ("items", "edges", "trace", "dropped")
+        }
         items = [
-            {f.name: getattr(item, f.name) for f in fields(item) if f.name not in ("original", "why")}
+            {
+                f.name: getattr(item, f.name)
+                for f in fields(item)
+                if f.name not in ("original", "why")
+            }
             | {"why": [asdict(hop) for hop in item.why]}
             for item in self.items
         ]
-        listed = {"edges": [asdict(tie) for tie in self.edges], "dropped": [asdict(one) for one in self.dropped]}
-        trace = [{"stage": step.stage, "seconds": step.seconds, "notes": step.notes} for step in self.trace]
-        whole: dict[str, Any] = _plain(plain | listed | {"items": items, "trace": trace, "unused": self.unused, "gap": self.gap})
+        listed = {
+            "edges": [asdict(tie) for tie in self.edges],
+            "dropped": [asdict(one) for one in self.dropped],
+        }
+        trace = [
+            {"stage": step.stage, "seconds": step.seconds, "notes": step.notes}
+            for step in self.trace
+        ]
+        whole: dict[str, Any] = _plain(
+            plain
+            | listed
+            | {"items": items, "trace": trace, "unused": self.unused, "gap": self.gap}
+        )
         return whole
 
     def to_mermaid(self) -> str:

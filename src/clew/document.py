@@ -40,7 +40,13 @@ class Document:
     facts: tuple[tuple[str, str, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        for name, value, wanted in (("id", self.id, str), ("text", self.text, str), ("metadata", self.metadata, Mapping)):
+        for name, value, wanted in (
+            ("id", self.id, str),
+            ("text", self.text, str),
+            ("metadata", self.metadata, Mapping),
+        ):
             if not isinstance(value, wanted):
                 kind = "a mapping" if wanted is Mapping else "a text"
-                raise TypeError(f"the {name} of a document is {kind}; got {value!r} of the type {type(value).__name__}")
+                raise TypeError(
+                    f"the {name} of a document is {kind}; got {value!r} of the type {type(value).__name__}"
+                )

@@ -24,11 +24,22 @@ def paths_from_question(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int
 
     To a text that was made of passages the way is over the one of them that the question touches most.
     """
-    sources = {row: _source(graph, seeds, row) for row in rows if graph.generated[row] and len(graph.read_from[row])}
+    sources = {
+        row: _source(graph, seeds, row)
+        for row in rows
+        if graph.generated[row] and len(graph.read_from[row])
+    }
     if sources:
-        to = paths_from_question(graph, seeds, list(dict.fromkeys(sources.get(row, row) for row in rows)))
-        behind = {row: Hop(graph.ids[source], READ_FROM, graph.ids[row]) for row, source in sources.items()}
-        return {row: (*to[sources[row]], behind[row]) if row in sources else to[row] for row in rows}
+        to = paths_from_question(
+            graph, seeds, list(dict.fromkeys(sources.get(row, row) for row in rows))
+        )
+        behind = {
+            row: Hop(graph.ids[source], READ_FROM, graph.ids[row])
+            for row, source in sources.items()
+        }
+        return {
+            row: (*to[sources[row]], behind[row]) if row in sources else to[row] for row in rows
+        }
     mapped = _mapped(graph, seeds)
     named = dict.fromkeys([*mapped, *seeds.terminals.tolist()])
     wanted = [row for row in rows if row not in named and (named or seeds.scores[row] <= 0)]
@@ -70,19 +81,31 @@ def selector_paths(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[in
     return explained
 
 
-def paths_to_facts(graph: Graph, seeds: Seeds, subgraph: Subgraph, facts: list[int]) -> dict[int, tuple[Hop, ...]]:
+def paths_to_facts(
+    graph: Graph, seeds: Seeds, subgraph: Subgraph, facts: list[int]
+) -> dict[int, tuple[Hop, ...]]:
     """Return the hop to each fact that the question was mapped to, or the way to its subject and over it, with what it cost."""
     stating = {int(graph.edges.facts[edge]): edge for edge in subgraph.edges.tolist()[::-1]}
     score = dict(zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False))
-    to_subject = paths_from_question(graph, seeds, [int(graph.facts.subjects[fact]) for fact in facts if fact not in score])
+    to_subject = paths_from_question(
+        graph, seeds, [int(graph.facts.subjects[fact]) for fact in facts if fact not in score]
+    )
     explained: dict[int, tuple[Hop, ...]] = {}
     for fact in facts:
-        text, subject, object = graph.facts.texts[fact], int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])
+        text, subject, object = (
+            graph.facts.texts[fact],
+            int(graph.facts.subjects[fact]),
+            int(graph.facts.objects[fact]),
+        )
         cost = subgraph.edge_costs.get(stating.get(fact, -1))
         if fact in score:
             explained[fact] = (Hop(QUESTION, "fact", text, text, score[fact], cost=cost),)
         else:
-            over = (replace(hop_over(graph, stating[fact], subject, object), cost=cost),) if fact in stating else ()
+            over = (
+                (replace(hop_over(graph, stating[fact], subject, object), cost=cost),)
+                if fact in stating
+                else ()
+            )
             explained[fact] = (*to_subject[subject], *over)
     return explained
 
@@ -105,9 +128,15 @@ def context_edges(graph: Graph, printed: Rows, subgraph: Subgraph) -> tuple[Cont
     edges = subgraph.edges
     if not len(edges) and len(printed):
         edges = np.unique(induced_links(graph.links(), printed)[0].edges.values).astype(np.int32)
-    hops = [hop_over(graph, e, int(graph.edges.tails[e]), int(graph.edges.heads[e])) for e in edges.tolist()]
+    hops = [
+        hop_over(graph, e, int(graph.edges.tails[e]), int(graph.edges.heads[e]))
+        for e in edges.tolist()
+    ]
     costs = [subgraph.edge_costs.get(edge) for edge in edges.tolist()]
-    return tuple(ContextEdge(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost) for hop, cost in zip(hops, costs, strict=True))
+    return tuple(
+        ContextEdge(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost)
+        for hop, cost in zip(hops, costs, strict=True)
+    )
 
 
 def _mapped(graph: Graph, seeds: Seeds) -> dict[int, Hop]:
@@ -115,7 +144,9 @@ def _mapped(graph: Graph, seeds: Seeds) -> dict[int, Hop]:
     mapped: dict[int, Hop] = {}
     for fact, score in zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False):
         for row in (int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])):
-            mapped.setdefault(row, Hop(QUESTION, "fact", graph.ids[row], graph.facts.texts[fact], score))
+            mapped.setdefault(
+                row, Hop(QUESTION, "fact", graph.ids[row], graph.facts.texts[fact], score)
+            )
     return mapped
 
 

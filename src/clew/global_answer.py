@@ -99,24 +99,35 @@ def answer_globally(
     question, graph, asked = check_question(question, budget, most), index.graph, Model.of(model)
     told = graph.part(ReportMembersPart())
     if not told:
-        raise ValueError("the index has no reports: make some with index.generate(clew.generate.Reports())")
+        raise ValueError(
+            "the index has no reports: make some with index.generate(clew.generate.Reports())"
+        )
     rows = told[max([one for one in told if one <= level], default=min(told))]
     vector = np.asarray(index.embedder.embed_question(question), np.float32)
     rows = rows[top_k(np.einsum("ij,j->i", graph.vectors[rows], vector), most)]
     number = {int(row): i for i, row in enumerate(rows.tolist(), 1)}
     batches = _batches(graph, rows.tolist(), batch)
     prompts = [
-        MAP.format(question=question, reports="\n\n".join(f"[{number[row]}] {graph.texts[row]}" for row in some), points=POINTS)
+        MAP.format(
+            question=question,
+            reports="\n\n".join(f"[{number[row]}] {graph.texts[row]}" for row in some),
+            points=POINTS,
+        )
         for some in batches
     ]
     ids = tuple(graph.ids[row] for row in rows.tolist())
-    answers = asked.ask_all(prompts, lambda text: _points(text, ids), workers=workers, progress=progress, what="reports")
+    answers = asked.ask_all(
+        prompts, lambda text: _points(text, ids), workers=workers, progress=progress, what="reports"
+    )
     failed = [
         (f"reports {number[some[0]]} to {number[some[-1]]}", one.error)
         for some, one in zip(batches, answers, strict=True)
         if one.value is None
     ]
-    calls, points = sum(one.calls for one in answers), [point for one in answers for point in one.value or []]
+    calls, points = (
+        sum(one.calls for one in answers),
+        [point for one in answers for point in one.value or []],
+    )
     ranked = sorted(
         (point for point in points if point.score > 0), key=lambda point: -point.score
     )  # of equals the first: of the likest report
@@ -133,7 +144,13 @@ def answer_globally(
     if last.value is None:
         failed.append(("the answer", f"{last.error}: the points stand in its place"))
     return GlobalAnswer(
-        question, last.value or "\n".join(lines), tuple(kept), ids, len(ranked) - len(kept), calls + last.calls, tuple(failed)
+        question,
+        last.value or "\n".join(lines),
+        tuple(kept),
+        ids,
+        len(ranked) - len(kept),
+        calls + last.calls,
+        tuple(failed),
     )
 
 
@@ -156,17 +173,35 @@ def _batches(graph: Graph, rows: list[int], batch: int) -> list[list[int]]:
 def _points(text: str, ids: tuple[str, ...]) -> list[Point]:
     said = parse_json(text)
     if not isinstance(said, list):
-        raise ValueError("a JSON list of points is wanted")  # noqa: TRY004  # a bad answer, not a bad argument
+        raise ValueError("a JSON list of points is wanted")  # a bad answer, not a bad argument
     points = list[Point]()
     for one in said:
-        point, score, numbers = (one.get(key) for key in ("point", "score", "reports")) if isinstance(one, dict) else (None, None, None)
+        point, score, numbers = (
+            (one.get(key) for key in ("point", "score", "reports"))
+            if isinstance(one, dict)
+            else (None, None, None)
+        )
         if not isinstance(point, str) or not point.strip():
-            raise ValueError(f'a point is an object with "point", "score" and "reports"; got {one!r}')
+            raise ValueError(
+                f'a point is an object with "point", "score" and "reports"; got {one!r}'
+            )
         if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= TOP:
             raise ValueError(f'"score" is a number from 0 to {TOP}; got {score!r}')
-        if not isinstance(numbers, list) or not numbers or not all(type(i) is int and 1 <= i <= len(ids) for i in numbers):
-            raise ValueError(f'"reports" are numbers of reports, from 1 to {len(ids)}; got {numbers!r}')
-        points.append(Point(" ".join(point.split()), float(score), tuple(ids[i - 1] for i in dict.fromkeys(numbers))))
+        if (
+            not isinstance(numbers, list)
+            or not numbers
+            or not all(type(i) is int and 1 <= i <= len(ids) for i in numbers)
+        ):
+            raise ValueError(
+                f'"reports" are numbers of reports, from 1 to {len(ids)}; got {numbers!r}'
+            )
+        points.append(
+            Point(
+                " ".join(point.split()),
+                float(score),
+                tuple(ids[i - 1] for i in dict.fromkeys(numbers)),
+            )
+        )
     return points[:POINTS]
 
 

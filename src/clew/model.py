@@ -30,11 +30,17 @@ class AnswerCache:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._path, self._lock, self._kept = None if path is None else Path(path), threading.Lock(), dict[str, str]()
+        self._path, self._lock, self._kept = (
+            None if path is None else Path(path),
+            threading.Lock(),
+            dict[str, str](),
+        )
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with closing(self._open()) as file, file:
-                file.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)")
+                file.execute(
+                    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)"
+                )
 
     def __repr__(self) -> str:
         return f"Answers({'' if self._path is None else repr(str(self._path))})"
@@ -88,7 +94,13 @@ class Model:
     timeout: float | None = None
 
     @classmethod
-    def of(cls, source: Any, *, answers: AnswerCache | str | os.PathLike[str] | None = None, timeout: float | None = None) -> Model:
+    def of(
+        cls,
+        source: Any,
+        *,
+        answers: AnswerCache | str | os.PathLike[str] | None = None,
+        timeout: float | None = None,
+    ) -> Model:
         """Return `source` as a model.
 
         Args:
@@ -98,9 +110,13 @@ class Model:
         Raises:
             TypeError: it is none of these, a class, or an async function.
         """
-        kept = answers if answers is None or isinstance(answers, AnswerCache) else AnswerCache(answers)
+        kept = (
+            answers if answers is None or isinstance(answers, AnswerCache) else AnswerCache(answers)
+        )
         if isinstance(source, Model):
-            return replace(source, answers=kept or source.answers, timeout=timeout or source.timeout)
+            return replace(
+                source, answers=kept or source.answers, timeout=timeout or source.timeout
+            )
         if inspect.isclass(source):
             raise TypeError(f"the model is the class {source.__name__}; give an object of it")
         name = _name_of(source)
@@ -110,12 +126,19 @@ class Model:
             return cls(name, _Calls(source, "invoke"), kept, timeout)
         if not callable(source):
             raise TypeError(f"cannot ask a {type(source).__name__}: wanted {WANTED}")
-        if inspect.iscoroutinefunction(source) or inspect.iscoroutinefunction(type(source).__call__):
+        if inspect.iscoroutinefunction(source) or inspect.iscoroutinefunction(
+            type(source).__call__
+        ):
             raise TypeError(f"the model {name} is async: wanted {WANTED}")
         return cls(name, _Calls(source, "__call__"), kept, timeout)
 
     @classmethod
-    def remembering(cls, source: Any, answers: AnswerCache | str | os.PathLike[str] | None = None, timeout: float | None = None) -> Model:
+    def remembering(
+        cls,
+        source: Any,
+        answers: AnswerCache | str | os.PathLike[str] | None = None,
+        timeout: float | None = None,
+    ) -> Model:
         """Return `source` as a model that remembers: in `answers`, else where it does so already, else for as long as it lives."""
         made = cls.of(source, answers=answers, timeout=timeout)
         return replace(made, answers=AnswerCache()) if made.answers is None else made
@@ -136,7 +159,9 @@ class Model:
             calls += 1
             try:
                 text = _within(self.timeout, self.complete, said)
-            except Exception as problem:  # noqa: BLE001  # whatever the caller's model raises is recorded, with its kind
+            except (
+                Exception
+            ) as problem:  # whatever the caller's model raises is recorded, with its kind
                 error = f"the model {self.name} failed: {type(problem).__name__}: {problem}"
                 continue
             try:
@@ -151,14 +176,23 @@ class Model:
         return ModelAnswer(None, error, calls)
 
     def ask_all(
-        self, prompts: Sequence[str], read: Callable[[str], Value], *, workers: int = 4, progress: bool = False, what: str = "asking"
+        self,
+        prompts: Sequence[str],
+        read: Callable[[str], Value],
+        *,
+        workers: int = 4,
+        progress: bool = False,
+        what: str = "asking",
     ) -> list[ModelAnswer[Value]]:
         """Return the answers to all prompts, in their order; `workers` are asked at the same time, and none stops the others."""
         from tqdm import tqdm
 
         if workers < 1:
             raise ValueError(f"workers is a whole number of at least 1; got {workers!r}")
-        left, done = SimpleQueue[tuple[int, str]](), SimpleQueue[tuple[int, ModelAnswer[Value] | BaseException]]()
+        left, done = (
+            SimpleQueue[tuple[int, str]](),
+            SimpleQueue[tuple[int, ModelAnswer[Value] | BaseException]](),
+        )
         for pair in enumerate(prompts):
             left.put(pair)
         stop = threading.Event()
@@ -171,7 +205,9 @@ class Model:
                     return
                 try:
                     done.put((at, self.ask(prompt, read)))
-                except BaseException as problem:  # noqa: BLE001  # a mistake in `read`, raised below, in the caller's thread
+                except (
+                    BaseException
+                ) as problem:  # a mistake in `read`, raised below, in the caller's thread
                     done.put((at, problem))
 
         for _ in range(min(workers, len(prompts))):
@@ -196,7 +232,11 @@ class _Calls:
     method: str
 
     def __call__(self, prompt: str) -> str:
-        came = self.source(prompt) if self.method == "__call__" else getattr(self.source, self.method)(prompt)
+        came = (
+            self.source(prompt)
+            if self.method == "__call__"
+            else getattr(self.source, self.method)(prompt)
+        )
         return _text_of(came)
 
 
@@ -210,10 +250,14 @@ def _text_of(came: Any) -> str:
         raise TypeError(f"the model returned an awaitable: wanted {WANTED}")
     content = getattr(came, "content", None)
     if isinstance(content, list):  # a message in blocks
-        return "".join(block if isinstance(block, str) else str(block.get("text", "")) for block in content)
+        return "".join(
+            block if isinstance(block, str) else str(block.get("text", "")) for block in content
+        )
     text = content if isinstance(content, str) else getattr(came, "text", None)
     if not isinstance(text, str):
-        raise TypeError(f"the model returned a {type(came).__name__}; wanted a text, or an object with `text` or `content`")
+        raise TypeError(
+            f"the model returned a {type(came).__name__}; wanted a text, or an object with `text` or `content`"
+        )
     return text
 
 
@@ -226,7 +270,7 @@ def _within(timeout: float | None, call: Callable[[str], str], prompt: str) -> s
     def run() -> None:
         try:
             box.put((True, call(prompt)))
-        except BaseException as problem:  # noqa: BLE001  # raised again in the thread that waits
+        except BaseException as problem:  # raised again in the thread that waits
             box.put((False, problem))
 
     threading.Thread(target=run, daemon=True).start()

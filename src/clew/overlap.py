@@ -29,7 +29,11 @@ class DuplicatesPart:
         several = {rows[0]: tuple(rows) for rows in groups.values() if len(rows) > 1}
         for row, copies in several.items():
             first[list(copies)] = row
-        return Duplicates(freeze(first, np.int64), freeze([row for copies in several.values() for row in copies], np.int64), several)
+        return Duplicates(
+            freeze(first, np.int64),
+            freeze([row for copies in several.values() for row in copies], np.int64),
+            several,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +48,9 @@ class Duplicates:
         """Return the prizes with those of all copies but the best at 0, so that no room is kept for these."""
         if not len(self.rows):
             return prizes
-        ranked = self.rows[np.lexsort((self.rows, -np.round(prizes[self.rows], 12), self.first[self.rows]))]
+        ranked = self.rows[
+            np.lexsort((self.rows, -np.round(prizes[self.rows], 12), self.first[self.rows]))
+        ]
         best = np.append(True, np.diff(self.first[ranked]) != 0)
         alone = prizes.copy()
         alone[ranked[~best]] = 0.0

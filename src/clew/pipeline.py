@@ -40,12 +40,20 @@ class Pipeline:
             trace: list[Step] = []
             with _timed(trace, repr(self.seed)) as notes:
                 seeds = seed(query)
-                notes |= {"touched": int((seeds.scores > 0).sum()), "facts": len(seeds.facts), **seeds.notes}
+                notes |= {
+                    "touched": int((seeds.scores > 0).sum()),
+                    "facts": len(seeds.facts),
+                    **seeds.notes,
+                }
             prizes = seeds.scores
             for name, spread in spreads:
                 with _timed(trace, name) as notes:
                     spreaded = spread(query, seeds, prizes)
-                    prizes, said = (spreaded.values, spreaded.notes) if isinstance(spreaded, Prizes) else (spreaded, EMPTY)
+                    prizes, said = (
+                        (spreaded.values, spreaded.notes)
+                        if isinstance(spreaded, Prizes)
+                        else (spreaded, EMPTY)
+                    )
                     notes |= {"prized": int(np.count_nonzero(prizes)), **said}
 
             prizes = graph.part(DuplicatesPart()).best_alone(prizes)
@@ -55,7 +63,11 @@ class Pipeline:
                 for name, select in selects:
                     with _timed(trace, name) as notes:
                         before, chosen = chosen, select(query, seeds, prizes, chosen, room)
-                        notes |= {**chosen.notes, **_sized(len(graph), before, chosen), "room": room}
+                        notes |= {
+                            **chosen.notes,
+                            **_sized(len(graph), before, chosen),
+                            "room": room,
+                        }
                 return chosen
 
             def read(chosen: Subgraph) -> Reading:
@@ -73,19 +85,28 @@ class Pipeline:
 def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> Context:
     asked, chosen, reading, filled = page.asked, page.chosen, page.reading, page.filled
     graph, seeds, pieces = asked.graph, asked.seeds, asked.pieces(reading)
-    nodes, facts = [n for n in reading.nodes.tolist() if n >= 0], [f for f in reading.facts.tolist() if f >= 0]
+    nodes, facts = (
+        [n for n in reading.nodes.tolist() if n >= 0],
+        [f for f in reading.facts.tolist() if f >= 0],
+    )
     why = selector_paths(graph, chosen, nodes)
     why |= paths_from_question(graph, seeds, [node for node in nodes if node not in why])
     why_fact = paths_to_facts(graph, seeds, chosen, facts)
     group = {row: str(i) for i, rows in enumerate(chosen.groups, 1) for row in rows}
     items = []
     for node, fact, piece, score in zip(
-        reading.nodes.tolist(), reading.facts.tolist(), pieces, asked.scores(reading).tolist(), strict=True
+        reading.nodes.tolist(),
+        reading.facts.tolist(),
+        pieces,
+        asked.scores(reading).tolist(),
+        strict=True,
     ):
         costs = graph.count(piece)
         if node < 0:
             text = graph.facts.texts[fact]
-            items.append(Item(f"fact:{text}", text, score, "fact", "fact", costs, why=why_fact[fact]))
+            items.append(
+                Item(f"fact:{text}", text, score, "fact", "fact", costs, why=why_fact[fact])
+            )
             continue
         owner, (start, end) = int(graph.documents[node]), graph.spans[node].tolist()
         items.append(
@@ -115,7 +136,9 @@ def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> C
         edges=context_edges(graph, freeze(nodes, np.int32), chosen),
         trace=tuple(trace),
         value=float(sum(item.score for item in items)),
-        bound=None if filled else page.bound,  # what only filled the list was no part of what was bounded
+        bound=None
+        if filled
+        else page.bound,  # what only filled the list was no part of what was bounded
         missing=tuple((graph.ids[a], graph.ids[b]) for a, b in chosen.missing),
         dropped=tuple(page.dropped),
     )
@@ -123,7 +146,11 @@ def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> C
 
 def _with_reports(graph: Graph, chosen: Subgraph, reading: Reading) -> Reading:
     """Put what was made of several passages, and must be kept, before all else, in the order of the choice, unless it has its place."""
-    told = chosen.nodes[graph.generated[chosen.nodes] & np.isin(chosen.nodes, chosen.required) & ~np.isin(chosen.nodes, reading.nodes)]
+    told = chosen.nodes[
+        graph.generated[chosen.nodes]
+        & np.isin(chosen.nodes, chosen.required)
+        & ~np.isin(chosen.nodes, reading.nodes)
+    ]
     return Reading.join([Reading.of(told), reading]) if len(told) else reading
 
 
@@ -131,7 +158,11 @@ def _sized(n: int, before: Subgraph, after: Subgraph) -> dict[str, int]:
     """What a selector left of its candidates among the n nodes, and what it brought in."""
     nodes = len(after.nodes)
     common = nodes if len(before.nodes) == n else len(np.intersect1d(before.nodes, after.nodes))
-    more = {"added": nodes - common, "left out": len(before.nodes) - common, "kept": len(after.required)}
+    more = {
+        "added": nodes - common,
+        "left out": len(before.nodes) - common,
+        "kept": len(after.required),
+    }
     return {"nodes": nodes, "edges": len(after.edges), **more}
 
 

@@ -40,7 +40,16 @@ AGRAG = Pipeline(
         spread.Influence(
             passage_mode="reset",
             factor=1.0,
-            kinds=("fact", "mentions", "synonym", ("shared", 0.1), ("similar", 0.1), ("next", 0.1), ("contains", 0.1), ("hyperlink", 0.1)),
+            kinds=(
+                "fact",
+                "mentions",
+                "synonym",
+                ("shared", 0.1),
+                ("similar", 0.1),
+                ("next", 0.1),
+                ("contains", 0.1),
+                ("hyperlink", 0.1),
+            ),
             weighted=True,
         ),
     ),
@@ -83,7 +92,12 @@ LIGHTWEIGHT = Pipeline(
     seed.TopSeeds(5),
     (
         spread.Power(8.0),
-        spread.LocalPageRank((spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),), damping=0.85, max_touched=30, excluded_kinds=ALIKE),
+        spread.LocalPageRank(
+            (spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),),
+            damping=0.85,
+            max_touched=30,
+            excluded_kinds=ALIKE,
+        ),
     ),
     (select.Top(15),),
     order=order.ByPrize(),
@@ -95,7 +109,12 @@ ENTERPRISE = Pipeline(
     seed.TopSeeds(5),
     (
         spread.Power(8.0),
-        spread.LocalPageRank((spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),), damping=0.85, max_touched=30, excluded_kinds=ALIKE),
+        spread.LocalPageRank(
+            (spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),),
+            damping=0.85,
+            max_touched=30,
+            excluded_kinds=ALIKE,
+        ),
         spread.Power(0.1),
     ),
     (select.TopReports(0.2, 3, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8)),),
@@ -109,14 +128,20 @@ AGENTIC = Pipeline(
     (
         spread.Power(8.0),
         spread.LocalPageRank(
-            (spread.BreadthFirst(2, 50, excluded_kinds=ALIKE), spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)),
+            (
+                spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),
+                spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500),
+            ),
             damping=0.85,
             max_touched=30,
             excluded_kinds=ALIKE,
         ),
         spread.Power(0.1),
     ),
-    (select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE), select.TopReports(0.2, 3, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8))),
+    (
+        select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE),
+        select.TopReports(0.2, 3, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8)),
+    ),
     order=order.Thread(),
 )
 
@@ -126,14 +151,20 @@ JOURNEY = Pipeline(
     (
         spread.Power(8.0),
         spread.LocalPageRank(
-            (spread.BreadthFirst(1, 50, excluded_kinds=ALIKE), spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)),
+            (
+                spread.BreadthFirst(1, 50, excluded_kinds=ALIKE),
+                spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500),
+            ),
             damping=0.85,
             max_touched=30,
             excluded_kinds=ALIKE,
         ),
         spread.Power(0.1),
     ),
-    (select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE), select.TopReports(0.2, 1, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8))),
+    (
+        select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE),
+        select.TopReports(0.2, 1, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8)),
+    ),
     order=order.Thread(),
 )
 
@@ -144,21 +175,29 @@ ROUTER = Router(BASELINE, LIGHTWEIGHT, ENTERPRISE, AGENTIC, seed.Dense())
 # left of it is for passages.
 GLOBAL = Pipeline(
     seed.Blend(),
-    selects=(select.TopReports(budget_share=1.0, max_reports=None, level="fit", by="question", min_score=0.0),),
+    selects=(
+        select.TopReports(
+            budget_share=1.0, max_reports=None, level="fit", by="question", min_score=0.0
+        ),
+    ),
     order=order.ByPrize(),
 )
 
 
 def names() -> list[str]:
     """Return the names of all recipes, in the order of this page."""
-    return [name.lower() for name, value in globals().items() if name.isupper() and hasattr(value, "on")]
+    return [
+        name.lower() for name, value in globals().items() if name.isupper() and hasattr(value, "on")
+    ]
 
 
 def get(recipe: str | Method) -> Method:
     """Return the method of that name; a method is returned as it is."""
     if not isinstance(recipe, str):
         if not hasattr(recipe, "on"):
-            raise TypeError(f"a recipe is a name or a method with on(graph), not a {type(recipe).__name__}")
+            raise TypeError(
+                f"a recipe is a name or a method with on(graph), not a {type(recipe).__name__}"
+            )
         return recipe
     if recipe.lower() not in names():
         raise ValueError(f"unknown recipe {recipe!r}; known: {', '.join(names())}")

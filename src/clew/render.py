@@ -31,12 +31,18 @@ class Render:
     def pieces(self, graph: Graph, reading: Reading) -> list[str]:
         """Return the printed text of each entry, its heading line included; the page is these joined by line ends."""
         pieces, above = [], ""
-        for number, (node, fact) in enumerate(zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True), self.first):
+        for number, (node, fact) in enumerate(
+            zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True), self.first
+        ):
             mark = {"numbered": f"[{number}] ", "plain": ""}.get(self.style, "- ")
             if self.style == "triples" and node < 0:
                 mark = ""
             heading = heading_of(graph, node) if self.headings and node >= 0 else ""
-            pieces.append((f"# {heading}\n" if heading and heading != above else "") + mark + self._said(graph, node, fact))
+            pieces.append(
+                (f"# {heading}\n" if heading and heading != above else "")
+                + mark
+                + self._said(graph, node, fact)
+            )
             above = heading
         return pieces
 
@@ -45,5 +51,8 @@ class Render:
             return graph.texts[node]
         if self.style != "triples":
             return graph.facts.texts[fact]
-        subject, object = graph.texts[graph.facts.subjects[fact]], graph.texts[graph.facts.objects[fact]]
+        subject, object = (
+            graph.texts[graph.facts.subjects[fact]],
+            graph.texts[graph.facts.objects[fact]],
+        )
         return f"({subject}, {graph.facts.relations[fact]}, {object})"

@@ -13,7 +13,13 @@ from clew.graph import Edges, Facts, Graph, Labels, Ragged
 N = 10
 KINDS = ("knows", "likes", "near")
 TIES = st.lists(
-    st.tuples(st.integers(0, N - 1), st.integers(0, N - 1), st.sampled_from(KINDS), st.sampled_from([0.25, 0.5, 1.0])), max_size=30
+    st.tuples(
+        st.integers(0, N - 1),
+        st.integers(0, N - 1),
+        st.sampled_from(KINDS),
+        st.sampled_from([0.25, 0.5, 1.0]),
+    ),
+    max_size=30,
 )
 TABLES = st.dictionaries(st.sampled_from(KINDS), st.sampled_from([0.0, 0.5, 1.5]))
 SOURCES = st.lists(st.integers(0, N - 1), min_size=1, max_size=3, unique=True)
@@ -32,7 +38,15 @@ def graph_of(ties, seed):
 
 def by_definition(graph, sources, table, *, decay, beam, threshold, max_nodes, max_depth):
     """The same search over a plain list of the open rows, sorted at every step; (rows, priorities, depths, parents, dropped)."""
-    edges = list(zip(graph.edges.tails.tolist(), graph.edges.heads.tolist(), graph.edges.kinds, graph.edges.weights.tolist(), strict=True))
+    edges = list(
+        zip(
+            graph.edges.tails.tolist(),
+            graph.edges.heads.tolist(),
+            graph.edges.kinds,
+            graph.edges.weights.tolist(),
+            strict=True,
+        )
+    )
     like = {}
     for row in range(N):
         if graph.vectors[row].any():
@@ -63,7 +77,9 @@ def by_definition(graph, sources, table, *, decay, beam, threshold, max_nodes, m
                     strengths[other] = max(strengths.get(other, 0.0), weight * table.get(kind, 1.0))
         for other in sorted(strengths):
             if strengths[other] > 0 and depth <= max_depth:
-                offer(other, like.get(other, like[row]) * strengths[other] * decay**depth, depth, row)
+                offer(
+                    other, like.get(other, like[row]) * strengths[other] * decay**depth, depth, row
+                )
     return taken, dropped
 
 
@@ -79,19 +95,31 @@ def by_definition(graph, sources, table, *, decay, beam, threshold, max_nodes, m
     st.sampled_from([0, 2, 5, N]),
     st.sampled_from([0, 1, 2, N]),
 )
-def test_the_search_is_the_definition(ties, table, sources, seed, decay, beam, threshold, max_nodes, max_depth):
+def test_the_search_is_the_definition(
+    ties, table, sources, seed, decay, beam, threshold, max_nodes, max_depth
+):
     graph = graph_of(ties, seed)
     typed = graph.part(TypedLinksPart())
-    limits = {"decay": decay, "beam": beam, "threshold": threshold, "max_nodes": max_nodes, "max_depth": max_depth}
+    limits = {
+        "decay": decay,
+        "beam": beam,
+        "threshold": threshold,
+        "max_nodes": max_nodes,
+        "max_depth": max_depth,
+    }
 
     taken, dropped = by_definition(graph, sources, table, **limits)
-    found = best_first(typed, sources, typed.factors(table), vectors=graph.vectors, question=QUESTION, **limits)
+    found = best_first(
+        typed, sources, typed.factors(table), vectors=graph.vectors, question=QUESTION, **limits
+    )
 
     assert found.rows.tolist() == list(taken)
     assert found.scores == pytest.approx([priority for priority, _, _ in taken.values()])
     assert found.depths.tolist() == [depth for _, depth, _ in taken.values()]
     rows = found.rows.tolist()
-    assert [rows[p] if p >= 0 else None for p in found.parents.tolist()] == [parent for _, _, parent in taken.values()]
+    assert [rows[p] if p >= 0 else None for p in found.parents.tolist()] == [
+        parent for _, _, parent in taken.values()
+    ]
     for place, slot in enumerate(found.slots.tolist()):
         if slot >= 0:
             assert typed.links.targets[slot] == rows[place]
@@ -104,7 +132,13 @@ def test_the_search_is_the_definition(ties, table, sources, seed, decay, beam, t
 def test_to_stop_early_changes_nothing_that_was_taken(ties, table, sources, seed, most):
     graph = graph_of(ties, seed)
     typed = graph.part(TypedLinksPart())
-    free = {"beam": None, "threshold": 0.0, "max_depth": None, "vectors": graph.vectors, "question": QUESTION}
+    free = {
+        "beam": None,
+        "threshold": 0.0,
+        "max_depth": None,
+        "vectors": graph.vectors,
+        "question": QUESTION,
+    }
     factors = typed.factors({kind: min(1.0, factor) for kind, factor in table.items()})
 
     whole = best_first(typed, sources, factors, max_nodes=None, **free)
@@ -114,7 +148,9 @@ def test_to_stop_early_changes_nothing_that_was_taken(ties, table, sources, seed
 
     assert few.rows.tolist() == narrow.rows.tolist() == whole.rows[:most].tolist()
     assert len(set(whole.rows.tolist())) == len(whole)
-    assert above.rows.tolist() == [row for row in above.rows.tolist() if row in set(whole.rows.tolist())]
+    assert above.rows.tolist() == [
+        row for row in above.rows.tolist() if row in set(whole.rows.tolist())
+    ]
     assert (above.scores >= 0.3).all()
 
 
@@ -122,7 +158,16 @@ def test_to_stop_early_changes_nothing_that_was_taken(ties, table, sources, seed
 def test_alike_and_without_limits_it_takes_all_that_can_be_reached(ties, sources):
     graph = graph_of(ties, 0)
     typed = graph.part(TypedLinksPart())
-    found = best_first(typed, sources, typed.factors({}), vectors=graph.vectors, beam=None, threshold=0.0, max_nodes=None, max_depth=None)
+    found = best_first(
+        typed,
+        sources,
+        typed.factors({}),
+        vectors=graph.vectors,
+        beam=None,
+        threshold=0.0,
+        max_nodes=None,
+        max_depth=None,
+    )
     reachable, path = set(sources), list(sources)
     while path:
         new = set(typed.links.neighbours(path.pop()).tolist()) - reachable
@@ -135,22 +180,42 @@ def test_alike_and_without_limits_it_takes_all_that_can_be_reached(ties, sources
 def test_where_no_hop_gains_priorities_never_rise(ties, sources):
     graph = graph_of([(tail, head, kind, 1.0) for tail, head, kind, _ in ties], 1)
     typed = graph.part(TypedLinksPart())
-    found = best_first(typed, sources, typed.factors({}), vectors=graph.vectors, beam=None, threshold=0.0, max_nodes=None, decay=0.9)
-    assert (np.diff(found.scores) <= 1e-12).all()  # to a question without a vector all rows are alike
+    found = best_first(
+        typed,
+        sources,
+        typed.factors({}),
+        vectors=graph.vectors,
+        beam=None,
+        threshold=0.0,
+        max_nodes=None,
+        decay=0.9,
+    )
+    assert (
+        np.diff(found.scores) <= 1e-12
+    ).all()  # to a question without a vector all rows are alike
 
 
 def test_the_type_of_an_edge_is_the_relation_of_its_fact():
     relations = Labels.of(["works at", "likes", "works at"])
     facts = Facts(
-        ("a", "b", "c"), np.zeros((3, 2), np.float32), np.int32([0, 0, 0]), np.int32([1, 2, 3]), relations, Ragged.of([[], [], []])
+        ("a", "b", "c"),
+        np.zeros((3, 2), np.float32),
+        np.int32([0, 0, 0]),
+        np.int32([1, 2, 3]),
+        relations,
+        Ragged.of([[], [], []]),
     )
-    edges = Edges.join([Edges.of("fact", [0, 0, 0], [1, 2, 3], facts=[0, 1, 2]), Edges.of("near", [0], [4], 0.5)])
+    edges = Edges.join(
+        [Edges.of("fact", [0, 0, 0], [1, 2, 3], facts=[0, 1, 2]), Edges.of("near", [0], [4], 0.5)]
+    )
     graph = Graph.of(["text"] * 5, facts=facts, edges=edges)
     typed = graph.part(TypedLinksPart())
     assert typed.types == ("fact", "near", "likes", "works at")
 
     def order(table, default=1.0):
-        return best_first(typed, [0], typed.factors(table, default), vectors=graph.vectors, threshold=0.01).rows.tolist()
+        return best_first(
+            typed, [0], typed.factors(table, default), vectors=graph.vectors, threshold=0.01
+        ).rows.tolist()
 
     assert order({}) == [0, 1, 2, 3, 4]
     assert order({"works at": 1.5, "likes": 0.4}) == [0, 1, 3, 4, 2]
@@ -164,7 +229,11 @@ def test_a_hub_of_ten_thousand_leaves_no_edges_and_no_source():
     typed = hub.part(TypedLinksPart())
     found = best_first(typed, [0], typed.factors({}), vectors=hub.vectors, beam=50, max_nodes=60)
     assert found.rows.tolist() == list(range(51))  # of equals the beam keeps the lower rows
-    assert found.notes == {"offered": 10_001, "dropped by the beam": 9_950, "below the threshold": 0}
+    assert found.notes == {
+        "offered": 10_001,
+        "dropped by the beam": 9_950,
+        "below the threshold": 0,
+    }
     alone = Graph.of(["text"])
     typed = alone.part(TypedLinksPart())
     assert best_first(typed, [0], typed.factors({}), vectors=alone.vectors).rows.tolist() == [0]

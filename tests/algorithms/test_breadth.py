@@ -17,7 +17,9 @@ ROWS = st.lists(st.integers(0, 11), unique=True, max_size=4)
 
 @given(PAIRS, ROWS, ROWS, st.integers(0, 5))
 def test_a_way_is_connected_and_has_the_fewest_hops(pairs, sources, wanted, most):
-    graph = Graph.of(["text"] * 12, edges=Edges.of("tie", [a for a, _ in pairs], [b for _, b in pairs]))
+    graph = Graph.of(
+        ["text"] * 12, edges=Edges.of("tie", [a for a, _ in pairs], [b for _, b in pairs])
+    )
     links = graph.links()
     network = networkx.Graph(pairs)
     network.add_nodes_from(range(12))
@@ -35,7 +37,9 @@ def test_a_way_is_connected_and_has_the_fewest_hops(pairs, sources, wanted, most
         assert at in sources
 
 
-TIES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from([0.2, 0.5, 1.0])), max_size=30)
+TIES = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from([0.2, 0.5, 1.0])), max_size=30
+)
 SOURCES = st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True)
 LIMITS = st.fixed_dictionaries(
     {
@@ -55,20 +59,30 @@ def graph_of(ties, seed=0):
     vectors = near[:, None] * QUESTION + np.sqrt(1 - near**2)[:, None] * [0, 0, 1]
     vectors[rng.random(10) < 0.2] = 0
     return Graph.of(
-        ["text"] * 10, vectors=vectors, edges=Edges.of("tie", [t for t, _, _ in ties], [h for _, h, _ in ties], [w for *_, w in ties])
+        ["text"] * 10,
+        vectors=vectors,
+        edges=Edges.of(
+            "tie", [t for t, _, _ in ties], [h for _, h, _ in ties], [w for *_, w in ties]
+        ),
     )
 
 
 def by_definition(graph, sources, max_depth, max_degree, max_nodes, most_tokens, tokens):
     """The waves as a plain queue; (row, depth, parent) of each that is visited."""
     links = graph.links()
-    like = {r: max(0.0, round(float(graph.vectors[r] @ QUESTION), 6)) for r in range(10) if graph.vectors[r].any()}
+    like = {
+        r: max(0.0, round(float(graph.vectors[r] @ QUESTION), 6))
+        for r in range(10)
+        if graph.vectors[r].any()
+    }
     for row in sources:
         like.setdefault(row, 1.0)
     visited, queue = {}, []
 
     def full(row):
-        return len(visited) >= max_nodes or sum(tokens[r] for r in visited) + tokens[row] > most_tokens
+        return (
+            len(visited) >= max_nodes or sum(tokens[r] for r in visited) + tokens[row] > most_tokens
+        )
 
     for row in sources:
         if full(row):
@@ -100,15 +114,22 @@ def test_the_waves_are_the_definition(ties, sources, seed, limits):
     links = graph.links()
     wanted = by_definition(graph, sources, **limits, tokens=tokens.tolist())
 
-    found = breadth_first(links, sources, vectors=graph.vectors, question=QUESTION, tokens=tokens, **limits)
+    found = breadth_first(
+        links, sources, vectors=graph.vectors, question=QUESTION, tokens=tokens, **limits
+    )
 
     rows = found.rows.tolist()
     assert rows == list(wanted)
     assert found.depths.tolist() == [depth for depth, _ in wanted.values()]
-    assert [rows[p] if p >= 0 else None for p in found.parents.tolist()] == [parent for _, parent in wanted.values()]
+    assert [rows[p] if p >= 0 else None for p in found.parents.tolist()] == [
+        parent for _, parent in wanted.values()
+    ]
     for place, slot in enumerate(found.slots.tolist()):
         if slot >= 0:
-            assert (int(links.sources[slot]), int(links.targets[slot])) == (rows[found.parents[place]], rows[place])
+            assert (int(links.sources[slot]), int(links.targets[slot])) == (
+                rows[found.parents[place]],
+                rows[place],
+            )
 
 
 @given(TIES, SOURCES)
@@ -117,9 +138,9 @@ def test_without_limits_depths_are_distances(ties, sources):
     network = networkx.Graph([(t, h) for t, h, _ in ties])
     network.add_nodes_from(range(10))
     found = breadth_first(graph.links(), sources, max_depth=None, max_degree=None)
-    assert dict(zip(found.rows.tolist(), found.depths.tolist(), strict=True)) == networkx.multi_source_dijkstra_path_length(
-        network, set(sources), weight=None
-    )
+    assert dict(
+        zip(found.rows.tolist(), found.depths.tolist(), strict=True)
+    ) == networkx.multi_source_dijkstra_path_length(network, set(sources), weight=None)
 
 
 @given(TIES, st.lists(st.integers(0, 9), max_size=6, unique=True))
@@ -127,19 +148,29 @@ def test_a_part_of_the_graph_has_the_links_among_its_rows(ties, rows):
     links, inside = graph_of(ties).links(), sorted(rows)
     part, slots = induced_links(links, rows)
     assert len(part) == len(inside)
-    whole = {(s, t): slot for slot, (s, t) in enumerate(zip(links.sources.tolist(), links.targets.tolist(), strict=True))}
+    whole = {
+        (s, t): slot
+        for slot, (s, t) in enumerate(
+            zip(links.sources.tolist(), links.targets.tolist(), strict=True)
+        )
+    }
     wanted = [slot for (s, t), slot in whole.items() if s in inside and t in inside]
     assert slots.tolist() == wanted
-    assert [(inside[s], inside[t]) for s, t in zip(part.sources.tolist(), part.targets.tolist(), strict=True)] == [
-        pair for pair, slot in whole.items() if slot in wanted
-    ]
+    assert [
+        (inside[s], inside[t])
+        for s, t in zip(part.sources.tolist(), part.targets.tolist(), strict=True)
+    ] == [pair for pair, slot in whole.items() if slot in wanted]
     assert part.weights.tolist() == links.weights[wanted].tolist()
-    assert [part.edges[i].tolist() for i in range(len(wanted))] == [links.edges[slot].tolist() for slot in wanted]
+    assert [part.edges[i].tolist() for i in range(len(wanted))] == [
+        links.edges[slot].tolist() for slot in wanted
+    ]
 
 
 def test_a_hub_is_followed_to_its_best_leaves_only():
     weights = np.linspace(0.1, 1, 10_000)
-    hub = Graph.of(["text"] * 10_001, edges=Edges.of("tie", np.zeros(10_000), np.arange(1, 10_001), weights))
+    hub = Graph.of(
+        ["text"] * 10_001, edges=Edges.of("tie", np.zeros(10_000), np.arange(1, 10_001), weights)
+    )
     found = breadth_first(hub.links(), [0], max_degree=50)
     assert found.rows.tolist() == [0, *range(10_000, 9_950, -1)]
     assert breadth_first(hub.links(), [5]).rows.tolist() == [5, 0, *range(10_000, 9_950, -1)]

@@ -19,13 +19,25 @@ def problem(n, edges, prizes, tokens, roots, budget):
     starts = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount([a for a, _ in pairs], minlength=n), out=starts[1:])
     targets = np.array([b for _, b in pairs], np.int32)
-    return Problem(starts, targets, np.array(prizes, np.float64), np.array(tokens, np.int64), np.array(roots, np.int32), budget)
+    return Problem(
+        starts,
+        targets,
+        np.array(prizes, np.float64),
+        np.array(tokens, np.int64),
+        np.array(roots, np.int32),
+        budget,
+    )
 
 
 def optimum(one):
     """The best value by looking at every set of rows; connectivity by a search of its own."""
-    best, near = 0.0, [set(one.targets[one.starts[i] : one.starts[i + 1]].tolist()) for i in range(len(one))]
-    for rows in chain.from_iterable(combinations(range(len(one)), k) for k in range(1, len(one) + 1)):
+    best, near = (
+        0.0,
+        [set(one.targets[one.starts[i] : one.starts[i + 1]].tolist()) for i in range(len(one))],
+    )
+    for rows in chain.from_iterable(
+        combinations(range(len(one)), k) for k in range(1, len(one) + 1)
+    ):
         if one.tokens[list(rows)].sum() > one.budget or one.prizes[list(rows)].sum() <= best:
             continue
         seen = set(one.roots.tolist()) & set(rows)
@@ -44,15 +56,24 @@ def problems(draw, most=9):
     n = draw(st.integers(0, most))
     ends = st.integers(0, max(n - 1, 0))
     edges = draw(st.lists(st.tuples(ends, ends), max_size=2 * n)) if n else []
-    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))  # noqa: E731
+    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))
     prizes, tokens = column(st.sampled_from([0.0, 0.0, 0.25, 1.0, 1.5])), column(st.integers(0, 6))
-    return problem(n, edges, prizes, tokens, draw(st.lists(ends, unique=True, max_size=3)) if n else [], draw(st.integers(0, 20)))
+    return problem(
+        n,
+        edges,
+        prizes,
+        tokens,
+        draw(st.lists(ends, unique=True, max_size=3)) if n else [],
+        draw(st.integers(0, 20)),
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=120)
 @given(problems())
-def test_every_method_is_feasible_and_between_nothing_and_the_optimum_and_the_bound_above_it(method, one):
+def test_every_method_is_feasible_and_between_nothing_and_the_optimum_and_the_bound_above_it(
+    method, one
+):
     found, best = solve(one, method), optimum(one)
     assert feasible(one, found.rows)
     assert found.rows.tolist() == sorted(set(found.rows.tolist()))
@@ -91,7 +112,9 @@ def on_trees():
             st.integers(0, 25),
         )
     )
-    return parts.map(lambda p: problem(p[0], [(i, b) for i, b in enumerate(p[1]) if i], p[2], p[3], [0], p[4]))
+    return parts.map(
+        lambda p: problem(p[0], [(i, b) for i, b in enumerate(p[1]) if i], p[2], p[3], [0], p[4])
+    )
 
 
 @settings(max_examples=150)
@@ -133,9 +156,15 @@ def test_a_tree_regrown_around_a_choice_can_hold_more_than_the_tree_of_cheapest_
     more = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
-        pairs = [(i, int(rng.integers(i))) for i in range(1, 14)] + rng.integers(0, 14, (14, 2)).tolist()
-        one = problem(14, pairs, rng.random(14) * (rng.random(14) < 0.6), rng.integers(1, 9, 14), [0], 25)
-        more += solve(one, "tree").work["trees"] > 2  # the second was better than the first, the third no better than that
+        pairs = [(i, int(rng.integers(i))) for i in range(1, 14)] + rng.integers(
+            0, 14, (14, 2)
+        ).tolist()
+        one = problem(
+            14, pairs, rng.random(14) * (rng.random(14) < 0.6), rng.integers(1, 9, 14), [0], 25
+        )
+        more += (
+            solve(one, "tree").work["trees"] > 2
+        )  # the second was better than the first, the third no better than that
     assert more >= 2
 
 
@@ -177,7 +206,12 @@ class TestEdges:
         ]
         for one in nothings:
             found = solve(one, method)
-            assert (found.rows.tolist(), found.value, found.bound, found.proved) == ([], 0.0, 0.0, True)
+            assert (found.rows.tolist(), found.value, found.bound, found.proved) == (
+                [],
+                0.0,
+                0.0,
+                True,
+            )
 
     def test_what_fits_whole_is_taken_whole_and_proved(self, method):
         one = problem(4, [(0, 1), (1, 2)], [1.0, 0.5, 0.25, 7.0], [5, 5, 5, 5], [0], 2**31 - 1)
@@ -186,7 +220,11 @@ class TestEdges:
         assert found.proved
 
     def test_of_equals_the_lower_rows_are_taken(self, method):
-        assert solve(problem(6, [], [1.0] * 6, [2] * 6, range(6), 7), method).rows.tolist() == [0, 1, 2]
+        assert solve(problem(6, [], [1.0] * 6, [2] * 6, range(6), 7), method).rows.tolist() == [
+            0,
+            1,
+            2,
+        ]
 
 
 def test_a_budget_too_wide_for_the_table_is_counted_in_coarser_units_and_kept(monkeypatch):
@@ -194,7 +232,9 @@ def test_a_budget_too_wide_for_the_table_is_counted_in_coarser_units_and_kept(mo
 
     monkeypatch.setattr(knapsack, "CELLS", 50)
     rng = np.random.default_rng(0)
-    one = problem(12, [(i, i // 2) for i in range(1, 12)], rng.random(12), rng.integers(1, 90, 12), [0], 200)
+    one = problem(
+        12, [(i, i // 2) for i in range(1, 12)], rng.random(12), rng.integers(1, 90, 12), [0], 200
+    )
     found = solve(one, "tree")
     assert found.work["token unit"] > 1
     assert feasible(one, found.rows)
@@ -220,9 +260,13 @@ def test_a_start_that_is_too_dear_or_an_island_is_refused(method):
 
     one = problem(4, [(0, 1), (2, 3)], [1.0, 1.0, 9.0, 9.0], [2, 2, 2, 2], [0], 3)
     for rows in ([0, 1], [2], [1]):
-        with pytest.raises(ValueError, match="start must be connected with Q and within the budget of 3"):
+        with pytest.raises(
+            ValueError, match="start must be connected with Q and within the budget of 3"
+        ):
             getattr(budgeted, method)(one, budgeted.Solution(np.array(rows, np.int32), 9.0))
-    assert getattr(budgeted, method)(one, budgeted.Solution(np.array([0], np.int32), 1.0)).rows.tolist() == [0]
+    assert getattr(budgeted, method)(
+        one, budgeted.Solution(np.array([0], np.int32), 1.0)
+    ).rows.tolist() == [0]
 
 
 def test_ways_that_prizes_pay_for_find_what_the_cheapest_ways_pass_by():

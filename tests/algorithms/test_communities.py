@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.community_detection.modularity import METHODS, CommunityDetection, detect_communities, followed, modularity
+from clew.algorithms.community_detection.modularity import (
+    METHODS,
+    CommunityDetection,
+    detect_communities,
+    followed,
+    modularity,
+)
 from clew.graph import Edges, Generated, Graph, add_generated
 
 
@@ -20,13 +26,23 @@ def links_of(n, pairs, weights=None):
 
 
 def graph_of(n, tails, heads, weights=None):
-    return Graph.of([str(i) for i in range(n)], edges=Edges.of("tie", tails, heads, np.ones(len(tails)) if weights is None else weights))
+    return Graph.of(
+        [str(i) for i in range(n)],
+        edges=Edges.of("tie", tails, heads, np.ones(len(tails)) if weights is None else weights),
+    )
 
 
 def network(links):
     made = nx.Graph()
     made.add_nodes_from(range(len(links)))
-    made.add_weighted_edges_from(zip(links.sources.tolist(), links.targets.tolist(), links.weights.astype(float).tolist(), strict=True))
+    made.add_weighted_edges_from(
+        zip(
+            links.sources.tolist(),
+            links.targets.tolist(),
+            links.weights.astype(float).tolist(),
+            strict=True,
+        )
+    )
     return made
 
 
@@ -63,10 +79,14 @@ def test_a_hierarchy_of_connected_communities(method, links, resolution, seed):
     for (coarse, high), (fine, low) in pairwise(zip(found.levels, found.modularity, strict=True)):
         assert high >= low - 1e-9
         assert coarse.max() < fine.max()
-        assert all(len(set(coarse[fine == one].tolist())) == 1 for one in range(int(fine.max()) + 1))
+        assert all(
+            len(set(coarse[fine == one].tolist())) == 1 for one in range(int(fine.max()) + 1)
+        )
     again = detect_communities(links, resolution, method, 3, seed)
     assert [level.tolist() for level in again.levels] == [level.tolist() for level in found.levels]
-    assert [one.tolist() for one in found.members()] == [sorted(one) for one in sets(found.levels[0])]
+    assert [one.tolist() for one in found.members()] == [
+        sorted(one) for one in sets(found.levels[0])
+    ]
 
 
 @given(some_links(), st.integers(1, 5), st.floats(0.2, 3))
@@ -75,7 +95,9 @@ def test_modularity_is_that_of_networkx(links, parts, resolution):
     if not len(links.targets):
         assert modularity(links, number, resolution) == 0
         return
-    wanted = nx.community.modularity(network(links), [one for one in sets(number) if one], resolution=resolution)
+    wanted = nx.community.modularity(
+        network(links), [one for one in sets(number) if one], resolution=resolution
+    )
     assert modularity(links, number, resolution) == pytest.approx(wanted, abs=1e-6)
 
 
@@ -115,11 +137,18 @@ def test_nearly_the_best_of_all_partitions():
 
 def test_cliques_in_a_ring_are_found_and_their_pairs_at_a_low_resolution():
     cliques, size = 10, 5
-    pairs = [(c * size + a, c * size + b) for c in range(cliques) for a, b in combinations(range(size), 2)]
+    pairs = [
+        (c * size + a, c * size + b)
+        for c in range(cliques)
+        for a, b in combinations(range(size), 2)
+    ]
     pairs += [(c * size, (c + 1) % cliques * size + 1) for c in range(cliques)]
     links = links_of(cliques * size, pairs)
     for method in METHODS:
-        assert detect_communities(links, 1.0, method).levels[0].tolist() == np.repeat(np.arange(cliques), size).tolist()
+        assert (
+            detect_communities(links, 1.0, method).levels[0].tolist()
+            == np.repeat(np.arange(cliques), size).tolist()
+        )
         assert detect_communities(links, 0.1, method).levels[0].max() + 1 < cliques
 
 
@@ -149,18 +178,24 @@ def test_weights_count_and_a_seed_changes_only_the_order():
 def test_the_part_follows_chosen_kinds_in_both_directions_and_leaves_made_texts_alone():
     graph = Graph.of(
         list("abcdef"),
-        edges=Edges.join([Edges.of("tie", [0, 2, 1, 4], [1, 1, 2, 5]), Edges.of("loose", [3, 2], [4, 3])]),
+        edges=Edges.join(
+            [Edges.of("tie", [0, 2, 1, 4], [1, 1, 2, 5]), Edges.of("loose", [3, 2], [4, 3])]
+        ),
     )
     assert graph.part(CommunityDetection(("tie",))).levels[0].tolist() == [0, 0, 0, 1, 2, 2]
     assert graph.part(CommunityDetection()).levels[0].max() == 1
-    written = Generated(("r",), ("report",), ("all",), [[0, 5]], edges=Edges.of("tie", [6, 6, 6], [0, 3, 5]))
+    written = Generated(
+        ("r",), ("report",), ("all",), [[0, 5]], edges=Edges.of("tie", [6, 6, 6], [0, 3, 5])
+    )
     longer = add_generated(graph, written).part(CommunityDetection(("tie",)))
     assert longer.levels[0].tolist() == [0, 0, 0, 1, 2, 2, 3]
 
 
 def test_new_nodes_follow_their_neighbours():
     #  0-1-2  3-4   5: to 2 (weak) and 3 (strong); 6: to 5 alone; 7-8: to none that is known; 9: alone
-    links = links_of(10, [(0, 1), (1, 2), (3, 4), (2, 5), (3, 5), (5, 6), (7, 8)], [1, 1, 1, 0.2, 0.9, 1, 1])
+    links = links_of(
+        10, [(0, 1), (1, 2), (3, 4), (2, 5), (3, 5), (5, 6), (7, 8)], [1, 1, 1, 0.2, 0.9, 1, 1]
+    )
     old = [4, 4, 4, 2, 2, -1, -1, -1, -1, -1]
     assert followed(links, old).tolist() == [4, 4, 4, 2, 2, 2, 2, 5, 5, 6]
     assert followed(links, old[:5] + [0] * 5).tolist() == old[:5] + [0] * 5
@@ -168,7 +203,12 @@ def test_new_nodes_follow_their_neighbours():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"), [({"resolution": 0}, "resolution"), ({"method": "x"}, "leiden"), ({"iterations": 0}, "iterations")]
+    ("wrong", "message"),
+    [
+        ({"resolution": 0}, "resolution"),
+        ({"method": "x"}, "leiden"),
+        ({"iterations": 0}, "iterations"),
+    ],
 )
 def test_wrong_parameters_are_said(wrong, message):
     with pytest.raises(ValueError, match=message):

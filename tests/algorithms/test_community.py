@@ -18,7 +18,11 @@ from clew.graph import Links, Ragged
 
 def links_of(graph):
     n = graph.number_of_nodes()
-    matrix = nx.to_scipy_sparse_array(graph, nodelist=range(n), format="csr") if graph.number_of_edges() else None
+    matrix = (
+        nx.to_scipy_sparse_array(graph, nodelist=range(n), format="csr")
+        if graph.number_of_edges()
+        else None
+    )
     starts = np.zeros(n + 1, np.int64) if matrix is None else matrix.indptr.astype(np.int64)
     targets = np.zeros(0, np.int32) if matrix is None else matrix.indices.astype(np.int32)
     return Links(starts, targets, np.ones(len(targets), np.float32), Ragged.empty(len(targets)))
@@ -34,15 +38,29 @@ def random_graph(n, share, clumps, seed):
     return graph
 
 
-RANDOM = st.builds(random_graph, st.integers(1, 30), st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]), st.integers(0, 4), st.integers(0, 10**6))
+RANDOM = st.builds(
+    random_graph,
+    st.integers(1, 30),
+    st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]),
+    st.integers(0, 4),
+    st.integers(0, 10**6),
+)
 
-SMALL = st.builds(random_graph, st.integers(1, 12), st.sampled_from([0.1, 0.3, 0.5]), st.integers(0, 3), st.integers(0, 10**6))
+SMALL = st.builds(
+    random_graph,
+    st.integers(1, 12),
+    st.sampled_from([0.1, 0.3, 0.5]),
+    st.integers(0, 3),
+    st.integers(0, 10**6),
+)
 WORTHS = st.tuples(st.integers(0, 10**6), st.sampled_from([4, 1000]))
 
 
 def worths(graph, seed, steps):
     """Of few values there are many ties."""
-    return np.round(np.random.default_rng(seed).integers(0, steps + 1, graph.number_of_nodes()) / steps, 9)
+    return np.round(
+        np.random.default_rng(seed).integers(0, steps + 1, graph.number_of_nodes()) / steps, 9
+    )
 
 
 def truss_in(graph, k):
@@ -53,7 +71,9 @@ def truss_in(graph, k):
 
 def holds(edges, nodes, k):
     part = edges.subgraph(nodes)
-    return nx.is_connected(part) and all(len(set(part[a]) & set(part[b])) >= k - 2 for a, b in part.edges)
+    return nx.is_connected(part) and all(
+        len(set(part[a]) & set(part[b])) >= k - 2 for a, b in part.edges
+    )
 
 
 def mean(worth, nodes):
@@ -83,7 +103,9 @@ def one_less(left, inside, worth, k, least, cascade):
             return rest, left.subgraph(rest).copy()
         if cascade:
             smaller = left.subgraph(rest).copy()
-            while bad := [(a, b) for a, b in smaller.edges if len(set(smaller[a]) & set(smaller[b])) < k - 2]:
+            while bad := [
+                (a, b) for a, b in smaller.edges if len(set(smaller[a]) & set(smaller[b])) < k - 2
+            ]:
                 smaller.remove_edges_from(bad)
             parts = [c for c in nx.connected_components(smaller) if len(c) >= max(2, least)]
             if parts:
@@ -116,7 +138,9 @@ def test_what_is_found_keeps_every_promise_on_the_edges_of_the_truss(cascade, gr
         assert max(map(len, nx.connected_components(truss)), default=0) < k
         return
     nodes, own = found.rows.tolist(), nx.Graph()
-    own.add_edges_from(zip(links.sources[found.slots].tolist(), links.targets[found.slots].tolist(), strict=True))
+    own.add_edges_from(
+        zip(links.sources[found.slots].tolist(), links.targets[found.slots].tolist(), strict=True)
+    )
     assert set(own) == set(nodes)
     assert len(found) >= k
     assert nx.is_connected(own)
@@ -126,15 +150,23 @@ def test_what_is_found_keeps_every_promise_on_the_edges_of_the_truss(cascade, gr
     if k > 2:  # a path is a 2-truss, and shorter than its bound
         assert nx.diameter(own) <= (2 * len(own) - 2) // k
     assert found.mean == pytest.approx(mean(worth, nodes), abs=1e-9)
-    assert all(later > earlier for earlier, later in zip(found.means, found.means[1:], strict=False))
+    assert all(
+        later > earlier for earlier, later in zip(found.means, found.means[1:], strict=False)
+    )
     assert found.means[-1] == pytest.approx(found.mean, abs=1e-8)
     part = next(c for c in nx.connected_components(truss) if nodes[0] in c)
     assert found.means[0] == pytest.approx(mean(worth, part))
     assert found.mean >= mean(worth, part) - 1e-9
-    assert not [n for n in nodes if worth[n] < found.mean - 1e-9 and len(nodes) > k and holds(own, set(nodes) - {n}, k)]
+    assert not [
+        n
+        for n in nodes
+        if worth[n] < found.mean - 1e-9 and len(nodes) > k and holds(own, set(nodes) - {n}, k)
+    ]
     if not cascade:
         assert own.number_of_edges() == truss.subgraph(nodes).number_of_edges()
-    assert set(truss_in(graph, k + 1).edges) <= {edge for a, b in truss.edges for edge in ((a, b), (b, a))}
+    assert set(truss_in(graph, k + 1).edges) <= {
+        edge for a, b in truss.edges for edge in ((a, b), (b, a))
+    }
 
 
 @cache
@@ -151,8 +183,12 @@ def best_truss(seed, k):
     return best
 
 
-@pytest.mark.parametrize(("cascade", "least_ratio", "least_hits"), [(False, 0.85, 0.35), (True, 0.97, 0.75)])
-def test_the_mean_comes_near_to_the_best_there_is(cascade, least_ratio, least_hits, record_property):
+@pytest.mark.parametrize(
+    ("cascade", "least_ratio", "least_hits"), [(False, 0.85, 0.35), (True, 0.97, 0.75)]
+)
+def test_the_mean_comes_near_to_the_best_there_is(
+    cascade, least_ratio, least_hits, record_property
+):
     ratios = []
     for seed in range(16):
         graph = random_graph(9, 0.45, 2, seed)
@@ -162,7 +198,9 @@ def test_the_mean_comes_near_to_the_best_there_is(cascade, least_ratio, least_hi
             ratios.append(found.mean / best_truss(seed, 3))
     record_property("ratios", ratios)
     hits = np.mean(np.array(ratios) > 1 - 1e-9)
-    print(f"\n{'cascade' if cascade else 'strict'}: {np.mean(ratios):.3f} of the best mean, which it finds in {hits:.0%}")
+    print(
+        f"\n{'cascade' if cascade else 'strict'}: {np.mean(ratios):.3f} of the best mean, which it finds in {hits:.0%}"
+    )
     assert max(ratios) <= 1 + 1e-9
     assert np.mean(ratios) >= least_ratio
     assert hits >= least_hits
@@ -191,12 +229,16 @@ def test_an_edge_that_lost_its_triangles_goes_though_both_its_ends_stay():
     worth, links = np.array([0.0, 1, 1, 1, 1, 1, 1]), links_of(graph)
     found = peel(truss_of(links, trussness(links), 3), worth, cascade=True)
     assert found.rows.tolist() == [1, 2, 3, 4, 5, 6]
-    edges = set(zip(links.sources[found.slots].tolist(), links.targets[found.slots].tolist(), strict=True))
+    edges = set(
+        zip(links.sources[found.slots].tolist(), links.targets[found.slots].tolist(), strict=True)
+    )
     assert edges == {pair for three in triangles[1:] for pair in combinations(three, 2)}
 
 
 def test_an_edge_outside_the_truss_counts_for_nothing():
-    graph = nx.Graph([(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)])  # two triangles and a bridge that is in none
+    graph = nx.Graph(
+        [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]
+    )  # two triangles and a bridge that is in none
     worth = np.array([0.9, 0.9, 0.9, 0.1, 0.1, 0.1])
     links = links_of(graph)
     found = peel(truss_of(links, trussness(links), 3), worth)
@@ -215,9 +257,13 @@ def test_an_addition_that_makes_no_truss_may_raise_the_mean():
 
 
 def test_equal_worths_leave_the_whole_and_of_equal_parts_the_larger():
-    graph = nx.disjoint_union_all([nx.complete_graph(4), nx.complete_graph(6), nx.complete_graph(6)])
+    graph = nx.disjoint_union_all(
+        [nx.complete_graph(4), nx.complete_graph(6), nx.complete_graph(6)]
+    )
     links = links_of(graph)
-    assert peel(truss_of(links, trussness(links), 4), np.full(16, 0.3)).rows.tolist() == list(range(4, 10))
+    assert peel(truss_of(links, trussness(links), 4), np.full(16, 0.3)).rows.tolist() == list(
+        range(4, 10)
+    )
 
 
 def test_nothing_is_found_where_there_is_no_truss():
@@ -237,7 +283,13 @@ def test_a_search_says_how_closely_what_it_found_hangs_together(graph, drawn, mo
     for community in found.communities:
         own = nx.Graph()
         own.add_nodes_from(community.rows.tolist())
-        own.add_edges_from(zip(links.sources[community.slots].tolist(), links.targets[community.slots].tolist(), strict=True))
+        own.add_edges_from(
+            zip(
+                links.sources[community.slots].tolist(),
+                links.targets[community.slots].tolist(),
+                strict=True,
+            )
+        )
         assert set(own) <= set(rows.tolist())
         assert all(inside.has_edge(*edge) for edge in own.edges)
         if found.level != "nearest":

@@ -28,13 +28,22 @@ def problem(n, edges, prizes, tokens, roots, budget):
     starts = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount([a for a, _ in pairs], minlength=n), out=starts[1:])
     targets = np.array([b for _, b in pairs], np.int32)
-    return Problem(starts, targets, np.array(prizes, np.float64), np.array(tokens, np.int64), np.array(roots, np.int32), budget)
+    return Problem(
+        starts,
+        targets,
+        np.array(prizes, np.float64),
+        np.array(tokens, np.int64),
+        np.array(roots, np.int32),
+        budget,
+    )
 
 
 def brute_force(one):
     """The best value over every set of rows; connectivity by a search of its own, over sets as bits."""
     n, best = len(one), 0.0
-    near = [sum(1 << int(t) for t in one.targets[one.starts[i] : one.starts[i + 1]]) for i in range(n)]
+    near = [
+        sum(1 << int(t) for t in one.targets[one.starts[i] : one.starts[i + 1]]) for i in range(n)
+    ]
     roots = sum(1 << int(r) for r in one.roots)
     for rows in chain.from_iterable(combinations(range(n), k) for k in range(1, n + 1)):
         value = float(one.prizes[list(rows)].sum())
@@ -57,7 +66,10 @@ def by_flow(one):
 
     n = len(one)
     sources = np.repeat(np.arange(n), np.diff(one.starts)).tolist()
-    arcs = [*zip(sources, one.targets.tolist(), strict=True), *((-1, root) for root in one.roots.tolist())]
+    arcs = [
+        *zip(sources, one.targets.tolist(), strict=True),
+        *((-1, root) for root in one.roots.tolist()),
+    ]
     rows = lil_array((n + 2 * len(arcs) + 1, n + len(arcs)))
     low, high = np.zeros(rows.shape[0]), np.zeros(rows.shape[0])
     for v in range(n):
@@ -91,21 +103,47 @@ def problems(draw, most=12):
     n = draw(st.integers(0, most))
     ends = st.integers(0, max(n - 1, 0))
     edges = draw(st.lists(st.tuples(ends, ends), max_size=2 * n)) if n else []
-    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))  # noqa: E731
+    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))
     prizes = column(
-        draw(st.sampled_from([st.sampled_from([0.0, 0.0, 1.0]), st.sampled_from([0.0, 0.1, 0.7, 1 / 3, 2.0]), st.floats(0, 3)]))
+        draw(
+            st.sampled_from(
+                [
+                    st.sampled_from([0.0, 0.0, 1.0]),
+                    st.sampled_from([0.0, 0.1, 0.7, 1 / 3, 2.0]),
+                    st.floats(0, 3),
+                ]
+            )
+        )
     )
     tokens = column(st.sampled_from([0, 0, 1, 2, 3, 5, 8]))
-    return problem(n, edges, prizes, tokens, draw(st.lists(ends, unique=True, max_size=3)) if n else [], draw(st.integers(0, 25)))
+    return problem(
+        n,
+        edges,
+        prizes,
+        tokens,
+        draw(st.lists(ends, unique=True, max_size=3)) if n else [],
+        draw(st.integers(0, 25)),
+    )
 
 
 def working_graph(n, seed, share=0.25, connector=3):
     """A preferential-attachment graph in which 55 in 100 rows are connectors without a prize."""
     rng = np.random.default_rng(seed)
-    edges = [(row, int(row * rng.random() ** 2)) for row in range(1, n) for _ in range(int(rng.integers(1, 4)))]
+    edges = [
+        (row, int(row * rng.random() ** 2))
+        for row in range(1, n)
+        for _ in range(int(rng.integers(1, 4)))
+    ]
     empty = rng.random(n) < 0.55
     tokens = np.where(empty, connector, rng.integers(20, 201, n))
-    return problem(n, edges, np.where(empty, 0, rng.random(n)), tokens, rng.choice(n, 3, replace=False), int(share * tokens.sum()))
+    return problem(
+        n,
+        edges,
+        np.where(empty, 0, rng.random(n)),
+        tokens,
+        rng.choice(n, 3, replace=False),
+        int(share * tokens.sum()),
+    )
 
 
 def check(one, found):
@@ -117,7 +155,11 @@ def check(one, found):
 
 def searching(allowed):
     """Prove with the search through what little is open, or by cuts and integer programmes alone."""
-    return nullcontext() if allowed else patch("clew.algorithms.budgeted.cuts.enumerated", lambda *how: (None, False))
+    return (
+        nullcontext()
+        if allowed
+        else patch("clew.algorithms.budgeted.cuts.enumerated", lambda *how: (None, False))
+    )
 
 
 @settings(max_examples=100)
@@ -131,7 +173,10 @@ def test_from_nothing_it_proves_the_optimum_of_brute_force(one, allowed):
     assert best <= found.bound <= best * (1 + 1e-5) + 1e-9
 
 
-@pytest.mark.parametrize(("seed", "share", "connector"), [(s, share, c) for s in range(3) for share, c in ((0.1, 3), (0.3, 0), (0.3, 12))])
+@pytest.mark.parametrize(
+    ("seed", "share", "connector"),
+    [(s, share, c) for s in range(3) for share, c in ((0.1, 3), (0.3, 0), (0.3, 12))],
+)
 def test_it_proves_the_optimum_of_the_flow_that_defines_the_problem(seed, share, connector):
     one = working_graph(25, seed, share, connector)
     optimum = by_flow(one)
@@ -165,7 +210,9 @@ def test_a_search_sees_every_choice_that_is_wanted(one, share, data):
         assert one.prizes[rows].sum() == pytest.approx(best, abs=1e-8)
     elif best < wanted * (1 - 1e-9):
         assert rows is None
-    rows, complete = enumerated(one, *everything, left, bound * (1 + 1e-9) + 1e-9, wanted, 1e-9, effort=3)
+    rows, complete = enumerated(
+        one, *everything, left, bound * (1 + 1e-9) + 1e-9, wanted, 1e-9, effort=3
+    )
     assert rows is None or feasible(one, rows), "cut short"
 
 
@@ -173,7 +220,10 @@ def test_a_search_sees_every_choice_that_is_wanted(one, share, data):
 def test_a_search_keeps_to_what_is_fixed_and_misses_no_filling(seed):
     rng = np.random.default_rng(seed)
     one = replace(
-        working_graph(9, seed, share=0.4), prizes=rng.random(9), tokens=rng.integers(20, 60, 9), roots=np.arange(9, dtype=np.int32)
+        working_graph(9, seed, share=0.4),
+        prizes=rng.random(9),
+        tokens=rng.integers(20, 60, 9),
+        roots=np.arange(9, dtype=np.int32),
     )
     one = replace(one, budget=int(0.45 * one.tokens.sum()))
     worst = np.argsort(one.prizes / one.tokens)
@@ -183,7 +233,11 @@ def test_a_search_keeps_to_what_is_fixed_and_misses_no_filling(seed):
     lower[worst[0]], upper[worst[-1]] = 1, 0
     bound = price * one.budget + float(np.maximum(left * lower, left * upper).sum())
     choices = [np.flatnonzero([bits >> row & 1 for row in range(9)]) for bits in range(1 << 9)]
-    allowed = [some for some in choices if worst[0] in some and worst[-1] not in some and one.tokens[some].sum() <= one.budget]
+    allowed = [
+        some
+        for some in choices
+        if worst[0] in some and worst[-1] not in some and one.tokens[some].sum() <= one.budget
+    ]
     rows, complete = enumerated(one, lower, upper, left, bound * (1 + 1e-9), 1e-6, 1e-9)
     assert complete
     assert one.prizes[rows].sum() == pytest.approx(max(one.prizes[some].sum() for some in allowed))
@@ -191,7 +245,9 @@ def test_a_search_keeps_to_what_is_fixed_and_misses_no_filling(seed):
     assert worst[-1] not in rows
 
 
-@pytest.mark.parametrize(("case", "allowed"), [(case, allowed) for case in range(3) for allowed in (True, False)])
+@pytest.mark.parametrize(
+    ("case", "allowed"), [(case, allowed) for case in range(3) for allowed in (True, False)]
+)
 def test_more_work_never_makes_the_bound_looser_nor_the_choice_worse(case, allowed):
     with searching(allowed):
         more_work_never_makes_it_worse(hard()[case])
@@ -214,7 +270,10 @@ def more_work_never_makes_it_worse(one):
 
 def test_the_optimum_grows_with_the_budget():
     one = working_graph(60, 2, connector=8)
-    values = [prove(replace(one, budget=budget), NOTHING) for budget in (0, 100, 300, 700, 1500, int(one.tokens.sum()))]
+    values = [
+        prove(replace(one, budget=budget), NOTHING)
+        for budget in (0, 100, 300, 700, 1500, int(one.tokens.sum()))
+    ]
     assert all(found.proved for found in values)
     assert np.all(np.diff([found.value for found in values]) >= 0)
     assert values[-1].value == pytest.approx(prove(replace(one, budget=10**9), NOTHING).value)
@@ -224,14 +283,25 @@ def test_the_same_question_has_the_same_answer_and_the_same_work():
     one = hard()[0]
     first, second = (prove(one, NOTHING, 6) for _ in range(2))
     assert first.rows.tolist() == second.rows.tolist()
-    assert (first.value, first.bound, dict(first.work)) == (second.value, second.bound, dict(second.work))
+    assert (first.value, first.bound, dict(first.work)) == (
+        second.value,
+        second.bound,
+        dict(second.work),
+    )
 
 
 def test_two_rows_far_from_q_do_not_hold_each_other_up():
     island = problem(4, [(0, 1), (2, 3)], [1, 1, 9, 9], [1, 1, 1, 1], [0], 4)
     found = prove(island, NOTHING)
     assert (found.rows.tolist(), found.value, found.proved) == ([0, 1], 2.0, True)
-    ring = problem(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 2)], [1, 0, 9, 9, 9, 9], [1, 7, 1, 1, 1, 1], [0], 5)
+    ring = problem(
+        6,
+        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 2)],
+        [1, 0, 9, 9, 9, 9],
+        [1, 7, 1, 1, 1, 1],
+        [0],
+        5,
+    )
     assert prove(ring, NOTHING).rows.tolist() == [0]
 
 
@@ -244,7 +314,9 @@ def test_what_costs_nothing_is_passed_through_and_kept_only_to_hold_something():
     assert prove(gift, NOTHING).rows.tolist() == [0, 1, 3]
 
 
-@pytest.mark.parametrize("change", [{"roots": np.zeros(0, np.int32)}, {"budget": 0}, {"prizes": np.zeros(60)}])
+@pytest.mark.parametrize(
+    "change", [{"roots": np.zeros(0, np.int32)}, {"budget": 0}, {"prizes": np.zeros(60)}]
+)
 def test_where_nothing_can_be_had_that_is_proved(change):
     found = prove(replace(working_graph(60, 2, connector=8), **change), NOTHING)
     assert (found.rows.tolist(), found.value, found.bound, found.proved) == ([], 0.0, 0.0, True)
@@ -265,8 +337,14 @@ def test_the_smaller_problem_has_the_same_optimum(one):
     small = reduced(one)
     for_nothing = float(one.prizes[small.label == -1].sum())
     assert brute_force(small.problem) + for_nothing == pytest.approx(brute_force(one))
-    near = [set(small.problem.targets[a:b].tolist()) for a, b in zip(small.problem.starts[:-1], small.problem.starts[1:], strict=True)]
-    assert all(row not in others and all(row in near[other] for other in others) for row, others in enumerate(near))
+    near = [
+        set(small.problem.targets[a:b].tolist())
+        for a, b in zip(small.problem.starts[:-1], small.problem.starts[1:], strict=True)
+    ]
+    assert all(
+        row not in others and all(row in near[other] for other in others)
+        for row, others in enumerate(near)
+    )
 
 
 def test_a_deadline_stops_it_and_is_said():
@@ -303,7 +381,10 @@ def test_both_backends_prove_the_same_value():
 def test_a_solver_prints_nothing(backend, capfd):
     if backend == "highspy":
         pytest.importorskip("highspy")
-    for one in [*hard(), *(working_graph(30, seed, share=0.1, connector=seed % 3) for seed in range(6))]:
+    for one in [
+        *hard(),
+        *(working_graph(30, seed, share=0.1, connector=seed % 3) for seed in range(6)),
+    ]:
         for start in (NOTHING, solve(one, "greedy")):
             prove(one, start, backend=backend)
     assert capfd.readouterr() == ("", "")
@@ -314,7 +395,9 @@ def programmes(draw):
     """A programme over six columns with its rows, limits and sides."""
     number = st.integers(-3, 3).map(float)
     rows = draw(st.lists(st.lists(number, min_size=6, max_size=6), min_size=1, max_size=4))
-    limits = np.array(draw(st.lists(st.integers(0, 5).map(float), min_size=len(rows), max_size=len(rows))))
+    limits = np.array(
+        draw(st.lists(st.integers(0, 5).map(float), min_size=len(rows), max_size=len(rows)))
+    )
     prizes = np.array(draw(st.lists(st.sampled_from([0.0, 0.3, 1.0, 2.5]), min_size=6, max_size=6)))
     upper = np.array(draw(st.lists(st.sampled_from([0.0, 1.0, 1.0]), min_size=6, max_size=6)))
     return np.array(rows), limits, prizes, upper
@@ -322,7 +405,9 @@ def programmes(draw):
 
 @settings(max_examples=60)
 @given(programmes(), st.lists(st.floats(0, 2), min_size=4, max_size=4))
-def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_it_is_the_optimum(case, duals):
+def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_it_is_the_optimum(
+    case, duals
+):
     from scipy.sparse import csr_array
 
     rows, limits, prizes, upper = case
@@ -335,7 +420,9 @@ def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_i
     assert programme.bound(y, lower, upper)[0] >= prizes @ x - 1e-10
     assert programme.bound(np.array(duals[: len(rows)]), lower, upper)[0] >= prizes @ x - 1e-10
     choices = (np.array(list(np.binary_repr(bits, 6)), np.float64) for bits in range(64))
-    best = max(prizes @ one for one in choices if (rows @ one <= limits).all() and (one <= upper).all())
+    best = max(
+        prizes @ one for one in choices if (rows @ one <= limits).all() and (one <= upper).all()
+    )
     state, whole, bound, _ = programme.solve_integer(lower, upper, 0.0, 1000, None)
     assert state == "optimal"
     assert prizes @ whole == pytest.approx(best)

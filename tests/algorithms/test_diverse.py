@@ -12,13 +12,26 @@ from clew.algorithms.mmr.mmr import mean_cosine, select_mmr
 
 def by_definition(vectors, worth, share, most, costs, budget, before, floor=None):
     """The rule, all of it anew for every choice."""
-    products = np.floor(vectors.astype(np.float64) @ np.concatenate([before, vectors]).astype(np.float64).T * 1e6 + 0.5) / 1e6
+    products = (
+        np.floor(
+            vectors.astype(np.float64)
+            @ np.concatenate([before, vectors]).astype(np.float64).T
+            * 1e6
+            + 0.5
+        )
+        / 1e6
+    )
     if floor is not None:
         products = np.maximum(0, products - floor) / (1 - floor)
     read, chosen, passed = list(range(len(before))), [], []
     left = list(range(len(worth)))
     while left and len(chosen) < most:
-        value = [worth[i] if not read else share * worth[i] - (1 - share) * max(products[i, j] for j in read) for i in left]
+        value = [
+            worth[i]
+            if not read
+            else share * worth[i] - (1 - share) * max(products[i, j] for j in read)
+            for i in left
+        ]
         i = left.pop(int(np.argmax(np.round(value, 9))))
         if costs[i] > budget:
             passed.append(i)
@@ -41,11 +54,19 @@ def by_definition(vectors, worth, share, most, costs, budget, before, floor=None
 )
 def test_the_choice_is_the_definition(n, seed, share, most, budget, m, floor):
     rng = np.random.default_rng(seed)
-    vectors = rng.integers(-1, 3, (n + m, 3)).astype(np.float64)  # many alike, some without a vector
-    vectors = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)).astype(np.float32)
+    vectors = rng.integers(-1, 3, (n + m, 3)).astype(
+        np.float64
+    )  # many alike, some without a vector
+    vectors = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)).astype(
+        np.float32
+    )
     worth, costs = rng.integers(0, 5, n) / 4, rng.integers(1, 12, n)
-    found = select_mmr(vectors[m:], worth, share, most, costs=costs, budget=budget, before=vectors[:m], floor=floor)
-    chosen, passed = by_definition(vectors[m:], worth, share, most, costs.tolist(), budget, vectors[:m], floor)
+    found = select_mmr(
+        vectors[m:], worth, share, most, costs=costs, budget=budget, before=vectors[:m], floor=floor
+    )
+    chosen, passed = by_definition(
+        vectors[m:], worth, share, most, costs.tolist(), budget, vectors[:m], floor
+    )
     assert found.chosen.tolist() == chosen
     assert found.passed.tolist() == passed
 
@@ -72,7 +93,12 @@ def test_above_a_floor_a_copy_waits_and_what_is_only_of_the_same_topic_does_not(
 @given(st.integers(0, 9), st.integers(0, 99))
 def test_what_any_two_have_in_common_is_their_mean_product(n, seed):
     vectors = np.random.default_rng(seed).normal(size=(n, 3)).astype(np.float32)
-    products = [float(vectors[i].astype(float) @ vectors[j].astype(float)) for i in range(n) for j in range(n) if i != j]
+    products = [
+        float(vectors[i].astype(float) @ vectors[j].astype(float))
+        for i in range(n)
+        for j in range(n)
+        if i != j
+    ]
     assert mean_cosine(vectors) == pytest.approx(np.mean(products) if products else 0.0, abs=1e-5)
 
 
@@ -85,4 +111,6 @@ def test_langchain_picks_the_same(share):
     question = vectors[:8].sum(axis=0)
     question /= np.linalg.norm(question)
     worth = vectors @ question
-    assert select_mmr(vectors.astype(np.float32), worth, share, 40).chosen.tolist() == theirs(question, vectors, share, 40)
+    assert select_mmr(vectors.astype(np.float32), worth, share, 40).chosen.tolist() == theirs(
+        question, vectors, share, 40
+    )

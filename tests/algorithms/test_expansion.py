@@ -18,18 +18,32 @@ FALLING = ("mean", "mean_edge", "ratio")
 
 
 def graph_of(n, pairs):
-    return Graph.of([str(i) for i in range(n)], edges=Edges.of("next", [a for a, _ in pairs], [b for _, b in pairs])).links()
+    return Graph.of(
+        [str(i) for i in range(n)],
+        edges=Edges.of("next", [a for a, _ in pairs], [b for _, b in pairs]),
+    ).links()
 
 
 def symmetric(links, cost_of):
-    return np.array([cost_of[tuple(sorted(pair))] for pair in zip(links.sources.tolist(), links.targets.tolist(), strict=True)])
+    return np.array(
+        [
+            cost_of[tuple(sorted(pair))]
+            for pair in zip(links.sources.tolist(), links.targets.tolist(), strict=True)
+        ]
+    )
 
 
 @st.composite
 def cases(draw):
     n = draw(st.integers(2, 11))
     ends = st.integers(0, n - 1)
-    pairs = sorted({tuple(sorted(p)) for p in draw(st.lists(st.tuples(ends, ends), min_size=1, max_size=24)) if p[0] != p[1]})
+    pairs = sorted(
+        {
+            tuple(sorted(p))
+            for p in draw(st.lists(st.tuples(ends, ends), min_size=1, max_size=24))
+            if p[0] != p[1]
+        }
+    )
     links = graph_of(n, pairs)
     costs = symmetric(links, {pair: draw(st.floats(0.01, 1)) for pair in pairs})
     scores = np.array(draw(st.lists(st.floats(0.001, 1) | st.just(0.0), min_size=n, max_size=n)))
@@ -63,7 +77,10 @@ def by_definition(links, costs, scores, tree, rule, most):
                 "mean": lambda w=weights: sum(w) / len(w),
                 "mean_edge": lambda w=weights: sum(w) / len(w),
                 "sum": lambda w=weights: sum(w),
-                "ratio": lambda: sum(float(costs[s]) for s in edges) / max(sum(float(scores[v]) for v in inside), 1e-300),
+                "ratio": lambda: (
+                    sum(float(costs[s]) for s in edges)
+                    / max(sum(float(scores[v]) for v in inside), 1e-300)
+                ),
                 "official": lambda: sum(first) / len(first) if first else -np.inf,
             }[rule]()
             if edges or rule == "official"
@@ -75,7 +92,9 @@ def by_definition(links, costs, scores, tree, rule, most):
             (u, v), cost = ends_of(links, [slot])[0], float(costs[slot])
             if u in inside and v not in inside:
                 own = cost / float(scores[v]) if scores[v] > 0 else np.inf
-                key = {"mean_edge": weight(slot), "official": -float(scores[v]) / cost}.get(rule, own)
+                key = {"mean_edge": weight(slot), "official": -float(scores[v]) / cost}.get(
+                    rule, own
+                )
                 frontier.append((float(f"{key:.9g}"), v, u, slot))
         good = frontier and len(ratios) <= most
         if good:
@@ -113,7 +132,11 @@ def test_every_step_makes_the_whole_better_and_was_a_candidate_from_the_start(ru
             return cost / max(scores[u] + scores[v], 1e-300)
         return min(cost / s if s > 0 else np.inf for s in (scores[u], scores[v]))
 
-    candidates = {frozenset(ends_of(links, [slot])[0]) for slot in range(len(links.targets)) if key(slot) < first}
+    candidates = {
+        frozenset(ends_of(links, [slot])[0])
+        for slot in range(len(links.targets))
+        if key(slot) < first
+    }
     assert {frozenset(pair) for pair in ends_of(links, accepted)} <= candidates
     assert len(accepted) <= min(len(candidates), len(links) - len(tree.nodes))
 
@@ -123,7 +146,12 @@ def test_every_step_makes_the_whole_better_and_was_a_candidate_from_the_start(ru
 def test_steps_are_bounded_and_a_forest_stays_one(rule, case, most):
     links = case[0]
     tree, found = grown(case, rule, most)
-    assert len(found.ratios) - 1 == len(found.nodes) - len(tree.nodes) == len(found.slots) - len(tree.slots) <= most
+    assert (
+        len(found.ratios) - 1
+        == len(found.nodes) - len(tree.nodes)
+        == len(found.slots) - len(tree.slots)
+        <= most
+    )
     part = {row: {row} for row in found.nodes.tolist()}
     for one, other in ends_of(links, found.slots.tolist()):
         assert part[one] is not part[other], "no edge closes a circle"
@@ -146,7 +174,10 @@ def test_only_the_authors_code_depends_on_the_scale_of_the_costs():
     links = graph_of(3, [(0, 1), (1, 2)])
     costs, scores = symmetric(links, {(0, 1): 0.9, (1, 2): 0.9}), np.array([1.0, 1.0, 0.5])
     for rule in RULES:
-        sizes = [len(expand(links, costs * scale, scores, [0, 1], [0], rule).nodes) for scale in (1.0, 0.1)]
+        sizes = [
+            len(expand(links, costs * scale, scores, [0, 1], [0], rule).nodes)
+            for scale in (1.0, 0.1)
+        ]
         assert (sizes == [2, 3]) if rule == "official" else len(set(sizes)) == 1
 
 
@@ -155,13 +186,20 @@ def test_the_printed_sum_rises_where_it_is_said_to_fall():
     links = graph_of(3, [(0, 1), (1, 2)])
     costs, scores = symmetric(links, {(0, 1): 0.2, (1, 2): 0.05}), np.array([0.3, 0.3, 0.2])
     tree = steiner_forest(links, costs, [0, 1])
-    assert expand(links, costs, scores, tree.nodes, tree.slots, "sum").ratios == pytest.approx([1 / 3, 1 / 3 + 0.05 / 0.5])
-    assert expand(links, costs, scores, tree.nodes, tree.slots, "mean").ratios == pytest.approx([1 / 3, (1 / 3 + 0.1) / 2])
+    assert expand(links, costs, scores, tree.nodes, tree.slots, "sum").ratios == pytest.approx(
+        [1 / 3, 1 / 3 + 0.05 / 0.5]
+    )
+    assert expand(links, costs, scores, tree.nodes, tree.slots, "mean").ratios == pytest.approx(
+        [1 / 3, (1 / 3 + 0.1) / 2]
+    )
 
 
 def test_a_single_terminal_takes_its_best_neighbour_first():
     links = graph_of(4, [(0, 1), (0, 2), (0, 3)])
-    costs, scores = symmetric(links, {(0, 1): 0.5, (0, 2): 0.5, (0, 3): 0.5}), np.array([0.5, 0.1, 0.3, 0.0])
+    costs, scores = (
+        symmetric(links, {(0, 1): 0.5, (0, 2): 0.5, (0, 3): 0.5}),
+        np.array([0.5, 0.1, 0.3, 0.0]),
+    )
     found = expand(links, costs, scores, [0], [], "mean")
     assert found.ratios[0] == np.inf
     assert found.nodes.tolist()[:2] == [0, 2]
@@ -189,5 +227,7 @@ def test_the_walk_with_jumps_is_the_printed_matrix_with_rows_of_sum_one(case, da
 
     found = pagerank_with_jumps(adjacency, reset, damping)
 
-    assert found == pytest.approx(np.linalg.solve(np.eye(n) - damping * walk.T, (1 - damping) * reset), abs=1e-9)
+    assert found == pytest.approx(
+        np.linalg.solve(np.eye(n) - damping * walk.T, (1 - damping) * reset), abs=1e-9
+    )
     assert found.sum() == pytest.approx(1)

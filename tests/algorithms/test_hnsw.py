@@ -20,7 +20,7 @@ def unit_rows(n, width, seed=0):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def index_of(vectors, how=HNSW(), rows=None):  # noqa: B008 - frozen
+def index_of(vectors, how=HNSW(), rows=None):
     made = HNSWIndex(how, vectors.shape[1])
     made.add(vectors, np.arange(len(vectors)) if rows is None else rows)
     return made
@@ -37,7 +37,12 @@ def large():
 
 def test_at_least_ninety_five_of_a_hundred_nearest_are_found_and_recall_says_the_true_share(large):
     index, questions = index_of(large), unit_rows(100, 24, 1)
-    share = np.mean([len(set(index.search(q, 10)[0].tolist()) & set(exact(large, q, 10).tolist())) / 10 for q in questions])
+    share = np.mean(
+        [
+            len(set(index.search(q, 10)[0].tolist()) & set(exact(large, q, 10).tolist())) / 10
+            for q in questions
+        ]
+    )
     assert share >= 0.95
     assert recall(index, 10, questions) == pytest.approx(share, abs=1e-9)
 
@@ -66,7 +71,9 @@ def test_no_node_has_more_links_than_it_may_and_the_lowest_layer_holds_all():
 
     index = index_of(unit_rows(1000, 8), HNSW(5, 40))
     hnsw = index._index.hnsw
-    levels, starts, links = (faiss.vector_to_array(part) for part in (hnsw.levels, hnsw.offsets, hnsw.neighbors))
+    levels, starts, links = (
+        faiss.vector_to_array(part) for part in (hnsw.levels, hnsw.offsets, hnsw.neighbors)
+    )
     assert len(levels) == 1000
     assert levels.max() > 1
     for row in range(1000):

@@ -27,13 +27,17 @@ def test_no_single_exchange_is_better_and_the_optimum_is_near(n, k, seed):
     distances, k = distances_of(points), min(k, n)
     medoids, labels = k_medoids(distances, k)
     assert len(set(medoids.tolist())) == k
-    assert distances[np.arange(n), medoids[labels]] == pytest.approx(distances[:, medoids].min(axis=1))
+    assert distances[np.arange(n), medoids[labels]] == pytest.approx(
+        distances[:, medoids].min(axis=1)
+    )
     found = cost(distances, medoids)
     for out in range(k):
         for new in range(n):
             assert found <= cost(distances, [*np.delete(medoids, out), new]) + 1e-9
     optimum = min(cost(distances, chosen) for chosen in combinations(range(n), k))
-    assert found <= 5 * optimum + 1e-9  # what a local optimum of exchanges guarantees (Arya et al. 2004)
+    assert (
+        found <= 5 * optimum + 1e-9
+    )  # what a local optimum of exchanges guarantees (Arya et al. 2004)
 
 
 def test_clusters_that_stand_apart_are_found():
@@ -52,5 +56,7 @@ def test_a_number_of_clusters_that_cannot_be_is_refused(k):
 
 def test_scaling_gives_back_the_distances_of_points_in_the_plane():
     points = np.random.default_rng(1).normal(size=(12, 2))
-    assert distances_of(classical_scaling(distances_of(points))) == pytest.approx(distances_of(points), abs=1e-8)
+    assert distances_of(classical_scaling(distances_of(points))) == pytest.approx(
+        distances_of(points), abs=1e-8
+    )
     assert classical_scaling(np.zeros((1, 1))).tolist() == [[0, 0]]

@@ -15,14 +15,18 @@ from clew.algorithms.nearest.exact import nearest_pairs
 
 def unit(vectors):
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).astype(np.float32)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).astype(
+        np.float32
+    )
 
 
 def brute_force(vectors, k, least):
     cosines = np.round(vectors.astype(np.float64) @ vectors.T.astype(np.float64), 6)
     found = {}
     for row in range(len(vectors)):
-        others = [other for other in range(len(vectors)) if other != row and cosines[row, other] >= least]
+        others = [
+            other for other in range(len(vectors)) if other != row and cosines[row, other] >= least
+        ]
         found[row] = sorted(others, key=lambda other: (-cosines[row, other], other))[:k]
     return found, cosines
 
@@ -34,7 +38,9 @@ def brute_force(vectors, k, least):
     st.sampled_from([0.05, 0.5, 0.99]),
 )
 def test_the_nearest_are_those_of_brute_force(block_bytes, rows, k, least):
-    vectors = unit(np.array(rows, np.float64).reshape(-1, 3))  # duplicates, zeros and ties are the rule here
+    vectors = unit(
+        np.array(rows, np.float64).reshape(-1, 3)
+    )  # duplicates, zeros and ties are the rule here
     expected, cosines = brute_force(vectors, k, least)
 
     with pytest.MonkeyPatch.context() as patch:

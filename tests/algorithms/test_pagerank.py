@@ -22,7 +22,9 @@ def random_weights(n, share, seed):
 def dense_solve(weights, reset, damping):
     """x = (1 - d) r + d (W^T x + mass at nodes without links * r), with r scaled to sum 1."""
     reset, strengths = reset / reset.sum(), weights.sum(axis=1)
-    follow = np.divide(weights, strengths[:, None], out=np.zeros_like(weights), where=strengths[:, None] > 0)
+    follow = np.divide(
+        weights, strengths[:, None], out=np.zeros_like(weights), where=strengths[:, None] > 0
+    )
     follow[strengths == 0] = reset
     return np.linalg.solve(np.eye(len(weights)) - damping * follow.T, (1 - damping) * reset)
 
@@ -59,7 +61,9 @@ def test_networkx_finds_the_same(damping):
         tol=1e-12,
         max_iter=1000,
     )
-    assert pagerank(walk_on(weights), reset, damping) == pytest.approx([reference[i] for i in range(60)], abs=1e-9)
+    assert pagerank(walk_on(weights), reset, damping) == pytest.approx(
+        [reference[i] for i in range(60)], abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("damping", [0.999, 0.999999])
@@ -79,7 +83,12 @@ def test_nodes_that_the_walk_cannot_reach_get_nothing():
 
 @pytest.mark.parametrize(
     ("reset", "damping", "message"),
-    [([1.0, 0], 1.0, "damping"), ([1.0, 0], -0.1, "damping"), ([0.0, 0], 0.5, "no mass"), ([np.nan, 1], 0.5, "no mass")],
+    [
+        ([1.0, 0], 1.0, "damping"),
+        ([1.0, 0], -0.1, "damping"),
+        ([0.0, 0], 0.5, "no mass"),
+        ([np.nan, 1], 0.5, "no mass"),
+    ],
 )
 def test_bad_input_is_named(reset, damping, message):
     with pytest.raises(ValueError, match=message):
@@ -88,13 +97,20 @@ def test_bad_input_is_named(reset, damping, message):
 
 @pytest.mark.parametrize("damping", [0.0, 0.5, 0.95])
 @given(st.integers(1, 24), st.sampled_from([0.0, 0.1, 0.5]), st.integers(0, 10**6))
-def test_on_a_directed_graph_it_is_the_solution_too_and_dead_ends_start_again(damping, n, share, seed):
+def test_on_a_directed_graph_it_is_the_solution_too_and_dead_ends_start_again(
+    damping, n, share, seed
+):
     rng = np.random.default_rng(seed)
     weights = np.round(rng.random((n, n)), 3) * (rng.random((n, n)) < share)
     reset = rng.random(n) * (rng.random(n) < 0.3)
     reset[rng.integers(n)] = 1.0
 
-    found = pagerank(build_walk(csr_array(weights), weights.sum(axis=1), directed=True), reset, damping, tolerance=1e-9)
+    found = pagerank(
+        build_walk(csr_array(weights), weights.sum(axis=1), directed=True),
+        reset,
+        damping,
+        tolerance=1e-9,
+    )
 
     assert found.sum() == pytest.approx(1, abs=1e-12)
     assert np.abs(found - dense_solve(weights, reset, damping)).sum() <= 1e-9
@@ -120,13 +136,25 @@ def test_many_questions_at_once_are_answered_as_each_by_itself(directed, n, k, s
 def test_the_error_is_as_promised_in_single_precision_too(tolerance, damping):
     weights = random_weights(300, 0.03, 1)
     reset = np.eye(300)[3]
-    assert np.abs(pagerank(walk_on(weights), reset, damping, tolerance) - dense_solve(weights, reset, damping)).sum() <= tolerance
+    assert (
+        np.abs(
+            pagerank(walk_on(weights), reset, damping, tolerance)
+            - dense_solve(weights, reset, damping)
+        ).sum()
+        <= tolerance
+    )
 
 
 def test_equal_places_have_equal_scores_though_the_products_are_rounded():
     """A ring of rings: every row but those near the seed has a twin on the other side."""
     n = 2001
-    weights = csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), np.r_[np.roll(np.arange(n), 1), np.roll(np.arange(n), -1)])), (n, n))
+    weights = csr_array(
+        (
+            np.ones(2 * n),
+            (np.tile(np.arange(n), 2), np.r_[np.roll(np.arange(n), 1), np.roll(np.arange(n), -1)]),
+        ),
+        (n, n),
+    )
     found = pagerank(build_walk(weights, np.full(n, 2.0)), np.eye(n)[0], 0.85)
     assert found[1:] == pytest.approx(found[1:][::-1], abs=1e-14)
 
@@ -134,7 +162,10 @@ def test_equal_places_have_equal_scores_though_the_products_are_rounded():
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_nearer_to_one_the_more_the_walk_starts_again_the_more_stays_at_the_seeds(directed):
     weights = random_weights(50, 0.1, 5)
-    over, reset = build_walk(csr_array(weights), weights.sum(axis=1), directed=directed), np.eye(50)[7]
+    over, reset = (
+        build_walk(csr_array(weights), weights.sum(axis=1), directed=directed),
+        np.eye(50)[7],
+    )
     at_seed = [pagerank(over, reset, damping)[7] for damping in (0.9, 0.85, 0.5, 0.1, 0.0)]
     assert at_seed == sorted(at_seed)
     assert at_seed[-1] == 1

@@ -21,12 +21,18 @@ METHODS = ("mehlhorn", "kou", "takahashi", "exact")
 def linked(n, edges):
     """Links and lengths of the edges {(a, b): length}, a < b, which are the rows that slots name."""
     ends = np.array(list(edges), np.int64).reshape(-1, 2)
-    tails, heads = np.concatenate([ends[:, 0], ends[:, 1]]), np.concatenate([ends[:, 1], ends[:, 0]])
+    tails, heads = (
+        np.concatenate([ends[:, 0], ends[:, 1]]),
+        np.concatenate([ends[:, 1], ends[:, 0]]),
+    )
     order = np.lexsort((heads, tails))
     starts = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=n))])
     rows = np.tile(np.arange(len(ends)), 2)[order]
     links = Links(
-        starts, heads[order].astype(np.int32), np.ones(len(order), np.float32), Ragged(np.arange(len(order) + 1), rows.astype(np.int32))
+        starts,
+        heads[order].astype(np.int32),
+        np.ones(len(order), np.float32),
+        Ragged(np.arange(len(order) + 1), rows.astype(np.int32)),
     )
     return links, np.array(list(edges.values()), np.float64)[rows]
 
@@ -40,18 +46,31 @@ def random_edges(kind, n, seed):
         "grid": lambda: nx.convert_node_labels_to_integers(nx.grid_2d_graph(side, side)),
         "parts": lambda: nx.gnp_random_graph(n, 1.4 / n, seed=seed),
     }[kind]()
-    draw = [lambda: rng.uniform(0.1, 1), lambda: float(rng.integers(1, 4)), lambda: 1.0, lambda: 0.1 * rng.integers(1, 9)][seed % 4]
+    draw = [
+        lambda: rng.uniform(0.1, 1),
+        lambda: float(rng.integers(1, 4)),
+        lambda: 1.0,
+        lambda: 0.1 * rng.integers(1, 9),
+    ][seed % 4]
     return len(graph), {(min(e), max(e)): draw() for e in graph.edges}
 
 
 def edges_of(links, forest):
-    return list(zip(slot_sources(links, forest.slots).tolist(), links.targets[forest.slots].tolist(), strict=True))
+    return list(
+        zip(
+            slot_sources(links, forest.slots).tolist(),
+            links.targets[forest.slots].tolist(),
+            strict=True,
+        )
+    )
 
 
 def tree_of(links, lengths, forest):
     graph = nx.Graph()
     graph.add_nodes_from(forest.nodes.tolist())
-    graph.add_weighted_edges_from((a, b, lengths[s]) for (a, b), s in zip(edges_of(links, forest), forest.slots, strict=True))
+    graph.add_weighted_edges_from(
+        (a, b, lengths[s]) for (a, b), s in zip(edges_of(links, forest), forest.slots, strict=True)
+    )
     return graph
 
 
@@ -59,7 +78,9 @@ def least_cost(n, edges, terminals):
     """The cost of an optimal tree: a minimum spanning tree of the best set of nodes; inf where nothing joins the terminals."""
     graph = nx.Graph()
     graph.add_nodes_from(range(n))
-    graph.add_weighted_edges_from((*ends, length) for ends, length in edges.items() if length < np.inf)
+    graph.add_weighted_edges_from(
+        (*ends, length) for ends, length in edges.items() if length < np.inf
+    )
     others, best = sorted(set(range(n)) - set(terminals)), np.inf
     for size in range(len(others) + 1):
         for further in combinations(others, size):
@@ -69,7 +90,12 @@ def least_cost(n, edges, terminals):
     return best
 
 
-cases = st.tuples(st.sampled_from(["power", "grid", "parts"]), st.integers(5, 70), st.integers(0, 10**6), st.integers(2, 8))
+cases = st.tuples(
+    st.sampled_from(["power", "grid", "parts"]),
+    st.integers(5, 70),
+    st.integers(0, 10**6),
+    st.integers(2, 8),
+)
 
 
 def drawn(kind, n, seed, k):
@@ -92,7 +118,9 @@ def test_what_a_reader_is_promised_of_a_tree_holds(method, case):
     heads = sorted(part[0] for part in parts if part)
 
     assert list(forest.missing) == [(heads[0], other) for other in heads[1:]]
-    assert sorted(filter(None, parts)) == sorted(sorted(set(part) & set(terminals.tolist())) for part in nx.connected_components(tree))
+    assert sorted(filter(None, parts)) == sorted(
+        sorted(set(part) & set(terminals.tolist())) for part in nx.connected_components(tree)
+    )
     assert all(pair in edges and pair[0] < pair[1] for pair in edges_of(links, forest))
     assert forest.cost == pytest.approx(sum(edges[pair] for pair in edges_of(links, forest)))
     assert nx.is_forest(tree)
@@ -103,10 +131,14 @@ def test_what_a_reader_is_promised_of_a_tree_holds(method, case):
 
 @pytest.mark.parametrize("method", METHODS)
 @given(st.integers(2, 9), st.integers(0, 10**6), st.integers(2, 5))
-def test_costs_are_within_the_bound_of_a_search_over_all_sets_of_nodes_and_exact_has_the_least(method, n, seed, k):
+def test_costs_are_within_the_bound_of_a_search_over_all_sets_of_nodes_and_exact_has_the_least(
+    method, n, seed, k
+):
     rng = np.random.default_rng(seed)
     edges = {
-        e: float(rng.choice([0.3, 0.7, 1.0, 1.9, np.inf, rng.random() + 0.01])) for e in combinations(range(n), 2) if rng.random() < 0.5
+        e: float(rng.choice([0.3, 0.7, 1.0, 1.9, np.inf, rng.random() + 0.01]))
+        for e in combinations(range(n), 2)
+        if rng.random() < 0.5
     }
     terminals = rng.choice(n, min(k, n), replace=False).tolist()
     best = least_cost(n, edges, terminals)
@@ -115,14 +147,21 @@ def test_costs_are_within_the_bound_of_a_search_over_all_sets_of_nodes_and_exact
     assert bool(forest.missing) == (best == np.inf)
     if best < np.inf:
         assert forest.cost >= best - 1e-9
-        assert forest.cost <= (1 if method == "exact" else 2 * (1 - 1 / len(terminals))) * best + 1e-9
+        assert (
+            forest.cost <= (1 if method == "exact" else 2 * (1 - 1 / len(terminals))) * best + 1e-9
+        )
 
 
 def test_the_search_that_stops_early_finds_the_forest_of_the_whole_search():
     for seed in range(300):
-        n, edges, terminals = drawn(["power", "grid", "parts"][seed % 3], 30 + seed, seed, 2 + seed % 11)
+        n, edges, terminals = drawn(
+            ["power", "grid", "parts"][seed % 3], 30 + seed, seed, 2 + seed % 11
+        )
         links, lengths = linked(n, edges)
-        soon, late = steiner_forest(links, lengths, terminals), steiner_forest(links, lengths, terminals, whole=True)
+        soon, late = (
+            steiner_forest(links, lengths, terminals),
+            steiner_forest(links, lengths, terminals, whole=True),
+        )
         assert soon.slots.tolist() == late.slots.tolist()
 
 
@@ -135,8 +174,14 @@ def test_the_search_that_stops_early_settles_and_queues_a_small_part_of_a_large_
     reached, cells = {}, {}
     for whole in (False, True):
         labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)
-        arrays = _plain(links.starts, np.int64), _plain(links.targets, np.int32), _costs(lengths, np.inf)
-        _, reached[whole] = steiner.mehlhorn(*arrays, np.array([20_100, 20_103, 20_508]), np.inf, whole, *labels)
+        arrays = (
+            _plain(links.starts, np.int64),
+            _plain(links.targets, np.int32),
+            _costs(lengths, np.inf),
+        )
+        _, reached[whole] = steiner.mehlhorn(
+            *arrays, np.array([20_100, 20_103, 20_508]), np.inf, whole, *labels
+        )
         cells[whole] = np.count_nonzero(labels[2])
     assert reached[True] == cells[True] == n
     assert reached[False] <= cells[False] < n / 100
@@ -167,14 +212,23 @@ def test_networkx_and_rustworkx_keep_the_same_bound_and_are_seldom_cheaper():
         fast.add_edges_from([(*ends, length) for ends, length in edges.items()])
         best = steiner_forest(links, lengths, terminals, "exact").cost
         found = [
-            nx.algorithms.approximation.steiner_tree(graph, terminals.tolist(), method="mehlhorn").size("weight"),
-            nx.algorithms.approximation.steiner_tree(graph, terminals.tolist(), method="kou").size("weight"),
+            nx.algorithms.approximation.steiner_tree(
+                graph, terminals.tolist(), method="mehlhorn"
+            ).size("weight"),
+            nx.algorithms.approximation.steiner_tree(graph, terminals.tolist(), method="kou").size(
+                "weight"
+            ),
             sum(rx.steiner_tree(fast, terminals.tolist(), float).edges()),
         ]
         assert best <= min(found) + 1e-9
         assert max(found) <= 2 * (1 - 1 / len(terminals)) * best + 1e-9
         theirs.append(np.array(found) / best)
-        ours.append([steiner_forest(links, lengths, terminals, method).cost / best for method in ("mehlhorn", "kou")])
+        ours.append(
+            [
+                steiner_forest(links, lengths, terminals, method).cost / best
+                for method in ("mehlhorn", "kou")
+            ]
+        )
     assert np.mean(ours, axis=0).max() <= np.mean(theirs, axis=0).min() + 0.005
 
 
@@ -184,23 +238,37 @@ def test_the_tree_depends_on_nothing_but_the_graph_and_the_set_of_terminals(meth
         n, edges, terminals = drawn("grid", 64, seed, 6)
         links, lengths = linked(n, edges)
         once = steiner_forest(links, lengths, terminals, method)
-        again = steiner_forest(links, lengths.copy(), [*terminals[::-1].tolist(), *terminals.tolist()], method)
+        again = steiner_forest(
+            links, lengths.copy(), [*terminals[::-1].tolist(), *terminals.tolist()], method
+        )
         assert once.slots.tolist() == again.slots.tolist()
         assert once.nodes.tolist() == again.nodes.tolist()
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_ties_fall_to_the_lesser_row(method):
-    links, lengths = linked(6, {(0, 2): 1.0, (0, 3): 1.0, (0, 4): 1.0, (1, 2): 1.0, (1, 3): 1.0, (1, 4): 1.0})
+    links, lengths = linked(
+        6, {(0, 2): 1.0, (0, 3): 1.0, (0, 4): 1.0, (1, 2): 1.0, (1, 3): 1.0, (1, 4): 1.0}
+    )
     assert steiner_forest(links, lengths, [0, 1], method).nodes.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_one_terminal_and_the_same_one_twice_are_joined_by_nothing(method):
     links, lengths = linked(4, {(0, 1): 1.0, (1, 2): 1.0})
-    for terminals, nodes in (([], []), ([2], [2]), ([3, 3], [3]), (np.array([1, 1], np.int32), [1])):
+    for terminals, nodes in (
+        ([], []),
+        ([2], [2]),
+        ([3, 3], [3]),
+        (np.array([1, 1], np.int32), [1]),
+    ):
         forest = steiner_forest(links, lengths, terminals, method)
-        assert (forest.nodes.tolist(), forest.slots.tolist(), forest.cost, forest.missing) == (nodes, [], 0.0, ())
+        assert (forest.nodes.tolist(), forest.slots.tolist(), forest.cost, forest.missing) == (
+            nodes,
+            [],
+            0.0,
+            (),
+        )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -216,7 +284,9 @@ def test_edges_that_are_forbidden_or_too_long_are_not_used_even_where_nothing_el
 
 @pytest.mark.parametrize("method", ["mehlhorn", "kou"])
 @given(cases, st.floats(0.1, 4))
-def test_no_way_between_two_terminals_is_longer_than_allowed_in_the_graph_and_along_the_tree(method, case, most):
+def test_no_way_between_two_terminals_is_longer_than_allowed_in_the_graph_and_along_the_tree(
+    method, case, most
+):
     n, edges, terminals = drawn(*case)
     links, lengths = linked(n, edges)
     most += 1e-6  # no sum of lengths is so near to it that rounding would matter
@@ -246,7 +316,9 @@ def test_two_trees_that_are_too_far_apart_are_not_joined_by_an_edge_between_thei
     links, lengths = linked(6, edges)
     for method in ("mehlhorn", "kou"):
         assert steiner_forest(links, lengths, [0, 1, 2, 3], method, most_path=2.5).missing == ()
-        assert steiner_forest(links, lengths, [0, 1, 2, 3], method, most_path=2.4).missing == ((0, 2),)
+        assert steiner_forest(links, lengths, [0, 1, 2, 3], method, most_path=2.4).missing == (
+            (0, 2),
+        )
 
 
 def lazy_case(seed, n=60, d=24):
@@ -258,21 +330,36 @@ def lazy_case(seed, n=60, d=24):
     vectors[7] = 0
     of_edge = [rng.integers(0, 80, rng.integers(0, 4)).tolist() for _ in edges]
     of_edge[0] = [7]
-    return links, LazyLengths(Ragged.of([of_edge[row] for row in links.edges.values.tolist()]), vectors, rng.standard_normal(d), 0.45)
+    return links, LazyLengths(
+        Ragged.of([of_edge[row] for row in links.edges.values.tolist()]),
+        vectors,
+        rng.standard_normal(d),
+        0.45,
+    )
 
 
 def test_lengths_measured_on_the_way_are_the_definition_and_give_the_same_forest():
     for seed in range(30):
         links, lazy = lazy_case(seed)
-        norms = np.maximum(np.linalg.norm(lazy.vectors.astype(np.float64), axis=1) * np.linalg.norm(lazy.question), 1e-300)
-        of_fact = np.clip((1 - lazy.vectors.astype(np.float64) @ lazy.question / norms) / 2, 1e-6, 1)
-        defined = np.array([min(of_fact[lazy.facts[slot]], default=0.45) for slot in range(len(links.targets))])
+        norms = np.maximum(
+            np.linalg.norm(lazy.vectors.astype(np.float64), axis=1) * np.linalg.norm(lazy.question),
+            1e-300,
+        )
+        of_fact = np.clip(
+            (1 - lazy.vectors.astype(np.float64) @ lazy.question / norms) / 2, 1e-6, 1
+        )
+        defined = np.array(
+            [min(of_fact[lazy.facts[slot]], default=0.45) for slot in range(len(links.targets))]
+        )
         assert lazy.all(links) == pytest.approx(defined, abs=1e-6)
 
         terminals = np.random.default_rng(seed).choice(len(links), 5, replace=False)
         for method in METHODS:
             for limits in ({}, {"most_edge": 0.5}):
-                one, other = (steiner_forest(links, lengths, terminals, method, **limits) for lengths in (lazy, lazy.all(links)))
+                one, other = (
+                    steiner_forest(links, lengths, terminals, method, **limits)
+                    for lengths in (lazy, lazy.all(links))
+                )
                 assert one.slots.tolist() == other.slots.tolist()
                 assert one.cost == other.cost
                 assert one.missing == other.missing
@@ -284,15 +371,23 @@ def test_a_slot_without_facts_is_as_long_as_its_ends_are_unlike_the_question_whe
         rng = np.random.default_rng(seed)
         nodes = rng.standard_normal((len(links), 8)).astype(np.float32)
         nodes[3] = 0
-        weights = links.weights * rng.uniform(0.2, 1, len(links.edges.values)).astype(np.float32)[links.edges.values]
+        weights = (
+            links.weights
+            * rng.uniform(0.2, 1, len(links.edges.values)).astype(np.float32)[links.edges.values]
+        )
         asked = rng.standard_normal(8)
         by_ends = replace(lazy, nodes=nodes, weights=weights, asked=asked)
-        norms = np.maximum(np.linalg.norm(nodes.astype(np.float64), axis=1), 1e-300) * np.linalg.norm(asked)
+        norms = np.maximum(
+            np.linalg.norm(nodes.astype(np.float64), axis=1), 1e-300
+        ) * np.linalg.norm(asked)
         like = nodes @ asked / norms
         ends = np.clip((1 - weights * (like[links.sources] + like[links.targets]) / 2) / 2, 1e-6, 1)
         defined = np.where(lazy.facts.lengths > 0, lazy.all(links), ends)
         assert by_ends.all(links) == pytest.approx(defined, abs=1e-6)
-        one, other = (steiner_forest(links, lengths, [0, 5, 9, 20], most_edge=0.6) for lengths in (by_ends, by_ends.all(links)))
+        one, other = (
+            steiner_forest(links, lengths, [0, 5, 9, 20], most_edge=0.6)
+            for lengths in (by_ends, by_ends.all(links))
+        )
         assert (one.slots.tolist(), one.cost) == (other.slots.tolist(), other.cost)
     with pytest.raises(ValueError, match="one weight per slot"):
         replace(lazy, nodes=nodes, weights=weights[1:], asked=asked)
@@ -313,7 +408,15 @@ def test_facts_that_no_search_meets_are_not_measured():
     vectors = np.random.default_rng(0).standard_normal((len(edges), 8)).astype(np.float32)
     costs = _costs(LazyLengths(links.edges, vectors, vectors[0]), np.inf)
     labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)
-    steiner.mehlhorn(_plain(links.starts, np.int64), _plain(links.targets, np.int32), costs, np.array([1225, 1226]), np.inf, False, *labels)
+    steiner.mehlhorn(
+        _plain(links.starts, np.int64),
+        _plain(links.targets, np.int32),
+        costs,
+        np.array([1225, 1226]),
+        np.inf,
+        False,
+        *labels,
+    )
     assert 0 < np.count_nonzero(costs[7]) < len(edges) / 10
 
 
@@ -322,8 +425,14 @@ def test_exact_says_what_is_too_much_for_it():
     with pytest.raises(ValueError, match="at most 12 terminals"):
         steiner_forest(links, lengths, range(13), "exact")
     assert steiner_forest(links, lengths, range(12), "exact").cost == 11
-    apart = {(0, 1): 1.0, **{(i, i + 1): 1.0 for i in range(2, 12)}, **{(i, i + 1): 1.0 for i in range(13, 19)}}
-    assert steiner_forest(*linked(20, apart), range(20), "exact", most_edge=0.5).cost == 0  # twenty trees of one terminal each
+    apart = {
+        (0, 1): 1.0,
+        **{(i, i + 1): 1.0 for i in range(2, 12)},
+        **{(i, i + 1): 1.0 for i in range(13, 19)},
+    }
+    assert (
+        steiner_forest(*linked(20, apart), range(20), "exact", most_edge=0.5).cost == 0
+    )  # twenty trees of one terminal each
 
 
 @pytest.mark.parametrize(
@@ -342,8 +451,20 @@ def test_exact_says_what_is_too_much_for_it():
         ({"most_path": np.nan}, ValueError, "must be positive; got inf and nan"),
         ({"most_path": 2.0, "method": "takahashi"}, ValueError, "'takahashi' came with 2.0"),
         ({"most_path": 2.0, "method": "exact"}, ValueError, "'exact' came with 2.0"),
-        ({"lengths": LazyLengths(Ragged.of([[0]] * 4), np.zeros((0, 2), np.float32), np.ones(2))}, ValueError, "has no vector"),
-        ({"lengths": LazyLengths(Ragged.empty(3), np.zeros((0, 2), np.float32), np.ones(2))}, ValueError, "4 slots; got 3"),
+        (
+            {
+                "lengths": LazyLengths(
+                    Ragged.of([[0]] * 4), np.zeros((0, 2), np.float32), np.ones(2)
+                )
+            },
+            ValueError,
+            "has no vector",
+        ),
+        (
+            {"lengths": LazyLengths(Ragged.empty(3), np.zeros((0, 2), np.float32), np.ones(2))},
+            ValueError,
+            "4 slots; got 3",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused(change, error, said):
@@ -352,7 +473,10 @@ def test_what_cannot_be_meant_is_refused(change, error, said):
         steiner_forest(**{"links": links, "lengths": lengths, "terminals": [0, 2], **change})
 
 
-@pytest.mark.parametrize(("question", "neutral"), [([1.0], 0.5), ([1.0, np.nan], 0.5), ([1.0, 0.0], 0.0), ([1.0, 0.0], np.nan)])
+@pytest.mark.parametrize(
+    ("question", "neutral"),
+    [([1.0], 0.5), ([1.0, np.nan], 0.5), ([1.0, 0.0], 0.0), ([1.0, 0.0], np.nan)],
+)
 def test_a_question_that_cannot_be_measured_is_refused(question, neutral):
     with pytest.raises(ValueError):
         LazyLengths(Ragged.empty(4), np.zeros((2, 2), np.float32), question, neutral)

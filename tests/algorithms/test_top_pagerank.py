@@ -42,7 +42,11 @@ def star_of_stars():
 def test_the_set_is_that_of_the_full_solve_however_it_was_proven(budget, directed, data):
     n = data.draw(st.integers(1, 40))
     matrix = random_graph(
-        n, data.draw(st.integers(0, 120)), data.draw(st.integers(0, 10**6)), directed, data.draw(st.sampled_from([(1.0,), (0.25, 1.0)]))
+        n,
+        data.draw(st.integers(0, 120)),
+        data.draw(st.integers(0, 10**6)),
+        directed,
+        data.draw(st.sampled_from([(1.0,), (0.25, 1.0)])),
     )
     reset = np.zeros(n)
     reset[data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=4))] = 1
@@ -55,7 +59,9 @@ def test_the_set_is_that_of_the_full_solve_however_it_was_proven(budget, directe
     assert set(top.rows.tolist()) == set(top_k(x, k).tolist())
     assert len(set(top.rows.tolist())) == min(k, n)
     assert (np.abs(x[top.rows] - top.scores) <= top.error + 1e-9).all()
-    assert not over.scratch or not any(over.scratch[0][i].any() for i in (0, 1, 3)), "left as it was found"
+    assert not over.scratch or not any(over.scratch[0][i].any() for i in (0, 1, 3)), (
+        "left as it was found"
+    )
 
 
 def test_a_tie_at_the_border_goes_to_the_lower_row_by_the_full_solve():
@@ -70,15 +76,27 @@ def test_no_work_is_no_proof_and_what_is_left_is_solved_for():
     matrix = random_graph(400, 1600, 3, weights=np.linspace(0.1, 1, 97))
     reset = np.zeros(400)
     reset[[5, 60]] = [1, 2]
-    pushed, solved = (top_pagerank(walk_on(matrix), reset, 10, budget=budget) for budget in (50, 0.02))
+    pushed, solved = (
+        top_pagerank(walk_on(matrix), reset, 10, budget=budget) for budget in (50, 0.02)
+    )
     assert (pushed.how, solved.how) == ("push", "residual")
     assert set(pushed.rows.tolist()) == set(solved.rows.tolist())
     assert pushed.error > solved.error
-    assert top_pagerank(walk_on(matrix), reset, 10, accuracy=1e-6, budget=500).scores == pytest.approx(solved.scores, abs=1e-6)
+    assert top_pagerank(
+        walk_on(matrix), reset, 10, accuracy=1e-6, budget=500
+    ).scores == pytest.approx(solved.scores, abs=1e-6)
 
 
-@given(st.integers(2, 30), st.integers(0, 90), st.integers(0, 10**6), st.booleans(), st.integers(0, 200))
-def test_the_estimate_and_the_pagerank_of_what_is_left_make_the_whole(n, links, seed, directed, most):
+@given(
+    st.integers(2, 30),
+    st.integers(0, 90),
+    st.integers(0, 10**6),
+    st.booleans(),
+    st.integers(0, 200),
+)
+def test_the_estimate_and_the_pagerank_of_what_is_left_make_the_whole(
+    n, links, seed, directed, most
+):
     from clew.algorithms.pagerank.kernels.push import pushed
 
     matrix, damping = random_graph(n, links, seed, directed), 0.5
@@ -96,7 +114,16 @@ def test_the_estimate_and_the_pagerank_of_what_is_left_make_the_whole(n, links, 
         np.empty((2, n), np.uint32),
         marks,
     )  # k = n: never proven before the work is done
-    pushed(*over.out, over.shares, over.tops, damping, not directed, np.array([0, n - 1], np.int32), np.array([0.75, 0.25]), *arguments)
+    pushed(
+        *over.out,
+        over.shares,
+        over.tops,
+        damping,
+        not directed,
+        np.array([0, n - 1], np.int32),
+        np.array([0.75, 0.25]),
+        *arguments,
+    )
     reset = np.zeros(n)
     reset[over.order[[0, n - 1]]] = [0.75, 0.25]
 

@@ -10,11 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")  # POT loads every backend that is installed, torch for many seconds
+os.environ.setdefault(
+    "POT_BACKEND_DISABLE_PYTORCH", "1"
+)  # POT loads every backend that is installed, torch for many seconds
 ot = pytest.importorskip("ot")
 
-from clew.algorithms.transport import fused_gromov_wasserstein as transport  # noqa: E402
-from clew.algorithms.transport.fused_gromov_wasserstein import accepted, bound, conditional_gradient, distance  # noqa: E402
+from clew.algorithms.transport import fused_gromov_wasserstein as transport
+from clew.algorithms.transport.fused_gromov_wasserstein import (
+    accepted,
+    bound,
+    conditional_gradient,
+    distance,
+)
 
 
 def metric(rng, n):
@@ -44,11 +51,17 @@ def pair(seed, n=8, change=0.3):
 
 def pots(content, one, other, weight, start=None, mass=None, other_mass=None):
     n, m = content.shape
-    mass, other_mass = (ot.unif(size) if given is None else given for size, given in ((n, mass), (m, other_mass)))
-    return ot.gromov.fused_gromov_wasserstein2(content, one, other, mass, other_mass, "square_loss", alpha=1 - weight, G0=start)
+    mass, other_mass = (
+        ot.unif(size) if given is None else given for size, given in ((n, mass), (m, other_mass))
+    )
+    return ot.gromov.fused_gromov_wasserstein2(
+        content, one, other, mass, other_mass, "square_loss", alpha=1 - weight, G0=start
+    )
 
 
-PAIRS = st.builds(pair, st.integers(0, 10**6), st.integers(2, 8), st.sampled_from([0.0, 0.05, 0.3, 1.0]))
+PAIRS = st.builds(
+    pair, st.integers(0, 10**6), st.integers(2, 8), st.sampled_from([0.0, 0.05, 0.3, 1.0])
+)
 WEIGHTS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
 
@@ -56,16 +69,22 @@ WEIGHTS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 @given(PAIRS, WEIGHTS.filter(lambda weight: weight < 1))  # POT divides by its alpha there
 def test_the_value_is_pots_by_the_converted_weight(graphs, weight):
     start = np.eye(len(graphs[0])) / len(graphs[0])
-    assert distance(*graphs, content_weight=weight)[0] == pytest.approx(pots(*graphs, weight), abs=1e-9)
+    assert distance(*graphs, content_weight=weight)[0] == pytest.approx(
+        pots(*graphs, weight), abs=1e-9
+    )
     ours, plan = conditional_gradient(*graphs, start, weight)
     assert ours == pytest.approx(pots(*graphs, weight, start), abs=1e-6)
     assert plan.sum(axis=0) == pytest.approx(plan.sum(axis=1), abs=1e-12)
-    assert ours == pytest.approx(value_of(plan, *graphs, weight), abs=1e-12), "the value is the plan's, by the definition"
+    assert ours == pytest.approx(value_of(plan, *graphs, weight), abs=1e-12), (
+        "the value is the plan's, by the definition"
+    )
 
 
 def value_of(plan, content, one, other, weight):
     squares = (one[:, None, :, None] - other[None, :, None, :]) ** 2
-    return weight * (content * plan).sum() + (1 - weight) * np.einsum("ijkl,ij,kl", squares, plan, plan)
+    return weight * (content * plan).sum() + (1 - weight) * np.einsum(
+        "ijkl,ij,kl", squares, plan, plan
+    )
 
 
 @settings(max_examples=15)
@@ -88,7 +107,9 @@ def test_no_assignment_is_below_the_lower_bound(graphs, weight):
     n = len(graphs[0])
     costs = transport._third_lower_bound(*graphs, weight)
     least = costs[np.arange(n), transport._assignment(costs)].mean()
-    best = min(value_of(np.eye(n)[list(order)] / n, *graphs, weight) for order in permutations(range(n)))
+    best = min(
+        value_of(np.eye(n)[list(order)] / n, *graphs, weight) for order in permutations(range(n))
+    )
     assert least <= best + 1e-12
 
 
@@ -101,7 +122,9 @@ def test_a_verdict_is_what_the_values_say(graphs, weight, share):
     if verdict.accepted:
         assert verdict.value <= most + 1e-9
     elif verdict.by == "lower bound":
-        assert most < verdict.value <= value + 1e-9, "what a bound rejects no plan could have got in"
+        assert most < verdict.value <= value + 1e-9, (
+            "what a bound rejects no plan could have got in"
+        )
     else:
         assert verdict.by == "solver"
         assert verdict.value > most
@@ -110,7 +133,12 @@ def test_a_verdict_is_what_the_values_say(graphs, weight, share):
 
 
 def test_all_three_means_decide_something():
-    met = {(v.by, v.accepted) for seed in range(60) for share in (0.3, 0.8, 0.97) for v in [graded(seed, share)]}
+    met = {
+        (v.by, v.accepted)
+        for seed in range(60)
+        for share in (0.3, 0.8, 0.97)
+        for v in [graded(seed, share)]
+    }
     assert {("bound", True), ("lower bound", False), ("solver", False)} <= met
 
 
@@ -150,27 +178,42 @@ def test_at_weight_one_it_is_wasserstein_and_at_none_features_do_not_matter(grap
     content, one, other = graphs
     n = len(one)
     start = np.eye(n) / n
-    assert conditional_gradient(content, one, other, start, 1.0)[0] == pytest.approx(ot.emd2(ot.unif(n), ot.unif(n), content), abs=1e-12)
-    assert conditional_gradient(content, one, other, start, 0.0)[0] == conditional_gradient(7 + 0 * content, one, other, start, 0.0)[0]
+    assert conditional_gradient(content, one, other, start, 1.0)[0] == pytest.approx(
+        ot.emd2(ot.unif(n), ot.unif(n), content), abs=1e-12
+    )
+    assert (
+        conditional_gradient(content, one, other, start, 0.0)[0]
+        == conditional_gradient(7 + 0 * content, one, other, start, 0.0)[0]
+    )
 
 
 @settings(max_examples=15)
 @given(PAIRS, st.integers(1, 3), WEIGHTS)
 def test_slots_with_equal_rows_are_one_node_with_their_masses_added_up(graphs, more, weight):
     _, one, other = graphs
-    slots = np.concatenate([np.arange(len(one)), np.zeros(more, np.int64)])  # the first node of the other stands on more slots
+    slots = np.concatenate(
+        [np.arange(len(one)), np.zeros(more, np.int64)]
+    )  # the first node of the other stands on more slots
     rng = np.random.default_rng(more)
     larger, n = metric(rng, len(slots)), len(slots)
     costs = rng.random((n, len(other)))
     masses = np.bincount(slots, minlength=len(other)) / n
     start = np.zeros((n, len(other)))
     start[np.arange(n), slots] = 1 / n
-    ours, _ = conditional_gradient(costs[:, slots], larger, other[np.ix_(slots, slots)], np.eye(n) / n, weight)
-    theirs = pots(costs, larger, other, weight, start, None, masses) if weight < 1 else ot.emd2(ot.unif(n), masses, costs)
+    ours, _ = conditional_gradient(
+        costs[:, slots], larger, other[np.ix_(slots, slots)], np.eye(n) / n, weight
+    )
+    theirs = (
+        pots(costs, larger, other, weight, start, None, masses)
+        if weight < 1
+        else ot.emd2(ot.unif(n), masses, costs)
+    )
     assert ours <= bound(costs[:, slots], larger, other[np.ix_(slots, slots)], weight) + 1e-12
     assert bound(costs[:, slots], larger, other[np.ix_(slots, slots)], weight) == pytest.approx(
         value_of(start, costs, larger, other, weight)
     )
-    assert distance(costs, larger, other, None, masses, weight, start)[0] == pytest.approx(theirs, abs=1e-9)
+    assert distance(costs, larger, other, None, masses, weight, start)[0] == pytest.approx(
+        theirs, abs=1e-9
+    )
     if weight == 1.0:
         assert ours == pytest.approx(theirs, abs=1e-9)

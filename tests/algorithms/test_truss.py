@@ -15,14 +15,22 @@ from clew.graph import Links, Ragged
 
 def links_of(graph):
     n = graph.number_of_nodes()
-    matrix = nx.to_scipy_sparse_array(graph, nodelist=range(n), format="csr") if graph.number_of_edges() else None
+    matrix = (
+        nx.to_scipy_sparse_array(graph, nodelist=range(n), format="csr")
+        if graph.number_of_edges()
+        else None
+    )
     starts = np.zeros(n + 1, np.int64) if matrix is None else matrix.indptr.astype(np.int64)
     targets = np.zeros(0, np.int32) if matrix is None else matrix.indices.astype(np.int32)
     return Links(starts, targets, np.ones(len(targets), np.float32), Ragged.empty(len(targets)))
 
 
 def edges_of(links, kept):
-    return {(a, b) for a, b in zip(links.sources[kept].tolist(), links.targets[kept].tolist(), strict=True) if a < b}
+    return {
+        (a, b)
+        for a, b in zip(links.sources[kept].tolist(), links.targets[kept].tolist(), strict=True)
+        if a < b
+    }
 
 
 def random_graph(n, share, clumps, seed):
@@ -35,7 +43,13 @@ def random_graph(n, share, clumps, seed):
     return graph
 
 
-RANDOM = st.builds(random_graph, st.integers(1, 30), st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]), st.integers(0, 4), st.integers(0, 10**6))
+RANDOM = st.builds(
+    random_graph,
+    st.integers(1, 30),
+    st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]),
+    st.integers(0, 4),
+    st.integers(0, 10**6),
+)
 
 
 @pytest.mark.parametrize("listed", [truss.LISTED, 0, 10**6])
@@ -46,7 +60,9 @@ def test_networkx_has_the_same_truss_for_every_k(listed, graph):
     if len(links.targets):
         found = truss.trusses(np.array(links.starts), np.array(links.targets), listed)
         for k in range(2, int(found.max()) + 2):
-            assert edges_of(links, found >= k) == {tuple(sorted(edge)) for edge in nx.k_truss(graph, k).edges}
+            assert edges_of(links, found >= k) == {
+                tuple(sorted(edge)) for edge in nx.k_truss(graph, k).edges
+            }
     assert (trussness(links) >= 2).all()
 
 
@@ -66,7 +82,9 @@ def test_a_large_graph_that_keeps_no_list_of_triangles_is_peeled_alike():
     starts, targets = np.array(links.starts), np.array(links.targets)
     *_, total = truss.triangles(*truss.oriented(starts, targets)[:2], 0)
     assert total > truss.LISTED * len(targets) // 2
-    assert (truss.trusses(starts, targets, truss.LISTED) == truss.trusses(starts, targets, 10**6)).all()
+    assert (
+        truss.trusses(starts, targets, truss.LISTED) == truss.trusses(starts, targets, 10**6)
+    ).all()
 
 
 def test_the_octahedron_is_a_four_truss_without_a_clique_of_four():
@@ -76,7 +94,17 @@ def test_the_octahedron_is_a_four_truss_without_a_clique_of_four():
 
 
 def test_one_way_edges_and_loops_are_refused():
-    for starts, targets in (([0, 1, 1], [1]), ([0, 2, 3], [0, 1, 0]), ([0, 1, 2, 3], [1, 2, 0]), ([0, 1, 1, 2], [2, 1])):
-        links = Links(np.int64(starts), np.int32(targets), np.ones(len(targets), np.float32), Ragged.empty(len(targets)))
+    for starts, targets in (
+        ([0, 1, 1], [1]),
+        ([0, 2, 3], [0, 1, 0]),
+        ([0, 1, 2, 3], [1, 2, 0]),
+        ([0, 1, 1, 2], [2, 1]),
+    ):
+        links = Links(
+            np.int64(starts),
+            np.int32(targets),
+            np.ones(len(targets), np.float32),
+            Ragged.empty(len(targets)),
+        )
         with pytest.raises(ValueError, match="no way back"):
             trussness(links)

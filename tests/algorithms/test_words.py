@@ -12,7 +12,10 @@ from clew.text.words import fold_case, terms, words
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("The cat's Straße, naïve: 42nd_try", ["the", "cat", "s", "strasse", "naïve", "42nd", "try"]),
+        (
+            "The cat's Straße, naïve: 42nd_try",
+            ["the", "cat", "s", "strasse", "naïve", "42nd", "try"],
+        ),
         ("Ｆｕｌｌ ｗｉｄｔｈ ﬁne", ["full", "width", "fine"]),
         ("nai\u0308ve", ["naïve"]),
         ("Всё о Москве!", ["всё", "о", "москве"]),
@@ -76,6 +79,12 @@ def test_terms(text, expected):
     assert terms(text) == expected
 
 
-@given(st.text(st.characters(categories=("L", "N", "P", "Z"), max_codepoint=0x0DFF).filter(lambda sign: not sign.isupper())))
+@given(
+    st.text(
+        st.characters(categories=("L", "N", "P", "Z"), max_codepoint=0x0DFF).filter(
+            lambda sign: not sign.isupper()
+        )
+    )
+)
 def test_terms_are_words_where_space_is_put_between_them(text):
     assert [term for term in terms(text) if "_" not in term] == words(text)

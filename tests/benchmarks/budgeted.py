@@ -35,7 +35,14 @@ def graph(n, rng, share, free):
     prizes = np.where(connector, 0, rng.pareto(2.0, n) + 0.05)
     tokens = np.where(connector, 0 if free else rng.integers(1, 20, n), rng.integers(20, 200, n))
     roots = np.sort(rng.choice(n, 3, replace=False)).astype(np.int32)
-    return Problem(starts, np.array([b for _, b in pairs], np.int32), prizes, tokens, roots, int(share * tokens.sum()))
+    return Problem(
+        starts,
+        np.array([b for _, b in pairs], np.int32),
+        prizes,
+        tokens,
+        roots,
+        int(share * tokens.sum()),
+    )
 
 
 def by_pcst():
@@ -44,7 +51,15 @@ def by_pcst():
         from pcst_fast import pcst_fast
     except ImportError:
         return None
-    rows, _ = pcst_fast(np.array([[0, 1], [1, 2]]), np.array([0.0, 5.0, 5.0]), np.array([1.0, 1.0]), 0, 1, "strong", 0)
+    rows, _ = pcst_fast(
+        np.array([[0, 1], [1, 2]]),
+        np.array([0.0, 5.0, 5.0]),
+        np.array([1.0, 1.0]),
+        0,
+        1,
+        "strong",
+        0,
+    )
     if sorted(np.asarray(rows).tolist()) != [0, 1, 2]:
         return None
 
@@ -52,17 +67,26 @@ def by_pcst():
         n = len(problem)
         sources = np.repeat(np.arange(n), np.diff(problem.starts))
         once = sources < problem.targets
-        edges = np.concatenate([np.stack([sources[once], problem.targets[once]], 1), [[n, root] for root in problem.roots]])
+        edges = np.concatenate(
+            [
+                np.stack([sources[once], problem.targets[once]], 1),
+                [[n, root] for root in problem.roots],
+            ]
+        )
         tokens = np.append(problem.tokens, 0).astype(np.float64)
         low, high, chosen = 0.0, float(problem.prizes.max()), np.zeros(0, np.int32)
         for _ in range(25):
             price = (low + high) / 2
             costs = price * (tokens[edges[:, 0]] + tokens[edges[:, 1]]) / 2
-            rows, _ = pcst_fast(edges, np.append(problem.prizes, problem.prizes.sum()), costs, n, 1, "strong", 0)
+            rows, _ = pcst_fast(
+                edges, np.append(problem.prizes, problem.prizes.sum()), costs, n, 1, "strong", 0
+            )
             rows = np.setdiff1d(rows, n)
             if feasible(problem, rows):
                 high = price
-                chosen = rows if problem.prizes[rows].sum() > problem.prizes[chosen].sum() else chosen
+                chosen = (
+                    rows if problem.prizes[rows].sum() > problem.prizes[chosen].sum() else chosen
+                )
             else:
                 low = price
         return tree(problem, Solution(chosen.astype(np.int32), float(problem.prizes[chosen].sum())))
@@ -71,7 +95,9 @@ def by_pcst():
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--nodes", default="50,100,200")
     options.add_argument("--graphs", type=int, default=8)
     options.add_argument("--shares", default="0.1,0.25,0.5")
@@ -79,14 +105,23 @@ def main():
     given = options.parse_args()
     pcst = by_pcst()
     names = [*METHODS, *(["pcst + tree"] if pcst else []), *(["auto"] if given.auto else [])]
-    asks = {name: (pcst if name == "pcst + tree" else lambda problem, name=name: solve(problem, name)) for name in names}
+    asks = {
+        name: (pcst if name == "pcst + tree" else lambda problem, name=name: solve(problem, name))
+        for name in names
+    }
     if pcst is None:
-        print("pcst_fast is not compared: it is not installed, or solves a small problem wrongly.\n")
-    print("| nodes | method | mean of the best | worst | mean gap to the bound | median ms | proved |")
+        print(
+            "pcst_fast is not compared: it is not installed, or solves a small problem wrongly.\n"
+        )
+    print(
+        "| nodes | method | mean of the best | worst | mean gap to the bound | median ms | proved |"
+    )
     print("| ---: | --- | ---: | ---: | ---: | ---: | ---: |")
     for nodes in map(int, given.nodes.split(",")):
         values, times, gaps, proved = ({name: [] for name in names} for _ in range(4))
-        for seed, share, free in product(range(given.graphs), map(float, given.shares.split(",")), (True, False)):
+        for seed, share, free in product(
+            range(given.graphs), map(float, given.shares.split(",")), (True, False)
+        ):
             problem = graph(nodes, np.random.default_rng(seed), share, free)
             for name in names:
                 asks[name](problem) if not times[name] else None  # compiled before it is timed
@@ -95,7 +130,9 @@ def main():
                 times[name].append(time.perf_counter() - begun)
                 assert feasible(problem, found.rows), name
                 values[name].append(found.value)
-                gaps[name].append((found.bound - found.value) / found.bound if found.bound > 0 else 0)
+                gaps[name].append(
+                    (found.bound - found.value) / found.bound if found.bound > 0 else 0
+                )
                 proved[name].append(found.proved)
         best = np.max([values[name] for name in names], axis=0)
         for name in names:

@@ -40,13 +40,22 @@ def flow(problem, seconds):
     into, limits = [], []
     for at, (u, v) in enumerate(arcs):
         into += [(v, n + at, 1.0)] + ([(u, n + at, -1.0)] if u >= 0 else [])
-        into += [(n + 2 * at, n + at, 1.0), (n + 2 * at + 1, n + at, 1.0), (n + 2 * at + 1, v, -float(n))]
+        into += [
+            (n + 2 * at, n + at, 1.0),
+            (n + 2 * at + 1, n + at, 1.0),
+            (n + 2 * at + 1, v, -float(n)),
+        ]
         into += [(n + 2 * at, u, -float(n))] if u >= 0 else []
         limits += [float(n) if u < 0 else 0.0, 0.0]
-    into += [(v, v, -1.0) for v in range(n)] + [(n + 2 * len(arcs), v, float(problem.tokens[v])) for v in range(n)]
+    into += [(v, v, -1.0) for v in range(n)] + [
+        (n + 2 * len(arcs), v, float(problem.tokens[v])) for v in range(n)
+    ]
     row, column, value = map(np.array, zip(*into, strict=True))
     matrix = coo_array((value, (row, column)), (n + 2 * len(arcs) + 1, n + len(arcs))).tocsr()
-    low, high = np.r_[np.zeros(n), np.full(2 * len(arcs) + 1, -np.inf)], np.r_[np.zeros(n), limits, problem.budget]
+    low, high = (
+        np.r_[np.zeros(n), np.full(2 * len(arcs) + 1, -np.inf)],
+        np.r_[np.zeros(n), limits, problem.budget],
+    )
     whole = np.r_[np.ones(n), np.zeros(len(arcs))]
     return _milp(problem, matrix, low, high, whole, seconds)[0]
 
@@ -57,7 +66,11 @@ def lazy(problem, seconds):
 
     n, begun = len(problem), perf_counter()
     near = [problem.targets[problem.starts[v] : problem.starts[v + 1]].tolist() for v in range(n)]
-    matrix, high, found = csr_array(problem.tokens[None, :].astype(float)), np.array([float(problem.budget)]), None
+    matrix, high, found = (
+        csr_array(problem.tokens[None, :].astype(float)),
+        np.array([float(problem.budget)]),
+        None,
+    )
     while True:
         left = seconds - (perf_counter() - begun)
         if left <= 0:
@@ -107,13 +120,19 @@ RIVALS = {"cuts": cuts, "flow": flow, "lazy": lazy, "cpsat": cpsat} | {
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--nodes", default="50,100,200")
     options.add_argument("--graphs", type=int, default=20, help="of each source and size")
     options.add_argument("--seconds", type=float, default=30.0)
     options.add_argument("--rivals", default="priced,best,cuts,flow")
-    options.add_argument("--bundle", nargs="*", default=[], help="benchmark folders, as `clew measure` reads them")
-    options.add_argument("--alone", action="store_true", help="link a question to its best terminal only")
+    options.add_argument(
+        "--bundle", nargs="*", default=[], help="benchmark folders, as `clew measure` reads them"
+    )
+    options.add_argument(
+        "--alone", action="store_true", help="link a question to its best terminal only"
+    )
     given = options.parse_args()
     names = given.rivals.split(",")
     if "cpsat" in names and find_spec("ortools") is None:
@@ -124,12 +143,18 @@ def main():
         real = Real(folder)
         sources[real.name] = partial(real.problem, alone=given.alone)
     for name, seed in ((name, seed) for name in names for seed in range(6)):
-        RIVALS[name](generated(40, 100 + seed, 3 * (seed % 2)), 3.0)  # compiled and imported before it is timed
-    print("| graphs | nodes | edges | rival | proved | median ms | max | of optimum, mean (worst) | gap, median (max) | bounds too low |")
+        RIVALS[name](
+            generated(40, 100 + seed, 3 * (seed % 2)), 3.0
+        )  # compiled and imported before it is timed
+    print(
+        "| graphs | nodes | edges | rival | proved | median ms | max | of optimum, mean (worst) | gap, median (max) | bounds too low |"
+    )
     print("| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for source, problem_of in sources.items():
         for nodes in map(int, given.nodes.split(",")):
-            for row in compared([problem_of(nodes, i) for i in range(given.graphs)], names, given.seconds):
+            for row in compared(
+                [problem_of(nodes, i) for i in range(given.graphs)], names, given.seconds
+            ):
                 print(f"| {source} | {row}", flush=True)
 
 
@@ -143,20 +168,35 @@ def compared(problems, names, seconds):
             found[name].append(RIVALS[name](problem, seconds))
             times[name].append(1000 * (process_time() - begun))
             assert feasible(problem, found[name][-1].rows), name
-        early.append([problem.upper_bound, *(prove(problem, solve(problem, "greedy"), work).bound for work in CUT_SHORT)])
-    proved = [[one.value for one in some if one.proved] for some in zip(*found.values(), strict=True)]
-    assert all(np.ptp(values) < 1e-4 for values in proved if values), "proofs that contradict each other"
+        early.append(
+            [
+                problem.upper_bound,
+                *(prove(problem, solve(problem, "greedy"), work).bound for work in CUT_SHORT),
+            ]
+        )
+    proved = [
+        [one.value for one in some if one.proved] for some in zip(*found.values(), strict=True)
+    ]
+    assert all(np.ptp(values) < 1e-4 for values in proved if values), (
+        "proofs that contradict each other"
+    )
     best = np.array([max(one.value for one in some) for some in zip(*found.values(), strict=True)])
-    optimum = np.array([max(values) if values else top for values, top in zip(proved, best, strict=True)])
+    optimum = np.array(
+        [max(values) if values else top for values, top in zip(proved, best, strict=True)]
+    )
     size = f"{np.mean([len(p) for p in problems]):.0f} | {np.mean([len(p.targets) / 2 for p in problems]):.0f}"
     for name in names:
         ratio = np.array([one.value for one in found[name]]) / np.maximum(optimum, 1e-300)
         gap = [_gap(one) for one in found[name]]
-        low = sum(one.bound < top * (1 - 1e-9) for one, top in zip(found[name], optimum, strict=True))
+        low = sum(
+            one.bound < top * (1 - 1e-9) for one, top in zip(found[name], optimum, strict=True)
+        )
         took = f"{np.median(times[name]):.1f} | {np.max(times[name]):.0f}"
         far = f"{ratio.mean():.4f} ({ratio.min():.4f}) | {np.median(gap):.4f} ({np.max(gap):.4f})"
         yield f"{size} | {name} | {np.mean([one.proved for one in found[name]]):.2f} | {took} | {far} | {low} |"
-    low = sum(bound < top * (1 - 1e-9) for some, top in zip(early, optimum, strict=True) for bound in some)
+    low = sum(
+        bound < top * (1 - 1e-9) for some, top in zip(early, optimum, strict=True) for bound in some
+    )
     yield f"{size} | without search, cut short after {', '.join(map(str, CUT_SHORT))} | | | | | | {low} of {len(early) * len(early[0])} |"
 
 
@@ -166,7 +206,10 @@ def _gap(one):
 
 def _arcs(problem):
     sources = np.repeat(np.arange(len(problem)), np.diff(problem.starts)).tolist()
-    return [*zip(sources, problem.targets.tolist(), strict=True), *((-1, root) for root in problem.roots.tolist())]
+    return [
+        *zip(sources, problem.targets.tolist(), strict=True),
+        *((-1, root) for root in problem.roots.tolist()),
+    ]
 
 
 def _milp(problem, matrix, low, high, whole, seconds):
@@ -177,8 +220,18 @@ def _milp(problem, matrix, low, high, whole, seconds):
     options = {"time_limit": seconds, "mip_rel_gap": 0.0}
     bounds = Bounds(0, np.where(whole == 1, 1.0, np.inf))
     prizes = np.r_[problem.prizes, np.zeros(len(whole) - n)]
-    found = milp(-prizes, integrality=whole.astype(int), bounds=bounds, constraints=LinearConstraint(matrix, low, high), options=options)
-    rows = np.zeros(0, np.int32) if found.x is None else np.flatnonzero(found.x[:n] > 0.5).astype(np.int32)
+    found = milp(
+        -prizes,
+        integrality=whole.astype(int),
+        bounds=bounds,
+        constraints=LinearConstraint(matrix, low, high),
+        options=options,
+    )
+    rows = (
+        np.zeros(0, np.int32)
+        if found.x is None
+        else np.flatnonzero(found.x[:n] > 0.5).astype(np.int32)
+    )
     bound = float(problem.prizes.sum()) if found.mip_dual_bound is None else -found.mip_dual_bound
     return Solution(rows, float(problem.prizes[rows].sum()), bound, found.status == 0), rows
 

@@ -29,7 +29,14 @@ from clew.graph import Links, Ragged
 from tests.benchmarks.graphs import knowledge_graph
 
 MOST = {"networkx Louvain": 10_000} | dict.fromkeys(
-    ("leidenalg, 2", "scikit-network Louvain", "scikit-network Leiden", "igraph Louvain", "graspologic-native, 1"), 100_000
+    (
+        "leidenalg, 2",
+        "scikit-network Louvain",
+        "scikit-network Leiden",
+        "igraph Louvain",
+        "graspologic-native, 1",
+    ),
+    100_000,
 )
 Run = Callable[[int], Any]
 
@@ -42,7 +49,9 @@ def wanted(name: str) -> Any:
 
 
 def ours(links: Links, method: str, iterations: int | None = None) -> Run:
-    return lambda seed: found(links.starts, links.targets, links.weights, 1.0, method, iterations, seed)[-1]
+    return lambda seed: found(
+        links.starts, links.targets, links.weights, 1.0, method, iterations, seed
+    )[-1]
 
 
 def with_igraph(links: Links, runs: dict[str, Run]) -> None:
@@ -50,7 +59,9 @@ def with_igraph(links: Links, runs: dict[str, Run]) -> None:
     igraph, leidenalg = wanted("igraph"), wanted("leidenalg")
     sources = links.sources
     upper = sources < links.targets
-    graph = igraph.Graph(n=len(links), edges=np.stack([sources[upper], links.targets[upper]], axis=1))
+    graph = igraph.Graph(
+        n=len(links), edges=np.stack([sources[upper], links.targets[upper]], axis=1)
+    )
     graph.es["weight"] = weights = links.weights[upper].astype(float).tolist()
 
     def seeded(seed: int) -> None:
@@ -69,15 +80,23 @@ def with_igraph(links: Links, runs: dict[str, Run]) -> None:
 
     runs["igraph Leiden, 2"], runs["igraph Louvain"] = leiden, multilevel
     kind = leidenalg.ModularityVertexPartition
-    runs["leidenalg, 2"] = lambda seed: leidenalg.find_partition(graph, kind, weights=weights, n_iterations=2, seed=seed).membership
+    runs["leidenalg, 2"] = lambda seed: (
+        leidenalg.find_partition(graph, kind, weights=weights, n_iterations=2, seed=seed).membership
+    )
 
 
 def with_graspologic(links: Links, iterations: int) -> Run:
     native: Any = wanted("graspologic_native")
-    starts, targets, weights = np.array(links.starts), np.array(links.targets), links.weights.astype(np.float64)
+    starts, targets, weights = (
+        np.array(links.starts),
+        np.array(links.targets),
+        links.weights.astype(np.float64),
+    )
 
     def run(seed: int) -> Any:
-        of = native.leiden_csr(starts, targets, weights, len(links), iterations=iterations, seed=seed)[1]
+        of = native.leiden_csr(
+            starts, targets, weights, len(links), iterations=iterations, seed=seed
+        )[1]
         return np.array([of[row] for row in range(len(links))])
 
     return run
@@ -85,18 +104,29 @@ def with_graspologic(links: Links, iterations: int) -> Run:
 
 def with_scikit_network(links: Links, kind: str) -> Run:
     clustering: Any = wanted("sknetwork.clustering")
-    matrix = csr_array((links.weights.astype(np.float64), np.array(links.targets), np.array(links.starts))).tocsr()
+    matrix = csr_array(
+        (links.weights.astype(np.float64), np.array(links.targets), np.array(links.starts))
+    ).tocsr()
     from scipy.sparse import csr_matrix
 
     matrix = csr_matrix(matrix)
-    return lambda seed: getattr(clustering, kind)(random_state=seed, shuffle_nodes=True).fit_predict(matrix)
+    return lambda seed: getattr(clustering, kind)(
+        random_state=seed, shuffle_nodes=True
+    ).fit_predict(matrix)
 
 
 def with_networkx(links: Links) -> Run:
     networkx = wanted("networkx")
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(links)))
-    graph.add_weighted_edges_from(zip(links.sources.tolist(), links.targets.tolist(), links.weights.astype(float).tolist(), strict=True))
+    graph.add_weighted_edges_from(
+        zip(
+            links.sources.tolist(),
+            links.targets.tolist(),
+            links.weights.astype(float).tolist(),
+            strict=True,
+        )
+    )
 
     def run(seed: int) -> Any:
         number = np.empty(len(links), np.int64)
@@ -113,7 +143,8 @@ def apart(links: Links, number: Any) -> int:
 
     inside = number[links.sources] == number[links.targets]
     matrix = csr_array(
-        (np.ones(int(inside.sum()), np.int8), (links.sources[inside], links.targets[inside])), shape=(len(links), len(links))
+        (np.ones(int(inside.sum()), np.int8), (links.sources[inside], links.targets[inside])),
+        shape=(len(links), len(links)),
     )
     part = connected_components(matrix, directed=False)[1]
     pairs = np.unique(np.stack([number, part], axis=1), axis=0)[:, 0]
@@ -122,7 +153,12 @@ def apart(links: Links, number: Any) -> int:
 
 def compared(n: int, repeats: int, slow: bool) -> list[str]:
     matrix = knowledge_graph(n)
-    links = Links(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, Ragged.empty(0))
+    links = Links(
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int32),
+        matrix.data,
+        Ragged.empty(0),
+    )
     runs: dict[str, Run] = {
         "clew Louvain": ours(links, "louvain"),
         "clew Leiden, 1": ours(links, "leiden", 1),
@@ -130,8 +166,13 @@ def compared(n: int, repeats: int, slow: bool) -> list[str]:
         "clew Leiden, 3": ours(links, "leiden", 3),
     }
     with_igraph(links, runs)
-    runs["graspologic-native, 1"], runs["graspologic-native, 2"] = with_graspologic(links, 1), with_graspologic(links, 2)
-    runs["scikit-network Louvain"], runs["scikit-network Leiden"] = (with_scikit_network(links, kind) for kind in ("Louvain", "Leiden"))
+    runs["graspologic-native, 1"], runs["graspologic-native, 2"] = (
+        with_graspologic(links, 1),
+        with_graspologic(links, 2),
+    )
+    runs["scikit-network Louvain"], runs["scikit-network Leiden"] = (
+        with_scikit_network(links, kind) for kind in ("Louvain", "Leiden")
+    )
     if slow or n <= MOST["networkx Louvain"]:
         runs["networkx Louvain"] = with_networkx(links)
     runs = {name: run for name, run in runs.items() if slow or n <= MOST.get(name, n)}
@@ -165,7 +206,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="each with another seed")
     parser.add_argument("--slow", action="store_true", help="leave nothing out")
     chosen = parser.parse_args()
-    print("| nodes | method, iterations | ms | times clew Leiden, 3 | modularity | communities | apart |\n|--:|:--|--:|--:|:--|--:|--:|")
+    print(
+        "| nodes | method, iterations | ms | times clew Leiden, 3 | modularity | communities | apart |\n|--:|:--|--:|--:|:--|--:|--:|"
+    )
     for n in chosen.sizes:
         for row in compared(n, chosen.repeats, chosen.slow):
             print(row, flush=True)

@@ -36,7 +36,13 @@ from clew.graph import Graph, Links, freeze
 from clew.index.index import Index
 from clew.measure import Benchmark, compare, quality
 from clew.measure.metrics import by_score, recall
-from clew.methods.da_rag.layers import ChunkLayer, KnowledgeLayer, Layer, MentionedEntitiesPart, SimilarityLayer
+from clew.methods.da_rag.layers import (
+    ChunkLayer,
+    KnowledgeLayer,
+    Layer,
+    MentionedEntitiesPart,
+    SimilarityLayer,
+)
 from clew.methods.da_rag.method import DaRag
 from clew.methods.da_rag.selection import ALIKE, CHUNKS, FACTS, Candidate
 from clew.read import Splitter
@@ -56,11 +62,18 @@ MEANS = ("nodes", "score", "density", "diameter", "similarity")
 
 
 def layers_of(graph: Graph) -> dict[str, Layer]:
-    return {CHUNKS: graph.part(ChunkLayer()), FACTS: graph.part(KnowledgeLayer()), ALIKE: graph.part(SimilarityLayer())}
+    return {
+        CHUNKS: graph.part(ChunkLayer()),
+        FACTS: graph.part(KnowledgeLayer()),
+        ALIKE: graph.part(SimilarityLayer()),
+    }
 
 
 def questions_of(benchmark: Benchmark, index: Index) -> list[Query]:
-    return [Query(question.text, np.float32(index.embedder.embed_question(question.text))) for question in benchmark.questions]
+    return [
+        Query(question.text, np.float32(index.embedder.embed_question(question.text)))
+        for question in benchmark.questions
+    ]
 
 
 def taken(found: list[Candidate], layer: str) -> np.ndarray:
@@ -74,13 +87,18 @@ def louvain(rows: np.ndarray, links: Links) -> list[np.ndarray]:
     network = networkx.Graph()
     network.add_nodes_from(rows.tolist())
     network.add_edges_from(zip(links.sources.tolist(), links.targets.tolist(), strict=True))
-    return [np.array(sorted(nodes)) for nodes in networkx.community.louvain_communities(network, seed=0)]
+    return [
+        np.array(sorted(nodes)) for nodes in networkx.community.louvain_communities(network, seed=0)
+    ]
 
 
 def breadth_first(links: Links, start: int, like: np.ndarray) -> list[int]:
     order, seen, front = [start], {start}, [start]
     while front:
-        front = sorted({n for row in front for n in links.neighbours(row).tolist()} - seen, key=lambda row: (-round(like[row], 9), row))
+        front = sorted(
+            {n for row in front for n in links.neighbours(row).tolist()} - seen,
+            key=lambda row: (-round(like[row], 9), row),
+        )
         seen.update(front)
         order += front
         if len(order) > 500:
@@ -88,7 +106,9 @@ def breadth_first(links: Links, start: int, like: np.ndarray) -> list[int]:
     return order
 
 
-def rivals(graph: Graph, rows: np.ndarray, links: Links, query: Query, static: list[np.ndarray]) -> Iterator[tuple[str, list[int]]]:
+def rivals(
+    graph: Graph, rows: np.ndarray, links: Links, query: Query, static: list[np.ndarray]
+) -> Iterator[tuple[str, list[int]]]:
     """Other orders of some nodes, from the first to be taken to the last."""
     like = np.full(len(graph), -1.0)
     like[rows] = graph.vectors[rows] @ query.vector
@@ -103,14 +123,20 @@ def rivals(graph: Graph, rows: np.ndarray, links: Links, query: Query, static: l
     yield "louvain", nearest[np.argsort(-like[nearest], kind="stable")].tolist()
 
 
-def given_to(stage: Any, graph: Graph, level: str, query: Query, found: list[Candidate]) -> np.ndarray:
+def given_to(
+    stage: Any, graph: Graph, level: str, query: Query, found: list[Candidate]
+) -> np.ndarray:
     """The nodes that the search of a layer was given."""
     if level == CHUNKS:
         rows = layers_of(graph)[level].rows
         return np.sort(rows[top_k(graph.vectors[rows] @ query.vector, stage.near)])
     inside = [one.community.rows for one in found if one.layer == CHUNKS]
     return (
-        np.unique(graph.part(MentionedEntitiesPart()).take(np.unique(np.concatenate(inside))).values) if inside else np.zeros(0, np.int32)
+        np.unique(
+            graph.part(MentionedEntitiesPart()).take(np.unique(np.concatenate(inside))).values
+        )
+        if inside
+        else np.zeros(0, np.int32)
     )
 
 
@@ -119,7 +145,9 @@ def among(links: Links, rows: np.ndarray) -> Links:
     inner, _ = induced_links(links, rows)
     lengths = np.zeros(len(links), np.int64)
     lengths[rows] = np.diff(inner.starts)
-    return Links(np.concatenate([[0], np.cumsum(lengths)]), rows[inner.targets], inner.weights, inner.edges)
+    return Links(
+        np.concatenate([[0], np.cumsum(lengths)]), rows[inner.targets], inner.weights, inner.edges
+    )
 
 
 class _On:
@@ -154,18 +182,24 @@ def first_in(graph: Graph, order: list[int], tokens: int) -> list[int]:
     return chosen
 
 
-def qualities(benchmark: Benchmark, index: Index, own_name: str, levels: tuple[str, ...]) -> Iterator[str]:
+def qualities(
+    benchmark: Benchmark, index: Index, own_name: str, levels: tuple[str, ...]
+) -> Iterator[str]:
     graph, queries = index.graph, questions_of(benchmark, index)
     everything = Subgraph(freeze(np.arange(len(graph)), np.int32))
     dense: Callable[[Query], Seeds] = recipes.get("dense").seed.on(graph)  # type: ignore[attr-defined]
-    columns = (
-        "| layer | equal | method | nodes | tokens | QRScore | density | diameter | similarity | denser and nearer | of the same nodes |"
-    )
+    columns = "| layer | equal | method | nodes | tokens | QRScore | density | diameter | similarity | denser and nearer | of the same nodes |"
     yield f"{columns}\n|:--|:--|:--|" + "--:|" * 8
-    for level, layer in ((level, layer) for level, layer in layers_of(graph).items() if level in levels):
+    for level, layer in (
+        (level, layer) for level, layer in layers_of(graph).items() if level in levels
+    ):
         static = [nodes for nodes in graph.part(_Louvain(level)) if len(nodes) > 2]
         for equal in ("nodes", "tokens") if level == CHUNKS else ("nodes",):
-            figures, beaten, inside = defaultdict[str, list[Any]](list), Counter[str](), Counter[str]()
+            figures, beaten, inside = (
+                defaultdict[str, list[Any]](list),
+                Counter[str](),
+                Counter[str](),
+            )
             for query in queries:
                 parts: dict[str, Any] = {}
                 for name, changed in VARIANTS.items():
@@ -177,7 +211,7 @@ def qualities(benchmark: Benchmark, index: Index, own_name: str, levels: tuple[s
                 room = int(graph.tokens[own].sum())
 
                 def as_many(order: list[int]) -> np.ndarray:
-                    chosen = order[: len(own)] if equal == "nodes" else first_in(graph, order, room)  # noqa: B023
+                    chosen = order[: len(own)] if equal == "nodes" else first_in(graph, order, room)
                     return np.array(chosen, np.int32)
 
                 for name, order in rivals(graph, layer.rows, layer.links, query, static):
@@ -187,8 +221,8 @@ def qualities(benchmark: Benchmark, index: Index, own_name: str, levels: tuple[s
                 ours = quality(graph, own, query.vector, layer.links)
 
                 def better(part: np.ndarray) -> bool:
-                    its = quality(graph, part, query.vector, layer.links)  # noqa: B023
-                    return its.density >= ours.density - 1e-9 and its.score > ours.score + 1e-6  # noqa: B023
+                    its = quality(graph, part, query.vector, layer.links)
+                    return its.density >= ours.density - 1e-9 and its.score > ours.score + 1e-6
 
                 links = among(layer.links, given)
                 pieces = [nodes for nodes in louvain(given, links) if len(nodes) > 2]
@@ -196,12 +230,23 @@ def qualities(benchmark: Benchmark, index: Index, own_name: str, levels: tuple[s
                     inside[name] += better(as_many(order))
                 for name, part in parts.items():
                     if len(part):
-                        figures[name].append((quality(graph, part, query.vector, layer.links), int(graph.tokens[part].sum())))
+                        figures[name].append(
+                            (
+                                quality(graph, part, query.vector, layer.links),
+                                int(graph.tokens[part].sum()),
+                            )
+                        )
                         beaten[name] += better(part)
             for name, measured in figures.items():
-                means = [float(np.mean([getattr(one, what) for one, _ in measured])) for what in MEANS]
+                means = [
+                    float(np.mean([getattr(one, what) for one, _ in measured])) for what in MEANS
+                ]
                 tokens, n = float(np.mean([t for _, t in measured])), len(figures[own_name])
-                shares = "|" if name == own_name else f"{beaten[name] / n:.0%} | {f'{inside[name] / n:.0%}' if name in inside else ''}"
+                shares = (
+                    "|"
+                    if name == own_name
+                    else f"{beaten[name] / n:.0%} | {f'{inside[name] / n:.0%}' if name in inside else ''}"
+                )
                 yield (
                     f"| {level} | {equal} | {name} | {means[0]:.1f} | {tokens:.0f} | {means[1]:.3f} | {means[2]:.3f} | {means[3]:.2f} | "
                     f"{means[4]:.3f} | {shares} |"
@@ -223,7 +268,9 @@ def levels(benchmark: Benchmark, index: Index) -> Iterator[str]:
     """How often each level answers, and the recall at a budget where it does, beside dense retrieval's on the same questions."""
     counts: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
     for question in benchmark.questions:
-        contexts = [index.ask(question.text, recipe=recipe, budget=BUDGET) for recipe in ("da_rag", "dense")]
+        contexts = [
+            index.ask(question.text, recipe=recipe, budget=BUDGET) for recipe in ("da_rag", "dense")
+        ]
         both = tuple(recall(by_score(context), question.gold) for context in contexts)
         said = next(step.notes["levels"] for step in contexts[0].trace if "levels" in step.notes)
         for layer, level in said.items():
@@ -235,8 +282,12 @@ def levels(benchmark: Benchmark, index: Index) -> Iterator[str]:
             yield f"| {layer} | {level} | {len(pairs)} | {ours:.3f} | {dense:.3f} |"
 
 
-def compared(benchmark: Benchmark, index: Index, methods: dict[str, Any], budgets: tuple[int, ...]) -> str:
-    return compare(replace(benchmark, lengths={}), methods, (), budgets, index=index, samples=2000).to_markdown()
+def compared(
+    benchmark: Benchmark, index: Index, methods: dict[str, Any], budgets: tuple[int, ...]
+) -> str:
+    return compare(
+        replace(benchmark, lengths={}), methods, (), budgets, index=index, samples=2000
+    ).to_markdown()
 
 
 def sweep(benchmark: Benchmark, index: Index) -> Iterator[str]:
@@ -267,15 +318,22 @@ def ablations(benchmark: Benchmark, index: Index) -> Iterator[str]:
 def times(benchmark: Benchmark, index: Index, repeats: int) -> Iterator[str]:
     igraph, graph = wanted("igraph"), index.graph
     links = graph.links()
-    ends = [(a, b) for a, b in zip(links.sources.tolist(), links.targets.tolist(), strict=True) if a < b]
+    ends = [
+        (a, b) for a, b in zip(links.sources.tolist(), links.targets.tolist(), strict=True) if a < b
+    ]
     network, reset = igraph.Graph(n=len(graph), edges=ends), np.zeros(len(graph))
     reset[:10] = 1
     answers = {name: recipes.get(name).on(graph) for name in ("da_rag", "dense", "hipporag")}
     taken_by = defaultdict[str, list[float]](list)
     for turn, query in enumerate(questions_of(benchmark, index)[: repeats + 1]):
         runs: dict[str, Callable[[], Any]] = {
-            "igraph PRPACK, once": lambda: network.personalized_pagerank(damping=0.5, reset=reset.tolist()),
-            **{name: (lambda answer=answer: answer(query, BUDGET)) for name, answer in answers.items()},  # noqa: B023
+            "igraph PRPACK, once": lambda: network.personalized_pagerank(
+                damping=0.5, reset=reset.tolist()
+            ),
+            **{
+                name: (lambda answer=answer: answer(query, BUDGET))
+                for name, answer in answers.items()
+            },
         }
         for name, run in runs.items():
             began = process_time()
@@ -316,7 +374,10 @@ def splittings(benchmark: Benchmark, embedder: Any) -> Iterator[str]:
         embedder=embedder,
         lengths={},
         facts={id: tuple(said) for id, said in facts.items()},
-        questions=tuple(replace(q, gold=tuple(dict.fromkeys(where[id][0] for id in q.gold))) for q in benchmark.questions),
+        questions=tuple(
+            replace(q, gold=tuple(dict.fromkeys(where[id][0] for id in q.gold)))
+            for q in benchmark.questions
+        ),
     )
     places = {q.id: [where[id] for id in q.gold] for q in benchmark.questions}
 
@@ -324,7 +385,8 @@ def splittings(benchmark: Benchmark, embedder: Any) -> Iterator[str]:
         """The mean share of a gold passage's text that is in the context."""
         spans = [(item.document, *item.span) for item in context if item.document is not None]
         shares = [
-            sum(max(0, min(end, b) - max(start, a)) for of, a, b in spans if of == id) / (end - start)
+            sum(max(0, min(end, b) - max(start, a)) for of, a, b in spans if of == id)
+            / (end - start)
             for id, start, end in places[question.id]
         ]
         return float(np.mean(shares))
@@ -335,43 +397,65 @@ def splittings(benchmark: Benchmark, embedder: Any) -> Iterator[str]:
     for name in ("plain", "semantic", "plain, as small"):
         if name == "plain, as small":  # that passages are shorter is not what is asked
             most = round(CUT * sizes["semantic"] / sizes["plain"])
-        splitter = Splitter(most, semantic=name == "semantic" and (True if embedder is None else embedder))
-        index = Index.from_documents(documents, embedder=embedder, facts=asked.facts, splitter=splitter)
+        splitter = Splitter(
+            most, semantic=name == "semantic" and (True if embedder is None else embedder)
+        )
+        index = Index.from_documents(
+            documents, embedder=embedder, facts=asked.facts, splitter=splitter
+        )
         graph, cut, hit = index.graph, 0, 0
         for row in graph.rows("passage").tolist():
             start = int(graph.spans[row, 0])
-            cut, hit = cut + (start > 0), hit + (start in borders[graph.ids[int(graph.documents[row])]])
+            cut, hit = (
+                cut + (start > 0),
+                hit + (start in borders[graph.ids[int(graph.documents[row])]]),
+            )
         real = sum(map(len, borders.values()))
         tokens = graph.tokens[graph.rows("passage")]
         sizes[name], f1 = float(tokens.mean()), 2 * hit / max(1, cut + real)
         yield f"| {name} | {len(tokens)} | {tokens.mean():.0f} | {hit / real:.2f} | {hit / max(1, cut):.2f} | {f1:.2f} |"
-        found = compare(asked, ["da_rag", "dense"], (), (256, 512, BUDGET, 2048), samples=2000, index=index, figures={"gold text": covered})
+        found = compare(
+            asked,
+            ["da_rag", "dense"],
+            (),
+            (256, 512, BUDGET, 2048),
+            samples=2000,
+            index=index,
+            figures={"gold text": covered},
+        )
         tables.append(f"\nCut by the splitter, {name}:\n\n{found.tables[-1].to_markdown()}")
     yield from tables
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="+", help="as `clew measure` reads them")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--repeats", type=int, default=99, help="questions that are timed")
     parser.add_argument(
-        "--strict", action="store_true", help="of quality: compare others with the communities of strict peeling, in their size"
+        "--strict",
+        action="store_true",
+        help="of quality: compare others with the communities of strict peeling, in their size",
     )
-    parser.add_argument("--embedder", help="of splitting: a folder or name for sentence-transformers; without it the embedded default")
+    parser.add_argument(
+        "--embedder",
+        help="of splitting: a folder or name for sentence-transformers; without it the embedded default",
+    )
     chosen = parser.parse_args()
     for folder in chosen.folders:
         benchmark = Benchmark.open(folder)
         index = benchmark.index()
         own = "da_rag, strict" if chosen.strict else "da_rag"
         made: dict[str, Callable[[], Iterator[str]]] = {
-            "quality": lambda: qualities(benchmark, index, own, (CHUNKS,)),  # noqa: B023
-            "layers": lambda: entity_layers(benchmark, index),  # noqa: B023
-            "levels": lambda: levels(benchmark, index),  # noqa: B023
-            "sweep": lambda: sweep(benchmark, index),  # noqa: B023
-            "ablations": lambda: ablations(benchmark, index),  # noqa: B023
-            "splitting": lambda: splittings(benchmark, chosen.embedder),  # noqa: B023
-            "time": lambda: times(benchmark, index, chosen.repeats),  # noqa: B023
+            "quality": lambda: qualities(benchmark, index, own, (CHUNKS,)),
+            "layers": lambda: entity_layers(benchmark, index),
+            "levels": lambda: levels(benchmark, index),
+            "sweep": lambda: sweep(benchmark, index),
+            "ablations": lambda: ablations(benchmark, index),
+            "splitting": lambda: splittings(benchmark, chosen.embedder),
+            "time": lambda: times(benchmark, index, chosen.repeats),
         }
         for part in chosen.only:
             print(f"\n## {part}, {benchmark.name}\n")

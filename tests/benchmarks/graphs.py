@@ -8,7 +8,9 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 
-def knowledge_graph(n: int, seed: int = 0, degree: float = 7.6, within: float = 0.7, closing: float = 0.35) -> Any:
+def knowledge_graph(
+    n: int, seed: int = 0, degree: float = 7.6, within: float = 0.7, closing: float = 0.35
+) -> Any:
     """Return a symmetric CSR array [n, n] of float32 weights in (0.1, 1), average degree about 9, rows in random order.
 
     Degrees follow a power law of exponent 2.5 up to about n^0.55, the sizes of communities one of exponent 2 from 20 to n^0.7; of every
@@ -19,7 +21,9 @@ def knowledge_graph(n: int, seed: int = 0, degree: float = 7.6, within: float = 
     wanted = (1 - rng.random(n)) ** (-1 / 1.5)
     wanted = np.minimum(wanted * (degree / np.minimum(wanted, n**0.55).mean()), n**0.55)
     stubs = np.floor(wanted + rng.random(n)).astype(np.int64)
-    community = np.repeat(np.arange(n), np.clip((20 / (1 - rng.random(n))), 20, n**0.7).astype(np.int64))[:n]
+    community = np.repeat(
+        np.arange(n), np.clip((20 / (1 - rng.random(n))), 20, n**0.7).astype(np.int64)
+    )[:n]
     inside = rng.binomial(stubs, within)
     own = np.repeat(np.arange(n), inside)
     own = own[np.lexsort((rng.random(len(own)), community[own]))]
@@ -40,7 +44,9 @@ def knowledge_graph(n: int, seed: int = 0, degree: float = 7.6, within: float = 
     weight = rng.uniform(0.1, 1, len(key)).astype(np.float32)
     rows = np.repeat(np.arange(n), np.diff(links.indptr))
     columns = links.indices.astype(np.int64)
-    links.data = weight[np.searchsorted(key, np.minimum(rows, columns) * n + np.maximum(rows, columns))]
+    links.data = weight[
+        np.searchsorted(key, np.minimum(rows, columns) * n + np.maximum(rows, columns))
+    ]
     return links
 
 
@@ -49,7 +55,10 @@ def _paired(ends: Any) -> Any:
 
 
 def _symmetric(pairs: Any, n: int) -> Any:
-    tails, heads = np.concatenate([pairs[:, 0], pairs[:, 1]]), np.concatenate([pairs[:, 1], pairs[:, 0]])
+    tails, heads = (
+        np.concatenate([pairs[:, 0], pairs[:, 1]]),
+        np.concatenate([pairs[:, 1], pairs[:, 0]]),
+    )
     links = csr_array(coo_array((np.ones(len(tails), np.float32), (tails, heads)), shape=(n, n)))
     links.sum_duplicates()
     links.sort_indices()

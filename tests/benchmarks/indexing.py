@@ -56,12 +56,18 @@ def measured(folder: Path, kept: Path, embedder: str, tokens: int) -> dict[str, 
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, processor = time.perf_counter(), time.process_time()
-    making.read_nodes, making.attach_vectors = timed("split", making.read_nodes), timed("embed", making.attach_vectors)
+    making.read_nodes, making.attach_vectors = (
+        timed("split", making.read_nodes),
+        timed("embed", making.attach_vectors),
+    )
     begun = time.process_time()
     documents = clew.read.load_documents(folder).documents
     steps["open"] = time.process_time() - begun
     index = clew.Index.from_documents(
-        documents, splitter=clew.Splitter(tokens), embedder=given if embedder == "given" else None, links=LINKS
+        documents,
+        splitter=clew.Splitter(tokens),
+        embedder=given if embedder == "given" else None,
+        links=LINKS,
     )
     steps["link"] = time.process_time() - processor - sum(steps.values())
     timed("save", index.save)(kept)
@@ -83,8 +89,17 @@ def chosen(folder: Path, most: list[int], tokens: int) -> list[list[Path]]:
     """For each number the files that hold about so many passages."""
     import clew
 
-    files = [file for file in folder.rglob("*") if file.suffix in (".py", ".md", ".rst", ".txt", ".html") and file.is_file()]
-    files = [file for file in files if not {"test", "tests", "__pycache__", "site-packages"} & set(file.relative_to(folder).parts)]
+    files = [
+        file
+        for file in folder.rglob("*")
+        if file.suffix in (".py", ".md", ".rst", ".txt", ".html") and file.is_file()
+    ]
+    files = [
+        file
+        for file in files
+        if not {"test", "tests", "__pycache__", "site-packages"}
+        & set(file.relative_to(folder).parts)
+    ]
     files.sort(key=lambda file: zlib.crc32(file.relative_to(folder).as_posix().encode()))
     parts: list[list[Path]] = [[] for _ in most]
     held, splitter = 0, clew.Splitter(tokens)
@@ -100,16 +115,26 @@ def chosen(folder: Path, most: list[int], tokens: int) -> list[list[Path]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--passages", type=int, nargs="+", default=[1000, 3000, 10000])
-    parser.add_argument("--embedder", nargs="+", choices=["default", "given"], default=["default", "given"])
+    parser.add_argument(
+        "--embedder", nargs="+", choices=["default", "given"], default=["default", "given"]
+    )
     parser.add_argument("--tokens", type=int, default=256, help="of a passage")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         with tempfile.TemporaryDirectory() as kept:
-            print(json.dumps(measured(options.folder, Path(kept) / "index", options.embedder[0], options.tokens)))
+            print(
+                json.dumps(
+                    measured(
+                        options.folder, Path(kept) / "index", options.embedder[0], options.tokens
+                    )
+                )
+            )
         return
     parts = chosen(options.folder, options.passages, options.tokens)
     for embedder in options.embedder:
@@ -120,9 +145,28 @@ def main() -> None:
                     target = Path(copy) / file.relative_to(options.folder)
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(file, target)
-                command = [sys.executable, __file__, copy, "--one", "--embedder", embedder, "--tokens", str(options.tokens)]
-                env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-                found.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout))
+                command = [
+                    sys.executable,
+                    __file__,
+                    copy,
+                    "--one",
+                    "--embedder",
+                    embedder,
+                    "--tokens",
+                    str(options.tokens),
+                ]
+                env = os.environ | {
+                    "OMP_NUM_THREADS": "1",
+                    "OPENBLAS_NUM_THREADS": "1",
+                    "NUMBA_NUM_THREADS": "1",
+                }
+                found.append(
+                    json.loads(
+                        subprocess.run(
+                            command, capture_output=True, text=True, check=True, env=env
+                        ).stdout
+                    )
+                )
             one = found[-1]
             print(
                 f"{embedder:>8}  {one['files']:>5} files  {one['passages']:>6} passages  {one['seconds']:>7.1f} s  "
@@ -134,7 +178,9 @@ def main() -> None:
             first, last = found[0], found[-1]
             ratio = math.log(last["passages"] / first["passages"])
             growth = math.log(last["processor"] / first["processor"]) / ratio
-            print(f"{embedder:>8}  growth of processor seconds with passages: exponent {growth:.2f}")
+            print(
+                f"{embedder:>8}  growth of processor seconds with passages: exponent {growth:.2f}"
+            )
 
 
 if __name__ == "__main__":

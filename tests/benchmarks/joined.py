@@ -27,7 +27,11 @@ def alone(recipe, **how):
     return replace(recipe, seed=replace(recipe.seed, **how))
 
 
-FACTS = ("fact", "mentions", "synonym")  # without links between passages, by which the recipe joins nearly everything
+FACTS = (
+    "fact",
+    "mentions",
+    "synonym",
+)  # without links between passages, by which the recipe joins nearly everything
 VARIANTS = {
     "dense": "dense",
     "fused": "fused",
@@ -37,7 +41,9 @@ VARIANTS = {
     "agrag, no growth": changed(recipes.AGRAG, max_steps=0),
     "agrag, facts alone joined": alone(recipes.AGRAG, passages=0),
     "agrag over facts, forest": changed(recipes.AGRAG, kinds=FACTS, tree_first=True),
-    "agrag over facts, one tree": changed(recipes.AGRAG, kinds=FACTS, tree_first=True, bridge_cost=10.0),
+    "agrag over facts, one tree": changed(
+        recipes.AGRAG, kinds=FACTS, tree_first=True, bridge_cost=10.0
+    ),
     "budgeted": "budgeted",
     "budgeted, one root": changed(recipes.BUDGETED, connected_without_query=True),
     "budgeted, ten roots": changed(recipes.BUDGETED, q_links=10),
@@ -45,17 +51,32 @@ VARIANTS = {
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("folder")
-    options.add_argument("--facts", default="any", choices=("any", "triples", "surface_triples", "none"))
+    options.add_argument(
+        "--facts", default="any", choices=("any", "triples", "surface_triples", "none")
+    )
     options.add_argument("--budgets", default="256,512,1024,2048")
     options.add_argument("--baseline", default="dense")
     options.add_argument("--methods", default="", help="some of them, divided by semicolons")
     given = options.parse_args()
     benchmark = replace(Benchmark.open(given.folder, facts=given.facts), lengths={})
-    methods = {name: VARIANTS[name.strip()] for name in given.methods.split(";")} if given.methods else VARIANTS
+    methods = (
+        {name: VARIANTS[name.strip()] for name in given.methods.split(";")}
+        if given.methods
+        else VARIANTS
+    )
     budgets = tuple(map(int, given.budgets.split(",")))
-    found = compare(benchmark, methods, (), budgets, given.baseline, figures={"trees": lambda context, _: 1 + len(context.missing)})
+    found = compare(
+        benchmark,
+        methods,
+        (),
+        budgets,
+        given.baseline,
+        figures={"trees": lambda context, _: 1 + len(context.missing)},
+    )
     print(f"Facts: {given.facts}.\n\n{found.to_markdown()}")
 
 

@@ -42,7 +42,13 @@ def graph_of(n: int, degree: float) -> Graph:
     upper = adjacency.indices > np.repeat(np.arange(n), np.diff(adjacency.indptr))
     tails = np.repeat(np.arange(n), np.diff(adjacency.indptr))[upper]
     edges = Edges.of("related", tails, adjacency.indices[upper], adjacency.data[upper])
-    return Graph.of([f"passage {i}" for i in range(n)], vectors=vectors, tokens=np.full(n, TOKENS), edges=edges, count=_tokens)
+    return Graph.of(
+        [f"passage {i}" for i in range(n)],
+        vectors=vectors,
+        tokens=np.full(n, TOKENS),
+        edges=edges,
+        count=_tokens,
+    )
 
 
 def _tokens(text: str) -> int:
@@ -57,19 +63,26 @@ class Ranking:
 
         links = graph.links()
         upper = links.sources < links.targets
-        self.network = igraph.Graph(n=len(graph), edges=np.stack([links.sources, links.targets], axis=1)[upper])
+        self.network = igraph.Graph(
+            n=len(graph), edges=np.stack([links.sources, links.targets], axis=1)[upper]
+        )
         self.weights, self.vectors = links.weights[upper].astype(float).tolist(), graph.vectors
 
     def __call__(self, question: Any) -> Any:
         like = np.maximum(self.vectors @ question, 0)
-        ranks = self.network.personalized_pagerank(damping=0.5, reset=like.astype(float).tolist(), weights=self.weights, directed=False)
+        ranks = self.network.personalized_pagerank(
+            damping=0.5, reset=like.astype(float).tolist(), weights=self.weights, directed=False
+        )
         return np.argsort(-np.asarray(ranks), kind="stable")
 
 
 def asked(graph: Graph, count: int) -> list[Any]:
     """Questions that are about two passages each."""
     rng = np.random.default_rng(1)
-    found = graph.vectors[rng.integers(0, len(graph), count)] + graph.vectors[rng.integers(0, len(graph), count)]
+    found = (
+        graph.vectors[rng.integers(0, len(graph), count)]
+        + graph.vectors[rng.integers(0, len(graph), count)]
+    )
     found += 0.5 * rng.standard_normal(found.shape, np.float32) / np.sqrt(WIDTH)
     return list((found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32))
 
@@ -81,28 +94,46 @@ def methods(approximate: bool, threads: int) -> dict[str, Pipeline]:
         from clew.algorithms.nearest.hnsw import HNSW
 
         assert isinstance(journey.seed, seed.TopSeeds)
-        found["journey, approximate index"] = replace(journey, seed=replace(journey.seed, of=seed.Dense(index=HNSW(threads=threads))))
+        found["journey, approximate index"] = replace(
+            journey, seed=replace(journey.seed, of=seed.Dense(index=HNSW(threads=threads)))
+        )
     return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000], help="nodes")
     parser.add_argument(
-        "--degree", type=float, default=17.0, help="links per node before triads are closed; 17 makes about ten edges a node"
+        "--degree",
+        type=float,
+        default=17.0,
+        help="links per node before triads are closed; 17 makes about ten edges a node",
     )
     parser.add_argument("--questions", type=int, default=15)
     parser.add_argument("--budget", type=int, default=2000)
-    parser.add_argument("--threads", type=int, default=1, help="that build the approximate index; questions are answered by one")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=1,
+        help="that build the approximate index; questions are answered by one",
+    )
     parser.add_argument("--no-index", action="store_true", help="without the approximate index")
-    parser.add_argument("--no-ranking", action="store_true", help="without the ranking: igraph wants much memory at 1,000,000 nodes")
+    parser.add_argument(
+        "--no-ranking",
+        action="store_true",
+        help="without the ranking: igraph wants much memory at 1,000,000 nodes",
+    )
     given = parser.parse_args()
     for n in given.sizes:
         measured(n, given)
 
 
 def measured(n: int, given: argparse.Namespace) -> None:
-    pipeline.time = SimpleNamespace(perf_counter=process_time)  # the trace's clock too is the processor's
+    pipeline.time = SimpleNamespace(
+        perf_counter=process_time
+    )  # the trace's clock too is the processor's
     graph = graph_of(n, given.degree)
     questions = asked(graph, given.questions)
     answers: dict[str, Any] = {}
@@ -127,24 +158,40 @@ def measured(n: int, given: argparse.Namespace) -> None:
             times.setdefault(name, []).append(whole)
             read.setdefault(name, []).append({item.id for item in context.items})
             told = [(step.stage.partition("(")[0], 1000 * step.seconds) for step in context.trace]
-            for place, (stage, spent) in enumerate([*told, ("the rest: render, ways, ties", whole - sum(spent for _, spent in told))]):
+            for place, (stage, spent) in enumerate(
+                [*told, ("the rest: render, ways, ties", whole - sum(spent for _, spent in told))]
+            ):
                 steps.setdefault((name, place, stage), []).append(spent)
-    print(f"\n{n:,} nodes, {len(graph.edges):,} edges\n\n| | ms | times faster |\n| --- | ---: | ---: |")
+    print(
+        f"\n{n:,} nodes, {len(graph.edges):,} edges\n\n| | ms | times faster |\n| --- | ---: | ---: |"
+    )
     base = statistics.median(times["ranking alone"]) if ranking is not None else float("nan")
     for name, spent in times.items():
-        print(f"| {name} | {statistics.median(spent):.1f} | {base / statistics.median(spent):.1f} |")
+        print(
+            f"| {name} | {statistics.median(spent):.1f} | {base / statistics.median(spent):.1f} |"
+        )
     print("\n| | stage | ms |\n| --- | --- | ---: |")
     for (name, _, stage), spent in steps.items():
         print(f"| {name} | {stage} | {statistics.median(spent):.2f} |")
     for name, found in read.items():
-        shared = [len(own & other) / max(len(own | other), 1) for own, other in zip(read["journey"], found, strict=True)]
+        shared = [
+            len(own & other) / max(len(own | other), 1)
+            for own, other in zip(read["journey"], found, strict=True)
+        ]
         if name != "journey":
-            print(f"\n{name}: {shared.count(1.0)} of {len(shared)} contexts hold the same items, {statistics.mean(shared):.3f} in common")
+            print(
+                f"\n{name}: {shared.count(1.0)} of {len(shared)} contexts hold the same items, {statistics.mean(shared):.3f} in common"
+            )
     tracemalloc.start()
     answers["journey"](Query("?", questions[0]), given.budget)
     added = tracemalloc.get_traced_memory()[1] / 2**20
     tracemalloc.stop()
-    notes = {key: value for step in context.trace for key, value in step.notes.items() if key in ("nodes", "links", "bridges", "length")}
+    notes = {
+        key: value
+        for step in context.trace
+        for key, value in step.notes.items()
+        if key in ("nodes", "links", "bridges", "length")
+    }
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"\nA question adds at most {added:.1f} MB; peak of the process {peak:.2f} GB.")
     print(f"The last context: {len(context)} items, {context.tokens} tokens; {notes}", flush=True)

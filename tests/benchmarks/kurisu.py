@@ -60,12 +60,24 @@ def entries(module: str) -> list[Entry]:
     def visit(node: Any, level: int, name: str) -> None:
         said = ast.get_docstring(node)
         if (said and not isinstance(node, ast.Module)) or level == 1:
-            found.append(Entry(level, name, tuple(tuple(sentences(p)) for p in re.split(r"\n\s*\n", said or "") if p.strip())))
+            found.append(
+                Entry(
+                    level,
+                    name,
+                    tuple(
+                        tuple(sentences(p)) for p in re.split(r"\n\s*\n", said or "") if p.strip()
+                    ),
+                )
+            )
         for child in node.body:
             if isinstance(child, ast.ClassDef):
                 visit(child, level + 1, f"class {child.name}")
             elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                visit(child, level + 1, f"{child.name}({', '.join(arg.arg for arg in child.args.args)})")
+                visit(
+                    child,
+                    level + 1,
+                    f"{child.name}({', '.join(arg.arg for arg in child.args.args)})",
+                )
 
     visit(tree, 1, module)
     return found
@@ -76,17 +88,26 @@ def sentences(paragraph: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.!?]) +(?=[A-Z`'\"(])", flat) if part]
 
 
-def corpus(modules: list[str], questions: int, number: int) -> tuple[list[clew.Document], list[tuple[str, str, str]]]:
+def corpus(
+    modules: list[str], questions: int, number: int
+) -> tuple[list[clew.Document], list[tuple[str, str, str]]]:
     """Documents without the held-out sentences, and (question, module, heading) for each of these."""
     said = {module: entries(module) for module in modules}
-    said = {module: found for module, found in said.items() if sum(len(p) for entry in found for p in entry.paragraphs) > 10}
+    said = {
+        module: found
+        for module, found in said.items()
+        if sum(len(p) for entry in found for p in entry.paragraphs) > 10
+    }
     places = [
         (module, e, p, s)
         for module, found in said.items()
         for e, entry in enumerate(found)
         for p, paragraph in enumerate(entry.paragraphs)
         for s, sentence in enumerate(paragraph)
-        if e and sum(map(len, entry.paragraphs)) >= 3 and len(sentence.split()) >= 6 and ">>>" not in sentence
+        if e
+        and sum(map(len, entry.paragraphs)) >= 3
+        and len(sentence.split()) >= 6
+        and ">>>" not in sentence
     ]
     held, used = [], set()
     for place in random.Random(number).sample(places, len(places)):
@@ -102,7 +123,11 @@ def corpus(modules: list[str], questions: int, number: int) -> tuple[list[clew.D
             lines.append("#" * min(entry.level, 6) + " " + entry.heading)
             for p, paragraph in enumerate(entry.paragraphs):
                 left = [s for i, s in enumerate(paragraph) if (module, e, p, i) not in out]
-                asked += [(s, module, " > ".join(above)) for i, s in enumerate(paragraph) if (module, e, p, i) in out]
+                asked += [
+                    (s, module, " > ".join(above))
+                    for i, s in enumerate(paragraph)
+                    if (module, e, p, i) in out
+                ]
                 lines.append(escaped(" ".join(left)))
         documents.append(clew.Document(module, "\n\n".join(lines), format="markdown"))
     return documents, asked
@@ -122,10 +147,14 @@ class ParentDocument:
         for row in graph.rows("passage").tolist():
             members.setdefault(int(sections[row]), []).append(row)
 
-        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
             best: dict[int, float] = {}
             for row in np.flatnonzero(prizes > 0).tolist():
-                best[int(sections[row])] = max(best.get(int(sections[row]), 0.0), float(prizes[row]))
+                best[int(sections[row])] = max(
+                    best.get(int(sections[row]), 0.0), float(prizes[row])
+                )
             chosen, passed = [], 0
             for section in sorted(best, key=lambda s: (-best[s], s)):
                 for row in members.get(section, ()):
@@ -150,7 +179,12 @@ def sections_of(graph: Graph) -> Any:
     return found
 
 
-def measured(index: clew.Index, asked: list[tuple[str, str, str]], methods: dict[str, Any], budgets: list[int]) -> dict[str, Any]:
+def measured(
+    index: clew.Index,
+    asked: list[tuple[str, str, str]],
+    methods: dict[str, Any],
+    budgets: list[int],
+) -> dict[str, Any]:
     """hit and cover by method and budget, one number per question."""
     graph = index.graph
     section = sections_of(graph)
@@ -183,7 +217,9 @@ def measured(index: clew.Index, asked: list[tuple[str, str, str]], methods: dict
                 there = [row for row in rows if section[row] == gold]
                 key = (name, budget)
                 figures.setdefault(("hit", *key), []).append(float(bool(there)))
-                figures.setdefault(("cover", *key), []).append(min(1.0, sum(len(graph.texts[row]) for row in there) / size))
+                figures.setdefault(("cover", *key), []).append(
+                    min(1.0, sum(len(graph.texts[row]) for row in there) / size)
+                )
                 figures.setdefault(("ms", *key), []).append(1000 * took)
     return figures
 
@@ -192,16 +228,28 @@ PIECES = ("passage", "sentence", "report")
 METHODS = {
     "dense": recipes.DENSE,
     "fused": recipes.FUSED,
-    "dense, also sentences": Pipeline(seed.Dense(PIECES), selects=(select.Top(),), order=order.ByPrize()),
-    "parent document": Pipeline(seed.Dense(PIECES), selects=(ParentDocument(),), order=order.ByDocument()),
+    "dense, also sentences": Pipeline(
+        seed.Dense(PIECES), selects=(select.Top(),), order=order.ByPrize()
+    ),
+    "parent document": Pipeline(
+        seed.Dense(PIECES), selects=(ParentDocument(),), order=order.ByDocument()
+    ),
     "hipporag": recipes.HIPPORAG,
     "agrag": recipes.AGRAG,
     "budgeted": recipes.BUDGETED,
     "kurisu": recipes.KURISU,
-    "kurisu, one path": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=1),)),
-    "kurisu, 5 paths": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=5),)),
-    "kurisu, no fusion": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], fgw_threshold=-1.0),)),
-    "kurisu, means": replace(recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], likeness="mean"),)),
+    "kurisu, one path": replace(
+        recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=1),)
+    ),
+    "kurisu, 5 paths": replace(
+        recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=5),)
+    ),
+    "kurisu, no fusion": replace(
+        recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], fgw_threshold=-1.0),)
+    ),
+    "kurisu, means": replace(
+        recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], likeness="mean"),)
+    ),
 }
 
 
@@ -217,19 +265,27 @@ def quality(args: argparse.Namespace) -> None:
     for split in range(args.splits):
         documents, asked = corpus(list(MODULES[: args.modules]), args.questions, split)
         cut = clew.Splitter(args.tokens, sentences=True)
-        index = clew.Index.from_documents(documents, splitter=cut, extractor=clew.Names() if args.names else None)
-        for key, values in measured(index, asked, {name: METHODS[name] for name in args.methods}, args.budgets).items():
+        index = clew.Index.from_documents(
+            documents, splitter=cut, extractor=clew.Names() if args.names else None
+        )
+        for key, values in measured(
+            index, asked, {name: METHODS[name] for name in args.methods}, args.budgets
+        ).items():
             figures.setdefault(key, []).extend(values)
         print(f"split {split}: {index}", flush=True)
     n = len(next(iter(figures.values())))
-    print(f"\n{n} questions; hit/cover by budget, marked against {args.baseline}; median ms at the largest")
+    print(
+        f"\n{n} questions; hit/cover by budget, marked against {args.baseline}; median ms at the largest"
+    )
     print(f"{'':24}" + "".join(f"{budget:>18}" for budget in args.budgets))
     for name in args.methods:
         cells = []
         for budget in args.budgets:
             cell = []
             for figure in ("hit", "cover"):
-                own, base = (np.array(figures[(figure, which, budget)]) for which in (name, args.baseline))
+                own, base = (
+                    np.array(figures[(figure, which, budget)]) for which in (name, args.baseline)
+                )
                 low, high = interval(own - base)
                 cell.append(f"{own.mean():.3f}" + ("^" if low > 0 else "v" if high < 0 else " "))
             cells.append("/".join(cell))
@@ -243,22 +299,41 @@ def learning(args: argparse.Namespace) -> None:
     drift: list[float] = []
     for split in range(args.splits):
         documents, asked = corpus(list(MODULES[: args.modules]), 1600, split)
-        index = clew.Index.from_documents(documents, splitter=clew.Splitter(args.tokens, sentences=True))
-        of = {name: [one for one in asked if one[1] == name] for name in {module for _, module, _ in asked}}
+        index = clew.Index.from_documents(
+            documents, splitter=clew.Splitter(args.tokens, sentences=True)
+        )
+        of = {
+            name: [one for one in asked if one[1] == name]
+            for name in {module for _, module, _ in asked}
+        }
         for name in sorted(of, key=lambda name: (-len(of[name]), name))[:4]:
             own, others = of[name][: args.questions], [one for one in asked if one[1] != name]
             taught = index
             for question, _, _ in own[::2] * args.rounds:
-                taught = taught.learn(taught.ask(question, recipe="kurisu", budget=args.budgets[-1]))
+                taught = taught.learn(
+                    taught.ask(question, recipe="kurisu", budget=args.budgets[-1])
+                )
             learned = taught.learned
-            drift += [strength - learned.built[pair] for pair, strength in learned.strengths.items() if learned.built[pair]]
+            drift += [
+                strength - learned.built[pair]
+                for pair, strength in learned.strengths.items()
+                if learned.built[pair]
+            ]
             step = max(1, len(others) // (args.questions // 2))
-            for which, questions in (("repeated", own[::2]), ("related", own[1::2]), ("of others", others[::step][: args.questions // 2])):
+            for which, questions in (
+                ("repeated", own[::2]),
+                ("related", own[1::2]),
+                ("of others", others[::step][: args.questions // 2]),
+            ):
                 for state, it in (("off", index), ("on", taught)):
-                    for key, values in measured(it, questions, {state: recipes.KURISU}, args.budgets).items():
+                    for key, values in measured(
+                        it, questions, {state: recipes.KURISU}, args.budgets
+                    ).items():
                         figures.setdefault((which, *key), []).extend(values)
         print(f"split {split}", flush=True)
-    print(f"\nlearning, {args.rounds} rounds over half of a module's questions; hit/cover by budget, marked against off")
+    print(
+        f"\nlearning, {args.rounds} rounds over half of a module's questions; hit/cover by budget, marked against off"
+    )
     print(f"{'':14}" + "".join(f"{budget:>18}" for budget in args.budgets))
     for which in ("repeated", "related", "of others"):
         for state in ("off", "on"):
@@ -266,33 +341,57 @@ def learning(args: argparse.Namespace) -> None:
             for budget in args.budgets:
                 cell = []
                 for figure in ("hit", "cover"):
-                    mine, off = (np.array(figures[(which, figure, of, budget)]) for of in (state, "off"))
+                    mine, off = (
+                        np.array(figures[(which, figure, of, budget)]) for of in (state, "off")
+                    )
                     low, high = interval(mine - off)
-                    cell.append(f"{mine.mean():.3f}" + ("^" if low > 0 else "v" if high < 0 else " "))
+                    cell.append(
+                        f"{mine.mean():.3f}" + ("^" if low > 0 else "v" if high < 0 else " ")
+                    )
                 cells.append("/".join(cell))
-            print(f"{which:10}{state:4}" + "".join(f"{cell:>18}" for cell in cells) + f"   ({len(mine)} questions)")
-    print(f"strengths beside those built: mean {np.mean(drift):+.3f}, from {min(drift):+.3f} to {max(drift):+.3f}")
+            print(
+                f"{which:10}{state:4}"
+                + "".join(f"{cell:>18}" for cell in cells)
+                + f"   ({len(mine)} questions)"
+            )
+    print(
+        f"strengths beside those built: mean {np.mean(drift):+.3f}, from {min(drift):+.3f} to {max(drift):+.3f}"
+    )
 
 
 def drifting(args: argparse.Namespace) -> None:
     """Print what strengths come to when an index learns from so many questions, asked one after the other of what it has learnt."""
     documents, asked = corpus(list(MODULES[: args.modules]), 1600, 0)
-    index = taught = clew.Index.from_documents(documents, splitter=clew.Splitter(args.tokens, sentences=True))
-    print(f"\n{args.drift} questions learnt, all over the corpus and each again and again: strengths beside those built, and grafts")
+    index = taught = clew.Index.from_documents(
+        documents, splitter=clew.Splitter(args.tokens, sentences=True)
+    )
+    print(
+        f"\n{args.drift} questions learnt, all over the corpus and each again and again: strengths beside those built, and grafts"
+    )
     for number in range(args.drift):
         question = asked[number % 100][0]
         taught = taught.learn(taught.ask(question, recipe="kurisu", budget=args.budgets[-1]))
         if number + 1 in (10, 100, args.drift // 2, args.drift):
             learned = taught.learned
-            off = np.array([strength - learned.built[pair] for pair, strength in learned.strengths.items() if learned.built[pair]])
-            most = max(strength for pair, strength in learned.strengths.items() if learned.built[pair])
+            off = np.array(
+                [
+                    strength - learned.built[pair]
+                    for pair, strength in learned.strengths.items()
+                    if learned.built[pair]
+                ]
+            )
+            most = max(
+                strength for pair, strength in learned.strengths.items() if learned.built[pair]
+            )
             print(
                 f"{number + 1:6} mean {off.mean():+.4f}, from {off.min():+.3f} to {off.max():+.3f}, the strongest {most:.3f}, "
                 f"{len(off):,} edges, {len(learned) - len(off):,} grafts",
                 flush=True,
             )
     back = taught.forget().graph.edges
-    print(f"forgotten: weights as built {bool(np.array_equal(back.weights, index.graph.edges.weights))}")
+    print(
+        f"forgotten: weights as built {bool(np.array_equal(back.weights, index.graph.edges.weights))}"
+    )
 
 
 def speed(args: argparse.Namespace) -> None:
@@ -304,7 +403,10 @@ def speed(args: argparse.Namespace) -> None:
         topic = rng.choice(words, 60)
         parts = [
             f"## Section {s}\n\n"
-            + "\n\n".join(" ".join(" ".join(rng.choice(topic, 9)).capitalize() + "." for _ in range(5)) for _ in range(4))
+            + "\n\n".join(
+                " ".join(" ".join(rng.choice(topic, 9)).capitalize() + "." for _ in range(5))
+                for _ in range(4)
+            )
             for s in range(5)
         ]
         documents.append(clew.Document(f"d{d}", "\n\n".join(parts), format="markdown"))
@@ -318,19 +420,31 @@ def speed(args: argparse.Namespace) -> None:
                 vectors[text] = own + topic
         return np.array([vectors[text] for text in texts])
 
-    index = clew.Index.from_documents(documents, embedder=embed, splitter=clew.Splitter(70, sentences=True))
+    index = clew.Index.from_documents(
+        documents, embedder=embed, splitter=clew.Splitter(70, sentences=True)
+    )
     graph = index.graph
     rows = np.sort(np.concatenate([graph.rows("sentence")]))
     matrix = np.ascontiguousarray(graph.vectors[rows])
     dense = Pipeline(seed.Dense(("sentence",)), selects=(select.Top(),), order=order.ByPrize())
-    took: dict[str, list[float]] = {"exact search": [], "dense, whole question": [], "kurisu, whole question": []}
+    took: dict[str, list[float]] = {
+        "exact search": [],
+        "dense, whole question": [],
+        "kurisu, whole question": [],
+    }
     for number in range(60):
         row = int(rng.choice(rows))
         vector = graph.vectors[row] + 0.05 * rng.normal(size=384).astype(np.float32)
         for name, work in (
             ("exact search", lambda of: np.argpartition(-(matrix @ of), 10)[:10]),
-            ("dense, whole question", lambda of: index.ask("a question", recipe=dense, budget=1000, vector=of)),
-            ("kurisu, whole question", lambda of: index.ask("a question", recipe="kurisu", budget=1000, vector=of)),
+            (
+                "dense, whole question",
+                lambda of: index.ask("a question", recipe=dense, budget=1000, vector=of),
+            ),
+            (
+                "kurisu, whole question",
+                lambda of: index.ask("a question", recipe="kurisu", budget=1000, vector=of),
+            ),
         ):
             begun = time.process_time()
             work(vector)
@@ -341,11 +455,15 @@ def speed(args: argparse.Namespace) -> None:
     base = np.median(took["dense, whole question"])
     for name, times in took.items():
         bare = np.median(times) / np.median(took["exact search"])
-        print(f"{name:24}{1000 * np.median(times):8.2f} ms processor time, {np.median(times) / base:6.2f} of dense, {bare:6.1f} of exact")
+        print(
+            f"{name:24}{1000 * np.median(times):8.2f} ms processor time, {np.median(times) / base:6.2f} of dense, {bare:6.1f} of exact"
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--questions", type=int, default=100, help="of each split, or of a module")
     parser.add_argument("--modules", type=int, default=45, help="the first so many of the list")
@@ -353,13 +471,33 @@ def main() -> None:
     parser.add_argument("--budgets", type=int, nargs="+", default=[128, 256, 512, 1024])
     parser.add_argument("--baseline", default="dense", choices=METHODS)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
-    parser.add_argument("--names", action="store_true", help="read names and what is said of them, for the methods on facts")
+    parser.add_argument(
+        "--names",
+        action="store_true",
+        help="read names and what is said of them, for the methods on facts",
+    )
     parser.add_argument("--rounds", type=int, default=3, help="of learning")
-    parser.add_argument("--sentences", type=int, default=10_000, help="of the corpus that times are taken on")
-    parser.add_argument("--drift", type=int, default=1000, help="questions that an index learns from, one after the other")
-    parser.add_argument("--only", choices=("quality", "learning", "drift", "speed"), help="one of the four; all without")
+    parser.add_argument(
+        "--sentences", type=int, default=10_000, help="of the corpus that times are taken on"
+    )
+    parser.add_argument(
+        "--drift",
+        type=int,
+        default=1000,
+        help="questions that an index learns from, one after the other",
+    )
+    parser.add_argument(
+        "--only",
+        choices=("quality", "learning", "drift", "speed"),
+        help="one of the four; all without",
+    )
     args = parser.parse_args()
-    for name, run in (("quality", quality), ("learning", learning), ("drift", drifting), ("speed", speed)):
+    for name, run in (
+        ("quality", quality),
+        ("learning", learning),
+        ("drift", drifting),
+        ("speed", speed),
+    ):
         if args.only in (None, name):
             run(args)
 

@@ -20,7 +20,15 @@ import numpy as np
 
 from clew.algorithms.mmr.mmr import select_mmr
 
-CASES = ((100, 15, 0.5), (1_000, 20, 0.5), (1_000, 20, 0.7), (10_000, 100, 0.5), (10_000, 100, 0.7), (100_000, 20, 0.5), (100_000, 20, 0.7))
+CASES = (
+    (100, 15, 0.5),
+    (1_000, 20, 0.5),
+    (1_000, 20, 0.7),
+    (10_000, 100, 0.5),
+    (10_000, 100, 0.7),
+    (100_000, 20, 0.5),
+    (100_000, 20, 0.7),
+)
 WIDTH, BUNDLES = 384, 50
 
 
@@ -66,7 +74,9 @@ def by_loop(vectors: Any, question: Any, share: float, k: int) -> list[int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--most-langchain", type=int, default=10_000, help="candidates")
     parser.add_argument("--most-loop", type=int, default=1_000, help="candidates")
@@ -74,7 +84,9 @@ def main() -> None:
     try:
         from langchain_core.vectorstores.utils import maximal_marginal_relevance
     except ImportError as error:
-        raise SystemExit("this comparison needs langchain-core: pip install langchain-core") from error
+        raise SystemExit(
+            "this comparison needs langchain-core: pip install langchain-core"
+        ) from error
     rivals: dict[str, Callable[..., list[int]]] = {
         "clew": lambda v, q, share, k: select_mmr(v, v @ q, share, k).chosen.tolist(),
         "products": by_products,
@@ -82,7 +94,9 @@ def main() -> None:
         "plain loop": by_loop,
     }
     select_mmr(case(10)[0], np.ones(10), 0.5, 3)  # compiled before it is timed
-    print("| candidates | choose | share | | ms | times clew | the same |\n| ---: | ---: | ---: | --- | ---: | ---: | --- |")
+    print(
+        "| candidates | choose | share | | ms | times clew | the same |\n| ---: | ---: | ---: | --- | ---: | ---: | --- |"
+    )
     for n, k, share in CASES:
         vectors, question = case(n)
         most = {"LangChain": given.most_langchain, "plain loop": given.most_loop}
@@ -100,7 +114,10 @@ def main() -> None:
         for name, spent in times.items():
             same = "yes" if found[name] == truth else f"{len(set(found[name]) & set(truth))} of {k}"
             median = statistics.median(spent)
-            print(f"| {n:,} | {k} | {share} | {name} | {median:.2f} | {median / base:.1f} | {same} |", flush=True)
+            print(
+                f"| {n:,} | {k} | {share} | {name} | {median:.2f} | {median / base:.1f} | {same} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

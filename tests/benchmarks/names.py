@@ -32,17 +32,25 @@ def inside(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 def found(these: Said, those: Said, *, part: bool) -> int:
     """How many of these are among those."""
-    return sum(key in those or (part and any(inside(key, other) or inside(other, key) for other in those)) for key in these)
+    return sum(
+        key in those or (part and any(inside(key, other) or inside(other, key) for other in those))
+        for key in these
+    )
 
 
 def measured(folder: Path, names: Names) -> list[str]:
     """Return the lines of the table."""
     corpus = [record for _, record in lines_of(needed(folder, "corpus.jsonl"))]
-    by_model = {record["passage_id"]: record.get("entities", []) for _, record in lines_of(needed(folder, "triples.jsonl"))}
+    by_model = {
+        record["passage_id"]: record.get("entities", [])
+        for _, record in lines_of(needed(folder, "triples.jsonl"))
+    }
     passages = [Passage(record["id"], f"{record['title']}\n{record['text']}") for record in corpus]
     ours = [spelt(said) for said in names.names(passages)]
     theirs = [spelt(by_model.get(passage.id, [])) for passage in passages]
-    capitals = [{key: name for key, name in said.items() if name != name.lower()} for said in theirs]
+    capitals = [
+        {key: name for key, name in said.items() if name != name.lower()} for said in theirs
+    ]
     pairs = [(a, b, c) for a, b, c in zip(ours, theirs, capitals, strict=True) if b]
     mine, model, large = (sum(len(row[i]) for row in pairs) for i in range(3))
     lines = [
@@ -59,9 +67,13 @@ def measured(folder: Path, names: Names) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--years", action="store_true", help="numbers of four digits are names, too")
+    parser.add_argument(
+        "--years", action="store_true", help="numbers of four digits are names, too"
+    )
     options = parser.parse_args()
     print("\n".join(measured(options.folder, Names(years=options.years))))
 

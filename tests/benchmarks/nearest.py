@@ -40,7 +40,9 @@ def wanted(name: str) -> Any:
     try:
         return __import__(name, fromlist=["Index"])
     except ImportError as error:
-        raise SystemExit(f"this comparison needs {name}: pip install {'faiss-cpu' if name == 'faiss' else name.split('.')[0]}") from error
+        raise SystemExit(
+            f"this comparison needs {name}: pip install {'faiss-cpu' if name == 'faiss' else name.split('.')[0]}"
+        ) from error
 
 
 def exact(rows: Any, threads: int) -> Callable[[Any, int], Any]:
@@ -129,17 +131,32 @@ def measure(n: int, width: int, efs: list[int], asked: int, names: list[str], th
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000])
     parser.add_argument("--width", type=int, default=384)
     parser.add_argument("--ef", type=int, nargs="+", default=[32, 64, 128])
     parser.add_argument("--questions", type=int, default=200)
-    parser.add_argument("--without", nargs="*", default=[], choices=[name for name in MAKERS if name != "exact"])
-    parser.add_argument("--threads", type=int, default=1, help="that build the index; questions are asked by one")
+    parser.add_argument(
+        "--without", nargs="*", default=[], choices=[name for name in MAKERS if name != "exact"]
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, help="that build the index; questions are asked by one"
+    )
     chosen = parser.parse_args()
-    print("| rows | width | | ef | build s | ms | times exact's speed | recall@10 |\n|--:|--:|:--|--:|--:|--:|--:|--:|")
+    print(
+        "| rows | width | | ef | build s | ms | times exact's speed | recall@10 |\n|--:|--:|:--|--:|--:|--:|--:|--:|"
+    )
     for n in chosen.sizes:
-        measure(n, chosen.width, chosen.ef, chosen.questions, [name for name in MAKERS if name not in chosen.without], chosen.threads)
+        measure(
+            n,
+            chosen.width,
+            chosen.ef,
+            chosen.questions,
+            [name for name in MAKERS if name not in chosen.without],
+            chosen.threads,
+        )
 
 
 if __name__ == "__main__":

@@ -50,7 +50,9 @@ def rustworkx_waves(graph: Graph) -> Callable[[Any], Any]:
     network = rustworkx.PyGraph(multigraph=False)
     network.add_nodes_from(range(len(graph)))
     upper = links.sources < links.targets
-    network.extend_from_edge_list(list(zip(links.sources[upper].tolist(), links.targets[upper].tolist(), strict=True)))
+    network.extend_from_edge_list(
+        list(zip(links.sources[upper].tolist(), links.targets[upper].tolist(), strict=True))
+    )
 
     class Waves(rustworkx.visit.BFSVisitor):
         def __init__(self) -> None:
@@ -82,7 +84,9 @@ def networkx_waves(graph: Graph) -> Callable[[Any], Any]:
     network = networkx.Graph()
     network.add_nodes_from(range(len(graph)))
     upper = links.sources < links.targets
-    network.add_edges_from(zip(links.sources[upper].tolist(), links.targets[upper].tolist(), strict=True))
+    network.add_edges_from(
+        zip(links.sources[upper].tolist(), links.targets[upper].tolist(), strict=True)
+    )
 
     def search(sources: Any) -> Any:
         found: dict[int, int] = {}
@@ -118,14 +122,18 @@ def heapq_best(graph: Graph) -> Callable[[Any], Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--width", type=int, default=384, help="of the vectors")
     parser.add_argument("--most-networkx", type=int, default=100_000)
     parser.add_argument("--most-rustworkx", type=int, default=1_000_000)
     given = parser.parse_args()
-    print("| nodes | search | | ms | times clew | the same |\n| ---: | --- | --- | ---: | ---: | --- |")
+    print(
+        "| nodes | search | | ms | times clew | the same |\n| ---: | --- | --- | ---: | ---: | --- |"
+    )
     for n in given.sizes:
         measured(n, given)
 
@@ -133,7 +141,10 @@ def main() -> None:
 def measured(n: int, given: argparse.Namespace) -> None:
     graph = graph_of(n, given.width)
     links, typed, vectors = graph.links(), graph.part(TypedLinksPart()), graph.vectors
-    factors, free = typed.factors({}), {"beam": None, "threshold": 0.0, "max_depth": None, "max_nodes": TAKEN}
+    factors, free = (
+        typed.factors({}),
+        {"beam": None, "threshold": 0.0, "max_depth": None, "max_nodes": TAKEN},
+    )
     question = vectors[0]
 
     def depths(sources: Any) -> Any:
@@ -147,16 +158,24 @@ def measured(n: int, given: argparse.Namespace) -> None:
         waves["networkx"] = networkx_waves(graph)
     capped = {
         "clew": lambda s: breadth_first(links, s, max_depth=DEPTH, max_degree=50),
-        "clew, by likeness too": lambda s: breadth_first(links, s, vectors=vectors, question=question, max_depth=DEPTH, max_degree=50),
+        "clew, by likeness too": lambda s: breadth_first(
+            links, s, vectors=vectors, question=question, max_depth=DEPTH, max_degree=50
+        ),
     }
     promise = {
         "clew": lambda s: best_first(typed, s, factors, vectors=vectors, **free),
         "heapq": heapq_best(graph),
-        "clew, by likeness too": lambda s: best_first(typed, s, factors, vectors=vectors, question=question, **free),
+        "clew, by likeness too": lambda s: best_first(
+            typed, s, factors, vectors=vectors, question=question, **free
+        ),
     }
     rng = np.random.default_rng(2)
     draws = [np.sort(rng.choice(n, SOURCES, replace=False)) for _ in range(given.repeats)]
-    for search, rivals in (("two hops", waves), ("two hops, 50 links a node", capped), (f"best {TAKEN}", promise)):
+    for search, rivals in (
+        ("two hops", waves),
+        ("two hops, 50 links a node", capped),
+        (f"best {TAKEN}", promise),
+    ):
         times: dict[str, list[float]] = {name: [] for name in rivals}
         same = dict.fromkeys(rivals, True)
         for rival in rivals.values():

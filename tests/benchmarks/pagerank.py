@@ -41,7 +41,8 @@ def strengths_of(graph: Any) -> Any:
 def power(graph: Any) -> Callable[[Any, float], Any]:
     strengths = strengths_of(graph)
     follow = csr_array(
-        diags_array(np.divide(1, strengths, out=np.zeros(len(strengths)), where=strengths > 0)) @ graph.astype(float)
+        diags_array(np.divide(1, strengths, out=np.zeros(len(strengths)), where=strengths > 0))
+        @ graph.astype(float)
     ).T.tocsr()
 
     def solve(reset: Any, damping: float) -> Any:
@@ -60,10 +61,14 @@ def power(graph: Any) -> Callable[[Any, float], Any]:
 def prpack(graph: Any) -> Callable[[Any, float], Any]:
     ends = graph.tocoo()
     half = ends.row < ends.col
-    found = wanted("igraph").Graph(n=graph.shape[0], edges=np.stack([ends.row[half], ends.col[half]], axis=1))
+    found = wanted("igraph").Graph(
+        n=graph.shape[0], edges=np.stack([ends.row[half], ends.col[half]], axis=1)
+    )
     found.es["weight"] = ends.data[half].tolist()
     return lambda reset, damping: np.array(
-        found.personalized_pagerank(damping=damping, reset=reset.tolist(), weights="weight", implementation="prpack")
+        found.personalized_pagerank(
+            damping=damping, reset=reset.tolist(), weights="weight", implementation="prpack"
+        )
     )
 
 
@@ -74,7 +79,9 @@ def by_networkx(graph: Any) -> Callable[[Any, float], Any]:
     def solve(reset: Any, damping: float) -> Any:
         seeds = {int(row): reset[row] for row in np.flatnonzero(reset)}
         tolerance = ERROR * (1 - damping) / damping / n
-        ranks = networkx.pagerank(found, damping, personalization=seeds, dangling=seeds, max_iter=1000, tol=tolerance)
+        ranks = networkx.pagerank(
+            found, damping, personalization=seeds, dangling=seeds, max_iter=1000, tol=tolerance
+        )
         return np.fromiter(ranks.values(), float, n)
 
     return solve
@@ -84,25 +91,39 @@ def by_rustworkx(graph: Any) -> Callable[[Any, float], Any]:
     rustworkx, n = wanted("rustworkx"), graph.shape[0]
     found, ends = rustworkx.PyDiGraph(), graph.tocoo()
     found.add_nodes_from(range(n))
-    found.add_edges_from(list(zip(ends.row.tolist(), ends.col.tolist(), ends.data.tolist(), strict=True)))
+    found.add_edges_from(
+        list(zip(ends.row.tolist(), ends.col.tolist(), ends.data.tolist(), strict=True))
+    )
 
     def solve(reset: Any, damping: float) -> Any:
         seeds = {int(row): float(reset[row]) for row in np.flatnonzero(reset)}
         tolerance = ERROR * (1 - damping) / damping / n
-        ranks = rustworkx.pagerank(found, damping, float, personalization=seeds, dangling=seeds, tol=tolerance, max_iter=1000)
+        ranks = rustworkx.pagerank(
+            found,
+            damping,
+            float,
+            personalization=seeds,
+            dangling=seeds,
+            tol=tolerance,
+            max_iter=1000,
+        )
         return np.fromiter((ranks[i] for i in range(n)), float, n)
 
     return solve
 
 
 def by_scikit_network(graph: Any) -> Callable[[Any, float], Any]:
-    PageRank = __import__("sknetwork.ranking", fromlist=["PageRank"]).PageRank if wanted("sknetwork") else None
+    PageRank = (
+        __import__("sknetwork.ranking", fromlist=["PageRank"]).PageRank
+        if wanted("sknetwork")
+        else None
+    )
     from scipy.sparse import csr_matrix
 
     plain = csr_matrix(graph.astype(float))
-    return lambda reset, damping: PageRank(damping, solver="piteration", n_iter=1000, tol=ERROR * (1 - damping)).fit_predict(
-        plain, weights=reset
-    )
+    return lambda reset, damping: PageRank(
+        damping, solver="piteration", n_iter=1000, tol=ERROR * (1 - damping)
+    ).fit_predict(plain, weights=reset)
 
 
 def contestants(graph: Any, over: Walk) -> dict[str, Callable[[Any, float], Any]]:
@@ -111,7 +132,9 @@ def contestants(graph: Any, over: Walk) -> dict[str, Callable[[Any, float], Any]
         "clew, 1e-6": lambda reset, damping: pagerank(over, reset, damping, ERROR),
         "clew, 1e-10": lambda reset, damping: pagerank(over, reset, damping),
         "clew, best 20": lambda reset, damping: top_pagerank(over, reset, 20, damping),
-        "clew, best 20 to 1e-4": lambda reset, damping: top_pagerank(over, reset, 20, damping, accuracy=1e-4),
+        "clew, best 20 to 1e-4": lambda reset, damping: top_pagerank(
+            over, reset, 20, damping, accuracy=1e-4
+        ),
         "igraph PRPACK": prpack(graph),
         "scipy power": power(graph),
         "scikit-network": by_scikit_network(graph),
@@ -128,8 +151,12 @@ def measure(n: int, dampings: list[float], repeats: int, slow: int) -> None:
     build_walk(graph[:9, :9], strengths_of(graph[:9, :9]))  # compiled now
     began = process_time()
     over = build_walk(graph, strengths_of(graph))
-    print(f"\n{n} nodes, {graph.nnz // 2} edges; the walk was made in {(process_time() - began) * 1e3:.0f} ms")
-    print("| nodes | damping | | ms | times PRPACK's speed | largest L1 error, or how the set was proven | set is the full solve's |")
+    print(
+        f"\n{n} nodes, {graph.nnz // 2} edges; the walk was made in {(process_time() - began) * 1e3:.0f} ms"
+    )
+    print(
+        "| nodes | damping | | ms | times PRPACK's speed | largest L1 error, or how the set was proven | set is the full solve's |"
+    )
     print("|--:|--:|:--|--:|--:|:--|:--|")
     found = contestants(graph, over)
     for damping in dampings:
@@ -160,9 +187,15 @@ def measure(n: int, dampings: list[float], repeats: int, slow: int) -> None:
         for name in found:
             median = float(np.median(times[name]))
             hows = [top.how for top in ways[name]]
-            how = ", ".join(f"{hows.count(way)} {way}" for way in dict.fromkeys(hows)) or f"{max(errors[name]):.0e}"
+            how = (
+                ", ".join(f"{hows.count(way)} {way}" for way in dict.fromkeys(hows))
+                or f"{max(errors[name]):.0e}"
+            )
             right = f"{sum(same[name])} of {len(same[name])}" if same[name] else ""
-            print(f"| {n} | {damping} | {name} | {median * 1e3:.2f} | {peer / median:.1f} | {how} | {right} |", flush=True)
+            print(
+                f"| {n} | {damping} | {name} | {median * 1e3:.2f} | {peer / median:.1f} | {how} | {right} |",
+                flush=True,
+            )
 
 
 def measure_many(n: int, together: int) -> None:
@@ -180,7 +213,10 @@ def measure_many(n: int, together: int) -> None:
         for reset in resets:
             pagerank(over, reset, 0.5, ERROR)
         each.append(process_time() - began)
-    print(f"| {n} | {together} | {np.median(once[1:]) / together * 1e3:.2f} | {np.median(np.divide(each, once)[1:]):.2f} |", flush=True)
+    print(
+        f"| {n} | {together} | {np.median(once[1:]) / together * 1e3:.2f} | {np.median(np.divide(each, once)[1:]):.2f} |",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -189,12 +225,19 @@ def main() -> None:
     parser.add_argument("--damping", type=float, nargs="+", default=[0.5])
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--slow-repeats", type=int, default=3, help="for all but clew")
-    parser.add_argument("--together", type=int, default=16, help="questions in one call of pageranks; 0 leaves this out")
+    parser.add_argument(
+        "--together",
+        type=int,
+        default=16,
+        help="questions in one call of pageranks; 0 leaves this out",
+    )
     chosen = parser.parse_args()
     for n in chosen.sizes:
         measure(n, chosen.damping, chosen.repeats, chosen.slow_repeats)
     if chosen.together:
-        print("\n| nodes | questions together | ms each | times as fast as one by one |\n|--:|--:|--:|--:|")
+        print(
+            "\n| nodes | questions together | ms each | times as fast as one by one |\n|--:|--:|--:|--:|"
+        )
         for n in (1000, *[size for size in chosen.sizes if size <= 100_000]):
             measure_many(n, chosen.together)
 

@@ -26,7 +26,7 @@ from clew.graph import Links, Ragged
 @numba.njit
 def cluster_ends(n: int, share: float, seed: int) -> Any:
     """Pairs of rows by Holme and Kim: every new row is tied to 4 or 5 by their degree, or, by the share, to a neighbour of the last."""
-    np.random.seed(seed)  # noqa: NPY002 - numba knows no other
+    np.random.seed(seed)
     ends, size = np.empty((5 * n, 2), np.int64), 0
     pool, pooled = np.empty(12 * n, np.int64), 5
     pool[:5] = np.arange(5)
@@ -34,10 +34,10 @@ def cluster_ends(n: int, share: float, seed: int) -> Any:
     for new in range(5, n):
         last = -1
         for _ in range(4 + new % 2):
-            if last >= 0 and np.random.random() < share:  # noqa: NPY002
-                old = recent[last, np.random.randint(min(degree[last], 8))]  # noqa: NPY002
+            if last >= 0 and np.random.random() < share:
+                old = recent[last, np.random.randint(min(degree[last], 8))]
             else:
-                old = pool[np.random.randint(pooled)]  # noqa: NPY002
+                old = pool[np.random.randint(pooled)]
             if old == new:
                 continue
             ends[size] = old, new
@@ -58,7 +58,9 @@ def cluster_graph(n: int, seed: int = 0) -> Links:
     tails, heads = np.concatenate([key // n, key % n]), np.concatenate([key % n, key // n])
     order = np.argsort(tails * n + heads)
     starts = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=n))])
-    names = Ragged(np.arange(len(order) + 1), np.tile(np.arange(len(key)), 2)[order].astype(np.int32))
+    names = Ragged(
+        np.arange(len(order) + 1), np.tile(np.arange(len(key)), 2)[order].astype(np.int32)
+    )
     return Links(starts, heads[order].astype(np.int32), np.ones(len(order), np.float32), names)
 
 
@@ -72,15 +74,21 @@ class Scipy:
     def __call__(self, lengths: Any, terminals: Any) -> float:
         n = len(self.links)
         matrix = csr_array((lengths, self.columns, self.starts), shape=(n, n))
-        distance, before, nearest = dijkstra(matrix, indices=terminals, min_only=True, return_predecessors=True)
+        distance, before, nearest = dijkstra(
+            matrix, indices=terminals, min_only=True, return_predecessors=True
+        )
         one, other = nearest[self.sources], nearest[self.columns]
         slots = np.flatnonzero(one < other)
         cost = distance[self.sources[slots]] + lengths[slots] + distance[self.columns[slots]]
-        pair = np.searchsorted(terminals, one[slots]) * len(terminals) + np.searchsorted(terminals, other[slots])
+        pair = np.searchsorted(terminals, one[slots]) * len(terminals) + np.searchsorted(
+            terminals, other[slots]
+        )
         best = np.lexsort((cost, pair))
         best = best[np.diff(pair[best], prepend=-1) > 0]
         k = len(terminals)
-        spanning = minimum_spanning_tree(csr_array((cost[best], (pair[best] // k, pair[best] % k)), shape=(k, k))).tocoo()
+        spanning = minimum_spanning_tree(
+            csr_array((cost[best], (pair[best] // k, pair[best] % k)), shape=(k, k))
+        ).tocoo()
         taken = slots[best][np.isin(pair[best], spanning.row * k + spanning.col)]
         rows = set(terminals.tolist())
         for row in [*self.sources[taken].tolist(), *self.columns[taken].tolist()]:
@@ -89,7 +97,10 @@ class Scipy:
                 row = int(before[row])
         inside = np.array(sorted(rows))
         tree = minimum_spanning_tree(matrix[inside][:, inside]).tocoo()
-        return pruned(list(zip(tree.row.tolist(), tree.col.tolist(), tree.data.tolist(), strict=True)), np.searchsorted(inside, terminals))
+        return pruned(
+            list(zip(tree.row.tolist(), tree.col.tolist(), tree.data.tolist(), strict=True)),
+            np.searchsorted(inside, terminals),
+        )
 
 
 def pruned(edges: list[tuple[int, int, float]], terminals: Any) -> float:
@@ -113,13 +124,20 @@ class Rustworkx:
 
     def __call__(self, lengths: Any, terminals: Any) -> float:
         values = lengths.tolist()
-        return sum(values[slot] for slot in self.search(self.graph, terminals.tolist(), values.__getitem__).edges())
+        return sum(
+            values[slot]
+            for slot in self.search(self.graph, terminals.tolist(), values.__getitem__).edges()
+        )
 
 
 class Networkx:
     def __init__(self, links: Links, method: str) -> None:
         networkx = wanted("networkx")
-        self.search, self.method, self.graph = networkx.algorithms.approximation.steiner_tree, method, networkx.Graph()
+        self.search, self.method, self.graph = (
+            networkx.algorithms.approximation.steiner_tree,
+            method,
+            networkx.Graph(),
+        )
         self.ends, self.slots = undirected(links)
         self.graph.add_edges_from(self.ends)
 
@@ -134,7 +152,9 @@ class Networkx:
 def undirected(links: Links) -> tuple[list[tuple[int, int]], list[int]]:
     """The ends of every edge, and its slot from the lesser row."""
     slots = np.flatnonzero(links.sources < links.targets)
-    return list(zip(links.sources[slots].tolist(), links.targets[slots].tolist(), strict=True)), slots.tolist()
+    return list(
+        zip(links.sources[slots].tolist(), links.targets[slots].tolist(), strict=True)
+    ), slots.tolist()
 
 
 def wanted(name: str) -> Any:
@@ -148,7 +168,9 @@ def contestants(links: Links, chosen: argparse.Namespace) -> dict[str, Callable[
     n = len(links)
     found: dict[str, Callable[[Any, Any], float]] = {
         "clew": lambda lengths, terminals: steiner_forest(links, lengths, terminals).cost,
-        "clew, whole graph": lambda lengths, terminals: steiner_forest(links, lengths, terminals, whole=True).cost,
+        "clew, whole graph": lambda lengths, terminals: (
+            steiner_forest(links, lengths, terminals, whole=True).cost
+        ),
         "scipy": Scipy(links),
     }
     if n <= chosen.most_rustworkx:
@@ -160,7 +182,13 @@ def contestants(links: Links, chosen: argparse.Namespace) -> dict[str, Callable[
     return found
 
 
-def measure(links: Links, k: int, repeats: int, found: dict[str, Callable[[Any, Any], float]], most_slow: int) -> Iterator[str]:
+def measure(
+    links: Links,
+    k: int,
+    repeats: int,
+    found: dict[str, Callable[[Any, Any], float]],
+    most_slow: int,
+) -> Iterator[str]:
     """Rows of the table; what takes seconds is repeated `most_slow` times."""
     rng = np.random.default_rng(k)
     times: dict[str, list[float]] = {name: [] for name in found}
@@ -196,9 +224,11 @@ def measure_lazy(links: Links, k: int, repeats: int, width: int) -> Iterator[str
         terminals = rng.choice(len(links), k, replace=False)
         lazy = LazyLengths(links.edges, vectors, question)
         searches: dict[str, Callable[[], Any]] = {
-            "all, numpy": lambda: np.clip((1 - vectors @ question) / 2, 1e-6, 1).astype(np.float64)[links.edges.values],  # noqa: B023
+            "all, numpy": lambda: np.clip((1 - vectors @ question) / 2, 1e-6, 1).astype(np.float64)[
+                links.edges.values
+            ],
             "all, compiled": lazy.all,
-            "lazy": lambda: lazy,  # noqa: B023
+            "lazy": lambda: lazy,
         }
         for name, make in searches.items():
             began = process_time()
@@ -230,9 +260,21 @@ def main() -> None:
     parser.add_argument("--terminals", type=int, nargs="+", default=[5, 10, 20])
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--slow-repeats", type=int, default=3, help="for rustworkx and networkx")
-    for name, most in (("rustworkx", 100_000), ("networkx", 100_000), ("kou", 10_000), ("lazy", 100_000)):
-        parser.add_argument(f"--most-{name}", type=int, default=most, help="nodes; above, it is left out: it takes long, or much memory")
-    parser.add_argument("--width", type=int, default=384, help="of the facts' vectors; 0 leaves them out")
+    for name, most in (
+        ("rustworkx", 100_000),
+        ("networkx", 100_000),
+        ("kou", 10_000),
+        ("lazy", 100_000),
+    ):
+        parser.add_argument(
+            f"--most-{name}",
+            type=int,
+            default=most,
+            help="nodes; above, it is left out: it takes long, or much memory",
+        )
+    parser.add_argument(
+        "--width", type=int, default=384, help="of the facts' vectors; 0 leaves them out"
+    )
     chosen = parser.parse_args()
     graphs = {n: cluster_graph(n) for n in chosen.sizes}
     print("| nodes | terminals | | ms | times clew | cost / clew |\n|--:|--:|:--|--:|--:|--:|")
@@ -242,7 +284,9 @@ def main() -> None:
             for row in measure(links, k, chosen.repeats, found, chosen.slow_repeats):
                 print(row, flush=True)
     if chosen.width:
-        print("\n| nodes | terminals | lengths | ms | times lazy | measured |\n|--:|--:|:--|--:|--:|--:|")
+        print(
+            "\n| nodes | terminals | lengths | ms | times lazy | measured |\n|--:|--:|:--|--:|--:|--:|"
+        )
         for links in graphs.values():
             for k in chosen.terminals if len(links) <= chosen.most_lazy else []:
                 for row in measure_lazy(links, k, chosen.repeats, chosen.width):

@@ -65,12 +65,23 @@ def reduced(content: Any, one: Any, other: Any) -> tuple[Any, ...]:
     first = (other <= 1e-12).argmax(axis=1)
     kept, slots = np.unique(first, return_inverse=True)
     masses = np.bincount(slots) / len(first)
-    return content[:, kept].copy(), one, other[np.ix_(kept, kept)].copy(), np.full(len(one), 1 / len(one)), masses
+    return (
+        content[:, kept].copy(),
+        one,
+        other[np.ix_(kept, kept)].copy(),
+        np.full(len(one), 1 / len(one)),
+        masses,
+    )
 
 
 def plain(ot: Any, test: Test, most: float) -> bool:
     content, one, other, mass, masses = test.reduced
-    return bool(ot.gromov.fused_gromov_wasserstein2(content, one, other, mass, masses, "square_loss", alpha=0.5) <= most)
+    return bool(
+        ot.gromov.fused_gromov_wasserstein2(
+            content, one, other, mass, masses, "square_loss", alpha=0.5
+        )
+        <= most
+    )
 
 
 def thresholds(tests: list[Test], mixture: str) -> list[float]:
@@ -80,13 +91,24 @@ def thresholds(tests: list[Test], mixture: str) -> list[float]:
         bound = transport.bound(*test.given)
         costs = transport._third_lower_bound(*test.given, 0.5)
         least = costs[np.arange(len(costs)), transport._assignment(costs)].mean()
-        found.append({"real": test.most, "accepted": 1.01 * bound, "rejected": 0.5 * least, "solver": (least + bound) / 2}[mixture])
+        found.append(
+            {
+                "real": test.most,
+                "accepted": 1.01 * bound,
+                "rejected": 0.5 * least,
+                "solver": (least + bound) / 2,
+            }[mixture]
+        )
     return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[16, 32, 64], help="nodes of the surroundings")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=[16, 32, 64], help="nodes of the surroundings"
+    )
     parser.add_argument("--tests", type=int, default=200, help="tests of each size")
     parser.add_argument("--modules", type=int, default=40, help="modules of the standard library")
     args = parser.parse_args()
@@ -113,7 +135,10 @@ def main() -> None:
             n = max(1, len(tests))
             decided = "/".join(map(str, by.values()))
             rates = f"{n / ours:8.0f} {n / theirs:7.0f} {theirs / ours:6.1f}x"
-            print(f"{size:5} {mixture:9} {len(tests):5} {yes / n:9.2f}  {decided:>20} {rates} {agree / n:6.3f}", flush=True)
+            print(
+                f"{size:5} {mixture:9} {len(tests):5} {yes / n:9.2f}  {decided:>20} {rates} {agree / n:6.3f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -41,7 +41,9 @@ def graph(n: int, seed: int = 0) -> Links:
     tails, heads = np.concatenate([key // n, key % n]), np.concatenate([key % n, key // n])
     order = np.argsort(tails * n + heads)
     starts = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=n))])
-    return Links(starts, heads[order].astype(np.int32), np.ones(len(order), np.float32), Ragged.empty(0))
+    return Links(
+        starts, heads[order].astype(np.int32), np.ones(len(order), np.float32), Ragged.empty(0)
+    )
 
 
 def with_networkx(links: Links) -> Callable[[], int]:
@@ -73,7 +75,9 @@ def with_graphblas(links: Links) -> Callable[[], int]:
     blas.init("suitesparse", blocking=False)
     blas.ss.config["nthreads"] = 1
     n = len(links)
-    matrix = blas.Matrix.from_csr(links.starts, links.targets, np.ones(len(links.targets), np.bool_), ncols=n)
+    matrix = blas.Matrix.from_csr(
+        links.starts, links.targets, np.ones(len(links.targets), np.bool_), ncols=n
+    )
 
     def truss() -> int:
         left = matrix
@@ -110,7 +114,10 @@ def compared(n: int, repeats: int, slow_repeats: int) -> list[str]:
         raise SystemExit(f"they do not agree on the edges of the {K}-truss: {sizes}")
     ours = float(np.median(times["clew, all k"]))
     size = f"| {n} | {len(links.targets) // 2} |"
-    return [f"{size} {name} | {np.median(t) * 1e3:.1f} | {np.median(t) / ours:.1f} |" for name, t in times.items()]
+    return [
+        f"{size} {name} | {np.median(t) * 1e3:.1f} | {np.median(t) / ours:.1f} |"
+        for name, t in times.items()
+    ]
 
 
 def alone(n: int) -> str:
@@ -128,7 +135,9 @@ def alone(n: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000])
-    parser.add_argument("--alone", type=int, help="nodes of the graph that clew decomposes by itself")
+    parser.add_argument(
+        "--alone", type=int, help="nodes of the graph that clew decomposes by itself"
+    )
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--slow-repeats", type=int, default=2, help="for networkx")
     parser.add_argument("--here", action="store_true", help="run --alone in this process")
@@ -137,7 +146,17 @@ def main() -> None:
         print(alone(chosen.alone))
         return
     if chosen.alone:
-        subprocess.run([sys.executable, "-m", "tests.benchmarks.truss", "--alone", str(chosen.alone), "--here"], check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "tests.benchmarks.truss",
+                "--alone",
+                str(chosen.alone),
+                "--here",
+            ],
+            check=True,
+        )
         return
     print("| nodes | edges | | ms | times clew |\n|--:|--:|:--|--:|--:|")
     for n in chosen.sizes:

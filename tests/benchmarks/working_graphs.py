@@ -36,7 +36,14 @@ def generated(n, seed, connector):
     content = rng.random(n) < 0.45
     tokens = np.where(content, rng.integers(20, 201, n), connector)
     roots = np.sort(rng.choice(n, 3, replace=False)).astype(np.int32)
-    return Problem(starts, ordered[:, 1].astype(np.int32), np.where(content, rng.random(n), 0.0), tokens, roots, int(tokens.sum() * SHARE))
+    return Problem(
+        starts,
+        ordered[:, 1].astype(np.int32),
+        np.where(content, rng.random(n), 0.0),
+        tokens,
+        roots,
+        int(tokens.sum() * SHARE),
+    )
 
 
 class Real:
@@ -49,7 +56,12 @@ class Real:
 
     def problem(self, nodes, question, alone=False):
         """The problem of one question among about so many nodes; `alone` links the question to its best terminal only."""
-        stage = replace(recipes.BUDGETED.selects[0], working=nodes, method="greedy", connected_without_query=alone)
+        stage = replace(
+            recipes.BUDGETED.selects[0],
+            working=nodes,
+            method="greedy",
+            connected_without_query=alone,
+        )
         asked = []
 
         def noted(problem, *how):
@@ -57,5 +69,9 @@ class Real:
             return solve(problem, *how)
 
         with patch("clew.select.budgeted.solve", noted):
-            self.index.ask(self.benchmark.questions[question].text, recipe=replace(recipes.BUDGETED, selects=(stage,)), budget=None)
+            self.index.ask(
+                self.benchmark.questions[question].text,
+                recipe=replace(recipes.BUDGETED, selects=(stage,)),
+                budget=None,
+            )
         return replace(asked[0], budget=int(asked[0].tokens.sum() * SHARE))

@@ -9,19 +9,44 @@ import pytest
 import clew
 from clew.documentation import clusters
 from clew.documentation.branches import branches, short
-from clew.documentation.clusters import NODES, Clusters, _skeleton, cluster_questions, deformations, fusions, parted
+from clew.documentation.clusters import (
+    NODES,
+    Clusters,
+    _skeleton,
+    cluster_questions,
+    deformations,
+    fusions,
+    parted,
+)
 
 TOPICS = {
-    "sea": ["waves tide salt harbour", "tide salt boats nets", "harbour boats waves nets", "salt nets tide boats"],
-    "sky": ["clouds wind stars moon", "moon stars planets night", "wind clouds rain night", "stars night moon rain"],
-    "field": ["wheat plough barley soil", "soil seeds barley harvest", "harvest wheat plough soil", "seeds barley wheat harvest"],
+    "sea": [
+        "waves tide salt harbour",
+        "tide salt boats nets",
+        "harbour boats waves nets",
+        "salt nets tide boats",
+    ],
+    "sky": [
+        "clouds wind stars moon",
+        "moon stars planets night",
+        "wind clouds rain night",
+        "stars night moon rain",
+    ],
+    "field": [
+        "wheat plough barley soil",
+        "soil seeds barley harvest",
+        "harvest wheat plough soil",
+        "seeds barley wheat harvest",
+    ],
 }
 
 
 @pytest.fixture(scope="module")
 def index():
     texts = {
-        f"{topic}.md": f"# {topic}\n\n" + "\n\n".join(f"## {i}\n\n{text}" for i, text in enumerate(said)) for topic, said in TOPICS.items()
+        f"{topic}.md": f"# {topic}\n\n"
+        + "\n\n".join(f"## {i}\n\n{text}" for i, text in enumerate(said))
+        for topic, said in TOPICS.items()
     }
     documents = [clew.Document(id, text, format="markdown") for id, text in texts.items()]
     return clew.Index.from_documents(documents, splitter=clew.Splitter(tokens=16))
@@ -31,7 +56,9 @@ def asked(index):
     """One question per branch, in the branch's own words, and the topic of each."""
     found = [branch for branch in branches(index.graph) if len(branch.titles) > 1]
     texts = [index.graph.texts[branch.rows[0]] for branch in found]
-    return np.stack([index.embedder.embed_question(text) for text in texts]).astype(float), [branch.titles[0] for branch in found]
+    return np.stack([index.embedder.embed_question(text) for text in texts]).astype(float), [
+        branch.titles[0] for branch in found
+    ]
 
 
 @pytest.mark.parametrize("by", ["words", "graph", "transport"])
@@ -40,7 +67,16 @@ def test_questions_of_one_topic_are_in_one_cluster(index, by):
     found = cluster_questions(vectors, index.graph, by=by)
     assert len(found) == 3
     for cluster in range(3):
-        assert len({topic for topic, label in zip(topics, found.labels.tolist(), strict=True) if label == cluster}) == 1
+        assert (
+            len(
+                {
+                    topic
+                    for topic, label in zip(topics, found.labels.tolist(), strict=True)
+                    if label == cluster
+                }
+            )
+            == 1
+        )
         assert found.labels[found.pivots[cluster]] == cluster
     assert found.points.shape == (12, 2)
     assert found.silhouette > 0.2
@@ -61,7 +97,9 @@ def test_questions_that_have_nothing_to_do_with_each_other_are_parted():
     assert found.pivots.tolist() == [0, 2, 4]
     assert found.silhouette > 0.4
     assert len(parted(one, np.eye(6), np.eye(6), list("abcdef"))) == 6
-    unlike = np.where(np.eye(6) > 0, 1.0, 0.7)  # an embedder to which all texts are alike, parts none that are not as unlike as can be
+    unlike = np.where(
+        np.eye(6) > 0, 1.0, 0.7
+    )  # an embedder to which all texts are alike, parts none that are not as unlike as can be
     assert len(parted(one, np.eye(6), unlike, list("abcdef"))) == 1
     two = Clusters(np.array([0, 1, 0, 1, 0, 1], np.int32), np.array([0, 1], np.int32), points, 0.0)
     assert parted(two, vectors, vectors, ["a"] * 6) is two, "clusters are never joined"
@@ -80,8 +118,12 @@ def test_deformations_are_a_distance_between_questions(index):
 
 def test_the_bound_is_by_definition_that_of_the_coupling_which_moves_nothing(index):
     """Against the definition, over the documents alone: a star of the root and three documents."""
-    flat = clew.Index.from_documents([clew.Document(topic, " ".join(said)) for topic, said in TOPICS.items()])
-    vectors = np.stack([flat.embedder.embed_question(text) for text in ("waves and tide", "stars at night")]).astype(float)
+    flat = clew.Index.from_documents(
+        [clew.Document(topic, " ".join(said)) for topic, said in TOPICS.items()]
+    )
+    vectors = np.stack(
+        [flat.embedder.embed_question(text) for text in ("waves and tide", "stars at night")]
+    ).astype(float)
     contents = flat.graph.vectors.astype(float)
     root = contents.sum(axis=0) / np.linalg.norm(contents.sum(axis=0))
     near = np.clip(vectors @ np.vstack([root, contents]).T, -1, 1)
@@ -102,7 +144,9 @@ def test_transport_is_never_above_the_bound_and_near_what_pot_finds(index):
     from ot.gromov import fused_gromov_wasserstein2
 
     vectors, _ = asked(index)
-    bounds, exact = (deformations(index.graph, vectors, exact=which, fusing=False) for which in (False, True))
+    bounds, exact = (
+        deformations(index.graph, vectors, exact=which, fusing=False) for which in (False, True)
+    )
     assert (exact <= bounds + 1e-12).all()
     assert exact == pytest.approx(exact.T)
     ends, contents = _skeleton(index.graph)
@@ -111,14 +155,20 @@ def test_transport_is_never_above_the_bound_and_near_what_pot_finds(index):
     for near in np.clip(vectors[:3] @ contents.T, -1, 1):
         lengths = np.exp(1 - near) - 1 + 1e-3
         network = networkx.Graph()
-        network.add_weighted_edges_from((a, b, (lengths[a] + lengths[b]) / 2) for a, b in ends.tolist())
+        network.add_weighted_edges_from(
+            (a, b, (lengths[a] + lengths[b]) / 2) for a, b in ends.tolist()
+        )
         ways = dict(networkx.all_pairs_dijkstra_path_length(network))
-        shapes.append(np.array([[ways[a][b] for b in range(len(contents))] for a in range(len(contents))]))
+        shapes.append(
+            np.array([[ways[a][b] for b in range(len(contents))] for a in range(len(contents))])
+        )
     scale = np.sqrt(bounds[0, 1] / (np.mean((shapes[0] - shapes[1]) ** 2) / 2))
     unlike = (1 - contents @ contents.T) / 2
     for i, j in ((0, 1), (0, 2), (1, 2)):
         one, other = shapes[i] * scale, shapes[j] * scale
-        found = fused_gromov_wasserstein2(unlike, one, other, uniform, uniform, alpha=0.5, G0=np.diag(uniform))
+        found = fused_gromov_wasserstein2(
+            unlike, one, other, uniform, uniform, alpha=0.5, G0=np.diag(uniform)
+        )
         assert exact[i, j] == pytest.approx(float(found), abs=1e-6)
 
 
@@ -136,10 +186,14 @@ def figure():
 
 def test_questions_that_fuse_the_same_nodes_are_near_each_other(monkeypatch):
     ends, contents, vectors = figure()
-    groups = [[sorted(group.tolist()) for group in fusions(ends, contents, vector)] for vector in vectors]
+    groups = [
+        [sorted(group.tolist()) for group in fusions(ends, contents, vector)] for vector in vectors
+    ]
     assert groups == [[[1, 2]], [[1, 2]], [[3, 4]]]
     monkeypatch.setattr(clusters, "_skeleton", lambda graph: (ends, contents))
-    bounds, exact, bare = (deformations(None, vectors, **how) for how in ({}, {"exact": True}, {"fusing": False}))
+    bounds, exact, bare = (
+        deformations(None, vectors, **how) for how in ({}, {"exact": True}, {"fusing": False})
+    )
     for apart in (bounds, exact):
         assert apart[0, 1] < apart[0, 2] / 4
         assert apart[0, 1] < apart[1, 2] / 4
@@ -158,21 +212,30 @@ def test_fused_nodes_are_one_in_the_distances(monkeypatch):
         into = np.exp(1 - told @ vector) - 1 + 1e-3
         one = {node: group[0] if node in group else node for node in range(9)}
         network = networkx.Graph()
-        network.add_weighted_edges_from((one[a], one[b], (into[a] + into[b]) / 2) for a, b in ends.tolist())
+        network.add_weighted_edges_from(
+            (one[a], one[b], (into[a] + into[b]) / 2) for a, b in ends.tolist()
+        )
         ways = dict(networkx.all_pairs_dijkstra_path_length(network))
         shapes.append(np.array([[ways[one[a]][one[b]] for b in range(9)] for a in range(9)]))
         said.append(told)
     longest = max(shape.max() for shape in shapes)
     structure = np.mean(((shapes[0] - shapes[1]) / longest) ** 2)
     content = np.mean(((said[0] - said[1]) ** 2).sum(axis=1)) / 4
-    assert deformations(None, vectors[[0, 2]])[0, 1] == pytest.approx((structure + content) / 2, abs=1e-6)
+    assert deformations(None, vectors[[0, 2]])[0, 1] == pytest.approx(
+        (structure + content) / 2, abs=1e-6
+    )
 
 
 def test_a_corpus_larger_than_can_be_afforded_is_folded():
     words = [f"w{i}" for i in range(50)]
-    texts = [clew.Document(str(i), " ".join(words[(i * 7 + j * 3) % 50] for j in range(5))) for i in range(3 * NODES)]
+    texts = [
+        clew.Document(str(i), " ".join(words[(i * 7 + j * 3) % 50] for j in range(5)))
+        for i in range(3 * NODES)
+    ]
     index = clew.Index.from_documents(texts)
-    vectors = np.stack([index.embedder.embed_question(f"w{i} w{i + 1}") for i in range(5)]).astype(float)
+    vectors = np.stack([index.embedder.embed_question(f"w{i} w{i + 1}") for i in range(5)]).astype(
+        float
+    )
     apart = deformations(index.graph, vectors)
     assert np.isfinite(apart).all()
     assert (apart[~np.eye(5, dtype=bool)] > 0).all()
@@ -187,7 +250,11 @@ def test_few_and_equal_questions(index):
 
 def test_what_cannot_be_is_refused(index):
     vectors, _ = asked(index)
-    for wrong, message in (({"k": 0}, "number of clusters"), ({"k": 13}, "number of clusters"), ({"by": "colour"}, "by 'colour'")):
+    for wrong, message in (
+        ({"k": 0}, "number of clusters"),
+        ({"k": 13}, "number of clusters"),
+        ({"by": "colour"}, "by 'colour'"),
+    ):
         with pytest.raises(ValueError, match=message):
             cluster_questions(vectors, index.graph, **wrong)
     with pytest.raises(ValueError, match="no questions"):

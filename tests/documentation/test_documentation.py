@@ -63,14 +63,21 @@ def test_without_a_model_it_is_an_extract_of_the_sources(index, plain, tmp_path)
     under_its_own(plain, index)
     for section in plain.sections:
         here = {id for id, _ in section.sources}
-        for branch in branches(index.graph)[: section.branch] + branches(index.graph)[section.branch + 1 :]:
+        for branch in (
+            branches(index.graph)[: section.branch] + branches(index.graph)[section.branch + 1 :]
+        ):
             ids = {index.graph.ids[row] for row in branch.rows}
             whole = sum(int(index.graph.tokens[row]) for row in branch.rows)
             assert not ids & here or ids <= here or whole > 1000, "no function is told in fragments"
     assert read.isdisjoint(plain.uncovered)
-    assert read | set(plain.uncovered) == {index.graph.ids[row] for branch in branches(index.graph) for row in branch.rows}
+    assert read | set(plain.uncovered) == {
+        index.graph.ids[row] for branch in branches(index.graph) for row in branch.rows
+    }
     for section in plain.sections:
-        assert all(plain.sections[j].sources and set(plain.sections[j].sources) & set(section.sources) for j in section.related)
+        assert all(
+            plain.sections[j].sources and set(plain.sections[j].sources) & set(section.sources)
+            for j in section.related
+        )
     told = [
         tuple(section.sources[n - 1][0] for n in part.sources)
         for section in plain.sections
@@ -81,11 +88,15 @@ def test_without_a_model_it_is_an_extract_of_the_sources(index, plain, tmp_path)
     files = plain.save(tmp_path / "docs")
     pages = links_lead_somewhere(tmp_path / "docs")
     assert {file.name for file in files} == set(pages)
-    assert sum(text.count("\n## ") for name, text in pages.items() if name != "index.md") == len(plain.sections)
+    assert sum(text.count("\n## ") for name, text in pages.items() if name != "index.md") == len(
+        plain.sections
+    )
     assert any("Serialize ``obj`` to a JSON formatted ``str``" in text for text in pages.values())
     assert any(">>> import json" in text for text in pages.values()), "sessions are examples"
     first = pages["1-module-json.md"]
-    assert "\n\nJSON (JavaScript Object Notation) " in first.split("## ")[0], "a page begins with what its document says first"
+    assert "\n\nJSON (JavaScript Object Notation) " in first.split("## ")[0], (
+        "a page begins with what its document says first"
+    )
     assert "- [load()](1-module-json.md#" in first
     assert first.count("Deserialize ``fp``") == 1
     assert "Deserialize `fp` (a `.read()`-supporting" in first, "literals are code"
@@ -125,20 +136,41 @@ class Writer:
             return "I would rather not."
         if "different questions" in prompt:
             title = re.search(r"headed '(.*?)'", prompt)[1]
-            return json.dumps([f"What is {title}?", f"How does {title} work?", "a third", "one too many"])
+            return json.dumps(
+                [f"What is {title}?", f"How does {title} work?", "a third", "one too many"]
+            )
         if "belong together" in prompt:
-            return 'Sure: {"question": "' + prompt.split("- ")[1].split("\n")[0].replace('"', "'") + '"}'
+            return (
+                'Sure: {"question": "'
+                + prompt.split("- ")[1].split("\n")[0].replace('"', "'")
+                + '"}'
+            )
         numbers = re.findall(r"^\[(\d+)\]", prompt, re.MULTILINE)
-        said = [{"heading": f"Part {n}", "text": f"As source {n} says.", "sources": [int(n)]} for n in numbers[:2]]
-        return json.dumps({"title": f"Section {len(self.prompts)}", "summary": "In short.", "explanations": said, "examples": ["x = 1"]})
+        said = [
+            {"heading": f"Part {n}", "text": f"As source {n} says.", "sources": [int(n)]}
+            for n in numbers[:2]
+        ]
+        return json.dumps(
+            {
+                "title": f"Section {len(self.prompts)}",
+                "summary": "In short.",
+                "explanations": said,
+                "examples": ["x = 1"],
+            }
+        )
 
 
 def test_a_model_writes_it(index, tmp_path):
     model = Writer()
-    made = write_documentation(index, title="json", model=model, each=3, sections=5, cover=0, workers=1)
+    made = write_documentation(
+        index, title="json", model=model, each=3, sections=5, cover=0, workers=1
+    )
     assert not made.failed
     assert len(made.questions) == 3 * len(branches(index.graph))
-    assert all(section.written and section.title.startswith("Section") and section.summary == "In short." for section in made.sections)
+    assert all(
+        section.written and section.title.startswith("Section") and section.summary == "In short."
+        for section in made.sections
+    )
     promised = estimate_documentation(index, sections=5)
     assert len(model.prompts) <= promised.calls
     assert sum(index.graph.count(prompt) for prompt in model.prompts) <= promised.tokens
@@ -160,7 +192,9 @@ def test_what_a_model_cannot_do_is_done_without_it_and_said(index, tmp_path):
     assert not any(section.written for section in made.sections)
     assert "What could not be done" in made.save(tmp_path / "docs")[0].read_text(encoding="utf-8")
     half = write_documentation(index, model=Writer(wrong=2), sections=3, cover=0, workers=1)
-    assert any(section.written for section in half.sections), "a second attempt is enough where the first is bad"
+    assert any(section.written for section in half.sections), (
+        "a second attempt is enough where the first is bad"
+    )
 
 
 def test_a_section_must_name_its_sources(index):
@@ -183,16 +217,23 @@ def test_questions_without_a_model_name_what_sets_a_branch_apart(index):
     assert not failed
     assert [question.branch for question in asked] == list(range(len(found)))
     of = {found[question.branch].titles[-1]: question.text for question in asked}
-    assert "surrogate" in next(text for title, text in of.items() if title.startswith("def detect_encoding")) or "utf" in str(of)
+    assert "surrogate" in next(
+        text for title, text in of.items() if title.startswith("def detect_encoding")
+    ) or "utf" in str(of)
     assert len({question.text for question in asked}) == len(asked)
 
 
 def test_a_flat_corpus_and_a_single_passage_have_documentation(tmp_path):
-    texts = [clew.Document(str(i), f"Topic {i % 3} is about thing {i % 3} and number {i}.") for i in range(12)]
+    texts = [
+        clew.Document(str(i), f"Topic {i % 3} is about thing {i % 3} and number {i}.")
+        for i in range(12)
+    ]
     made = write_documentation(clew.Index.from_documents(texts))
     assert made.sections
     links_lead_somewhere(made.save(tmp_path / "flat")[0].parent)
-    alone = write_documentation(clew.Index.from_documents(["Only one passage <here> with `signs` *and* such."]))
+    alone = write_documentation(
+        clew.Index.from_documents(["Only one passage <here> with `signs` *and* such."])
+    )
     assert len(alone.sections) == 1
     assert not alone.uncovered
     page = alone.save(tmp_path / "alone")[1].read_text(encoding="utf-8")
@@ -227,19 +268,30 @@ def under_its_own(made, index):
         for part in section.parts:
             for id in (section.sources[n - 1][0] for n in part.sources):
                 titles = [short(title) for title in found[of[id]].titles[1:][-2:]]
-                wanted = titles if pages[of[id]] == section.page and titles else [pages[of[id]], *titles]
+                wanted = (
+                    titles if pages[of[id]] == section.page and titles else [pages[of[id]], *titles]
+                )
                 assert part.heading == " > ".join(wanted)
 
 
 def test_two_topics_are_two_sections_and_neither_tells_of_the_other(tmp_path):
-    files = {"a.md": "# Lamp\n\nThe lamp burns oil. It is lit at dusk.\n", "b.md": "# Bakery\n\nThe bakery sells rye bread on Fridays.\n"}
-    made = write_documentation(clew.Index.from_documents(folder(tmp_path / "two", files), splitter=clew.Splitter()))
-    assert [(section.title, len(section.sources), section.summary) for section in made.sections] == [("Lamp", 1, ""), ("Bakery", 1, "")]
+    files = {
+        "a.md": "# Lamp\n\nThe lamp burns oil. It is lit at dusk.\n",
+        "b.md": "# Bakery\n\nThe bakery sells rye bread on Fridays.\n",
+    }
+    made = write_documentation(
+        clew.Index.from_documents(folder(tmp_path / "two", files), splitter=clew.Splitter())
+    )
+    assert [
+        (section.title, len(section.sources), section.summary) for section in made.sections
+    ] == [("Lamp", 1, ""), ("Bakery", 1, "")]
     made.save(tmp_path / "docs")
     pages = links_lead_somewhere(tmp_path / "docs")
     assert "bakery" not in pages["1-lamp.md"].casefold()
     assert "lamp" not in pages["2-bakery.md"].casefold()
-    assert [line.split("]")[0] for line in pages["index.md"].splitlines() if line.startswith("- ")] == ["- [Lamp", "- [Bakery"]
+    assert [
+        line.split("]")[0] for line in pages["index.md"].splitlines() if line.startswith("- ")
+    ] == ["- [Lamp", "- [Bakery"]
 
 
 def test_a_handful_of_unrelated_files_has_a_section_on_each_and_nothing_of_others_in_it(tmp_path):
@@ -261,18 +313,25 @@ def test_a_handful_of_unrelated_files_has_a_section_on_each_and_nothing_of_other
     }
     together.save(tmp_path / "docs")
     first = links_lead_somewhere(tmp_path / "docs")["index.md"]
-    assert all(f"- {title}" in first or f"- [{title}" in first for title in titles.values()), "each document is in the contents"
+    assert all(f"- {title}" in first or f"- [{title}" in first for title in titles.values()), (
+        "each document is in the contents"
+    )
 
 
 def test_only_what_is_about_as_near_as_its_own_belongs_to_a_section(index):
     graph, found = index.graph, branches(index.graph)
-    of, about = numbered(graph, found), [next(i for i, one in enumerate(found) if one.titles[-1].startswith("def loads("))]
+    of, about = (
+        numbered(graph, found),
+        [next(i for i, one in enumerate(found) if one.titles[-1].startswith("def loads("))],
+    )
     question = "the optional function object_hook is called with the result of any object literal"
     vector = index.embedder.embed_question(question).astype(float)
     whole = index.ask(question, recipe="dense", budget=20_000, limit=int(graph.content.sum()))
     taken = belonging(replace(whole, budget=None), graph, found, of, about, vector)
     own = [graph.ids[row] for row in found[about[0]].rows]
-    assert [item.id for item in taken][: len(own)] == own, "all of what it is titled after, in order, comes first"
+    assert [item.id for item in taken][: len(own)] == own, (
+        "all of what it is titled after, in order, comes first"
+    )
     near = dict(zip(graph.ids, graph.vectors.astype(float) @ vector, strict=True))
     least = max(near[id] for id in own) / 2
     begun = {of[id] for id in near if id in of and near[id] >= least}
@@ -287,9 +346,12 @@ def test_only_what_is_about_as_near_as_its_own_belongs_to_a_section(index):
 def test_one_long_chapter_has_as_many_sections_as_it_needs():
     words = ("harbour", "sails", "anchor", "captain", "storm", "rope", "tide", "lamp")
     said = "\n\n".join(
-        f"The {words[i % 8]} of number {i} is told of {words[i // 8]} and of no other ship in {1800 + i}." for i in range(64)
+        f"The {words[i % 8]} of number {i} is told of {words[i // 8]} and of no other ship in {1800 + i}."
+        for i in range(64)
     )
-    index = clew.Index.from_documents([clew.Document("log", said)], splitter=clew.Splitter(tokens=32))
+    index = clew.Index.from_documents(
+        [clew.Document("log", said)], splitter=clew.Splitter(tokens=32)
+    )
     assert len(branches(index.graph)) == 1
     made = write_documentation(index, budget=200)
     assert len(made.sections) > 2
@@ -297,9 +359,17 @@ def test_one_long_chapter_has_as_many_sections_as_it_needs():
 
 
 def test_documents_of_one_title_have_a_page_each(tmp_path):
-    files = {"a/README.md": "# Notes\n\nApples are picked in October.", "b/README.md": "# Notes\n\nComets pass by the sun."}
-    made = write_documentation(clew.Index.from_documents(folder(tmp_path, files), splitter=clew.Splitter()))
-    assert [section.page for section in made.sections] == ["Notes (a/README.md)", "Notes (b/README.md)"]
+    files = {
+        "a/README.md": "# Notes\n\nApples are picked in October.",
+        "b/README.md": "# Notes\n\nComets pass by the sun.",
+    }
+    made = write_documentation(
+        clew.Index.from_documents(folder(tmp_path, files), splitter=clew.Splitter())
+    )
+    assert [section.page for section in made.sections] == [
+        "Notes (a/README.md)",
+        "Notes (b/README.md)",
+    ]
     assert list(made.told) == ["Notes (a/README.md)", "Notes (b/README.md)"]
 
 
@@ -317,9 +387,27 @@ def test_other_files_are_never_touched_and_old_pages_go(plain, index, tmp_path):
 
 def test_the_command_writes_it(tmp_path, capsys):
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "a.md").write_text("# Boats\n\n## Oars\n\nOars are of ash.\n\n## Sails\n\nSails are of flax.", encoding="utf-8")
-    (tmp_path / "notes" / "b.md").write_text("# Nets\n\nNets are mended in winter, when it storms.", encoding="utf-8")
-    assert main(["document", str(tmp_path / "notes"), "-o", str(tmp_path / "out"), "--title", "Fishing", "--cover", "1"]) == 0
+    (tmp_path / "notes" / "a.md").write_text(
+        "# Boats\n\n## Oars\n\nOars are of ash.\n\n## Sails\n\nSails are of flax.", encoding="utf-8"
+    )
+    (tmp_path / "notes" / "b.md").write_text(
+        "# Nets\n\nNets are mended in winter, when it storms.", encoding="utf-8"
+    )
+    assert (
+        main(
+            [
+                "document",
+                str(tmp_path / "notes"),
+                "-o",
+                str(tmp_path / "out"),
+                "--title",
+                "Fishing",
+                "--cover",
+                "1",
+            ]
+        )
+        == 0
+    )
     said = capsys.readouterr().out
     assert "sections on" in said
     assert "3 of 3 passages" in said
@@ -331,14 +419,21 @@ def test_the_command_writes_it(tmp_path, capsys):
 
 def test_the_command_does_not_read_what_it_wrote(tmp_path, capsys):
     notes = folder(
-        tmp_path / "notes", {"a.md": "# Boats\n\nOars are of ash, and sails of flax.", "b.md": "# Nets\n\nNets are mended in winter."}
+        tmp_path / "notes",
+        {
+            "a.md": "# Boats\n\nOars are of ash, and sails of flax.",
+            "b.md": "# Nets\n\nNets are mended in winter.",
+        },
     )
     assert main(["document", str(notes), "-o", str(notes / "docs"), "--title", "Sea"]) == 0
     assert "left out" not in capsys.readouterr().err
     first = links_lead_somewhere(notes / "docs")
     assert main(["document", str(notes), "-o", str(notes / "docs"), "--title", "Sea"]) == 0
     said = capsys.readouterr()
-    assert "left out: 4 files that `clew document` made (docs/1-boats.md, docs/2-nets.md, …)" in said.err
+    assert (
+        "left out: 4 files that `clew document` made (docs/1-boats.md, docs/2-nets.md, …)"
+        in said.err
+    )
     assert "from 2 of 2 passages" in said.out
     assert links_lead_somewhere(notes / "docs") == first, "as if they had never been read"
     assert main(["document", str(notes / "docs"), "-o", str(tmp_path / "again")]) == 2
@@ -346,10 +441,14 @@ def test_the_command_does_not_read_what_it_wrote(tmp_path, capsys):
     assert not (tmp_path / "again").exists()
 
 
-def test_the_command_takes_a_model_and_says_first_what_it_would_be_asked(tmp_path, capsys, monkeypatch):
+def test_the_command_takes_a_model_and_says_first_what_it_would_be_asked(
+    tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "a.md").write_text("# Boats\n\n## Oars\n\nOars are of ash.\n\n## Sails\n\nSails are of flax.", encoding="utf-8")
+    (tmp_path / "notes" / "a.md").write_text(
+        "# Boats\n\n## Oars\n\nOars are of ash.\n\n## Sails\n\nSails are of flax.", encoding="utf-8"
+    )
     (tmp_path / "scribe.py").write_text(
         "import json\n\n\ndef write(prompt):\n"
         "    if 'different questions' in prompt:\n        return json.dumps(['What are boats made of?'])\n"

@@ -14,7 +14,11 @@ TEXT = "Corfu is an island. Ships of the harbour of Corfu sail to Corfu and back
 
 
 def indexed(embed, **how):
-    documents = [clew.Document("a", TEXT, {"title": "Islands"}), clew.Document("b", "Anna met Ben."), clew.Document("c", "Purple rain.")]
+    documents = [
+        clew.Document("a", TEXT, {"title": "Islands"}),
+        clew.Document("b", "Anna met Ben."),
+        clew.Document("c", "Purple rain."),
+    ]
     facts = {"b": [("Anna", "met", "Ben")], "c": []}
     return clew.Index.from_documents(documents, facts=facts, embedder=embed, **how)
 
@@ -30,7 +34,11 @@ def test_without_a_model_there_are_headings_or_names_or_words_and_a_central_sent
 
 
 def test_a_chunk_is_compared_with_the_question_by_its_description_and_never_reads_it(embed):
-    index = indexed(embed).generate(Descriptions(lambda prompt: json.dumps({"title": "Zebra", "description": f"On {len(prompt)}"})))
+    index = indexed(embed).generate(
+        Descriptions(
+            lambda prompt: json.dumps({"title": "Zebra", "description": f"On {len(prompt)}"})
+        )
+    )
     graph, speaker = index.graph, index.graph.part(DescribedPart())
     for id in "abc":
         assert graph.ids[speaker[graph.row(id)]] == f"description:{id}"
@@ -39,18 +47,25 @@ def test_a_chunk_is_compared_with_the_question_by_its_description_and_never_read
     context = index.ask("Who met Ben?", recipe="da_rag", budget=None)
     assert set("abc") <= set(context.ids)
     assert not any(item.kind == "description" for item in context)
-    assert (indexed(embed).graph.part(DescribedPart()) == np.arange(len(indexed(embed).graph))).all()
+    assert (
+        indexed(embed).graph.part(DescribedPart()) == np.arange(len(indexed(embed).graph))
+    ).all()
 
 
 def test_an_answer_that_cannot_be_used_leaves_the_extract_and_the_reason(embed):
     index = indexed(embed).generate(Descriptions(lambda prompt: '{"title": ""}'))
     assert {id for id, _ in index.failed} == set("abc")
-    assert {index.graph.metadata[row]["by"] for row in index.graph.rows("description").tolist()} == {"extract"}
+    assert {
+        index.graph.metadata[row]["by"] for row in index.graph.rows("description").tolist()
+    } == {"extract"}
 
 
 def test_a_description_goes_with_its_passage(embed):
     index = indexed(embed).generate(Descriptions()).delete("a")
-    assert sorted(index.graph.ids[row] for row in index.graph.rows("description")) == ["description:b", "description:c"]
+    assert sorted(index.graph.ids[row] for row in index.graph.rows("description")) == [
+        "description:b",
+        "description:c",
+    ]
 
 
 def test_what_was_described_is_not_paid_for_again(embed):

@@ -29,7 +29,11 @@ def texts(theme, number):
 
 
 def documents(number=8):
-    return [clew.Document(f"{theme}-{i}", text, {"theme": theme}) for theme in THEMES for i, text in enumerate(texts(theme, number))]
+    return [
+        clew.Document(f"{theme}-{i}", text, {"theme": theme})
+        for theme in THEMES
+        for i, text in enumerate(texts(theme, number))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +63,16 @@ def test_one_report_per_community_of_the_wanted_levels(index):
     for id, said in reports(index).items():
         level = said["level"]
         assert id == f"community:{level}:{graph.ids[graph.read_from[graph.row(id)][0]]}"
-        numbers = {int(found.levels[level][graph.row(passage)]) for passage in passages_of(index, id)}
+        numbers = {
+            int(found.levels[level][graph.row(passage)]) for passage in passages_of(index, id)
+        }
         assert len(numbers) == 1
         number = numbers.pop()
         assert said["size"] == int((found.levels[level] == number).sum())
         assert said["passages"] == len(passages_of(index, id)) >= 3
-        assert set(said["members"]) <= {graph.ids[row] for row in found.members(level)[number].tolist()}
+        assert set(said["members"]) <= {
+            graph.ids[row] for row in found.members(level)[number].tolist()
+        }
         seen.setdefault(level, []).append((number, said["rank"]))
     assert 0 in seen
     for level, pairs in seen.items():
@@ -83,7 +91,9 @@ def test_an_extract_keeps_to_its_limit_and_to_the_words_of_its_passages(plain, t
     for row in index.graph.rows("report").tolist():
         head, _, said = index.graph.texts[row].partition("passages): ")
         assert index.graph.count(index.graph.texts[row]) <= tokens or head == index.graph.texts[row]
-        whole = " ".join(index.graph.texts[passage] for passage in index.graph.read_from[row].tolist())
+        whole = " ".join(
+            index.graph.texts[passage] for passage in index.graph.read_from[row].tolist()
+        )
         sentences = [one.strip().rstrip(".") for one in said.split(". ")]
         assert all(one in whole for one in sentences)
         assert len(set(sentences)) == len(sentences)
@@ -92,7 +102,10 @@ def test_an_extract_keeps_to_its_limit_and_to_the_words_of_its_passages(plain, t
 
 
 def test_names_are_entities_where_there_are_any():
-    facts = {"ships-0": [("Anna", "lives in", "Corfu"), ("Anna", "sails", "Argo")], "ships-1": [("Anna", "owns", "Argo")]}
+    facts = {
+        "ships-0": [("Anna", "lives in", "Corfu"), ("Anna", "sails", "Argo")],
+        "ships-1": [("Anna", "owns", "Argo")],
+    }
     index = clew.Index.from_documents(documents(), facts=facts).generate(Reports())
     names = next(said["names"] for id, said in reports(index).items() if "ships" in id)
     assert set(names) == {"Anna", "Corfu", "Argo"}
@@ -112,9 +125,17 @@ class Writer:
         if self.bad(prompt):
             return "I would rather not."
         theme = next(name for name, words in THEMES.items() if words[2] in prompt)
-        findings = [f"Finding {i} on {theme} is long enough to fill up what room there is." for i in range(20)]
+        findings = [
+            f"Finding {i} on {theme} is long enough to fill up what room there is."
+            for i in range(20)
+        ]
         return "Here: " + json.dumps(
-            {"title": theme, "summary": f"All of {theme}.", "rating": len(theme + theme[0]) % 10, "findings": findings}
+            {
+                "title": theme,
+                "summary": f"All of {theme}.",
+                "rating": len(theme + theme[0]) % 10,
+                "findings": findings,
+            }
         )
 
 
@@ -123,7 +144,11 @@ def test_a_model_writes_them_and_what_it_cannot_is_an_extract_and_recorded(plain
     index = plain.generate(Reports(model, tokens=60))
     said = reports(index)
     by = {id.split(":")[2].split("-")[0]: (id, one) for id, one in said.items()}
-    assert {theme: one["by"] for theme, (_, one) in by.items()} == {"ships": "model", "bread": "extract", "stars": "model"}
+    assert {theme: one["by"] for theme, (_, one) in by.items()} == {
+        "ships": "model",
+        "bread": "extract",
+        "stars": "model",
+    }
     for theme in ("ships", "stars"):
         text = index.graph.texts[index.graph.row(by[theme][0])]
         assert text.startswith(f"{theme}: All of {theme}.\n  * Finding 0")
@@ -135,7 +160,10 @@ def test_a_model_writes_them_and_what_it_cannot_is_an_extract_and_recorded(plain
     assert by["bread"][1]["rank"] == 3
     shown = next(prompt for prompt in model.prompts if "harbour" in prompt)
     assert all(text in shown for text in texts("ships", 8))
-    assert plain.graph.count(Reports(model, reading=60)._prompt(plain.graph, _group(plain))) < plain.graph.count(shown) - 120
+    assert (
+        plain.graph.count(Reports(model, reading=60)._prompt(plain.graph, _group(plain)))
+        < plain.graph.count(shown) - 120
+    )
 
 
 def _group(index):
@@ -166,10 +194,14 @@ def test_they_stay_through_saving_adding_deleting_and_filters(index, plain, tmp_
     index.save(tmp_path / "saved")
     loaded = clew.Index.load(tmp_path / "saved")
     assert loaded.generators == index.generators == (Reports(level=None),)
-    assert {id: dict(said) for id, said in reports(loaded).items()} == {id: dict(said) for id, said in reports(index).items()}
+    assert {id: dict(said) for id, said in reports(loaded).items()} == {
+        id: dict(said) for id, said in reports(index).items()
+    }
     more = [
         clew.Document(
-            "ships-new", "The captain of Anna knew sails and storm in Corfu. It had anchors beside the harbour there.", {"theme": "ships"}
+            "ships-new",
+            "The captain of Anna knew sails and storm in Corfu. It had anchors beside the harbour there.",
+            {"theme": "ships"},
         )
     ]
     grown = loaded.add(more)
@@ -186,7 +218,9 @@ QUESTION = "What do the captain and the fleet do in the harbour?"
 
 
 def test_reports_take_their_share_and_come_first(index):
-    method = clew.Pipeline(seed.Blend(), selects=(select.TopReports(0.4, 2),), order=order.ByPrize())
+    method = clew.Pipeline(
+        seed.Blend(), selects=(select.TopReports(0.4, 2),), order=order.ByPrize()
+    )
     context = index.ask(QUESTION, recipe=method, budget=600)
     told = [item for item in context if item.role == "report"]
     assert 1 <= len(told) <= 2
@@ -204,18 +238,31 @@ def test_reports_take_their_share_and_come_first(index):
 def test_the_rest_is_what_the_other_stage_would_choose_with_what_is_left(index):
     for rest in (select.Top(), select.MMR(), select.Budgeted()):
         alone = clew.Pipeline(seed.Blend(), selects=(rest,), order=order.ByPrize())
-        method = clew.Pipeline(seed.Blend(), selects=(select.TopReports(0.3, 1, rest=rest),), order=order.ByPrize())
+        method = clew.Pipeline(
+            seed.Blend(), selects=(select.TopReports(0.3, 1, rest=rest),), order=order.ByPrize()
+        )
         context = index.ask(QUESTION, recipe=method, budget=400)
         told = [item for item in context if item.role == "report"]
         assert len(told) == 1
         room = next(step.notes["room"] for step in reversed(context.trace) if "room" in step.notes)
         others = [item.id for item in context if item.role != "report"]
-        assert others == index.ask(QUESTION, recipe=alone, budget=room - index.graph.tokens[index.graph.row(told[0].id)]).ids
+        assert (
+            others
+            == index.ask(
+                QUESTION,
+                recipe=alone,
+                budget=room - index.graph.tokens[index.graph.row(told[0].id)],
+            ).ids
+        )
         assert context.bound is None or context.value <= context.bound + 1e-9
 
 
 def test_by_prizes_the_dominant_community_is_told(index):
-    method = clew.Pipeline(seed.BM25(), selects=(select.TopReports(0.4, 1, level=0, by="prizes"),), order=order.ByPrize())
+    method = clew.Pipeline(
+        seed.BM25(),
+        selects=(select.TopReports(0.4, 1, level=0, by="prizes"),),
+        order=order.ByPrize(),
+    )
     context = index.ask("telescope comets", recipe=method, budget=500)
     assert "stars" in context.ids[0]
     notes = next(step.notes for step in context.trace if "reports" in step.notes)
@@ -224,7 +271,9 @@ def test_by_prizes_the_dominant_community_is_told(index):
 
 
 def test_nested_reports_are_not_told_twice(index):
-    method = clew.Pipeline(seed.Blend(), selects=(select.TopReports(1.0, None, min_score=0),), order=order.ByPrize())
+    method = clew.Pipeline(
+        seed.Blend(), selects=(select.TopReports(1.0, None, min_score=0),), order=order.ByPrize()
+    )
     context = index.ask(QUESTION, recipe=method, budget=3000)
     seen = set()
     for id in [item.id for item in context if item.role == "report"]:
@@ -256,11 +305,20 @@ def test_other_recipes_do_not_see_them(index, plain, name):
 
 def test_global_reads_the_finest_level_that_fits(index):
     graph = index.graph
-    of = {level: [row for row in graph.rows("report").tolist() if graph.metadata[row]["level"] == level] for level in (0, 1)}
+    of = {
+        level: [
+            row for row in graph.rows("report").tolist() if graph.metadata[row]["level"] == level
+        ]
+        for level in (0, 1)
+    }
     assert of[1]
     for level in (0, 1):
         budget = int(graph.tokens[of[level]].sum()) + 5
-        told = [item for item in index.ask("What is all of this about?", recipe="global", budget=budget) if item.role == "report"]
+        told = [
+            item
+            for item in index.ask("What is all of this about?", recipe="global", budget=budget)
+            if item.role == "report"
+        ]
         assert len(told) >= len(of[level]) - 1
         assert {item.metadata["level"] for item in told} == {level}
         assert all(len(item.why) == 1 and 0 < item.why[0].weight <= 1 for item in told)
@@ -286,7 +344,13 @@ class Reader:
             if line.startswith("["):
                 number = int(line[1 : line.index("]")])
                 theme = next(name for name, words in THEMES.items() if words[2] in line)
-                points.append({"point": f"{theme} matter", "score": {"ships": 90, "bread": 40, "stars": 0}[theme], "reports": [number]})
+                points.append(
+                    {
+                        "point": f"{theme} matter",
+                        "score": {"ships": 90, "bread": 40, "stars": 0}[theme],
+                        "reports": [number],
+                    }
+                )
         return json.dumps(points)
 
 
@@ -294,7 +358,10 @@ def test_a_global_question_is_mapped_over_all_reports_and_reduced(index):
     model = Reader()
     answer = answer_globally(index, "What is all of this about?", model, batch=130)
     assert len(answer.reports) == 3
-    assert [point.text for point in answer.points] == ["ships matter", "bread matter"]  # what helps nothing is left out
+    assert [point.text for point in answer.points] == [
+        "ships matter",
+        "bread matter",
+    ]  # what helps nothing is left out
     assert "ships" in answer.points[0].reports[0]
     number = answer.reports.index(answer.points[0].reports[0]) + 1
     assert f"- ships matter [{number}]\n- bread matter" in answer.text
@@ -336,5 +403,7 @@ def test_wrong_parameters_are_said(make):
 
 
 def test_a_walk_over_all_links_passes_reports_by(index, plain):
-    method = clew.Pipeline(seed.Blend(), (spread.PageRank(0.85),), (select.Top(),), order=order.ByPrize())
+    method = clew.Pipeline(
+        seed.Blend(), (spread.PageRank(0.85),), (select.Top(),), order=order.ByPrize()
+    )
     assert index.ask(QUESTION, recipe=method).ids == plain.ask(QUESTION, recipe=method).ids

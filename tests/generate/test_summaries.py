@@ -39,7 +39,9 @@ class Asked:
 
 def test_without_a_model_a_summary_is_the_facts_that_fit():
     index = index_of().generate(Summaries())
-    assert summaries(index) == {"summary:Corfu": "Anna sails to Corfu; Ben mends nets on Corfu; Corfu belongs to Greece"}
+    assert summaries(index) == {
+        "summary:Corfu": "Anna sails to Corfu; Ben mends nets on Corfu; Corfu belongs to Greece"
+    }
     graph = index.graph
     (row,) = graph.rows("summary").tolist()
     assert [graph.ids[source] for source in graph.read_from[row]] == ["a", "b", "c"]
@@ -47,15 +49,24 @@ def test_without_a_model_a_summary_is_the_facts_that_fit():
     (edge,) = [i for i in range(len(graph.edges)) if graph.edges.kinds[i] == "about"]
     assert {graph.edges.tails[edge], graph.edges.heads[edge]} == {row, graph.row("entity:corfu")}
     assert not graph.content[row]
-    assert set(summaries(index_of().generate(Summaries(least=2, tokens=8)))) == {"summary:Anna", "summary:Corfu"}
-    assert all(graph.count(text) <= 8 for text in summaries(index_of().generate(Summaries(least=2, tokens=8))).values())
+    assert set(summaries(index_of().generate(Summaries(least=2, tokens=8)))) == {
+        "summary:Anna",
+        "summary:Corfu",
+    }
+    assert all(
+        graph.count(text) <= 8
+        for text in summaries(index_of().generate(Summaries(least=2, tokens=8))).values()
+    )
 
 
 def test_a_model_is_shown_facts_and_passages_and_asked_again_only_where_they_changed(tmp_path):
     model = Asked()
     writer = Summaries(model, least=2)
     index = index_of().generate(writer)
-    assert summaries(index) == {"summary:Anna": "Anna in short.", "summary:Corfu": "Corfu in short."}
+    assert summaries(index) == {
+        "summary:Anna": "Anna in short.",
+        "summary:Corfu": "Corfu in short.",
+    }
     assert "Anna paints boats" in model.prompts[0] + model.prompts[1]
     model.prompts.clear()
     smaller = index.delete("b")
@@ -64,16 +75,31 @@ def test_a_model_is_shown_facts_and_passages_and_asked_again_only_where_they_cha
     index.save(tmp_path)
     loaded = clew.Index.load(tmp_path)
     assert summaries(loaded) == summaries(index)
-    assert loaded.ask("Who sails?", recipe="fused").ids == index_of().ask("Who sails?", recipe="fused").ids
+    assert (
+        loaded.ask("Who sails?", recipe="fused").ids
+        == index_of().ask("Who sails?", recipe="fused").ids
+    )
 
 
 def test_a_question_that_touches_a_summary_is_led_to_the_passages_on_its_entity():
-    index = index_of().generate(Summaries(Asked(lambda name: json.dumps({"summary": f"{name}: an Ionian destination."}))))
-    seeds, walk = clew.seed.Dense(("passage", "summary")), (clew.spread.PageRank(0.5, ("about", "mentions")),)
+    index = index_of().generate(
+        Summaries(Asked(lambda name: json.dumps({"summary": f"{name}: an Ionian destination."})))
+    )
+    seeds, walk = (
+        clew.seed.Dense(("passage", "summary")),
+        (clew.spread.PageRank(0.5, ("about", "mentions")),),
+    )
     how = {"selects": (clew.select.Top(),), "order": clew.order.ByPrize()}
     question = "Which Ionian destination?"
-    assert all(item.score < 1e-6 for item in index.ask(question, recipe=clew.Pipeline(seeds, **how)))
-    assert set(index.ask(question, recipe=clew.Pipeline(seeds, walk, **how)).ids) == {"a", "b", "c", "d"}
+    assert all(
+        item.score < 1e-6 for item in index.ask(question, recipe=clew.Pipeline(seeds, **how))
+    )
+    assert set(index.ask(question, recipe=clew.Pipeline(seeds, walk, **how)).ids) == {
+        "a",
+        "b",
+        "c",
+        "d",
+    }
     (row,) = index.graph.rows("summary").tolist()
     best = index.ask(question, recipe=clew.Pipeline(seeds, walk, **how), limit=3).ids
     assert set(best) == {index.graph.ids[source] for source in index.graph.read_from[row].tolist()}

@@ -8,7 +8,14 @@ import pytest
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 
 
-def facts(subjects=(0,), objects=(1,), read_from=((0,),), vectors=((1.0, 0.0),), relations=("r",), texts=("a r b",)):
+def facts(
+    subjects=(0,),
+    objects=(1,),
+    read_from=((0,),),
+    vectors=((1.0, 0.0),),
+    relations=("r",),
+    texts=("a r b",),
+):
     return Facts(
         tuple(texts),
         freeze(vectors, np.float32),

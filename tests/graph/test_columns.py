@@ -21,19 +21,25 @@ def plain(ragged):
 def test_labels_are_a_list_of_words(words, data):
     labels = Labels.of(words)
     chosen = data.draw(st.lists(st.integers(0, len(words) - 1), max_size=8)) if words else []
-    wanted = data.draw(st.lists(st.sampled_from(["passage", "entity", "", "unheard of"]), max_size=3))
+    wanted = data.draw(
+        st.lists(st.sampled_from(["passage", "entity", "", "unheard of"]), max_size=3)
+    )
 
     assert list(labels) == words
     assert [labels[i] for i in range(len(labels))] == words
     assert labels.mask(*wanted).tolist() == [word in wanted for word in words]
     taken = labels.take(np.array(chosen, np.int64))
     assert list(taken) == [words[i] for i in chosen]
-    assert taken.names == tuple(sorted({words[i] for i in chosen})), "words that no row uses are forgotten"
+    assert taken.names == tuple(sorted({words[i] for i in chosen})), (
+        "words that no row uses are forgotten"
+    )
 
 
 @given(st.lists(WORDS, max_size=4))
 def test_joined_labels_are_joined_lists(parts):
-    assert list(Labels.join([Labels.of(part) for part in parts])) == [word for part in parts for word in part]
+    assert list(Labels.join([Labels.of(part) for part in parts])) == [
+        word for part in parts for word in part
+    ]
 
 
 @given(LISTS, st.data())
@@ -47,13 +53,19 @@ def test_ragged_is_a_list_of_lists(lists, data):
     assert ragged.lengths.tolist() == [len(part) for part in lists]
     assert ragged.owners.tolist() == [i for i, part in enumerate(lists) for _ in part]
     assert plain(ragged.take(np.array(rows, np.int64))) == [lists[i] for i in rows]
-    assert plain(ragged.take(np.array(mask, np.bool_))) == [part for part, stays in zip(lists, mask, strict=True) if stays]
-    assert plain(ragged.renumbered(freeze(new, np.int32))) == [[new[v] for v in part if new[v] >= 0] for part in lists]
+    assert plain(ragged.take(np.array(mask, np.bool_))) == [
+        part for part, stays in zip(lists, mask, strict=True) if stays
+    ]
+    assert plain(ragged.renumbered(freeze(new, np.int32))) == [
+        [new[v] for v in part if new[v] >= 0] for part in lists
+    ]
 
 
 @given(st.lists(LISTS, max_size=4))
 def test_joined_ragged_is_joined_lists(parts):
-    assert plain(Ragged.join([Ragged.of(part) for part in parts])) == [inner for part in parts for inner in part]
+    assert plain(Ragged.join([Ragged.of(part) for part in parts])) == [
+        inner for part in parts for inner in part
+    ]
 
 
 def test_an_empty_ragged_has_rows_without_values():

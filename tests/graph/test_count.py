@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from clew.text.tokens import estimate_tokens, span_counter
 
-TEXTS = st.text(st.sampled_from("aZzé и中日1 90_\n\t\u2003\x1c\xa0.,—😀\ud800@[`{K"), max_size=60) | st.text(max_size=60)
+TEXTS = st.text(
+    st.sampled_from("aZzé и中日1 90_\n\t\u2003\x1c\xa0.,—😀\ud800@[`{K"), max_size=60
+) | st.text(max_size=60)
 
 
 @given(TEXTS, st.data())

@@ -22,15 +22,29 @@ def graphs(draw):
         top = len(kinds)
         documents.append(top), parents.append(-1), kinds.append("document")
         for _ in range(draw(st.integers(0, 5))):
-            around = draw(st.sampled_from([row for row in range(top, len(kinds)) if kinds[row] in ("document", "section")]))
-            documents.append(top), parents.append(around), kinds.append(draw(st.sampled_from(["section", "passage", "passage"])))
+            around = draw(
+                st.sampled_from(
+                    [row for row in range(top, len(kinds)) if kinds[row] in ("document", "section")]
+                )
+            )
+            (
+                documents.append(top),
+                parents.append(around),
+                kinds.append(draw(st.sampled_from(["section", "passage", "passage"]))),
+            )
     passages = [row for row, kind in enumerate(kinds) if kind == "passage"]
     some = st.lists(st.sampled_from(passages), max_size=3, unique=True) if passages else st.just([])
     read_from = [[] for _ in kinds]
     for kind in draw(st.lists(st.sampled_from(["entity", "entity", "report"]), max_size=6)):
-        documents.append(len(kinds) if kind == "report" else -1), parents.append(-1), kinds.append(kind)
+        (
+            documents.append(len(kinds) if kind == "report" else -1),
+            parents.append(-1),
+            kinds.append(kind),
+        )
         reports = [row for row in range(len(kinds) - 1) if kinds[row] == "report"]
-        read_from.append(draw(some) + (draw(st.lists(st.sampled_from(reports), max_size=1)) if reports else []))
+        read_from.append(
+            draw(some) + (draw(st.lists(st.sampled_from(reports), max_size=1)) if reports else [])
+        )
     n = len(kinds)
     row = st.integers(0, n - 1)
     said = draw(st.lists(st.tuples(row, row, some), max_size=5))
@@ -58,15 +72,31 @@ def graphs(draw):
             Labels.of([f"relation {i}" for i in range(len(said))]),
             Ragged.of([read for _, _, read in said]),
         ),
-        edges=Edges.join([Edges.of(f"kind {i}", [t], [h], (i + 1) / 16, [f], Ragged.of([r])) for i, (t, h, f, r) in enumerate(ties)]),
+        edges=Edges.join(
+            [
+                Edges.of(f"kind {i}", [t], [h], (i + 1) / 16, [f], Ragged.of([r]))
+                for i, (t, h, f, r) in enumerate(ties)
+            ]
+        ),
     )
 
 
 def surviving(graph, allowed):
     """The rules of `Graph.filtered`, one node at a time, until nothing changes."""
-    stays = {row for row in range(len(graph)) if allowed[row] and (graph.documents[row] < 0 or allowed[graph.documents[row]])}
+    stays = {
+        row
+        for row in range(len(graph))
+        if allowed[row] and (graph.documents[row] < 0 or allowed[graph.documents[row]])
+    }
     rows, kinds = range(len(graph)), list(graph.kinds)
-    inside = {row: [child for child in rows if child != row and row in (graph.parents[child], graph.documents[child])] for row in rows}
+    inside = {
+        row: [
+            child
+            for child in rows
+            if child != row and row in (graph.parents[child], graph.documents[child])
+        ]
+        for row in rows
+    }
     while True:
         gone = set()
         for row in stays:
@@ -74,7 +104,11 @@ def surviving(graph, allowed):
             left = [source for source in sources if source in stays]
             if sources and (len(left) < len(sources) if graph.generated[row] else not left):
                 gone.add(row)
-            if kinds[row] in ("document", "section") and inside[row] and not any(child in stays for child in inside[row]):
+            if (
+                kinds[row] in ("document", "section")
+                and inside[row]
+                and not any(child in stays for child in inside[row])
+            ):
                 gone.add(row)
         if not gone:
             return sorted(stays)
@@ -95,14 +129,20 @@ def test_where_follows_its_rules_in_every_column(graph, data):
         for f in range(len(graph.facts))
         if graph.facts.subjects[f] in new
         and graph.facts.objects[f] in new
-        and (not len(graph.facts.read_from[f]) or any(p in new for p in graph.facts.read_from[f].tolist()))
+        and (
+            not len(graph.facts.read_from[f])
+            or any(p in new for p in graph.facts.read_from[f].tolist())
+        )
     ]
     edges = [
         e
         for e in range(len(graph.edges))
         if graph.edges.tails[e] in new
         and graph.edges.heads[e] in new
-        and (not len(graph.edges.read_from[e]) or any(p in new for p in graph.edges.read_from[e].tolist()))
+        and (
+            not len(graph.edges.read_from[e])
+            or any(p in new for p in graph.edges.read_from[e].tolist())
+        )
         and (graph.edges.facts[e] < 0 or graph.edges.facts[e] in facts)
     ]
 
@@ -132,20 +172,37 @@ def test_where_follows_its_rules_in_every_column(graph, data):
     assert left.facts.subjects.tolist() == [new[graph.facts.subjects[f]] for f in facts]
     assert left.facts.objects.tolist() == [new[graph.facts.objects[f]] for f in facts]
     assert list(left.facts.relations) == [graph.facts.relations[f] for f in facts]
-    assert [left.facts.read_from[i].tolist() for i in range(len(facts))] == sources(graph.facts.read_from, facts)
+    assert [left.facts.read_from[i].tolist() for i in range(len(facts))] == sources(
+        graph.facts.read_from, facts
+    )
 
     assert left.edges.tails.tolist() == [new[graph.edges.tails[e]] for e in edges]
     assert left.edges.heads.tolist() == [new[graph.edges.heads[e]] for e in edges]
     assert list(left.edges.kinds) == [graph.edges.kinds[e] for e in edges]
     assert np.array_equal(left.edges.weights, graph.edges.weights[edges])
-    assert left.edges.facts.tolist() == [facts.index(f) if f >= 0 else -1 for f in graph.edges.facts[edges].tolist()]
-    assert [left.edges.read_from[i].tolist() for i in range(len(edges))] == sources(graph.edges.read_from, edges)
+    assert left.edges.facts.tolist() == [
+        facts.index(f) if f >= 0 else -1 for f in graph.edges.facts[edges].tolist()
+    ]
+    assert [left.edges.read_from[i].tolist() for i in range(len(edges))] == sources(
+        graph.edges.read_from, edges
+    )
 
-    assert (graph.ids, graph.edges.tails.tolist(), graph.facts.texts) == before, "the graph itself stays as it was"
-    named = {text for texts in (left.texts, left.ids, left.originals, *left.references) for text in texts} | set(left.kinds.names)
-    forbidden = {f"{word} {row}" for row, may in enumerate(allowed) if not may for word in ("text", "id", "original", "reference")}
+    assert (graph.ids, graph.edges.tails.tolist(), graph.facts.texts) == before, (
+        "the graph itself stays as it was"
+    )
+    named = {
+        text for texts in (left.texts, left.ids, left.originals, *left.references) for text in texts
+    } | set(left.kinds.names)
+    forbidden = {
+        f"{word} {row}"
+        for row, may in enumerate(allowed)
+        if not may
+        for word in ("text", "id", "original", "reference")
+    }
     assert not named & forbidden
-    assert set(left.edges.kinds.names) == set(left.edges.kinds), "not even the name of a kind that is gone is kept"
+    assert set(left.edges.kinds.names) == set(left.edges.kinds), (
+        "not even the name of a kind that is gone is kept"
+    )
     assert set(left.facts.relations.names) == set(left.facts.relations)
 
 
@@ -171,6 +228,17 @@ def test_a_filter_of_another_length_is_refused():
 
 
 def test_of_metadata_that_is_a_list_one_value_has_to_be_wanted():
-    index = Index.from_documents([Document("a", "Anna met Ben.", {"tags": ["x", "y"]}), Document("b", "Ben left.", {"tags": ["y"]})])
-    for wanted, ids in (("y", {"a", "b"}), ("x", {"a"}), (["x", "z"], {"a"}), ({"z"}, set()), ([["y"]], {"b"})):
+    index = Index.from_documents(
+        [
+            Document("a", "Anna met Ben.", {"tags": ["x", "y"]}),
+            Document("b", "Ben left.", {"tags": ["y"]}),
+        ]
+    )
+    for wanted, ids in (
+        ("y", {"a", "b"}),
+        ("x", {"a"}),
+        (["x", "z"], {"a"}),
+        ({"z"}, set()),
+        ([["y"]], {"b"}),
+    ):
         assert set(index.ask("Who is Ben?", where={"tags": wanted}).ids) == ids

@@ -19,7 +19,13 @@ def graph():
         Labels.of(["wrote"]),
         Ragged.of([[0]]),
     )
-    edges = Edges.join([Edges.of("fact", [1], [2], 0.5, [0]), Edges.of("mentions", [0, 0], [1, 2]), Edges.of("mentions", [0], [1], 0.25)])
+    edges = Edges.join(
+        [
+            Edges.of("fact", [1], [2], 0.5, [0]),
+            Edges.of("mentions", [0, 0], [1, 2]),
+            Edges.of("mentions", [0], [1], 0.25),
+        ]
+    )
     return Graph.of(
         ["Ada wrote Notes.", "Ada", "Notes"],
         ids=["p", "ada", "notes"],
@@ -34,7 +40,8 @@ def graph():
 def edges_of(graph):
     e = graph.edges
     return sorted(
-        (graph.ids[t], graph.ids[h], k, round(float(w), 6)) for t, h, k, w in zip(e.tails, e.heads, e.kinds, e.weights, strict=True)
+        (graph.ids[t], graph.ids[h], k, round(float(w), 6))
+        for t, h, k, w in zip(e.tails, e.heads, e.kinds, e.weights, strict=True)
     )
 
 
@@ -43,7 +50,11 @@ def test_a_round_trip_over_networkx_keeps_nodes_vectors_metadata_and_parallel_ed
     back = Graph.from_networkx(there)
 
     assert isinstance(there, nx.MultiDiGraph)
-    assert there.edges["ada", "notes", 0] == {"kind": "fact", "weight": 0.5, "fact": "Ada wrote Notes"}
+    assert there.edges["ada", "notes", 0] == {
+        "kind": "fact",
+        "weight": 0.5,
+        "fact": "Ada wrote Notes",
+    }
     assert "vector" not in there.nodes["ada"], "a row of zeros means no vector"
     assert (back.ids, back.texts, list(back.kinds)) == (graph.ids, graph.texts, list(graph.kinds))
     assert np.array_equal(back.vectors, graph.vectors)
@@ -55,9 +66,10 @@ def test_rustworkx_has_the_same_nodes_by_row_and_the_same_edges(graph):
     there = graph.to_rustworkx()
     assert [there[row]["id"] for row in range(3)] == list(graph.ids)
     assert there[0]["page"] == 3
-    assert sorted((graph.ids[t], graph.ids[h], d["kind"], round(d["weight"], 6)) for t, h, d in there.weighted_edge_list()) == edges_of(
-        graph
-    )
+    assert sorted(
+        (graph.ids[t], graph.ids[h], d["kind"], round(d["weight"], 6))
+        for t, h, d in there.weighted_edge_list()
+    ) == edges_of(graph)
 
 
 def test_a_networkx_graph_of_anything_becomes_passages(embed):
@@ -79,13 +91,20 @@ def test_nodes_that_read_the_same_are_refused():
 
 
 def test_triples_are_entities_facts_and_edges_each_once(embed):
-    graph = Graph.from_triples([("a", "knows", "b"), ("b", "knows", "c"), ("a", "knows", "b"), ("a", "likes", "a")], embed=embed)
+    graph = Graph.from_triples(
+        [("a", "knows", "b"), ("b", "knows", "c"), ("a", "knows", "b"), ("a", "likes", "a")],
+        embed=embed,
+    )
     assert graph.ids == ("a", "b", "c")
     assert list(graph.kinds) == ["entity"] * 3
     assert graph.facts.texts == ("a knows b", "b knows c", "a likes a")
     assert list(graph.facts.relations) == ["knows", "knows", "likes"]
     assert graph.facts.vectors.shape == graph.vectors.shape
-    assert edges_of(graph) == [("a", "a", "fact", 1.0), ("a", "b", "fact", 1.0), ("b", "c", "fact", 1.0)]
+    assert edges_of(graph) == [
+        ("a", "a", "fact", 1.0),
+        ("a", "b", "fact", 1.0),
+        ("b", "c", "fact", 1.0),
+    ]
     assert graph.edges.facts.tolist() == [0, 1, 2]
     assert graph.links().neighbours(0).tolist() == [1]
     assert len(Graph.from_triples([])) == 0
@@ -95,7 +114,10 @@ def test_a_rustworkx_graph_comes_back_with_its_facts():
     import rustworkx
 
     network = rustworkx.PyGraph()
-    anna, ben = network.add_node({"id": "anna", "kind": "entity", "text": "Anna"}), network.add_node("ben")
+    anna, ben = (
+        network.add_node({"id": "anna", "kind": "entity", "text": "Anna"}),
+        network.add_node("ben"),
+    )
     network.add_edge(anna, ben, {"relation": "married", "weight": 0.5})
     network.add_edge(ben, anna, 0.25)
 
@@ -104,9 +126,16 @@ def test_a_rustworkx_graph_comes_back_with_its_facts():
     assert graph.ids == ("anna", "ben")
     assert list(graph.kinds) == ["entity", "passage"]
     assert graph.facts.texts == ("Anna married ben",)
-    assert [(kind, weight) for kind, weight in zip(graph.edges.kinds, graph.edges.weights.tolist(), strict=True)] == [
+    assert [
+        (kind, weight)
+        for kind, weight in zip(graph.edges.kinds, graph.edges.weights.tolist(), strict=True)
+    ] == [
         ("fact", 0.5),
         ("related", 0.25),
     ]
     again = Graph.from_rustworkx(graph.to_rustworkx())
-    assert (again.ids, again.texts, again.facts.texts) == (graph.ids, graph.texts, graph.facts.texts)
+    assert (again.ids, again.texts, again.facts.texts) == (
+        graph.ids,
+        graph.texts,
+        graph.facts.texts,
+    )

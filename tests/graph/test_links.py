@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from clew.graph import Edges, Graph
 
-EDGE = st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from(["fact", "next", "similar"]), st.sampled_from([0.125, 0.5, 1.0]))
+EDGE = st.tuples(
+    st.integers(0, 6),
+    st.integers(0, 6),
+    st.sampled_from(["fact", "next", "similar"]),
+    st.sampled_from([0.125, 0.5, 1.0]),
+)
 KINDS = st.none() | st.lists(
-    st.sampled_from(["fact", "next", "unheard of"]) | st.tuples(st.sampled_from(["similar", "next"]), st.sampled_from([0.0, 0.5, 2.0])),
+    st.sampled_from(["fact", "next", "unheard of"])
+    | st.tuples(st.sampled_from(["similar", "next"]), st.sampled_from([0.0, 0.5, 2.0])),
     max_size=3,
     unique_by=lambda kind: kind if isinstance(kind, str) else kind[0],
 )
@@ -28,7 +34,11 @@ def test_links_are_the_merged_multigraph(edges, kinds, directed, merge):
     graph = graph_of(7, edges)
     links = graph.links(kinds, directed=directed, merge=merge)
 
-    factors = {"fact": 1.0, "next": 1.0, "similar": 1.0} if kinds is None else dict((k, 1.0) if isinstance(k, str) else k for k in kinds)
+    factors = (
+        {"fact": 1.0, "next": 1.0, "similar": 1.0}
+        if kinds is None
+        else dict((k, 1.0) if isinstance(k, str) else k for k in kinds)
+    )
     reference = nx.MultiDiGraph() if directed else nx.MultiGraph()
     for number, (tail, head, kind, weight) in enumerate(edges):
         if tail != head and factors.get(kind, 0) > 0:
@@ -41,11 +51,18 @@ def test_links_are_the_merged_multigraph(edges, kinds, directed, merge):
     assert len(links) == 7
     assert len(links.targets) == len(links.weights) == len(links.edges) == len(expected)
     for row in range(7):
-        assert links.neighbours(row).tolist() == sorted(head for tail, head in expected if tail == row)
-    number_of = [graph.edges.facts, None]  # the edges of the graph are in the order they were given in, kind by kind
+        assert links.neighbours(row).tolist() == sorted(
+            head for tail, head in expected if tail == row
+        )
+    number_of = [
+        graph.edges.facts,
+        None,
+    ]  # the edges of the graph are in the order they were given in, kind by kind
     assert number_of[0].tolist() == [-1] * len(edges)
     combine = max if merge == "max" else sum
-    for slot, (tail, head) in enumerate(zip(links.sources.tolist(), links.targets.tolist(), strict=True)):
+    for slot, (tail, head) in enumerate(
+        zip(links.sources.tolist(), links.targets.tolist(), strict=True)
+    ):
         behind = expected[tail, head]
         assert links.weights[slot] == pytest.approx(combine(data["weight"] for data in behind))
         assert sorted(links.edges[slot].tolist()) == sorted(data["number"] for data in behind)
@@ -54,7 +71,9 @@ def test_links_are_the_merged_multigraph(edges, kinds, directed, merge):
     dense[links.sources, links.targets] = links.weights
     assert np.array_equal(links.matrix().toarray(), dense)
     lengths = np.arange(1.0, len(links.targets) + 1)
-    assert links.matrix(lengths).sum() == lengths.sum(), "lengths of one question are a fresh array on the same structure"
+    assert links.matrix(lengths).sum() == lengths.sum(), (
+        "lengths of one question are a fresh array on the same structure"
+    )
 
 
 def test_an_unknown_way_to_merge_is_refused():

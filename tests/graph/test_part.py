@@ -31,7 +31,12 @@ class Slow:
 @pytest.fixture
 def graph():
     CALLS.clear()
-    return Graph.of(["one", "two", "three"], vectors=np.eye(3), edges=Edges.of("next", [0, 1], [1, 2]), metadata=({"a": 1}, {}, {}))
+    return Graph.of(
+        ["one", "two", "three"],
+        vectors=np.eye(3),
+        edges=Edges.of("next", [0, 1], [1, 2]),
+        metadata=({"a": 1}, {}, {}),
+    )
 
 
 def test_sixteen_threads_compute_a_part_once(graph):
@@ -64,11 +69,19 @@ def test_a_part_that_fails_is_tried_again(graph):
     assert graph.part(Fails()) == "made"
 
 
-@pytest.mark.parametrize("copied", [lambda g: pickle.loads(pickle.dumps(g)), copy.deepcopy, copy.copy], ids=["pickle", "deepcopy", "copy"])
+@pytest.mark.parametrize(
+    "copied",
+    [lambda g: pickle.loads(pickle.dumps(g)), copy.deepcopy, copy.copy],
+    ids=["pickle", "deepcopy", "copy"],
+)
 def test_a_copy_is_equal_column_by_column_and_has_parts_of_its_own(graph, copied):
     graph.part(Slow("inner"))
     other = copied(graph)
-    assert (other.ids, other.texts, list(other.kinds)) == (graph.ids, graph.texts, list(graph.kinds))
+    assert (other.ids, other.texts, list(other.kinds)) == (
+        graph.ids,
+        graph.texts,
+        list(graph.kinds),
+    )
     assert [dict(m) for m in other.metadata] == [dict(m) for m in graph.metadata]
     assert np.array_equal(other.vectors, graph.vectors)
     assert np.array_equal(other.edges.heads, graph.edges.heads)
@@ -90,7 +103,9 @@ def test_rows_are_found_by_id_and_an_unknown_id_is_named(graph):
         graph.row("nine")
 
 
-@pytest.mark.parametrize("column", ["vectors", "tokens", "documents", "parents", "previous", "spans", "generated"])
+@pytest.mark.parametrize(
+    "column", ["vectors", "tokens", "documents", "parents", "previous", "spans", "generated"]
+)
 def test_no_column_can_be_written(graph, column):
     with pytest.raises(ValueError, match="read-only"):
         getattr(graph, column)[0] = 0

@@ -15,20 +15,33 @@ from clew.link import Alike, Related
 from clew.link.layers import related
 from clew.methods.da_rag.layers import ChunkLayer, MentionedEntitiesPart, SimilarityLayer
 
-CHUNKS = st.lists(st.lists(st.integers(0, 5), max_size=4, unique=True).map(sorted), min_size=1, max_size=6)
+CHUNKS = st.lists(
+    st.lists(st.integers(0, 5), max_size=4, unique=True).map(sorted), min_size=1, max_size=6
+)
 RELATIONS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=8)
 
 
 @given(CHUNKS, RELATIONS, st.integers(1, 4), st.integers(1, 3), st.booleans())
-def test_chunks_are_joined_by_relations_between_what_was_read_from_them(read_from, relations, hub_cap, min_support, shared):
+def test_chunks_are_joined_by_relations_between_what_was_read_from_them(
+    read_from, relations, hub_cap, min_support, shared
+):
     relations = {tuple(sorted((a % len(read_from), b % len(read_from)))) for a, b in relations}
     support = {}
-    for u, w in [*((u, w) for u, w in relations if u != w), *((u, u) for u in range(len(read_from)) if shared)]:
+    for u, w in [
+        *((u, w) for u, w in relations if u != w),
+        *((u, u) for u in range(len(read_from)) if shared),
+    ]:
         if max(len(read_from[u]), len(read_from[w])) <= hub_cap:
-            for pair in {tuple(sorted(pair)) for pair in product(read_from[u], read_from[w]) if pair[0] != pair[1]}:
+            for pair in {
+                tuple(sorted(pair))
+                for pair in product(read_from[u], read_from[w])
+                if pair[0] != pair[1]
+            }:
                 support[pair] = support.get(pair, 0) + 1
     ends = np.array(sorted(relations), np.int32).reshape(-1, 2)
-    tails, heads, times = related(Ragged.of(read_from), ends[:, 1], ends[:, 0], hub_cap, min_support, shared)
+    tails, heads, times = related(
+        Ragged.of(read_from), ends[:, 1], ends[:, 0], hub_cap, min_support, shared
+    )
     expected = {pair: times for pair, times in support.items() if times >= min_support}
     assert list(zip(tails.tolist(), heads.tolist(), strict=True)) == sorted(expected)
     assert times.tolist() == [expected[pair] for pair in sorted(expected)]
@@ -36,17 +49,28 @@ def test_chunks_are_joined_by_relations_between_what_was_read_from_them(read_fro
 
 @pytest.fixture(scope="module")
 def index(embed):
-    facts = {"a": [("Anna", "knows", "Ben"), ("Anna", "knows", "Anna")], "b": [("Ben", "likes", "Cleo")], "c": [("Dora", "left", "Oslo")]}
-    return clew.Index.from_documents([clew.Document(id, f"text {id}") for id in "abcd"], facts=facts, embedder=embed)
+    facts = {
+        "a": [("Anna", "knows", "Ben"), ("Anna", "knows", "Anna")],
+        "b": [("Ben", "likes", "Cleo")],
+        "c": [("Dora", "left", "Oslo")],
+    }
+    return clew.Index.from_documents(
+        [clew.Document(id, f"text {id}") for id in "abcd"], facts=facts, embedder=embed
+    )
 
 
 def test_the_layers_are_there_without_being_asked_for_and_the_same_as_edges(index):
     graph = index.graph
     layer = graph.part(ChunkLayer())
     assert [graph.ids[row] for row in layer.rows] == list("abcd")
-    joined = {(graph.ids[t], graph.ids[h]) for t, h in zip(layer.links.sources, layer.links.targets, strict=True)}
+    joined = {
+        (graph.ids[t], graph.ids[h])
+        for t, h in zip(layer.links.sources, layer.links.targets, strict=True)
+    }
     assert joined == {("a", "b"), ("b", "a")}
-    with_edges = clew.Index.from_graph(graph, embedder=index.embedder, links=[Related(), Alike()]).graph
+    with_edges = clew.Index.from_graph(
+        graph, embedder=index.embedder, links=[Related(), Alike()]
+    ).graph
     for part in (ChunkLayer(), SimilarityLayer()):
         made, told = graph.part(part), with_edges.part(part)
         assert made.links.targets.tolist() == told.links.targets.tolist()
@@ -56,12 +80,18 @@ def test_the_layers_are_there_without_being_asked_for_and_the_same_as_edges(inde
 def test_an_entity_has_its_k_nearest_and_whoever_is_nearest_to_it():
     rng = np.random.default_rng(0)
     vectors = np.abs(rng.standard_normal((30, 8)))
-    graph = Graph.of([f"e{i}" for i in range(30)], kinds="entity", vectors=vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    graph = Graph.of(
+        [f"e{i}" for i in range(30)],
+        kinds="entity",
+        vectors=vectors / np.linalg.norm(vectors, axis=1, keepdims=True),
+    )
     layer = graph.part(SimilarityLayer(3))
     cosines = graph.vectors @ graph.vectors.T
     nearest = {i: set(np.argsort(-cosines[i])[1:4].tolist()) for i in range(30)}
     for i in range(30):
-        assert set(layer.links.neighbours(i).tolist()) == nearest[i] | {j for j in range(30) if i in nearest[j]}
+        assert set(layer.links.neighbours(i).tolist()) == nearest[i] | {
+            j for j in range(30) if i in nearest[j]
+        }
     assert np.diff(layer.links.starts).min() >= 3
 
 
@@ -75,7 +105,10 @@ def test_links_between_layers_lead_from_a_chunk_to_what_was_read_from_it(index):
     ]
 
 
-@pytest.mark.parametrize("graph", [Graph.of([]), Graph.of(["one"]), Graph.of(["one"], kinds="entity", vectors=[[0.0, 0.0]])])
+@pytest.mark.parametrize(
+    "graph",
+    [Graph.of([]), Graph.of(["one"]), Graph.of(["one"], kinds="entity", vectors=[[0.0, 0.0]])],
+)
 def test_a_graph_without_relations_has_empty_layers(graph):
     for part in (ChunkLayer(), SimilarityLayer()):
         assert len(graph.part(part).links.targets) == 0

@@ -16,7 +16,11 @@ from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar
 
 def triples(edges, graph, weights=False):
     named = [(graph.ids[t], graph.ids[h]) for t, h in zip(edges.tails, edges.heads, strict=True)]
-    return [(*pair, round(float(w), 6)) for pair, w in zip(named, edges.weights, strict=True)] if weights else named
+    return (
+        [(*pair, round(float(w), 6)) for pair, w in zip(named, edges.weights, strict=True)]
+        if weights
+        else named
+    )
 
 
 def said_in(passages, read_from):
@@ -48,10 +52,13 @@ def test_mentions_lead_from_a_passage_to_what_was_read_from_it_and_die_with_it()
     graph = said_in(["a", "b"], [[0], [0, 1]])
     edges = Mentions().on(graph)
     assert sorted(triples(edges, graph)) == [("p0", "e0"), ("p0", "e1"), ("p1", "e1")]
-    assert [part.tolist() for part in map(edges.read_from.__getitem__, range(3))] == [[t] for t in edges.tails.tolist()]
-    assert triples(graph.with_edges(edges).filtered([False, True, True, True]).edges, graph.filtered([False, True, True, True])) == [
-        ("p1", "e1")
+    assert [part.tolist() for part in map(edges.read_from.__getitem__, range(3))] == [
+        [t] for t in edges.tails.tolist()
     ]
+    assert triples(
+        graph.with_edges(edges).filtered([False, True, True, True]).edges,
+        graph.filtered([False, True, True, True]),
+    ) == [("p1", "e1")]
 
 
 def test_a_fact_is_an_edge_for_every_passage_it_was_read_from_and_one_without_any():
@@ -60,7 +67,9 @@ def test_a_fact_is_an_edge_for_every_passage_it_was_read_from_and_one_without_an
         ("e0 r e1", "e1 r e0"), freeze(np.zeros((2, 0)), np.float32), freeze([2, 3], np.int32), freeze([3, 2], np.int32),
         Labels.of(["r", "r"]), Ragged.of([[1, 0], []]),
     )  # fmt: skip
-    graph = Graph.of(graph.texts, ids=graph.ids, kinds=list(graph.kinds), read_from=graph.read_from, facts=said)
+    graph = Graph.of(
+        graph.texts, ids=graph.ids, kinds=list(graph.kinds), read_from=graph.read_from, facts=said
+    )
     edges = Fact().on(graph)
     assert triples(edges, graph) == [("e0", "e1"), ("e0", "e1"), ("e1", "e0")]
     assert edges.facts.tolist() == [0, 0, 1]
@@ -78,20 +87,34 @@ def test_shared_weighs_what_two_passages_have_in_common_by_its_rarity(read_from,
                 apart *= 1 - 1 / len(passages)
         if apart < 1:
             expected[f"p{p}", f"p{q}"] = pytest.approx(1 - apart, abs=1e-6)
-    assert {(a, b): w for a, b, w in triples(Shared(most).on(graph), graph, weights=True)} == expected
+    assert {
+        (a, b): w for a, b, w in triples(Shared(most).on(graph), graph, weights=True)
+    } == expected
 
 
 def test_similar_joins_passages_alone_and_weighs_by_cosine():
     vectors = [[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
-    graph = Graph.of(["a", "b", "c", "name", "none"], ids=list("abcen"), kinds=["passage"] * 3 + ["entity", "passage"], vectors=vectors)
-    assert triples(Similar(k=1).on(graph), graph, weights=True) == [("a", "b", 0.8), ("b", "a", 0.8), ("c", "b", 0.6)]
+    graph = Graph.of(
+        ["a", "b", "c", "name", "none"],
+        ids=list("abcen"),
+        kinds=["passage"] * 3 + ["entity", "passage"],
+        vectors=vectors,
+    )
+    assert triples(Similar(k=1).on(graph), graph, weights=True) == [
+        ("a", "b", 0.8),
+        ("b", "a", 0.8),
+        ("c", "b", 0.6),
+    ]
     assert triples(Similar(k=5, min_similarity=0.7).on(graph), graph) == [("a", "b"), ("b", "a")]
 
 
 def test_synonyms_join_names_that_are_alike_and_a_short_one_starts_none():
     vectors = [[1.0, 0.0], [0.96, 0.28], [1.0, 0.0], [1.0, 0.0]]
     graph = Graph.of(
-        ["Anna Bell", "Ann Bell", "A!", "Anna Bell wrote."], ids=list("xyzp"), kinds=["entity"] * 3 + ["passage"], vectors=vectors
+        ["Anna Bell", "Ann Bell", "A!", "Anna Bell wrote."],
+        ids=list("xyzp"),
+        kinds=["entity"] * 3 + ["passage"],
+        vectors=vectors,
     )
     assert triples(Synonym(0.9).on(graph), graph, weights=True) == [
         ("x", "z", 1.0), ("x", "y", 0.96), ("y", "x", 0.96), ("y", "z", 0.96),
@@ -120,7 +143,11 @@ def test_hyperlinks_are_found_by_id_by_url_and_by_relative_path():
     ]
 
 
-@pytest.mark.parametrize("link", [Contains(), Next(), Mentions(), Fact(), Shared(), Similar(), Synonym(), Hyperlink()], ids=repr)
+@pytest.mark.parametrize(
+    "link",
+    [Contains(), Next(), Mentions(), Fact(), Shared(), Similar(), Synonym(), Hyperlink()],
+    ids=repr,
+)
 @pytest.mark.parametrize("texts", [[], ["alone"]], ids=["empty", "one"])
 def test_where_there_is_nothing_to_join_nothing_is_joined(link, texts):
     graph = Graph.of(texts)

@@ -12,7 +12,10 @@ PASSAGES = {
     "a": ("Anna", "Anna Berg married Ben."),
     "b": ("Ben", "Ben Olsen lives on Corfu."),
     "c": ("Corfu", "Corfu is an island of Greece, in the Ionian Sea."),
-    "d": ("Delos", "Delos has no inhabitants but many columns, some of which still stand on the hill above the harbour of the island."),
+    "d": (
+        "Delos",
+        "Delos has no inhabitants but many columns, some of which still stand on the hill above the harbour of the island.",
+    ),
     "e": ("Euboea", "Euboea has bridges."),
 }
 QUESTIONS = {
@@ -20,9 +23,17 @@ QUESTIONS = {
     "q2": ("To which country does the island of Ben Olsen belong?", ["b", "c"]),
     "q3": ("Who lives on Delos?", ["d"]),
 }
-TRIPLES = {"a": [["Anna Berg", "married", "Ben"]], "b": [["Ben", "lives on", "Corfu"]], "c": [["Corfu", "is of", "Greece!"]]}
+TRIPLES = {
+    "a": [["Anna Berg", "married", "Ben"]],
+    "b": [["Ben", "lives on", "Corfu"]],
+    "c": [["Corfu", "is of", "Greece!"]],
+}
 NAMES = ["anna berg", "ben", "corfu", "greece"]
-FACTS = [["anna berg", "married", "ben"], ["ben", "lives on", "corfu"], ["corfu", "is of", "greece"]]
+FACTS = [
+    ["anna berg", "married", "ben"],
+    ["ben", "lives on", "corfu"],
+    ["corfu", "is of", "greece"],
+]
 
 
 class Folder:
@@ -30,8 +41,17 @@ class Folder:
 
     def __init__(self, path):
         self.path = path
-        self.lines("corpus.jsonl", [{"id": id, "title": title, "text": text} for id, (title, text) in PASSAGES.items()])
-        self.lines("queries.jsonl", [{"id": id, "question": q, "gold_ids": gold, "hops": 2} for id, (q, gold) in QUESTIONS.items()])
+        self.lines(
+            "corpus.jsonl",
+            [{"id": id, "title": title, "text": text} for id, (title, text) in PASSAGES.items()],
+        )
+        self.lines(
+            "queries.jsonl",
+            [
+                {"id": id, "question": q, "gold_ids": gold, "hops": 2}
+                for id, (q, gold) in QUESTIONS.items()
+            ],
+        )
 
     def lines(self, name, records):
         text = "".join(json.dumps(record) + "\n" for record in records)
@@ -42,7 +62,10 @@ class Folder:
         return self
 
     def triples(self, name="triples.jsonl", triples=TRIPLES):
-        return self.lines(name, [{"passage_id": id, "entities": [], "triples": said} for id, said in triples.items()])
+        return self.lines(
+            name,
+            [{"passage_id": id, "entities": [], "triples": said} for id, said in triples.items()],
+        )
 
     def vectors(self, seed=0, prefix="", **changed):
         """int8 passages with a scale, float questions without, and the names of the entities and facts."""
@@ -55,8 +78,13 @@ class Folder:
             f"{prefix}facts": draw.normal(size=(len(FACTS), 8)),
         }
         arrays |= changed
-        np.savez(self.path / "vectors.npz", **{name: array for name, array in arrays.items() if array is not None})
-        (self.path / f"{prefix}entities.txt.gz").write_bytes(gzip.compress("\n".join(NAMES).encode()))
+        np.savez(
+            self.path / "vectors.npz",
+            **{name: array for name, array in arrays.items() if array is not None},
+        )
+        (self.path / f"{prefix}entities.txt.gz").write_bytes(
+            gzip.compress("\n".join(NAMES).encode())
+        )
         (self.path / f"{prefix}facts.json").write_text(json.dumps(FACTS), encoding="utf-8")
         return arrays
 

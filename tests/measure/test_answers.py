@@ -37,14 +37,18 @@ def test_exact_match_and_f1_by_hand(answer, right, exact, overlap):
 def test_f1_is_symmetric_and_one_exactly_where_the_words_are_the_same(one, other):
     assert f1(one, other) == f1(other, one)
     assert 0 <= f1(one, other) <= 1
-    assert (f1(one, other) == 1) == (sorted(normalised(one).split()) == sorted(normalised(other).split()))
+    assert (f1(one, other) == 1) == (
+        sorted(normalised(one).split()) == sorted(normalised(other).split())
+    )
 
 
 def test_as_figures_of_a_comparison_the_model_is_asked_once_for_each_context():
     texts = {"a": "Anna lives on Corfu.", "b": "Ben lives in Berlin.", "c": "Cats sleep."}
     documents = tuple(clew.Document(id, text) for id, text in texts.items())
     asked = (
-        BenchmarkQuestion("1", "Where does Anna live?", ("a",), {"answer": "Corfu", "answer_aliases": ["Kerkyra"]}),
+        BenchmarkQuestion(
+            "1", "Where does Anna live?", ("a",), {"answer": "Corfu", "answer_aliases": ["Kerkyra"]}
+        ),
         BenchmarkQuestion("2", "Where does Ben live?", ("b",), {"answer": "Munich"}),
     )
     prompts = []
@@ -53,7 +57,13 @@ def test_as_figures_of_a_comparison_the_model_is_asked_once_for_each_context():
         prompts.append(prompt)
         return "Kerkyra!" if "Anna live?" in prompt else "in Berlin"
 
-    found = compare(Benchmark("two", documents, asked, {}), ["dense"], ks=(), budgets=(20,), figures=answer_figures(model))
+    found = compare(
+        Benchmark("two", documents, asked, {}),
+        ["dense"],
+        ks=(),
+        budgets=(20,),
+        figures=answer_figures(model),
+    )
     assert found.mean("dense", "EM@20 tokens") == 0.5
     assert found.mean("dense", "F1@20 tokens") == 0.5
     assert len(prompts) == 2
@@ -65,8 +75,16 @@ def test_a_model_that_remembers_goes_on_doing_so_where_it_does(tmp_path):
     context = clew.Index.from_documents(["Anna lives on Corfu."]).ask("Where?")
     for _ in range(2):
         figures = answer_figures(Model.of(model, answers=tmp_path / "answers"))
-        assert figures["EM"](context, BenchmarkQuestion("1", "Where?", ("0",), {"answer": "Corfu"})) == 1
-    assert answer_figures(model)["EM"](context, BenchmarkQuestion("1", "Where?", ("0",), {"answer": "Corfu"})) == 1
+        assert (
+            figures["EM"](context, BenchmarkQuestion("1", "Where?", ("0",), {"answer": "Corfu"}))
+            == 1
+        )
+    assert (
+        answer_figures(model)["EM"](
+            context, BenchmarkQuestion("1", "Where?", ("0",), {"answer": "Corfu"})
+        )
+        == 1
+    )
     assert len(prompts) == 1
 
 
@@ -79,7 +97,9 @@ def test_a_question_without_an_answer_and_a_model_that_fails_are_said():
         raise OSError("no route")
 
     with pytest.raises(RuntimeError, match=r"no answer to the question '1'.*no route"):
-        answer_figures(down)["F1"](context, BenchmarkQuestion("1", "Where?", ("0",), {"answer": "Corfu"}))
+        answer_figures(down)["F1"](
+            context, BenchmarkQuestion("1", "Where?", ("0",), {"answer": "Corfu"})
+        )
 
 
 def test_the_command_takes_a_model(tmp_path, capsys, monkeypatch):
@@ -89,12 +109,33 @@ def test_the_command_takes_a_model(tmp_path, capsys, monkeypatch):
             {"id": "a", "title": "", "text": "Anna lives on Corfu."},
             {"id": "b", "title": "", "text": "Ben lives in Berlin."},
         ],
-        "queries.jsonl": [{"id": "1", "question": "Where does Anna live?", "gold_ids": ["a"], "answer": "Corfu"}],
+        "queries.jsonl": [
+            {"id": "1", "question": "Where does Anna live?", "gold_ids": ["a"], "answer": "Corfu"}
+        ],
     }
     for name, records in lines.items():
         (tmp_path / name).write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    (tmp_path / "oracle.py").write_text("def says(prompt):\n    return 'on Corfu'\n", encoding="utf-8")
-    assert main(["measure", ".", "--recipes", "dense", "--limits", "1", "--budgets", "30", "--model", "oracle:says", "--json"]) == 0
+    (tmp_path / "oracle.py").write_text(
+        "def says(prompt):\n    return 'on Corfu'\n", encoding="utf-8"
+    )
+    assert (
+        main(
+            [
+                "measure",
+                ".",
+                "--recipes",
+                "dense",
+                "--limits",
+                "1",
+                "--budgets",
+                "30",
+                "--model",
+                "oracle:says",
+                "--json",
+            ]
+        )
+        == 0
+    )
     tables = json.loads(capsys.readouterr().out)["tables"]
     assert "F1@30 tokens" in json.dumps(tables)
     assert "0.66" in json.dumps(tables)

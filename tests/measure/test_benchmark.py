@@ -29,7 +29,10 @@ def test_passages_are_title_and_text_and_questions_keep_what_else_is_known(folde
 def test_gzipped_files_are_the_same_benchmark(folder):
     plain = Benchmark.open(folder.path)
     for name in ("corpus.jsonl", "queries.jsonl"):
-        folder.lines(f"{name}.gz", [json.loads(line) for line in (folder.path / name).read_text().splitlines()])
+        folder.lines(
+            f"{name}.gz",
+            [json.loads(line) for line in (folder.path / name).read_text().splitlines()],
+        )
         (folder.path / name).unlink()
     packed = Benchmark.open(folder.path)
     assert packed.documents == plain.documents
@@ -41,9 +44,18 @@ def test_stored_vectors_reach_every_node_and_fact_of_the_index(folder):
     benchmark = Benchmark.open(folder.path)
     index = benchmark.index()
     graph = index.graph
-    np.testing.assert_allclose(graph.vectors[graph.rows("passage")], unit(arrays["passages"]), atol=1e-6)
-    assert [graph.texts[row] for row in graph.rows("entity")] == ["anna berg", "ben", "corfu", "greece"]
-    np.testing.assert_allclose(graph.vectors[graph.rows("entity")], unit(arrays["entities"]), atol=1e-3)
+    np.testing.assert_allclose(
+        graph.vectors[graph.rows("passage")], unit(arrays["passages"]), atol=1e-6
+    )
+    assert [graph.texts[row] for row in graph.rows("entity")] == [
+        "anna berg",
+        "ben",
+        "corfu",
+        "greece",
+    ]
+    np.testing.assert_allclose(
+        graph.vectors[graph.rows("entity")], unit(arrays["entities"]), atol=1e-3
+    )
     np.testing.assert_allclose(graph.facts.vectors, unit(arrays["facts"]), atol=1e-6)
     asked = [index.embedder.embed_question(question.text) for question in benchmark.questions]
     np.testing.assert_allclose(asked, unit(arrays["queries"]), atol=1e-6)
@@ -52,7 +64,9 @@ def test_stored_vectors_reach_every_node_and_fact_of_the_index(folder):
 
 
 def test_spellings_that_fold_together_share_the_vector_of_the_one_that_is_stored(folder):
-    folder.triples(triples={"a": [["Anna  Berg", "married", "BEN"]], "b": [["anna berg", "married", "ben"]]})
+    folder.triples(
+        triples={"a": [["Anna  Berg", "married", "BEN"]], "b": [["anna berg", "married", "ben"]]}
+    )
     folder.vectors()
     graph = Benchmark.open(folder.path).index().graph
     assert len(graph.facts) == 1
@@ -62,17 +76,23 @@ def test_spellings_that_fold_together_share_the_vector_of_the_one_that_is_stored
 def test_an_embedder_or_the_default_takes_the_place_of_stored_vectors(folder, embed):
     folder.triples().vectors()
     own = Benchmark.open(folder.path, embedder=embed).index()
-    np.testing.assert_allclose(own.graph.vectors[0], embed(["Anna\nAnna Berg married Ben."])[0], atol=1e-6)
+    np.testing.assert_allclose(
+        own.graph.vectors[0], embed(["Anna\nAnna Berg married Ben."])[0], atol=1e-6
+    )
     default = Benchmark.open(folder.path, vectors=False)
     assert default.embedder is None
     assert default.index().embedder.name.startswith("clew-latent")
 
 
 def test_the_choice_of_names_is_the_reader_s(folder):
-    folder.triples(triples={"a": [["Anna Berg", "is-called", "Ännchen!"], ["Αθήνα", "is", "Athens"]]})
+    folder.triples(
+        triples={"a": [["Anna Berg", "is-called", "Ännchen!"], ["Αθήνα", "is", "Athens"]]}
+    )
     ascii, written = Benchmark.open(folder.path), Benchmark.open(folder.path, names="as_written")
     assert ascii.facts["a"] == (("anna berg", "is called", "nnchen"),)
-    assert ascii.notes == ("triples left out of triples.jsonl because a subject or an object has no letter or digit a-z, 0-9: 1",)
+    assert ascii.notes == (
+        "triples left out of triples.jsonl because a subject or an object has no letter or digit a-z, 0-9: 1",
+    )
     assert written.facts["a"] == (("Anna Berg", "is-called", "Ännchen!"), ("Αθήνα", "is", "Athens"))
     assert not written.notes
 
@@ -92,9 +112,14 @@ def test_surface_triples_find_the_vectors_that_are_named_after_them(folder):
 
 
 def test_missing_vectors_are_one_error_that_counts_them(folder):
-    folder.triples(triples={"a": [["Anna Berg", "married", "Ben"], ["Zoe", "saw", "Ben"], ["Zoe", "saw", "Yannis"]]}).vectors()
+    folder.triples(
+        triples={
+            "a": [["Anna Berg", "married", "Ben"], ["Zoe", "saw", "Ben"], ["Zoe", "saw", "Yannis"]]
+        }
+    ).vectors()
     with pytest.raises(
-        ValueError, match=r"vectors\.npz has no vector for 2 names \(for instance 'zoe'\) and 2 facts \(for .*'zoe saw ben'"
+        ValueError,
+        match=r"vectors\.npz has no vector for 2 names \(for instance 'zoe'\) and 2 facts \(for .*'zoe saw ben'",
     ):
         Benchmark.open(folder.path)
 
@@ -103,9 +128,15 @@ def test_missing_vectors_are_one_error_that_counts_them(folder):
     ("spoil", "said"),
     [
         ({"passages": None}, "the array 'passages' is missing"),
-        ({"passages": np.ones((4, 8))}, r"'passages' must have one row for each of the 5 texts of its file; its shape is \(4, 8\)"),
+        (
+            {"passages": np.ones((4, 8))},
+            r"'passages' must have one row for each of the 5 texts of its file; its shape is \(4, 8\)",
+        ),
         ({"queries": np.ones((3, 7))}, "'queries' has 7 dimensions and 'passages' has 8"),
-        ({"passages_scale": None}, r"'passages' is of int8: wanted floats, or integers with a '\.\.\._scale'"),
+        (
+            {"passages_scale": None},
+            r"'passages' is of int8: wanted floats, or integers with a '\.\.\._scale'",
+        ),
         ({"queries": np.zeros((3, 8))}, "'queries' has 3 rows that are zero or not finite"),
         ({"facts": np.full((3, 8), np.nan)}, "'facts' has 3 rows that are zero or not finite"),
     ],
@@ -119,21 +150,53 @@ def test_vectors_that_do_not_belong_are_refused(folder, spoil, said):
 @pytest.mark.parametrize(
     ("name", "line", "said"),
     [
-        ("corpus.jsonl", '{"id": "a", "title": "A", "text": "again"}', r"corpus\.jsonl:6: the id 'a' came before, at .*corpus\.jsonl:1"),
-        ("corpus.jsonl", '{"id": "f", "title": "A"}', r"corpus\.jsonl:6: 'text' is missing; the fields there are id, title"),
-        ("corpus.jsonl", '{"id": "f", "title": " ", "text": ""}', r"corpus\.jsonl:6: the passage 'f' has neither a title nor a text"),
-        ("corpus.jsonl", '{"id": 5, "title": "A", "text": "t"}', r"corpus\.jsonl:6: 'id' must be a text with at least one word; got 5"),
+        (
+            "corpus.jsonl",
+            '{"id": "a", "title": "A", "text": "again"}',
+            r"corpus\.jsonl:6: the id 'a' came before, at .*corpus\.jsonl:1",
+        ),
+        (
+            "corpus.jsonl",
+            '{"id": "f", "title": "A"}',
+            r"corpus\.jsonl:6: 'text' is missing; the fields there are id, title",
+        ),
+        (
+            "corpus.jsonl",
+            '{"id": "f", "title": " ", "text": ""}',
+            r"corpus\.jsonl:6: the passage 'f' has neither a title nor a text",
+        ),
+        (
+            "corpus.jsonl",
+            '{"id": 5, "title": "A", "text": "t"}',
+            r"corpus\.jsonl:6: 'id' must be a text with at least one word; got 5",
+        ),
         ("corpus.jsonl", '{"id": "f", ', r"corpus\.jsonl:6: not JSON"),
         ("corpus.jsonl", '["f"]', r"corpus\.jsonl:6: a line must be an object"),
-        ("queries.jsonl", '{"id": "q", "question": "x", "gold_ids": []}', r"queries\.jsonl:4: a question needs at least one gold passage"),
+        (
+            "queries.jsonl",
+            '{"id": "q", "question": "x", "gold_ids": []}',
+            r"queries\.jsonl:4: a question needs at least one gold passage",
+        ),
         (
             "queries.jsonl",
             '{"id": "q", "question": "x", "gold_ids": ["z"]}',
             r"queries\.jsonl:4: the gold passage 'z' is not in the corpus",
         ),
-        ("queries.jsonl", '{"id": "q", "question": "", "gold_ids": ["a"]}', r"queries\.jsonl:4: 'question' must be a text with"),
-        ("queries.jsonl", '{"id": "q", "question": "x", "gold_ids": "a"}', r"queries\.jsonl:4: 'gold_ids' must be a list; got 'a'"),
-        ("triples.jsonl", '{"passage_id": "z", "triples": []}', r"triples\.jsonl:4: the passage 'z' is not in the corpus"),
+        (
+            "queries.jsonl",
+            '{"id": "q", "question": "", "gold_ids": ["a"]}',
+            r"queries\.jsonl:4: 'question' must be a text with",
+        ),
+        (
+            "queries.jsonl",
+            '{"id": "q", "question": "x", "gold_ids": "a"}',
+            r"queries\.jsonl:4: 'gold_ids' must be a list; got 'a'",
+        ),
+        (
+            "triples.jsonl",
+            '{"passage_id": "z", "triples": []}',
+            r"triples\.jsonl:4: the passage 'z' is not in the corpus",
+        ),
         (
             "triples.jsonl",
             '{"passage_id": "a", "triples": [["x", "y"]]}',
@@ -177,7 +240,9 @@ def test_a_missing_file_is_named(folder):
 def test_which_of_several_files_is_meant_must_be_said(folder):
     folder.vectors()
     np.savez(folder.path / "more.npz", passages=np.ones((5, 2)), queries=np.ones((3, 2)))
-    with pytest.raises(ValueError, match=r"2 files of vectors \(more\.npz, vectors\.npz\): say which"):
+    with pytest.raises(
+        ValueError, match=r"2 files of vectors \(more\.npz, vectors\.npz\): say which"
+    ):
         Benchmark.open(folder.path)
     assert Benchmark.open(folder.path, vectors="more.npz").index().graph.vectors.shape == (5, 2)
     folder.lines("corpus.jsonl.gz", [])

@@ -22,7 +22,9 @@ def says(choose):
     """A model that prefers by `choose(first answer, second answer)`, in all measures."""
 
     def model(prompt):
-        first, second = re.search(r"Answer 1:\n(.*)\n\nAnswer 2:\n(.*)\n\nReply", prompt, re.DOTALL).groups()
+        first, second = re.search(
+            r"Answer 1:\n(.*)\n\nAnswer 2:\n(.*)\n\nReply", prompt, re.DOTALL
+        ).groups()
         return json.dumps(dict.fromkeys([*MEASURES, OVERALL], choose(first, second)))
 
     return model
@@ -61,7 +63,12 @@ def test_questions_that_could_not_be_judged_are_left_out_with_the_reason():
 
 def test_a_reply_is_read_as_it_is_likely_to_come():
     reply = {"Comprehensiveness": "1", "diversity": 2, "empowerment": "Answer 2", "overall": 1}
-    assert verdict(f"Here: {json.dumps(reply)}") == {"comprehensiveness": 1, "diversity": 2, "empowerment": 2, "overall": 1}
+    assert verdict(f"Here: {json.dumps(reply)}") == {
+        "comprehensiveness": 1,
+        "diversity": 2,
+        "empowerment": 2,
+        "overall": 1,
+    }
     for wrong in ({}, {**reply, "overall": 3}, [1, 2]):
         with pytest.raises(ValueError, match=r"must be 1 or 2|wanted an object"):
             verdict(json.dumps(wrong))
@@ -89,7 +96,9 @@ class Longer(CustomLLM):
 
 
 @pytest.mark.parametrize(
-    "model", [Longer(), RunnableLambda(lambda prompt: AIMessage(says(longer)(prompt)))], ids=["llama_index", "langchain"]
+    "model",
+    [Longer(), RunnableLambda(lambda prompt: AIMessage(says(longer)(prompt)))],
+    ids=["llama_index", "langchain"],
 )
 def test_from_documents_to_a_verdict_with_the_models_of_both_frameworks(model, embed):
     documents = [
@@ -99,7 +108,12 @@ def test_from_documents_to_a_verdict_with_the_models_of_both_frameworks(model, e
     index = clew.Index.from_documents(documents, embedder=embed)
     asked = ["Who knows Ben?", "Whom does Dora know?"]
     echo = MockLLM()  # answers with all that it was told
-    much, little = (answers_of(echo, asked, [index.ask(q, recipe="da_rag", limit=most, budget=None) for q in asked]) for most in (3, 1))
+    much, little = (
+        answers_of(
+            echo, asked, [index.ask(q, recipe="da_rag", limit=most, budget=None) for q in asked]
+        )
+        for most in (3, 1)
+    )
     assert all(question in answer for question, answer in zip(asked, much, strict=True))
     found, turned = judge(model, asked, much, little), judge(model, asked, little, much)
     assert set(found.wins.values()) == {1.0}

@@ -29,9 +29,13 @@ def test_the_reciprocal_rank_is_that_of_the_first_gold_passage(ids, gold):
 
 
 @given(IDS, st.dictionaries(st.sampled_from("abcdefg"), st.integers(0, 9)), st.integers(1, 30))
-def test_what_fits_is_the_longest_beginning_of_the_ranked_passages_within_the_budget(ids, lengths, budget):
+def test_what_fits_is_the_longest_beginning_of_the_ranked_passages_within_the_budget(
+    ids, lengths, budget
+):
     passages = [id for id in ids if id in lengths]
-    fits = [n for n in range(len(passages) + 1) if sum(lengths[id] for id in passages[:n]) <= budget]
+    fits = [
+        n for n in range(len(passages) + 1) if sum(lengths[id] for id in passages[:n]) <= budget
+    ]
     assert first_that_fit(ids, lengths, budget) == passages[: max(fits)]
 
 
@@ -39,5 +43,11 @@ def test_a_context_is_ranked_by_score_and_counted_by_document_whatever_its_readi
     def item(id, score, document=None):
         return Item(id, "text", score, "seed", "passage", 1, document=document)
 
-    read = (item("b", 0.2, "b"), item("fact:x", 0.5), item("a#0-9", 0.9, "a"), item("a#10-20", 0.8, "a"), item("c", 0.5, "c"))
+    read = (
+        item("b", 0.2, "b"),
+        item("fact:x", 0.5),
+        item("a#0-9", 0.9, "a"),
+        item("a#10-20", 0.8, "a"),
+        item("c", 0.5, "c"),
+    )
     assert by_score(Context(read, "", 0, None, "", "")) == ["a", "fact:x", "c", "b"]

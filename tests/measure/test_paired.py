@@ -29,7 +29,9 @@ def test_intervals_are_those_of_a_slow_bootstrap_however_many_are_drawn_at_once(
     expected = slow_intervals(differences, 400, seed)
     for cells in (17, 17 * 33, 4_000_000):  # one sample at a time, uneven parts, all at once
         monkeypatch.setattr(paired, "CELLS", cells)
-        np.testing.assert_allclose(intervals(differences, samples=400, seed=seed), expected, atol=1e-12)
+        np.testing.assert_allclose(
+            intervals(differences, samples=400, seed=seed), expected, atol=1e-12
+        )
 
 
 def test_intervals_cover_the_true_mean_about_as_often_as_they_say():
@@ -39,7 +41,9 @@ def test_intervals_cover_the_true_mean_about_as_often_as_they_say():
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=20), st.floats(-0.5, 0.5))
-def test_an_interval_moves_with_its_differences_and_holds_their_mean_when_they_are_equal(values, shift):
+def test_an_interval_moves_with_its_differences_and_holds_their_mean_when_they_are_equal(
+    values, shift
+):
     rows = np.array([values, np.add(values, shift), np.full(len(values), shift)])
     low, high = intervals(rows, samples=50)
     np.testing.assert_allclose([low[1], high[1]], [low[0] + shift, high[0] + shift], atol=1e-9)
@@ -48,14 +52,22 @@ def test_an_interval_moves_with_its_differences_and_holds_their_mean_when_they_a
 
 def made(**changes):
     base = np.tile([0.0, 1.0], 20)
-    values = {"dense": {"R": base, "all": base}, "better": {"R": base + 0.2, "all": base}, "worse": {"R": base - 0.2, "all": base[::-1]}}
+    values = {
+        "dense": {"R": base, "all": base},
+        "better": {"R": base + 0.2, "all": base},
+        "worse": {"R": base - 0.2, "all": base[::-1]},
+    }
     return table("Here", values | changes, "dense", samples=500)
 
 
 def test_only_differences_whose_interval_excludes_zero_are_marked_and_the_baseline_never():
     rows = made().to_markdown().splitlines()
     assert rows[0] == "| method | R | all |"
-    assert rows[2:] == ["| dense | 0.500 | 0.500 |", "| better | **0.700** ▲ | 0.500 |", "| worse | **0.300** ▼ | 0.500 |"]
+    assert rows[2:] == [
+        "| dense | 0.500 | 0.500 |",
+        "| better | **0.700** ▲ | 0.500 |",
+        "| worse | **0.300** ▼ | 0.500 |",
+    ]
 
 
 def test_the_dictionary_and_the_long_table_say_means_differences_and_ends():
@@ -63,9 +75,14 @@ def test_the_dictionary_and_the_long_table_say_means_differences_and_ends():
     cell = one.to_dict()["methods"]["better"]["R"]
     assert cell == pytest.approx({"mean": 0.7, "difference": 0.2, "low": 0.2, "high": 0.2})
     assert one.mean("better", "R") == pytest.approx(0.7)
-    long = one.to_markdown(intervals=True, more={"ms": {"dense": "1", "better": "2", "worse": "3"}}).splitlines()
+    long = one.to_markdown(
+        intervals=True, more={"ms": {"dense": "1", "better": "2", "worse": "3"}}
+    ).splitlines()
     assert long[2] == "| dense | 0.500 | 0.500 | 1 |"
-    assert long[3] == "| better | **0.700** ▲ (+0.200 [+0.200, +0.200]) | 0.500 (+0.000 [+0.000, +0.000]) | 2 |"
+    assert (
+        long[3]
+        == "| better | **0.700** ▲ (+0.200 [+0.200, +0.200]) | 0.500 (+0.000 [+0.000, +0.000]) | 2 |"
+    )
 
 
 def test_figures_that_cannot_be_paired_are_refused():

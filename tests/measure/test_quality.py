@@ -26,18 +26,26 @@ def test_networkx_measures_the_same(n, share, seed, inside):
 
     part = network.subgraph(rows.tolist())
     assert found.nodes == len(part)
-    assert found.score == pytest.approx((vectors[rows] @ vectors[n]).mean() if len(rows) else 0.0, abs=1e-6)
+    assert found.score == pytest.approx(
+        (vectors[rows] @ vectors[n]).mean() if len(rows) else 0.0, abs=1e-6
+    )
     assert found.parts == nx.number_connected_components(part)
     assert found.density == pytest.approx(nx.density(part))
     ways = dict(nx.all_pairs_shortest_path_length(part if inside else network))
-    assert found.diameter == max((length for a in rows for b, length in ways[a].items() if b in rows), default=0)
+    assert found.diameter == max(
+        (length for a in rows for b, length in ways[a].items() if b in rows), default=0
+    )
     pairs = [vectors[a] @ vectors[b] for a in rows for b in rows if a < b]
     assert found.similarity == pytest.approx(np.mean(pairs) if pairs else 0.0, abs=1e-6)
 
 
 def test_a_context_counts_its_passages_and_the_ends_of_its_facts(embed):
     facts = {"a": [("Anna", "married", "Ben")]}
-    index = clew.Index.from_documents([clew.Document("a", "Anna married Ben."), clew.Document("b", "Rain.")], facts=facts, embedder=embed)
+    index = clew.Index.from_documents(
+        [clew.Document("a", "Anna married Ben."), clew.Document("b", "Rain.")],
+        facts=facts,
+        embedder=embed,
+    )
     context = index.ask("Who married Ben?", recipe="da_rag", budget=None)
     assert {item.role for item in context} >= {"fact"}
     found = quality_of(index.graph, context, np.float32(embed(["Who married Ben?"])[0]))

@@ -12,20 +12,38 @@ from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.order import ByAttention, ByDocument, ByGraph, ByPrize, Sandwich, Thread
 from clew.types import Query, Subgraph
 
-ORDERS = [ByPrize(), Sandwich(), Thread(), ByDocument(), ByGraph(), ByAttention(), ByAttention((3.0, 1.0, 2.0))]
+ORDERS = [
+    ByPrize(),
+    Sandwich(),
+    Thread(),
+    ByDocument(),
+    ByGraph(),
+    ByAttention(),
+    ByAttention((3.0, 1.0, 2.0)),
+]
 
 
 def read(order, graph, prizes, nodes=None, edges=()):
     nodes = range(len(graph)) if nodes is None else nodes
-    return order.on(graph)(Query("?"), np.array(prizes, np.float64), Subgraph(freeze(list(nodes), np.int32), freeze(edges, np.int32)))
+    return order.on(graph)(
+        Query("?"),
+        np.array(prizes, np.float64),
+        Subgraph(freeze(list(nodes), np.int32), freeze(edges, np.int32)),
+    )
 
 
 @st.composite
 def cases(draw):
     n = draw(st.integers(1, 9))
-    kinds = draw(st.lists(st.sampled_from(["passage", "passage", "passage", "entity"]), min_size=n, max_size=n))
+    kinds = draw(
+        st.lists(
+            st.sampled_from(["passage", "passage", "passage", "entity"]), min_size=n, max_size=n
+        )
+    )
     row = st.integers(0, n - 1)
-    ties = draw(st.lists(st.tuples(row, row, st.sampled_from([0.25, 0.5, 1.0]), st.booleans()), max_size=14))
+    ties = draw(
+        st.lists(st.tuples(row, row, st.sampled_from([0.25, 0.5, 1.0]), st.booleans()), max_size=14)
+    )
     stated = [e for e, tie in enumerate(ties) if tie[3]]
     number = {e: i for i, e in enumerate(stated)}
     k = len(stated)
@@ -41,7 +59,9 @@ def cases(draw):
         [number.get(e, -1) for e in range(len(ties))],
     )
     graph = Graph.of([f"text {i}" for i in range(n)], kinds=kinds, facts=facts, edges=edges)
-    prizes = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0, 1), min_size=n, max_size=n))
+    prizes = draw(
+        st.lists(st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0, 1), min_size=n, max_size=n)
+    )
     chosen = draw(st.lists(st.integers(0, len(ties) - 1), unique=True, max_size=5)) if ties else []
     return graph, prizes, draw(st.lists(row, unique=True, max_size=n)), chosen
 
@@ -54,7 +74,9 @@ def test_what_was_chosen_is_read_once_facts_first_and_connectors_not_at_all(orde
     facts = [f for f in graph.edges.facts[edges].tolist() if f >= 0]
     assert found.facts.tolist() == [*facts, *[-1] * (len(found) - len(facts))]
     assert found.nodes[: len(facts)].tolist() == [-1] * len(facts)
-    assert sorted(found.nodes[len(facts) :].tolist()) == sorted(row for row in nodes if graph.kinds[row] == "passage")
+    assert sorted(found.nodes[len(facts) :].tolist()) == sorted(
+        row for row in nodes if graph.kinds[row] == "passage"
+    )
 
 
 @given(st.lists(st.floats(0, 1).map(lambda x: round(x, 6)), min_size=1, max_size=9))
@@ -78,13 +100,26 @@ def test_a_thread_goes_on_to_the_strongest_tie_of_what_was_read_last(case):
 
     content = [row for row in nodes if graph.kinds[row] == "passage"]
     links = graph.links()
-    weight = {(int(s), int(t)): float(w) for s, t, w in zip(links.sources, links.targets, links.weights, strict=True)}
-    through = [row for row in range(len(graph)) if graph.kinds[row] == "entity" and row not in content]
+    weight = {
+        (int(s), int(t)): float(w)
+        for s, t, w in zip(links.sources, links.targets, links.weights, strict=True)
+    }
+    through = [
+        row for row in range(len(graph)) if graph.kinds[row] == "entity" and row not in content
+    ]
 
     def tie(a, b):
-        return max([weight.get((a, b), 0.0), *(weight.get((a, c), 0.0) * weight.get((c, b), 0.0) for c in through)])
+        return max(
+            [
+                weight.get((a, b), 0.0),
+                *(weight.get((a, c), 0.0) * weight.get((c, b), 0.0) for c in through),
+            ]
+        )
 
-    rank = {row: i for i, row in enumerate(sorted(content, key=lambda row: (-round(prizes[row], 9), row)))}
+    rank = {
+        row: i
+        for i, row in enumerate(sorted(content, key=lambda row: (-round(prizes[row], 9), row)))
+    }
     unread, expected, path = set(content), [], []
     while unread:
         while path and not any(tie(path[-1], row) for row in unread):
@@ -104,10 +139,15 @@ def test_by_document_reads_the_best_document_first_and_each_in_its_own_order():
         spans=[(0, 9), (5, 9), (0, 4), (0, 9), (0, 9), (0, 1)],
     )
     assert read(ByDocument(), graph, [0, 0.9, 0.1, 0, 0.5, 0.7]).nodes.tolist() == [2, 1, 5, 4]
-    assert read(ByDocument(), graph, [0, 0.9, 0.1, 0, 0.9, 0.9]).nodes.tolist() == [2, 1, 4, 5], "ties by row"
+    assert read(ByDocument(), graph, [0, 0.9, 0.1, 0, 0.9, 0.9]).nodes.tolist() == [2, 1, 4, 5], (
+        "ties by row"
+    )
 
 
-@given(st.lists(st.floats(0, 1).map(lambda x: round(x, 6)), min_size=1, max_size=9), st.lists(st.floats(0, 5), min_size=2, max_size=6))
+@given(
+    st.lists(st.floats(0, 1).map(lambda x: round(x, 6)), min_size=1, max_size=9),
+    st.lists(st.floats(0, 5), min_size=2, max_size=6),
+)
 def test_the_nth_best_stands_where_the_curve_is_nth_highest(prizes, curve):
     graph = Graph.of([f"{i}" for i in range(len(prizes))])
     found = read(ByAttention(tuple(curve)), graph, prizes).nodes.tolist()

@@ -34,21 +34,34 @@ def test_a_fact_is_read_from_the_first_passage_that_names_both_its_ends(sentence
         ("Plan", "met", "Corfu"): 2,  # the plan of "planner" is not Plan
         ("Your", "is far from", "Ben"): 0,
     }
-    graph = read_nodes([Document("d", TEXT)], splitter=Splitter(9, sentences=sentences), facts={"d": said}, count=in_words)
+    graph = read_nodes(
+        [Document("d", TEXT)],
+        splitter=Splitter(9, sentences=sentences),
+        facts={"d": said},
+        count=in_words,
+    )
     passages = graph.rows("passage")
     assert [graph.texts[row] for row in passages] == TEXT.strip().split("\n\n")
-    assert [graph.facts.read_from[fact].tolist() for fact in range(len(said))] == [[passages[i]] for i in said.values()]
+    assert [graph.facts.read_from[fact].tolist() for fact in range(len(said))] == [
+        [passages[i]] for i in said.values()
+    ]
     spans = graph.spans[passages]
     assert (spans[:-1, 1] <= spans[1:, 0]).all()
 
 
 def test_pieces_of_a_document_hang_together():
     graph = read_nodes(
-        [Document("d", "# One\nFirst. Second.\n\n## Two\nThird.", {"title": "T"}, format="markdown")],
+        [
+            Document(
+                "d", "# One\nFirst. Second.\n\n## Two\nThird.", {"title": "T"}, format="markdown"
+            )
+        ],
         splitter=Splitter(sentences=True),
         count=len,
     )
-    above = {graph.ids[i]: graph.ids[p] if p >= 0 else None for i, p in enumerate(graph.parents.tolist())}
+    above = {
+        graph.ids[i]: graph.ids[p] if p >= 0 else None for i, p in enumerate(graph.parents.tolist())
+    }
     assert above == {
         "d": None,
         "d#0-35:section": "d",
@@ -72,7 +85,12 @@ def test_pieces_of_a_document_hang_together():
     ],
 )
 def test_a_document_in_pieces_is_headed_by_its_title(document, title):
-    graph = assemble([document], [[Piece("passage", "a.", 0, 2), Piece("passage", "b.", 3, 5)]], None, estimate_tokens)
+    graph = assemble(
+        [document],
+        [[Piece("passage", "a.", 0, 2), Piece("passage", "b.", 3, 5)]],
+        None,
+        estimate_tokens,
+    )
     assert [graph.texts[row] for row in graph.rows("document")] == [title]
 
 
@@ -80,10 +98,18 @@ def test_a_piece_that_is_cut_again_keeps_its_place_under_its_source():
     whole = Document("p0", "One.", source="s", span=(0, 4))
     cut = Document("p1", "Two two two. Three three three.", source="s", span=(5, 36), previous="p0")
     graph = read_nodes(
-        [whole, cut], splitter=Splitter(4), facts={"s": [("One", "is", "Two")], "p1": [("Two", "is", "Three")]}, count=estimate_tokens
+        [whole, cut],
+        splitter=Splitter(4),
+        facts={"s": [("One", "is", "Two")], "p1": [("Two", "is", "Three")]},
+        count=estimate_tokens,
     )
     row = {id: i for i, id in enumerate(graph.ids)}
-    assert graph.documents[row["p0"]] == graph.parents[row["p0"]] == graph.parents[row["p1"]] == row["s"]
+    assert (
+        graph.documents[row["p0"]]
+        == graph.parents[row["p0"]]
+        == graph.parents[row["p1"]]
+        == row["s"]
+    )
     assert graph.documents[row["p1"]] == row["p1"], "its pieces count from its own beginning"
     assert graph.previous[row["p1"]] == row["p0"]
     assert [graph.ids[r] for r in graph.facts.read_from[0].tolist()] == ["p0"]
@@ -98,7 +124,12 @@ def test_a_piece_whose_place_is_not_known_overlaps_nothing():
 
 def test_vectors_that_are_given_are_kept_and_must_be_of_one_dimension():
     first, second = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    graph = read_nodes([Document("a", "A", vector=first), Document("b", "B"), Document("c", "C", vector=second)], count=len)
+    graph = read_nodes(
+        [Document("a", "A", vector=first), Document("b", "B"), Document("c", "C", vector=second)],
+        count=len,
+    )
     assert graph.vectors.tolist() == [[1, 0], [0, 0], [0, 1]]
     with pytest.raises(ValueError, match="one dimension; got 2, 3"):
-        read_nodes([Document("a", "A", vector=first), Document("b", "B", vector=np.ones(3))], count=len)
+        read_nodes(
+            [Document("a", "A", vector=first), Document("b", "B", vector=np.ones(3))], count=len
+        )

@@ -53,7 +53,9 @@ def test_passages_of_real_modules_are_exact_small_and_leave_out_nothing_but_spac
             assert not text[at : piece.start].strip()
             at = piece.end
         if piece.parent is not None:
-            assert pieces[piece.parent].start <= piece.start <= piece.end <= pieces[piece.parent].end
+            assert (
+                pieces[piece.parent].start <= piece.start <= piece.end <= pieces[piece.parent].end
+            )
     assert not text[at:].strip()
 
 
@@ -62,15 +64,23 @@ def test_no_function_that_fits_is_cut_and_every_part_of_a_longer_one_stands_unde
     text = inspect.getsource(module)
     starts = [0, *(i + 1 for i, sign in enumerate(text) if sign == "\n")]
     passages = list(paths_of(pieces_of(text)))
-    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    functions = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
     assert len(functions) > 10
     for node in functions:
         first, last = starts[node.lineno - 1], starts[node.end_lineno] - 1
-        holding = [(piece, path) for piece, path in passages if piece.start < last and piece.end > first]
+        holding = [
+            (piece, path) for piece, path in passages if piece.start < last and piece.end > first
+        ]
         if estimate_tokens(text[first:last]) <= 256:
             assert len(holding) == 1, node.name
         for piece, path in holding:
-            assert f"def {node.name}(" in piece.text or any(f"def {node.name}(" in heading for heading in path), node.name
+            assert f"def {node.name}(" in piece.text or any(
+                f"def {node.name}(" in heading for heading in path
+            ), node.name
 
 
 SOURCE = '''"""What this is about."""
@@ -106,11 +116,20 @@ if __name__ == "__main__":
 
 
 def test_headings_are_signatures_and_what_follows_a_definition_is_not_under_it():
-    passages = [(" > ".join(path), piece.text.split("\n")) for piece, path in paths_of(pieces_of(SOURCE, 24))]
+    passages = [
+        (" > ".join(path), piece.text.split("\n"))
+        for piece, path in paths_of(pieces_of(SOURCE, 24))
+    ]
     where = {line.strip(): path for path, lines in passages for line in lines}
     outer = "def outer(a, /, b: int=1, *rest, key='é', **more) -> str"
     assert where["LIMIT = 3  # and why"] == where['if __name__ == "__main__":'] == ""
-    assert where["# Above it."] == where["@cache"] == where["before = 1"] == where["after = 2"] == outer
+    assert (
+        where["# Above it."]
+        == where["@cache"]
+        == where["before = 1"]
+        == where["after = 2"]
+        == outer
+    )
     assert where["return 2"] in (outer, f"{outer} > async def inner()")
     assert (
         where["size = 1"]
@@ -118,20 +137,29 @@ def test_headings_are_signatures_and_what_follows_a_definition_is_not_under_it()
         == "class Box(Base, metaclass=Meta)"
     )
     assert where["def guarded(self):"] == "class Box(Base, metaclass=Meta) > def guarded(self)"
-    assert any(lines[0].startswith("    ") for _, lines in passages), "code keeps the indentation of its first line"
+    assert any(lines[0].startswith("    ") for _, lines in passages), (
+        "code keeps the indentation of its first line"
+    )
 
 
 def test_a_module_that_fits_and_a_text_that_is_no_module_are_read():
     assert [piece.text for piece in pieces_of(SOURCE, 500)] == [SOURCE]
-    assert {piece.kind for piece in pieces_of("def broken(:\n    x = 1\n\n" * 20, 16)} == {"passage"}
+    assert {piece.kind for piece in pieces_of("def broken(:\n    x = 1\n\n" * 20, 16)} == {
+        "passage"
+    }
     assert [piece.text for piece in pieces_of("# only said\n" * 3, 500)] == ["# only said\n" * 3]
-    assert " ".join(piece.text for piece in pieces_of("# only said\n" * 9, 4)).split() == ["#", "only", "said"] * 9
+    assert (
+        " ".join(piece.text for piece in pieces_of("# only said\n" * 9, 4)).split()
+        == ["#", "only", "said"] * 9
+    )
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
 def test_places_hold_with_every_line_end_and_script(end):
     text = SOURCE.replace("\n", end)
-    assert [piece.text.replace(end, "\n") for piece in pieces_of(text, 24)] == [piece.text for piece in pieces_of(SOURCE, 24)]
+    assert [piece.text.replace(end, "\n") for piece in pieces_of(text, 24)] == [
+        piece.text for piece in pieces_of(SOURCE, 24)
+    ]
 
 
 def test_modules_of_a_folder_refer_to_those_they_use(tmp_path):
@@ -151,7 +179,10 @@ def test_modules_of_a_folder_refer_to_those_they_use(tmp_path):
     index = Index.from_documents(tmp_path, splitter=Splitter())
     graph, edges = index.graph, index.graph.edges
     mask = edges.kinds.mask("hyperlink")
-    linked = {(graph.ids[a], graph.ids[b]) for a, b in zip(edges.tails[mask], edges.heads[mask], strict=True)}
+    linked = {
+        (graph.ids[a], graph.ids[b])
+        for a, b in zip(edges.tails[mask], edges.heads[mask], strict=True)
+    }
     assert {(a.partition("#")[0], b) for a, b in linked} == {
         ("kit/__init__.py", "kit/tools.py"),
         ("kit/wood.py", "kit/tools.py"),
@@ -160,9 +191,17 @@ def test_modules_of_a_folder_refer_to_those_they_use(tmp_path):
         ("kit/deep/nail.py", "kit/deep/glue.py"),
         ("main.py", "kit/wood.py"),
     }
-    users = {heading_of(graph, graph.ids.index(a)) for a, b in linked if a.startswith("kit/wood.py#") and b == "kit/tools.py"}
-    assert users == {"module kit.wood", "module kit.wood > def cut()"}, "the import, and the function that uses it"
-    assert [(path.rpartition("/")[2], reason.partition(":")[0]) for path, reason in index.skipped] == [("odd.py", "read as text")]
+    users = {
+        heading_of(graph, graph.ids.index(a))
+        for a, b in linked
+        if a.startswith("kit/wood.py#") and b == "kit/tools.py"
+    }
+    assert users == {"module kit.wood", "module kit.wood > def cut()"}, (
+        "the import, and the function that uses it"
+    )
+    assert [
+        (path.rpartition("/")[2], reason.partition(":")[0]) for path, reason in index.skipped
+    ] == [("odd.py", "read as text")]
     assert next(d.format for d in index.documents if d.id == "odd.py") == "text"
 
 
@@ -175,20 +214,38 @@ SOURCES = {
         "export interface Shape { area(): number; FILLT }\nclass Box<T> { open(x: T): void { FILL } }\n",
         ["export interface Shape", "class Box<T> > open(x: T): void"],
     ),
-    "a.tsx": ("export function App(p: P) { FILL; return <b>x</b>; }\n", ["export function App(p: P)"]),
+    "a.tsx": (
+        "export function App(p: P) { FILL; return <b>x</b>; }\n",
+        ["export function App(p: P)"],
+    ),
     "A.java": (
         "package p;\nclass Box { int open(int x) { FILL } }\ninterface Lid { int lift(); FILLI }\n",
         ["class Box > int open(int x)", "interface Lid"],
     ),
-    "a.go": ("package p\ntype Box struct {\n a int\n}\nfunc (b *Box) Open(x int) int { FILLG }\n", ["func (b *Box) Open(x int) int"]),
-    "a.rs": ("/// Doc.\nimpl Lid for Box { fn open(&self) -> i32 { FILLR } }\n", ["impl Lid for Box > fn open(&self) -> i32"]),
-    "a.c": ('#include "b.h"\nstatic int add(int a, int b) { FILL }\n', ["static int add(int a, int b)"]),
+    "a.go": (
+        "package p\ntype Box struct {\n a int\n}\nfunc (b *Box) Open(x int) int { FILLG }\n",
+        ["func (b *Box) Open(x int) int"],
+    ),
+    "a.rs": (
+        "/// Doc.\nimpl Lid for Box { fn open(&self) -> i32 { FILLR } }\n",
+        ["impl Lid for Box > fn open(&self) -> i32"],
+    ),
+    "a.c": (
+        '#include "b.h"\nstatic int add(int a, int b) { FILL }\n',
+        ["static int add(int a, int b)"],
+    ),
     "a.cpp": (
         "namespace n { template <class T> class Box { public: int open(T x) { FILL } }; }\n",
         ["namespace n > template <class T> class Box > int open(T x)"],
     ),
 }
-FILLS = {"FILLT": "b{i}: number;", "FILLI": "int b{i}();", "FILLG": "b{i} := {i};", "FILLR": "let é{i} = {i};", "FILL": "b{i} = {i};"}
+FILLS = {
+    "FILLT": "b{i}: number;",
+    "FILLI": "int b{i}();",
+    "FILLG": "b{i} := {i};",
+    "FILLR": "let é{i} = {i};",
+    "FILL": "b{i} = {i};",
+}
 
 
 @pytest.mark.skipif(find_spec("tree_sitter") is None, reason="needs the extra code")
@@ -203,7 +260,9 @@ def test_other_languages_are_cut_by_their_syntax(name, tmp_path):
     pieces = Splitter(60)(document)
     found = {" > ".join(path) for _, path in paths_of(pieces)}
     assert set(wanted) <= found, found
-    assert "".join("".join(piece.text for piece in pieces if piece.kind == "passage").split()) == "".join(text.split())
+    assert "".join(
+        "".join(piece.text for piece in pieces if piece.kind == "passage").split()
+    ) == "".join(text.split())
     assert skipped == []
     assert name != "a.c" or pieces[0].references == ("b.h",)
 

@@ -84,7 +84,9 @@ def test_a_page_is_read_as_the_markdown_a_person_would_have_written():
     assert read.text == READ
     assert read[:3] == ("Tides & moons", "de-AT", "https://example.org/tides")
     assert links_of(read.text) == ("moon.md#pull", "card.html")
-    headings = [(part.level, part.text) for part in outline(read.text).parts if isinstance(part, Heading)]
+    headings = [
+        (part.level, part.text) for part in outline(read.text).parts if isinstance(part, Heading)
+    ]
     assert headings == [(1, "Tides & moons"), (2, "Heights Vec<T>"), (3, "Card")]
 
 
@@ -117,13 +119,21 @@ BITS = [
 ]
 
 
-@given(st.lists(st.lists(st.sampled_from(BITS), min_size=1, max_size=5).map(" ".join), min_size=1, max_size=5))
+@given(
+    st.lists(
+        st.lists(st.sampled_from(BITS), min_size=1, max_size=5).map(" ".join),
+        min_size=1,
+        max_size=5,
+    )
+)
 def test_words_of_a_paragraph_are_never_read_as_a_mark(paragraphs):
     said = page("<body>" + "".join(f"<p>{entities.escape(text)}</p>" for text in paragraphs)).text
     parts = outline(said).parts
     assert all(isinstance(part, Block) and part.kind == "prose" for part in parts)
     assert len(parts) == len(paragraphs)
-    assert [said[part.start : part.end].replace("\\", "") for part in parts] == [text.replace("\\", "") for text in paragraphs]
+    assert [said[part.start : part.end].replace("\\", "") for part in parts] == [
+        text.replace("\\", "") for text in paragraphs
+    ]
 
 
 TAGS = [
@@ -167,7 +177,12 @@ def test_no_word_is_lost_however_badly_a_page_is_nested(steps, data):
     ("raw", "said"),
     [
         ("<meta charset=iso-8859-1><p>é “q”".encode("cp1252"), "é “q”"),
-        ("<meta http-equiv=Content-Type content='text/html; charset=Shift_JIS'><p>月①".encode("cp932"), "月①"),
+        (
+            "<meta http-equiv=Content-Type content='text/html; charset=Shift_JIS'><p>月①".encode(
+                "cp932"
+            ),
+            "月①",
+        ),
         ("<meta charset=gb2312><p>潮㐂".encode("gb18030"), "潮㐂"),
         ("<?xml version='1.0' encoding='koi8-r'?><p>Луна".encode("koi8-r"), "Луна"),
         ("<p>Луна".encode(), "Луна"),
@@ -183,8 +198,14 @@ def test_a_page_is_decoded_as_browsers_do(raw, said):
 
 
 def test_main_text_alone_is_read_but_never_nothing():
-    assert page("<body><header>Top</header><p>Said</p><aside>Ad</aside><footer>End</footer>").text == "Said"
-    assert page("<body><p>Around</p><article>Story<footer>note</footer></article>").text == "Story\n\nnote"
+    assert (
+        page("<body><header>Top</header><p>Said</p><aside>Ad</aside><footer>End</footer>").text
+        == "Said"
+    )
+    assert (
+        page("<body><p>Around</p><article>Story<footer>note</footer></article>").text
+        == "Story\n\nnote"
+    )
     assert page("<body><nav>All there is</nav><script>x</script>").text == "All there is"
     assert page("<body><main></main><p>Beside").text == "Beside"
     assert page("").text == ""
@@ -196,7 +217,9 @@ def test_a_page_nested_too_deep_for_recursion_is_read():
 
 
 def test_links_lead_on_from_the_base_and_not_to_programs():
-    text = page('<base href="https://example.org/a/"><p><a href="b.html">b</a> <a href="javascript:x()">c</a> <a href="#d">d</a>').text
+    text = page(
+        '<base href="https://example.org/a/"><p><a href="b.html">b</a> <a href="javascript:x()">c</a> <a href="#d">d</a>'
+    ).text
     assert text == "[b](https://example.org/a/b.html) c d"
 
 
@@ -216,7 +239,10 @@ def test_pages_and_other_files_of_a_folder_link_to_each_other(tmp_path):
     graph = Index.from_documents(tmp_path, splitter=Splitter()).graph
     own = [graph.ids[document] if document >= 0 else "" for document in graph.documents]
     mask = graph.edges.kinds.mask("hyperlink")
-    linked = {(own[a], graph.ids[b]) for a, b in zip(graph.edges.tails[mask], graph.edges.heads[mask], strict=True)}
+    linked = {
+        (own[a], graph.ids[b])
+        for a, b in zip(graph.edges.tails[mask], graph.edges.heads[mask], strict=True)
+    }
     assert linked == {
         ("page.html", "sub/moon.md"),
         ("page.html", "sub/index.html"),
@@ -236,4 +262,6 @@ def test_a_page_without_text_and_one_with_foreign_bytes_are_said(tmp_path):
     reasons = {path.rpartition("/")[2]: reason for path, reason in found.skipped}
     assert reasons["a.html"] == "a page without text"
     assert "b.htm" not in reasons or "encoding" in reasons["b.htm"]
-    assert [(d.id, d.format, d.metadata["read_as"], d.metadata["title"]) for d in found.documents] == [("b.htm", "markdown", "html", "b")]
+    assert [
+        (d.id, d.format, d.metadata["read_as"], d.metadata["title"]) for d in found.documents
+    ] == [("b.htm", "markdown", "html", "b")]

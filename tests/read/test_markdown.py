@@ -49,7 +49,11 @@ Last.
 
 def sections(text: str, tokens: int = 256) -> list[tuple[str, str | None, str]]:
     pieces = Splitter(tokens)(Document("d", text, format="markdown"))
-    return [(p.text, None if p.parent is None else pieces[p.parent].text, text[p.start : p.end]) for p in pieces if p.kind == "section"]
+    return [
+        (p.text, None if p.parent is None else pieces[p.parent].text, text[p.start : p.end])
+        for p in pieces
+        if p.kind == "section"
+    ]
 
 
 def test_sections_nest_by_level_and_reach_to_their_end():
@@ -72,9 +76,17 @@ def test_links_stand_in_the_piece_they_are_written_in():
     assert "[a link]" in of["before.md"]
     assert "[far]" in of["far.md#deep"]
     assert "<https" in of["https://moon.example/a"]
-    assert ["[old][age]" in p.text or "[Mare][age]" in p.text for p in pieces if "old%20age.md" in p.references] == [True, True]
+    assert [
+        "[old][age]" in p.text or "[Mare][age]" in p.text
+        for p in pieces
+        if "old%20age.md" in p.references
+    ] == [True, True]
     assert "x.md" not in of
-    assert set(of) == set(links_of(BOOK)) == {"before.md", "far.md#deep", "old%20age.md", "https://moon.example/a"}
+    assert (
+        set(of)
+        == set(links_of(BOOK))
+        == {"before.md", "far.md#deep", "old%20age.md", "https://moon.example/a"}
+    )
 
 
 def test_a_heading_without_a_body_is_still_read():
@@ -82,7 +94,11 @@ def test_a_heading_without_a_body_is_still_read():
     empty = next(piece for piece in pieces if "Empty" in piece.text and piece.kind == "passage")
     assert empty.text == "## Empty"
     assert pieces[empty.parent].text == "The Moon, and more"
-    assert [p.text for p in Splitter()(Document("d", "# Only\n## Titles", format="markdown")) if p.kind == "passage"] == ["## Titles"]
+    assert [
+        p.text
+        for p in Splitter()(Document("d", "# Only\n## Titles", format="markdown"))
+        if p.kind == "passage"
+    ] == ["## Titles"]
 
 
 def test_random_nestings_of_headings_come_back():
@@ -93,10 +109,17 @@ def test_random_nestings_of_headings_come_back():
             level = rng.randint(1, min(level + 1, 6))
             path = [*path[: level - 1], f"H{i}"]
             mark = ("=" if level == 1 else "-") * 3
-            lines += [f"H{i}\n{mark}" if level < 3 and rng.random() < 0.5 else f"{'#' * level} H{i}", f"Body {i}."]
+            lines += [
+                f"H{i}\n{mark}" if level < 3 and rng.random() < 0.5 else f"{'#' * level} H{i}",
+                f"Body {i}.",
+            ]
             wanted.append((f"Body {i}.", path))
-        graph = read_nodes([Document("d", "\n\n".join(lines), format="markdown")], splitter=Splitter(), count=len)
-        assert [(graph.texts[row], heading_of(graph, row).split(" > ")) for row in graph.rows("passage")] == wanted
+        graph = read_nodes(
+            [Document("d", "\n\n".join(lines), format="markdown")], splitter=Splitter(), count=len
+        )
+        assert [
+            (graph.texts[row], heading_of(graph, row).split(" > ")) for row in graph.rows("passage")
+        ] == wanted
 
 
 @pytest.mark.parametrize(
@@ -105,7 +128,10 @@ def test_random_nestings_of_headings_come_back():
         (BOOK, "The Book of the Moon"),
         ("---\nlayout: a\n---\n\nText\n\n## Second *level*\n\n# First", "Second level"),
         ("```\n# no\n```\n\nSetext\n---\n", "Setext"),
-        ("---\n\ntitle: none\n---\n", "title: none"),  # no front matter but a line and a setext heading
+        (
+            "---\n\ntitle: none\n---\n",
+            "title: none",
+        ),  # no front matter but a line and a setext heading
         ("No heading.", None),
         ("", None),
     ],
@@ -119,7 +145,9 @@ def test_line_ends_of_every_kind_give_the_same_outline():
     for end in ("\r\n", "\r"):
         text = BOOK.replace("\n", end)
         other = outline(text)
-        assert [text[p.start : p.end].replace(end, "\n") for p in other.parts] == [BOOK[p.start : p.end] for p in unix.parts]
+        assert [text[p.start : p.end].replace(end, "\n") for p in other.parts] == [
+            BOOK[p.start : p.end] for p in unix.parts
+        ]
 
 
 @pytest.mark.parametrize("splitter", [None, Splitter(), Splitter(5)])
@@ -128,8 +156,13 @@ def test_links_between_files_become_edges_split_or_whole(splitter):
         Document("a/one.md", "# One\n\nGo on to [two](../b/two.md#x).", format="markdown"),
         Document("b/two.md", "# Two\n\nThe end is nigh and long and wide.", format="markdown"),
     ]
-    graph = read_nodes(documents, splitter=splitter, count=len if splitter is None else lambda text: len(text.split()))
+    graph = read_nodes(
+        documents,
+        splitter=splitter,
+        count=len if splitter is None else lambda text: len(text.split()),
+    )
     edges = Hyperlink().on(graph)
-    assert [(graph.ids[graph.documents[t]], graph.ids[h]) for t, h in zip(edges.tails, edges.heads, strict=True)] == [
-        ("a/one.md", "b/two.md")
-    ]
+    assert [
+        (graph.ids[graph.documents[t]], graph.ids[h])
+        for t, h in zip(edges.tails, edges.heads, strict=True)
+    ] == [("a/one.md", "b/two.md")]

@@ -93,7 +93,11 @@ def test_any_text_can_be_read(text):
 
 PEOPLE = [
     Document("ada", "Ada Lovelace\nAda Lovelace wrote to Charles Babbage in London.", {"year": 1}),
-    Document("engine", "Analytical Engine\nThe Analytical Engine was designed by Charles Babbage.", {"year": 2}),
+    Document(
+        "engine",
+        "Analytical Engine\nThe Analytical Engine was designed by Charles Babbage.",
+        {"year": 2},
+    ),
     Document("city", "London\nLondon lies on the Thames. Nobody knows why.", {"year": 1}),
     Document("why", "Thames\nwe ask why Nobody drank of it in London.", {"year": 2}),
 ]
@@ -112,28 +116,43 @@ def index():
 
 def test_an_index_reads_facts_from_the_passages_that_say_them(index):
     assert ("Analytical Engine was designed by Charles Babbage", ("engine",)) in facts(index)
-    assert index.ask("Who designed the Analytical Engine?", recipe="hipporag").items[0].id == "engine"
+    assert (
+        index.ask("Who designed the Analytical Engine?", recipe="hipporag").items[0].id == "engine"
+    )
 
 
 def test_what_is_added_deleted_or_filtered_equals_an_index_built_of_what_is_left(index):
     first = Index.from_documents(PEOPLE[:3], extractor=Names())
-    assert facts(first) != {fact for fact in facts(index) if "why" not in fact[1]}  # the last document makes "Nobody" a name
+    assert facts(first) != {
+        fact for fact in facts(index) if "why" not in fact[1]
+    }  # the last document makes "Nobody" a name
     assert facts(first.add(PEOPLE[3:])) == facts(index)
     assert facts(index.delete("why")) == facts(first)
-    odd = Index.from_documents([document for document in PEOPLE if document.metadata["year"] == 1], extractor=Names())
+    odd = Index.from_documents(
+        [document for document in PEOPLE if document.metadata["year"] == 1], extractor=Names()
+    )
     for recipe in ("hipporag", "fused"):
-        filtered, built = index.ask("Who wrote?", recipe=recipe, where={"year": 1}), odd.ask("Who wrote?", recipe=recipe)
-        assert [(item.id, item.score) for item in filtered] == [(item.id, item.score) for item in built]
+        filtered, built = (
+            index.ask("Who wrote?", recipe=recipe, where={"year": 1}),
+            odd.ask("Who wrote?", recipe=recipe),
+        )
+        assert [(item.id, item.score) for item in filtered] == [
+            (item.id, item.score) for item in built
+        ]
 
 
-def test_an_extractor_is_saved_by_its_parameters_and_one_of_the_callers_own_is_wanted_again(index, tmp_path):
+def test_an_extractor_is_saved_by_its_parameters_and_one_of_the_callers_own_is_wanted_again(
+    index, tmp_path
+):
     few = replace(Names(), least=2, inside=("of",))
     Index.from_documents(PEOPLE, extractor=few).save(tmp_path / "ours")
     assert Index.load(tmp_path / "ours").extractor == few
     Index.from_documents(PEOPLE, extractor=shouting).save(tmp_path / "own")
     lost, loaded = Index.load(tmp_path / "own"), Index.load(tmp_path / "own", extractor=shouting)
     for one in (lost, loaded):
-        assert facts(one.delete("why")) == facts(Index.from_documents(PEOPLE[:3], extractor=shouting))
+        assert facts(one.delete("why")) == facts(
+            Index.from_documents(PEOPLE[:3], extractor=shouting)
+        )
     with pytest.raises(ValueError, match=r"extractor=.*give it again"):
         lost.add([Document("new", "Paris\nis new")])
     assert "Paris shouts NEW" in dict(facts(loaded.add([Document("new", "Paris\nis new")])))
@@ -145,8 +164,15 @@ def shouting(text):
 
 
 def test_facts_of_an_extractor_come_beside_those_that_are_given_and_from_the_piece_that_says_them():
-    document = Document("d", "Ada met Ben. " * 30 + "Later on she met Cleo of Delos.", {"title": "Ada"})
-    index = Index.from_documents([document], extractor=Names(), facts={"d": [("Ada", "is", "a person")]}, splitter=Splitter(tokens=60))
+    document = Document(
+        "d", "Ada met Ben. " * 30 + "Later on she met Cleo of Delos.", {"title": "Ada"}
+    )
+    index = Index.from_documents(
+        [document],
+        extractor=Names(),
+        facts={"d": [("Ada", "is", "a person")]},
+        splitter=Splitter(tokens=60),
+    )
     read = dict(facts(index))
     assert "Ada is a person" in read
     (piece,) = read["Ada Later on she met Cleo of Delos"]
@@ -186,11 +212,19 @@ class Pipeline:
 
     def pipe(self, texts):
         for text in texts:
-            yield Tags([Entity(m[0], m.start(), m.end(), "PERSON" if m[0] != "Rome" else "GPE") for m in re.finditer("ada|ben|rome", text)])
+            yield Tags(
+                [
+                    Entity(m[0], m.start(), m.end(), "PERSON" if m[0] != "Rome" else "GPE")
+                    for m in re.finditer("ada|ben|rome", text)
+                ]
+            )
 
 
 def test_a_tagger_of_the_callers_own_finds_the_names():
-    passages = [Passage("0", "the trip\nin may ada met ben"), Passage("1", "rome saw ben", "a title")]
+    passages = [
+        Passage("0", "the trip\nin may ada met ben"),
+        Passage("1", "rome saw ben", "a title"),
+    ]
     assert Tagged(Pipeline()).triples(passages) == [
         [("the trip", "in may", "ada"), ("the trip", "… met", "ben")],
         [("a title", "mentions", "rome"), ("a title", "… saw", "ben")],
@@ -216,7 +250,10 @@ def test_short_forms_lead_to_what_they_may_stand_for_the_more_the_weaker():
         ("New Jersey", [3, 4]), ("New Delhi", [5]), ("Al", [1]), ("Al Gore", [1]),
     )  # fmt: skip
     edges = ShortForm().on(graph)
-    found = {(graph.texts[t], graph.texts[h]): round(float(w), 3) for t, h, w in zip(edges.tails, edges.heads, edges.weights, strict=True)}
+    found = {
+        (graph.texts[t], graph.texts[h]): round(float(w), 3)
+        for t, h, w in zip(edges.tails, edges.heads, edges.weights, strict=True)
+    }
     assert found == {
         ("Obama", "Barack Obama"): 1,
         ("APA", "American Psychological Association"): 1,

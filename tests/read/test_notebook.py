@@ -22,10 +22,19 @@ def written(path, **more):
 
 
 def test_cells_are_read_and_what_they_put_out_is_not(tmp_path):
-    index = clew.Index.from_documents(written(tmp_path / "tides.ipynb", metadata={"language_info": {"name": "julia"}}))
+    index = clew.Index.from_documents(
+        written(tmp_path / "tides.ipynb", metadata={"language_info": {"name": "julia"}})
+    )
     (document,) = index.documents
-    assert document.text == "# Tides\n\nThey follow the moon.\n\n```julia\ntide = moon()\n```\n\n~~~~julia\ntext = '```'\n~~~~"
-    assert (document.metadata["title"], document.metadata["read_as"], document.format) == ("Tides", "notebook", "markdown")
+    assert (
+        document.text
+        == "# Tides\n\nThey follow the moon.\n\n```julia\ntide = moon()\n```\n\n~~~~julia\ntext = '```'\n~~~~"
+    )
+    assert (document.metadata["title"], document.metadata["read_as"], document.format) == (
+        "Tides",
+        "notebook",
+        "markdown",
+    )
 
 
 @pytest.mark.parametrize("text", ["{}", "[1]", '{"cells": [1]}', "Ben lives here."])

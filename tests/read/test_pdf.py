@@ -22,7 +22,9 @@ def written(pages: list[list[str]], title: str = "") -> bytes:
     for i, lines in enumerate(pages):
         shown = " ".join(f"({line}) Tj T*" for line in lines)
         stream = f"BT /F1 12 Tf 14 TL 72 720 Td {shown} ET"
-        objects.append(f"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * i} 0 R >>")
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * i} 0 R >>"
+        )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
     objects.append(f"<< /Title ({title}) >>")
     out, places = b"%PDF-1.4\n", []
@@ -37,7 +39,10 @@ def written(pages: list[list[str]], title: str = "") -> bytes:
 
 def test_pages_are_documents_under_their_file_with_numbers_to_cite_and_filter_by(tmp_path):
     (tmp_path / "sea.pdf").write_bytes(
-        written([["The tide of every har-", "bour is listed."], [], ["Lifeboats leave at high water."]], "Almanac")
+        written(
+            [["The tide of every har-", "bour is listed."], [], ["Lifeboats leave at high water."]],
+            "Almanac",
+        )
     )
     index = Index.from_documents(tmp_path, splitter=Splitter())
     assert [(d.id, d.heading, d.metadata.get("page"), d.previous) for d in index.documents] == [
@@ -47,7 +52,11 @@ def test_pages_are_documents_under_their_file_with_numbers_to_cite_and_filter_by
     ]
     assert index.documents[1].text == "The tide of every harbour is listed."
     (item,) = index.ask("When do lifeboats leave the harbour?", where={"page": 3})
-    assert (item.id, item.heading, item.text) == ("sea.pdf#page=3", "Almanac", "Lifeboats leave at high water.")
+    assert (item.id, item.heading, item.text) == (
+        "sea.pdf#page=3",
+        "Almanac",
+        "Lifeboats leave at high water.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,4 +90,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path, monkeypatch):
         load_documents(tmp_path / "cut.pdf")
 
     monkeypatch.setattr(pdf, "find_spec", lambda name: None)
-    assert load_documents(tmp_path / "blank.pdf").skipped[0][1] == "PDF is read by pypdf: pip install 'clew[pdf]'"
+    assert (
+        load_documents(tmp_path / "blank.pdf").skipped[0][1]
+        == "PDF is read by pypdf: pip install 'clew[pdf]'"
+    )

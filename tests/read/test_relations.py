@@ -26,13 +26,18 @@ def test_the_words_before_a_name_are_its_relation_to_the_title_and_a_list_shares
     ]
 
 
-@pytest.mark.parametrize(("most", "relation"), [(0, "mentions"), (2, "directed by"), (4, "a comedy directed by")])
+@pytest.mark.parametrize(
+    ("most", "relation"), [(0, "mentions"), (2, "directed by"), (4, "a comedy directed by")]
+)
 def test_a_relation_has_at_most_so_many_words_the_last(most, relation):
     assert facts(PLAYBOY, relation=most)[0][1] == relation
 
 
 def test_words_of_another_sentence_or_line_are_no_relation():
-    assert facts("in the end he met Anna. Then: Ben\nCleo", "T")[:2] == [("T", "in the end he met", "Anna"), ("T", "Then", "Ben")]
+    assert facts("in the end he met Anna. Then: Ben\nCleo", "T")[:2] == [
+        ("T", "in the end he met", "Anna"),
+        ("T", "Then", "Ben"),
+    ]
 
 
 def test_without_a_title_the_first_name_is_what_the_passage_is_about():

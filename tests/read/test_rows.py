@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from clew import Index, Splitter
 from clew.read import load_documents, rows_of
 
-CELLS = st.text(st.sampled_from("ab \"',;\t|\n月é:"), max_size=6).map(lambda text: " ".join(text.split(" ")).strip())
+CELLS = st.text(st.sampled_from("ab \"',;\t|\n月é:"), max_size=6).map(
+    lambda text: " ".join(text.split(" ")).strip()
+)
 
 
 @given(
@@ -23,13 +25,22 @@ CELLS = st.text(st.sampled_from("ab \"',;\t|\n月é:"), max_size=6).map(lambda t
 )
 def test_what_a_table_is_written_with_is_read_back(tmp_path_factory, table, delimiter, encoding):
     file = io.StringIO()
-    csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([["one", "two words", "three"], *table])
+    csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(
+        [["one", "two words", "three"], *table]
+    )
     path = tmp_path_factory.mktemp("t") / "t.csv"
     path.write_bytes(file.getvalue().encode(encoding))
     _, *read = rows_of(path)
-    wanted = [{k: v for k, v in zip(("one", "two words", "three"), row, strict=True) if v} for row in table]
-    assert [{k: d.metadata[k] for k in ("one", "two words", "three") if k in d.metadata} for d in read] == [row for row in wanted if row]
-    assert [d.text for d in read] == ["\n".join(f"{k}: {v}" for k, v in row.items()) for row in wanted if row]
+    wanted = [
+        {k: v for k, v in zip(("one", "two words", "three"), row, strict=True) if v}
+        for row in table
+    ]
+    assert [
+        {k: d.metadata[k] for k in ("one", "two words", "three") if k in d.metadata} for d in read
+    ] == [row for row in wanted if row]
+    assert [d.text for d in read] == [
+        "\n".join(f"{k}: {v}" for k, v in row.items()) for row in wanted if row
+    ]
 
 
 def test_rows_are_named_by_their_line_or_by_a_column_and_known_by_their_columns(tmp_path):
@@ -37,7 +48,9 @@ def test_rows_are_named_by_their_line_or_by_a_column_and_known_by_their_columns(
     path.write_text('code;name;note\n\na1;Ada;"two\nlines"\nb2;Bob;\na1;Again;x\n;Nobody;y\n')
     head, *read = rows_of(path)
     assert (head.id, head.text, head.heading) == ("people.csv", "people", True)
-    assert [(d.id, d.parent, d.metadata["line"]) for d in read] == [(f"people.csv#{n}", "people.csv", n) for n in (3, 5, 6, 7)]
+    assert [(d.id, d.parent, d.metadata["line"]) for d in read] == [
+        (f"people.csv#{n}", "people.csv", n) for n in (3, 5, 6, 7)
+    ]
     skipped = []
     assert [d.id for d in rows_of(path, id="code", skipped=skipped)][1:] == [
         "people.csv#a1",
@@ -45,11 +58,16 @@ def test_rows_are_named_by_their_line_or_by_a_column_and_known_by_their_columns(
         "people.csv#row 6",
         "people.csv#row 7",
     ]
-    assert [reason for _, reason in skipped] == ["its code 'a1' came before: named by its row", "its code is missing: named by its row"]
+    assert [reason for _, reason in skipped] == [
+        "its code 'a1' came before: named by its row",
+        "its code is missing: named by its row",
+    ]
     with pytest.raises(ValueError, match="row 6: its code 'a1' came before"):
         list(rows_of(path, id="code"))
 
-    context = Index.from_documents(tmp_path, splitter=Splitter()).ask("Who has lines?", where={"name": "Ada"})
+    context = Index.from_documents(tmp_path, splitter=Splitter()).ask(
+        "Who has lines?", where={"name": "Ada"}
+    )
     assert [(item.id, item.heading) for item in context] == [("people.csv#3", "people")]
 
 
@@ -73,8 +91,13 @@ def test_rows_that_do_not_fit_are_read_with_what_is_there_and_said(tmp_path):
 
 
 def test_objects_of_json_and_its_lines_are_rows(tmp_path):
-    records = [{"name": "Ada", "born": {"year": 1815, "in": None}, "tags": ["a", 2], "alive": False}, {"name": "Bob", "of": [{"x": 1}]}]
-    (tmp_path / "a.jsonl").write_text("\n".join([json.dumps(records[0]), "", "nonsense", "[1]", json.dumps(records[1])]))
+    records = [
+        {"name": "Ada", "born": {"year": 1815, "in": None}, "tags": ["a", 2], "alive": False},
+        {"name": "Bob", "of": [{"x": 1}]},
+    ]
+    (tmp_path / "a.jsonl").write_text(
+        "\n".join([json.dumps(records[0]), "", "nonsense", "[1]", json.dumps(records[1])])
+    )
     (tmp_path / "b.json").write_text(json.dumps(records, indent=1))
     (tmp_path / "c.json").write_text('{"one": "object"}')
     (tmp_path / "d.json").write_text('[{"cut": ')
@@ -93,21 +116,33 @@ def test_objects_of_json_and_its_lines_are_rows(tmp_path):
     }
     assert next(d.metadata["born.year"] for d in found.documents if d.id == "a.jsonl#1") == 1815
     said = [(path.rpartition("/")[2], reason.partition(":")[0]) for path, reason in found.skipped]
-    assert said == [("a.jsonl#3", "not JSON"), ("a.jsonl#4", "not an object but a list"), ("d.json", "read as text")]
+    assert said == [
+        ("a.jsonl#3", "not JSON"),
+        ("a.jsonl#4", "not an object but a list"),
+        ("d.json", "read as text"),
+    ]
 
 
 def test_a_row_that_is_too_long_is_cut_between_its_columns(tmp_path):
-    (tmp_path / "w.csv").write_text("\n".join(",".join(f"{word} {i}" for i in range(40)) for word in ("column", "some value. No end")))
+    (tmp_path / "w.csv").write_text(
+        "\n".join(
+            ",".join(f"{word} {i}" for i in range(40)) for word in ("column", "some value. No end")
+        )
+    )
     _, document = load_documents(tmp_path).documents
     pieces = Splitter(64)(document)
     assert len(pieces) > 2
-    assert [line for piece in pieces for line in piece.text.split("\n")] == document.text.split("\n")
+    assert [line for piece in pieces for line in piece.text.split("\n")] == document.text.split(
+        "\n"
+    )
 
 
 def test_a_big_table_is_read_row_by_row(tmp_path):
     path = tmp_path / "big.csv"
     path.write_text("a,b\n" + "1,2\n" * 50 + '"never closed')
     stream = rows_of(path)
-    assert [next(stream).id for _ in range(51)][-1] == "big.csv#51", "what comes first is given before the rest is read"
+    assert [next(stream).id for _ in range(51)][-1] == "big.csv#51", (
+        "what comes first is given before the rest is read"
+    )
     with pytest.raises(ValueError, match="what follows is not read"):
         list(stream)

@@ -53,12 +53,23 @@ End.
 
 def test_levels_follow_the_first_use_of_each_underline():
     headings = [part for part in outline(TEXT).parts if isinstance(part, Heading)]
-    assert [(h.level, h.text) for h in headings] == [(1, "Tides"), (2, "High tide"), (3, "Neap tides"), (2, "Low tide"), (2, "潮の話")]
+    assert [(h.level, h.text) for h in headings] == [
+        (1, "Tides"),
+        (2, "High tide"),
+        (3, "Neap tides"),
+        (2, "Low tide"),
+        (2, "潮の話"),
+    ]
 
 
 def test_links_have_their_places_and_nothing_is_lost_but_space():
     found = outline(TEXT)
-    assert [target for _, target in found.links] == ["moon.rst", "stars/sun", "https://example.org/moon", "more.rst"]
+    assert [target for _, target in found.links] == [
+        "moon.rst",
+        "stars/sun",
+        "https://example.org/moon",
+        "more.rst",
+    ]
     assert [TEXT[place : place + 3] for place, _ in found.links] == ["`a ", ":do", ".. ", ".. "]
     at = 0
     for part in found.parts:
@@ -73,5 +84,11 @@ def test_a_file_has_its_first_heading_for_a_title_and_its_sections(tmp_path):
     ((document,), _) = load_documents(tmp_path)
     assert (document.format, document.metadata["title"]) == ("rst", "Tides")
     pieces = Splitter()(document)
-    assert [piece.text for piece in pieces if piece.kind == "section"] == ["Tides", "High tide", "Neap tides", "Low tide", "潮の話"]
+    assert [piece.text for piece in pieces if piece.kind == "section"] == [
+        "Tides",
+        "High tide",
+        "Neap tides",
+        "Low tide",
+        "潮の話",
+    ]
     assert Splitter()(Document("d", "Just\ntext.", format="rst"))[0].text == "Just\ntext."

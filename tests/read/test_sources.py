@@ -48,11 +48,37 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
 
     documents, skipped = load_documents(tmp_path)
 
-    assert [d.id for d in documents] == ["a/plain", "a/z.txt", "a.csv", "a.csv#2", "b.md", "bom.txt", "code.py", "wide.txt"]
+    assert [d.id for d in documents] == [
+        "a/plain",
+        "a/z.txt",
+        "a.csv",
+        "a.csv#2",
+        "b.md",
+        "bom.txt",
+        "code.py",
+        "wide.txt",
+    ]
     of = {d.id: d for d in documents}
-    assert of["b.md"].metadata == {"path": (tmp_path / "b.md").as_posix(), "title": "Bee", "file_name": "b.md"}
-    assert [d.format for d in documents] == ["text", "text", "text", "record", "markdown", "text", "python", "text"]
-    assert (of["a/z.txt"].text, of["bom.txt"].text, of["wide.txt"].text) == ("zed\nline", "marked", "wide é")
+    assert of["b.md"].metadata == {
+        "path": (tmp_path / "b.md").as_posix(),
+        "title": "Bee",
+        "file_name": "b.md",
+    }
+    assert [d.format for d in documents] == [
+        "text",
+        "text",
+        "text",
+        "record",
+        "markdown",
+        "text",
+        "python",
+        "text",
+    ]
+    assert (of["a/z.txt"].text, of["bom.txt"].text, of["wide.txt"].text) == (
+        "zed\nline",
+        "marked",
+        "wide é",
+    )
     assert of["a/z.txt"].metadata["title"] == "z"
     reasons = {Path(path).relative_to(tmp_path).as_posix(): reason for path, reason in skipped}
     assert reasons == {
@@ -66,7 +92,12 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
         "latin.txt": "not text in UTF-8, or in UTF-16 with its mark",
         "nul.txt": "binary",
     }
-    assert load_documents(str(tmp_path)) == load_documents([tmp_path]) == load_documents([str(tmp_path)]) == (documents, skipped)
+    assert (
+        load_documents(str(tmp_path))
+        == load_documents([tmp_path])
+        == load_documents([str(tmp_path)])
+        == (documents, skipped)
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -91,7 +122,9 @@ def test_a_file_is_known_by_its_name(tmp_path):
         assert (document.id, document.metadata["title"], skipped) == ("moon.md", "The Moon", [])
 
 
-@pytest.mark.parametrize("source", ["docs/nowhere.md", "The moon is far.", Path("nowhere"), [Path("nowhere")], ""])
+@pytest.mark.parametrize(
+    "source", ["docs/nowhere.md", "The moon is far.", Path("nowhere"), [Path("nowhere")], ""]
+)
 def test_a_path_that_leads_nowhere_says_so(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if source == "":
@@ -108,28 +141,44 @@ def test_a_string_that_is_plainly_a_text_is_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for text in ("One line.\nAnother.", "long " * 60):
         assert [d.text for d in load_documents(text).documents] == [text]
-    assert [d.text for d in load_documents(["moon", "the moon", "moon\n"]).documents] == ["from the file", "the moon", "moon\n"]
+    assert [d.text for d in load_documents(["moon", "the moon", "moon\n"]).documents] == [
+        "from the file",
+        "the moon",
+        "moon\n",
+    ]
 
 
-@given(st.lists(st.text(min_size=1, max_size=20).map(lambda text: text + "\n"), unique=True, max_size=6), st.data())
+@given(
+    st.lists(
+        st.text(min_size=1, max_size=20).map(lambda text: text + "\n"), unique=True, max_size=6
+    ),
+    st.data(),
+)
 def test_the_id_of_a_text_stays_when_others_come_or_go(texts, data):
     order = data.draw(st.permutations(texts))
     ids = {d.text: d.id for d in load_documents(texts).documents}
     assert all(re.fullmatch(r"text-[0-9a-f]{12}", id) for id in ids.values())
-    assert {d.text: d.id for d in load_documents(order[: len(order) // 2]).documents}.items() <= ids.items()
+    assert {
+        d.text: d.id for d in load_documents(order[: len(order) // 2]).documents
+    }.items() <= ids.items()
 
 
 def test_a_text_told_twice_is_one_document_and_two_documents_of_one_id_are_named():
     found = load_documents(["Twice told.", "Once.", "Twice told."])
     assert [document.text for document in found.documents] == ["Twice told.", "Once."]
     assert found.skipped == [(found.documents[0].id, "this text came already")]
-    with pytest.raises(ValueError, match=r"1 ids came more than once.*'a', 2 times .the same text, 'Twice told"):
+    with pytest.raises(
+        ValueError, match=r"1 ids came more than once.*'a', 2 times .the same text, 'Twice told"
+    ):
         load_documents([Document("a", "Twice told."), Document("a", "Twice told.")])
     with pytest.raises(ValueError, match="'a', 2 times"):
         load_documents([Document("a", "one"), Document("a", "two")])
 
 
-@pytest.mark.parametrize("source", [None, 3, b"bytes", {"a": "text"}, [3], [None], [b"bytes"], [["nested"]], [("text", 0.5)]])
+@pytest.mark.parametrize(
+    "source",
+    [None, 3, b"bytes", {"a": "text"}, [3], [None], [b"bytes"], [["nested"]], [("text", 0.5)]],
+)
 def test_anything_else_is_refused(source):
     with pytest.raises(TypeError, match="LangChain documents"):
         load_documents(source)
@@ -142,7 +191,14 @@ def test_documents_of_clew_come_back_as_they_are_and_an_iterator_will_do():
 
 
 def test_an_index_of_a_folder_finds_its_files_and_knows_what_it_skipped(tmp_path):
-    write(tmp_path, {"sea.md": "# Sea\nThe sea is salt.", "moon.md": "# Moon\nThe moon is far, the [sea](sea.md) is near.", "x.bin": b"\0"})
+    write(
+        tmp_path,
+        {
+            "sea.md": "# Sea\nThe sea is salt.",
+            "moon.md": "# Moon\nThe moon is far, the [sea](sea.md) is near.",
+            "x.bin": b"\0",
+        },
+    )
     index = Index.from_documents(tmp_path)
     assert index.ask("How far is the moon?", recipe="bm25", limit=1).ids == ["moon.md"]
     assert [reason for _, reason in index.skipped] == ["binary"]

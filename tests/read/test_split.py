@@ -31,7 +31,11 @@ def docstrings() -> list[str]:
     found: dict[str, None] = {}
     for module in MODULES:
         for of in (module, *vars(module).values()):
-            said = inspect.getdoc(of) if inspect.isclass(of) or inspect.ismodule(of) or inspect.isfunction(of) else None
+            said = (
+                inspect.getdoc(of)
+                if inspect.isclass(of) or inspect.ismodule(of) or inspect.isfunction(of)
+                else None
+            )
             found[said or ""] = None
     return [said for said in found if said.strip()]
 
@@ -46,11 +50,30 @@ def as_a_model_does(text: str) -> int:
 
 
 WORDS = st.sampled_from(
-    ["moon", "Dr.", "sea.", "why?", "Él.", "3.5", "我们。", "走吧", "नमस्ते।", "e\u0301", "😀", "x" * 40, "…", "(a)", "\u2028", "\t"]
+    [
+        "moon",
+        "Dr.",
+        "sea.",
+        "why?",
+        "Él.",
+        "3.5",
+        "我们。",
+        "走吧",
+        "नमस्ते।",
+        "e\u0301",
+        "😀",
+        "x" * 40,
+        "…",
+        "(a)",
+        "\u2028",
+        "\t",
+    ]
 )
 LINES = st.lists(WORDS, max_size=12).map(" ".join)
 TEXTS = st.lists(LINES, max_size=12).flatmap(
-    lambda lines: st.sampled_from(["\n", "\n\n", "\r\n", "\r\n\r\n", "\n \n\n"]).map(lambda end: end.join(lines))
+    lambda lines: st.sampled_from(["\n", "\n\n", "\r\n", "\r\n\r\n", "\n \n\n"]).map(
+        lambda end: end.join(lines)
+    )
 )
 COUNTS = st.sampled_from([None, letters, as_a_model_does])
 BLOCKS = st.one_of(
@@ -63,7 +86,9 @@ BLOCKS = st.one_of(
     LINES.map(lambda line: f"| a | b |\n|---|---|\n| {line} | x |"),
     LINES.map(lambda line: f"> {line}\n> # {line}"),
     LINES.map(lambda line: f"[{line}](a.md) and [b][r]\n\n[r]: c.md"),
-    st.sampled_from(["<div>\nhi\n</div>", "---", "    code", "[r]: <", "```\nnever closed", "| a |", "#", "\0"]),
+    st.sampled_from(
+        ["<div>\nhi\n</div>", "---", "    code", "[r]: <", "```\nnever closed", "| a |", "#", "\0"]
+    ),
 )
 MARKDOWN = st.lists(BLOCKS, max_size=8).map("\n\n".join)
 
@@ -86,7 +111,10 @@ def check(text: str, pieces: list[Piece], most: int, count) -> None:
         said = [piece for piece in pieces if piece.parent == at and piece.kind == "sentence"]
         if said:
             assert len(said) > 1
-            assert not without(passage.text, [(piece.start - passage.start, piece.end - passage.start) for piece in said]).strip()
+            assert not without(
+                passage.text,
+                [(piece.start - passage.start, piece.end - passage.start) for piece in said],
+            ).strip()
 
 
 def without(text: str, spans: list[tuple[int, int]]) -> str:
@@ -96,7 +124,9 @@ def without(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 @given(TEXTS, st.integers(1, 40), COUNTS, st.booleans())
-def test_passages_of_a_text_are_exact_disjoint_small_and_leave_out_nothing_but_space(text, most, count, said):
+def test_passages_of_a_text_are_exact_disjoint_small_and_leave_out_nothing_but_space(
+    text, most, count, said
+):
     pieces = Splitter(most, sentences=said, count=count)(Document("d", text))
     check(text, pieces, most, count or estimate_tokens)
     assert not without(text, [(p.start, p.end) for p in pieces if p.kind == "passage"]).strip()
@@ -107,11 +137,19 @@ def test_passages_and_headings_of_markdown_leave_out_nothing_but_space(text, mos
     pieces = Splitter(most, sentences=said, count=count)(Document("d", text, format="markdown"))
     check(text, pieces, most, count or estimate_tokens)
     sections = {piece.start for piece in pieces if piece.kind == "section"}
-    headings = [(p.start, p.end) for p in outline(text).parts if isinstance(p, Heading) and p.start in sections]
+    headings = [
+        (p.start, p.end)
+        for p in outline(text).parts
+        if isinstance(p, Heading) and p.start in sections
+    ]
     assert len(headings) == len(sections)
-    assert not without(text, headings + [(p.start, p.end) for p in pieces if p.kind == "passage"]).strip()
+    assert not without(
+        text, headings + [(p.start, p.end) for p in pieces if p.kind == "passage"]
+    ).strip()
     written = {target for _, target in outline(text).links}
-    assert {target for piece in pieces if piece.kind != "sentence" for target in piece.references} == written
+    assert {
+        target for piece in pieces if piece.kind != "sentence" for target in piece.references
+    } == written
 
 
 def test_real_text_keeps_every_sentence_that_fits_whole():
@@ -122,7 +160,9 @@ def test_real_text_keeps_every_sentence_that_fits_whole():
         assert not without(text, passages).strip()
         for block in paragraphs(text):
             for start, end in sentences(text, *block, "en"):
-                assert estimate_tokens(text[start:end]) > 60 or any(a <= start and end <= b for a, b in passages)
+                assert estimate_tokens(text[start:end]) > 60 or any(
+                    a <= start and end <= b for a, b in passages
+                )
 
 
 def test_a_paragraph_that_is_read_in_several_windows_is_cut_as_if_it_were_read_at_once():
@@ -135,7 +175,10 @@ def test_a_paragraph_that_is_read_in_several_windows_is_cut_as_if_it_were_read_a
 def test_neighbouring_passages_could_not_have_been_one():
     text = "\n\n".join(docstrings())
     passages = Splitter(100)(Document("d", text))
-    assert all(estimate_tokens(text[a.start : b.end]) > 100 for a, b in zip(passages[::2], passages[1::2], strict=False))
+    assert all(
+        estimate_tokens(text[a.start : b.end]) > 100
+        for a, b in zip(passages[::2], passages[1::2], strict=False)
+    )
 
 
 @given(TEXTS, st.booleans())
@@ -167,7 +210,11 @@ def test_the_documents_own_language_is_used():
 
 
 def test_code_and_tables_are_kept_together_where_they_fit():
-    code = "```python\n" + "\n\n".join(f"x{i} = {i}. # Not an end. Nor this." for i in range(4)) + "\n```"
+    code = (
+        "```python\n"
+        + "\n\n".join(f"x{i} = {i}. # Not an end. Nor this." for i in range(4))
+        + "\n```"
+    )
     table = "| a | b |\n|---|---|\n" + "\n".join(f"| {i}. Yes. | no |" for i in range(4))
     prose = "Some words stand here. " * 8
     text = f"{prose}\n\n{code}\n\n{prose}\n\n{table}\n\n{prose}"
@@ -186,7 +233,14 @@ def test_the_index_hands_its_tokenizer_to_a_splitter_without_one():
     text = "one two three four. " * 10
     with_own = read_nodes([Document("d", text)], splitter=Splitter(20), count=letters)
     assert [graph_text for graph_text in with_own.texts if len(graph_text) > 20] == []
-    assert len(read_nodes([Document("d", text)], splitter=Splitter(200, count=letters), count=estimate_tokens).rows("passage")) == 1
+    assert (
+        len(
+            read_nodes(
+                [Document("d", text)], splitter=Splitter(200, count=letters), count=estimate_tokens
+            ).rows("passage")
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ DOCUMENTS = [Document(id, text) for id, text in TEXTS.items()]
 
 def shown(prompt):
     """The text that a prompt is about."""
-    return prompt.split("\nText:\n")[1].split("\n\n")[0].strip().partition("\nThese facts")[0].strip()
+    return (
+        prompt.split("\nText:\n")[1].split("\n\n")[0].strip().partition("\nThese facts")[0].strip()
+    )
 
 
 def said(text):
@@ -66,7 +68,10 @@ class Counting:
 
 def facts(index):
     graph = index.graph
-    return {text: tuple(graph.ids[row] for row in rows) for text, rows in zip(graph.facts.texts, graph.facts.read_from, strict=True)}
+    return {
+        text: tuple(graph.ids[row] for row in rows)
+        for text, rows in zip(graph.facts.texts, graph.facts.read_from, strict=True)
+    }
 
 
 def whole(**without):
@@ -89,8 +94,14 @@ BAD = {
     "fails": (down, "ConnectionError: no route"),
     "stalls": (stalls, "no answer within 0.2 seconds"),
     "nonsense": (lambda prompt: '{"facts": 7}', 'wanted {"facts": [...]}'),
-    "no facts": (lambda prompt: '{"facts": [["one"], 3, ["", "is", "x"], ["a", null, "b"]]}', "wanted facts as"),
-    "cut off": (lambda prompt: '{"facts": [["Anna", "married", "Ben"], ["Anna", "mar', "wanted facts as"),
+    "no facts": (
+        lambda prompt: '{"facts": [["one"], 3, ["", "is", "x"], ["a", null, "b"]]}',
+        "wanted facts as",
+    ),
+    "cut off": (
+        lambda prompt: '{"facts": [["Anna", "married", "Ben"], ["Anna", "mar',
+        "wanted facts as",
+    ),
     "brackets": (lambda prompt: "[" * 200_000, "nested too deep"),
     "prose": (lambda prompt: "Anna is the wife of Ben, I believe.", "no JSON in 'Anna is the wife"),
     "silence": (lambda prompt: "", "the answer is empty"),
@@ -98,7 +109,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_bad_answers_are_recorded_the_rest_is_usable_and_only_they_are_asked_for_again(kind, tmp_path):
+def test_bad_answers_are_recorded_the_rest_is_usable_and_only_they_are_asked_for_again(
+    kind, tmp_path
+):
     bad, reason = BAD[kind]
     model = Counting(anna=bad, dora=bad)
     extractor = Triples(model, workers=3, timeout=0.2 if kind == "stalls" else 60)
@@ -107,14 +120,20 @@ def test_bad_answers_are_recorded_the_rest_is_usable_and_only_they_are_asked_for
     assert all(reason in why for _, why in index.failed)
     assert "2 failed" in repr(index)
     assert facts(index) == whole(anna=True, dora=True)
-    assert sorted(model.asked) == sorted([*TEXTS.values(), TEXTS["anna"], TEXTS["dora"]]), "each bad answer was asked for twice"
+    assert sorted(model.asked) == sorted([*TEXTS.values(), TEXTS["anna"], TEXTS["dora"]]), (
+        "each bad answer was asked for twice"
+    )
     assert index.ask("What does Corfu neighbour?", recipe="hipporag", budget=100).ids
 
     index.save(tmp_path)
     model.instead, model.asked = {}, []
-    assert facts(index.add([])) == facts(Index.load(tmp_path, extractor=extractor).add([])) == whole()
+    assert (
+        facts(index.add([])) == facts(Index.load(tmp_path, extractor=extractor).add([])) == whole()
+    )
     assert index.add([]).failed == ()
-    assert sorted(model.asked) == sorted([TEXTS["anna"], TEXTS["dora"]]), "what was bad is asked for once, all else is known"
+    assert sorted(model.asked) == sorted([TEXTS["anna"], TEXTS["dora"]]), (
+        "what was bad is asked for once, all else is known"
+    )
 
 
 def test_a_saved_index_needs_the_model_for_nothing_but_new_texts(tmp_path):
@@ -126,26 +145,35 @@ def test_a_saved_index_needs_the_model_for_nothing_but_new_texts(tmp_path):
     for one in (index, loaded):
         assert facts(one.delete("anna")) == whole(anna=True, corfu=True)
         assert one.delete("anna").failed == index.failed
-        assert one.ask("Who paints?", recipe="hipporag", where=lambda metadata: True).ids == index.ask("Who paints?", recipe="hipporag").ids
+        assert (
+            one.ask("Who paints?", recipe="hipporag", where=lambda metadata: True).ids
+            == index.ask("Who paints?", recipe="hipporag").ids
+        )
     loaded.save(tmp_path)
     with pytest.raises(ValueError, match=r"extractor=Triples\('.*give it again"):
         Index.load(tmp_path).add([Document("f", "Flora sells figs.")])
     with pytest.raises(ValueError, match="give the same"):
         Index.load(tmp_path, extractor=Triples(bad, rounds=3))
     good = Counting()
-    more = Index.load(tmp_path, extractor=Triples(good, workers=1)).add([Document("f", "Flora sells figs.")])
+    more = Index.load(tmp_path, extractor=Triples(good, workers=1)).add(
+        [Document("f", "Flora sells figs.")]
+    )
     assert facts(more) == whole() | {"Flora sells figs": ("f",)}
     assert sorted(good.asked) == ["Corfu neighbours Albania.", "Flora sells figs."]
 
 
 def test_a_filter_asks_nothing_and_equals_an_index_of_what_it_allows(tmp_path):
     model = Counting(corfu=down)
-    documents = [replace(document, metadata={"even": i % 2 == 0}) for i, document in enumerate(DOCUMENTS)]
+    documents = [
+        replace(document, metadata={"even": i % 2 == 0}) for i, document in enumerate(DOCUMENTS)
+    ]
     index = Index.from_documents(documents, extractor=Triples(model))
     asked = len(model.asked)
     filtered = index.ask("Who lives where?", recipe="hipporag", where={"even": True})
     assert len(model.asked) == asked
-    built = Index.from_documents([d for d in documents if d.metadata["even"]], extractor=Triples(model))
+    built = Index.from_documents(
+        [d for d in documents if d.metadata["even"]], extractor=Triples(model)
+    )
     assert [(item.id, item.score) for item in filtered] == [
         (item.id, item.score) for item in built.ask("Who lives where?", recipe="hipporag")
     ]
@@ -156,8 +184,24 @@ def test_the_index_is_the_same_whatever_the_order_of_the_answers():
         time.sleep(random.random() / 50)
         return answer(prompt)
 
-    built = [Index.from_documents(DOCUMENTS, extractor=Triples(late, workers=workers)) for workers in (1, 2, 5, 5)]
-    assert len({(tuple(i.graph.ids), i.graph.facts.texts, i.graph.vectors.tobytes(), i.graph.edges.heads.tobytes()) for i in built}) == 1
+    built = [
+        Index.from_documents(DOCUMENTS, extractor=Triples(late, workers=workers))
+        for workers in (1, 2, 5, 5)
+    ]
+    assert (
+        len(
+            {
+                (
+                    tuple(i.graph.ids),
+                    i.graph.facts.texts,
+                    i.graph.vectors.tobytes(),
+                    i.graph.edges.heads.tobytes(),
+                )
+                for i in built
+            }
+        )
+        == 1
+    )
 
 
 def test_a_killed_process_has_kept_what_it_paid_for(tmp_path):
@@ -182,7 +226,10 @@ def test_a_killed_process_has_kept_what_it_paid_for(tmp_path):
         "    return json.dumps({'facts': [[subject, ' '.join(relation), object]]})\n"
     )
     kept = tmp_path / "answers.sqlite"
-    run = subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(kept)], env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), str(kept)],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
     assert run.returncode == -signal.SIGKILL
     model = Counting()
     model.__name__ = model.__qualname__ = "model"
@@ -196,7 +243,11 @@ def test_gleaning_asks_for_more_until_nothing_is_missing():
 
     def model(prompt):
         prompts.append(prompt)
-        facts = [["Anna", "married", "Ben"], ["Anna", "sails to", "Corfu"], ["Ben", "mends", "nets"]]
+        facts = [
+            ["Anna", "married", "Ben"],
+            ["Anna", "sails to", "Corfu"],
+            ["Ben", "mends", "nets"],
+        ]
         done = sum(json.dumps(fact) in prompt for fact in facts)
         return json.dumps({"facts": facts[done : done + 1]})
 
@@ -222,7 +273,9 @@ def test_what_was_read_before_a_later_round_failed_is_kept():
 def test_a_long_passage_is_shown_in_parts_and_equal_ones_once():
     model = Counting()
     text = "\n\n".join(TEXTS.values())
-    index = Index.from_documents([Document("all", text), Document("again", text)], extractor=Triples(model, tokens=8))
+    index = Index.from_documents(
+        [Document("all", text), Document("again", text)], extractor=Triples(model, tokens=8)
+    )
     assert sorted(model.asked) == sorted(TEXTS.values())
     assert facts(index) == {text.strip("."): ("all", "again") for text in TEXTS.values()}
 
@@ -242,10 +295,16 @@ def test_an_estimate_counts_what_is_then_asked(tmp_path):
     assert not lengths
     Index.from_documents([Document("all", text)], extractor=extractor, splitter=splitter)
     assert (len(lengths), sum(lengths)) == (expected.calls, expected.tokens_in)
-    assert expected.tokens_out >= sum(clew.text.tokens.estimate_tokens(json.dumps({"facts": [said(t)]})) for t in TEXTS.values())
-    again = clew.estimate_extraction([Document("all", text)], Triples(Model("other", model)), splitter=splitter)
+    assert expected.tokens_out >= sum(
+        clew.text.tokens.estimate_tokens(json.dumps({"facts": [said(t)]})) for t in TEXTS.values()
+    )
+    again = clew.estimate_extraction(
+        [Document("all", text)], Triples(Model("other", model)), splitter=splitter
+    )
     assert again.calls == 5, "another model's answers are not this one's"
-    assert clew.estimate_extraction([Document("all", text)], extractor, splitter=splitter).calls == 0
+    assert (
+        clew.estimate_extraction([Document("all", text)], extractor, splitter=splitter).calls == 0
+    )
     assert "5 passages: 5 calls of the model, 10 at most" in str(expected)
 
 
@@ -255,9 +314,16 @@ def test_kinds_and_relations_hold_and_what_the_text_does_not_say_is_left_out():
     def model(prompt):
         prompts.append(prompt)
         if "kind of" in prompt:
-            facts = [["Anna", "person", "Married To", "Ben", "Person"], ["Anna", "person", "owns", "a boat", "thing"]]
+            facts = [
+                ["Anna", "person", "Married To", "Ben", "Person"],
+                ["Anna", "person", "owns", "a boat", "thing"],
+            ]
         else:
-            facts = [["Anna", "married to", "Ben"], ["Anna", "OWNS", "Zeus"], ["Anna", "knows", "Ben"]]
+            facts = [
+                ["Anna", "married to", "Ben"],
+                ["Anna", "OWNS", "Zeus"],
+                ["Anna", "knows", "Ben"],
+            ]
         return json.dumps({"facts": facts})
 
     passages = [Passage("a", "She married Ben.", "Anna")]
@@ -265,7 +331,9 @@ def test_kinds_and_relations_hold_and_what_the_text_does_not_say_is_left_out():
     assert kinds.triples(passages) == [(("Anna", "married to", "Ben"),)]
     assert "person" in prompts[-1].partition("Title:")[0]
     assert Triples(model, relations=("owns",)).triples(passages) == [(("Anna", "owns", "Zeus"),)]
-    assert Triples(model, said=True).triples(passages) == [(("Anna", "married to", "Ben"), ("Anna", "knows", "Ben"))]
+    assert Triples(model, said=True).triples(passages) == [
+        (("Anna", "married to", "Ben"), ("Anna", "knows", "Ben"))
+    ]
 
 
 class Llama(CustomLLM):
@@ -285,7 +353,9 @@ class Llama(CustomLLM):
     [
         Llama(),
         RunnableLambda(lambda prompt: AIMessage(content=f"```json\n{answer(prompt)}\n```")),
-        FakeListChatModel(responses=[json.dumps({"facts": [said(text)]}) for text in TEXTS.values()]),
+        FakeListChatModel(
+            responses=[json.dumps({"facts": [said(text)]}) for text in TEXTS.values()]
+        ),
         Model("mine", answer, AnswerCache()),
     ],
     ids=["llama_index", "runnable", "chat model", "model"],
@@ -301,19 +371,34 @@ def test_either_frameworks_model_reads(model):
     ("text", "found"),
     [
         ('{"facts": [["Anna", "born in", 1926]]}', [("Anna", "born in", "1926")]),
-        ('Here: [["Anna ", "met\\n", "Ben"], "x", ["Anna", "met", "Ben"]]', [("Anna", "met", "Ben")]),
-        ('{"triples": [{"head": "Anna", "relation": "met", "tail": "Ben"}]}', [("Anna", "met", "Ben")]),
-        ('{"facts": [{"subject": "A", "predicate": "b", "object": "C"}, {"subject": "A"}]}', [("A", "b", "C")]),
+        (
+            'Here: [["Anna ", "met\\n", "Ben"], "x", ["Anna", "met", "Ben"]]',
+            [("Anna", "met", "Ben")],
+        ),
+        (
+            '{"triples": [{"head": "Anna", "relation": "met", "tail": "Ben"}]}',
+            [("Anna", "met", "Ben")],
+        ),
+        (
+            '{"facts": [{"subject": "A", "predicate": "b", "object": "C"}, {"subject": "A"}]}',
+            [("A", "b", "C")],
+        ),
         ('{"facts": []}', []),
         (json.dumps({"facts": [["a", "b", "c" * 301], ["a", "b", "c"]]}), [("a", "b", "c")]),
-        (json.dumps({"facts": [["مدينة", "في", "مصر"], ["東京", "は", "首都"]]}), [("مدينة", "في", "مصر"), ("東京", "は", "首都")]),
+        (
+            json.dumps({"facts": [["مدينة", "في", "مصر"], ["東京", "は", "首都"]]}),
+            [("مدينة", "في", "مصر"), ("東京", "は", "首都")],
+        ),
     ],
 )
 def test_facts_are_checked_one_by_one(text, found):
     assert facts_in(text) == tuple(found)
 
 
-@given(st.text(max_size=80) | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
+@given(
+    st.text(max_size=80)
+    | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps)
+)
 def test_any_answer_is_facts_or_a_value_error(text):
     try:
         found = facts_in(text)

@@ -11,7 +11,10 @@ import pytest
 from clew import Document, Index, recipes
 
 NAMES = ["Anna", "Ben", "Cleo", "Dora", "Emil"]
-DOCUMENTS = [Document(f"d{i}", f"{NAMES[i % 5]} met {NAMES[i * 2 % 5]} in hall {i % 7}.", {"hall": i % 7}) for i in range(30)]
+DOCUMENTS = [
+    Document(f"d{i}", f"{NAMES[i % 5]} met {NAMES[i * 2 % 5]} in hall {i % 7}.", {"hall": i % 7})
+    for i in range(30)
+]
 FACTS = {f"d{i}": [(NAMES[i % 5], "met", NAMES[i * 2 % 5])] for i in range(0, 30, 2)}
 
 
@@ -25,7 +28,12 @@ def eager_switching():
 
 def answer(index, task):
     recipe, hall = task
-    context = index.ask("Whom did Anna meet?", recipe=recipe, budget=80, where=None if hall is None else {"hall": hall})
+    context = index.ask(
+        "Whom did Anna meet?",
+        recipe=recipe,
+        budget=80,
+        where=None if hall is None else {"hall": hall},
+    )
     return context.ids, context.text, [item.score for item in context]
 
 
@@ -48,7 +56,11 @@ def test_sixteen_threads_get_what_one_gets(embed, eager_switching):
 
 
 def test_a_change_leaves_questions_under_way_alone(embed, eager_switching):
-    index = Index.from_documents(DOCUMENTS[:20], embedder=embed, facts={id: said for id, said in FACTS.items() if int(id[1:]) < 20})
+    index = Index.from_documents(
+        DOCUMENTS[:20],
+        embedder=embed,
+        facts={id: said for id, said in FACTS.items() if int(id[1:]) < 20},
+    )
     expected = answer(index, ("hipporag", None))
     stop, wrong = threading.Event(), []
 

@@ -15,7 +15,11 @@ from clew.text.words import terms
 from clew.types import Query
 
 TEXTS = st.lists(
-    st.lists(st.sampled_from(["red", "Blue", "green,", "красный", "文", "🙂"]), max_size=6).map(" ".join), min_size=1, max_size=7
+    st.lists(st.sampled_from(["red", "Blue", "green,", "красный", "文", "🙂"]), max_size=6).map(
+        " ".join
+    ),
+    min_size=1,
+    max_size=7,
 )
 
 
@@ -60,7 +64,11 @@ SCRIPTS = {
     "Lao": ("ເຮືອອອກຕອນເຊົ້າ", "ຕະຫຼາດປາປິດວັນອາທິດ", "ຕະຫຼາດປາຢູ່ໃສ"),
     "Khmer": ("ទូកចេញពីកំពង់ផែ", "ផ្សារត្រីបិទថ្ងៃអាទិត្យ", "ផ្សារត្រីនៅឯណា"),
     "Burmese": ("သင်္ဘောသည်မနက်ထွက်သည်", "ငါးဈေးသည်တနင်္ဂနွေပိတ်သည်", "ငါးဈေးဘယ်မှာလဲ"),
-    "identifiers": ("def parseXMLFile(path): ...", "def read_table(path): ...", "how is a table read"),
+    "identifiers": (
+        "def parseXMLFile(path): ...",
+        "def read_table(path): ...",
+        "how is a table read",
+    ),
 }
 
 
@@ -68,6 +76,8 @@ SCRIPTS = {
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_what_a_question_names_is_found_in_scripts_without_spaces_and_in_code(script, recipe):
     one, other, question = SCRIPTS[script]
-    index = Index.from_documents([Document("one", one), Document("other", other), Document("far", "Nothing of it, 123.")])
+    index = Index.from_documents(
+        [Document("one", one), Document("other", other), Document("far", "Nothing of it, 123.")]
+    )
     wanted = "one" if script == "Han" else "other"
     assert index.ask(question, recipe=recipe).ids[0] == wanted

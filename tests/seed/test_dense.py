@@ -11,13 +11,17 @@ from clew.seed import Dense
 from clew.types import Query
 
 VECTORS = np.float32([[1, 0], [0.6, 0.8], [-1, 0], [0, 0], [0.8, 0.6]])
-GRAPH = Graph.of(list("abcde"), kinds=["passage", "passage", "passage", "passage", "entity"], vectors=VECTORS)
+GRAPH = Graph.of(
+    list("abcde"), kinds=["passage", "passage", "passage", "passage", "entity"], vectors=VECTORS
+)
 
 
 def test_weights_are_the_cosines_of_passages_and_never_negative():
     found = Dense().on(GRAPH)(Query("?", np.float32([1, 0])))
     assert found.scores == pytest.approx([1, 0.6, 0, 0, 0])
-    assert Dense(("entity",)).on(GRAPH)(Query("?", np.float32([1, 0]))).scores == pytest.approx([0, 0, 0, 0, 0.8])
+    assert Dense(("entity",)).on(GRAPH)(Query("?", np.float32([1, 0]))).scores == pytest.approx(
+        [0, 0, 0, 0, 0.8]
+    )
 
 
 def test_given_candidates_keep_their_scores_and_no_search_is_made():
@@ -44,7 +48,9 @@ def test_equal_passages_weigh_the_same_wherever_they_stand(n):
     rng = np.random.default_rng(n)
     one, question = rng.normal(size=(2, 387)).astype(np.float32)
     vectors = np.tile(one / np.linalg.norm(one), (n, 1))
-    found = Dense().on(Graph.of(["same"] * n, vectors=vectors))(Query("?", question / np.linalg.norm(question) + one))
+    found = Dense().on(Graph.of(["same"] * n, vectors=vectors))(
+        Query("?", question / np.linalg.norm(question) + one)
+    )
     assert len(set(np.round(found.scores, 9).tolist())) == 1
 
 
@@ -53,7 +59,9 @@ def test_an_approximate_index_finds_the_nearest_and_the_trace_says_so():
     rng = np.random.default_rng(0)
     vectors = rng.standard_normal((400, 8)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    graph = Graph.of([str(i) for i in range(400)], kinds=["passage", "entity"] * 200, vectors=vectors)
+    graph = Graph.of(
+        [str(i) for i in range(400)], kinds=["passage", "entity"] * 200, vectors=vectors
+    )
     query = Query("?", vectors[7])
 
     whole = Dense().on(graph)(query).scores

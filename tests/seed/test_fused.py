@@ -9,7 +9,9 @@ from clew.graph import Graph
 from clew.seed import BM25, Blend, Dense, ReciprocalRank
 from clew.types import Query
 
-GRAPH = Graph.of(["red fox", "blue sky", "red sky", "grey"], vectors=[[1, 0], [0.6, 0.8], [0.8, 0.6], [0, -1]])
+GRAPH = Graph.of(
+    ["red fox", "blue sky", "red sky", "grey"], vectors=[[1, 0], [0.6, 0.8], [0.8, 0.6], [0, -1]]
+)
 QUESTION = Query("red fox", np.float32([0.6, 0.8]))
 
 

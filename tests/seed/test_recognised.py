@@ -32,11 +32,22 @@ def graph_of(ends, read_from, seed):
     )  # fmt: skip
     kinds = ["passage"] * 3 + ["entity"] * 5
     texts = ("one", "two", "three", *NAMES)
-    return Graph.of(texts, kinds=kinds, vectors=unit(rng.normal(size=(8, 4))), read_from=Ragged.of([[]] * 3 + read_from), facts=facts)
+    return Graph.of(
+        texts,
+        kinds=kinds,
+        vectors=unit(rng.normal(size=(8, 4))),
+        read_from=Ragged.of([[]] * 3 + read_from),
+        facts=facts,
+    )
 
 
 ends = st.tuples(st.integers(0, 4), st.integers(0, 4))
-some = st.lists(st.sampled_from(["Who met ada", "in Corfu?", "京都で何", "port", "said so", "ben-", "Adam", "Port  Said"]), min_size=1)
+some = st.lists(
+    st.sampled_from(
+        ["Who met ada", "in Corfu?", "京都で何", "port", "said so", "ben-", "Adam", "Port  Said"]
+    ),
+    min_size=1,
+)
 
 
 @given(st.lists(ends, min_size=1, max_size=9), st.lists(st.lists(st.integers(0, 2), unique=True, max_size=3), min_size=5, max_size=5),
@@ -81,7 +92,9 @@ def test_weights_are_those_of_the_definition(pairs, read_from, said, top, share,
 
 def test_without_facts_or_without_a_vector_the_passages_are_the_seeds_and_it_is_said():
     graph = graph_of([(0, 1)], [[]] * 5, 0)
-    assert "the question has no vector" in RecognisedFacts().on(graph)(Query("Ada")).notes["fallback"]
+    assert (
+        "the question has no vector" in RecognisedFacts().on(graph)(Query("Ada")).notes["fallback"]
+    )
     bare = Graph.of(["one"], vectors=unit([[1.0, 0.0]]))
     found = RecognisedFacts(passage_seed=Dense()).on(bare)(Query("one", unit([1.0, 0.0])))
     assert found.scores.tolist() == [1.0]
@@ -99,12 +112,16 @@ def test_facts_of_a_few_passages_do_not_drown_the_others():
     people = ("Ben", "Zoe", "Ada", "Kim", "Lou", "Max", "Nan", "Pia", "Rob")
     texts = [f"{name} lives on the island of {name}os." for name in people]
     index = Index.from_documents(texts, facts={})
-    known = Index.from_documents(texts, facts={index.graph.ids[0]: [("Ben", "lives on the island of", "Benos")]})
+    known = Index.from_documents(
+        texts, facts={index.graph.ids[0]: [("Ben", "lives on the island of", "Benos")]}
+    )
     question = "On which island does Zoe live?"
     assert known.ask(question, recipe="hipporag").items[0].text == texts[1]
     assert known.ask("On which island does Ben live?", recipe="hipporag").items[0].text == texts[0]
     trace = {step.stage: step.notes for step in known.ask(question, recipe=recipes.HIPPORAG).trace}
-    assert "recognised" in next(notes["fallback"] for notes in trace.values() if "fallback" in notes)
+    assert "recognised" in next(
+        notes["fallback"] for notes in trace.values() if "fallback" in notes
+    )
 
 
 def test_without_facts_hipporag_reads_what_fused_reads_at_any_depth():
@@ -114,5 +131,8 @@ def test_without_facts_hipporag_reads_what_fused_reads_at_any_depth():
     index = Index.from_documents(texts)
     for question in ("word3 word17 word40", "word5", " ".join(vocabulary[20:30])):
         for how in ({"budget": 100}, {"budget": None, "limit": 80}):
-            assert index.ask(question, recipe="hipporag", **how).ids == index.ask(question, recipe="fused", **how).ids
+            assert (
+                index.ask(question, recipe="hipporag", **how).ids
+                == index.ask(question, recipe="fused", **how).ids
+            )
     assert index.ask("word3 word5").method == repr(recipes.HIPPORAG)

@@ -23,14 +23,23 @@ QUESTION = np.float32([1, 0])
 def graph_of(ties, n=10, like=None):
     like = np.linspace(0.9, 0.1, n) if like is None else np.asarray(like)
     vectors = np.stack([like, np.sqrt(1 - like**2)], axis=1)
-    return Graph.of([f"text {i}" for i in range(n)], vectors=vectors, edges=Edges.of("tie", *zip(*ties, strict=True)) if ties else Edges())
+    return Graph.of(
+        [f"text {i}" for i in range(n)],
+        vectors=vectors,
+        edges=Edges.of("tie", *zip(*ties, strict=True)) if ties else Edges(),
+    )
 
 
 def whole(graph):
     return Subgraph(np.arange(len(graph), dtype=np.int32))
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from([0.5, 1.0])), max_size=25), st.integers(2, 4))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from([0.5, 1.0])), max_size=25
+    ),
+    st.integers(2, 4),
+)
 def test_the_tree_is_kept_joins_what_can_be_joined_and_survives_the_selectors_after_it(ties, k):
     graph = graph_of(ties)
     weights = Dense().on(graph)(Query("?", QUESTION)).scores
@@ -39,14 +48,24 @@ def test_the_tree_is_kept_joins_what_can_be_joined_and_survives_the_selectors_af
     network = networkx.Graph([(a, b) for a, b, _ in ties if a != b])
     network.add_nodes_from(range(10))
 
-    tree = networkx.Graph(list(zip(graph.edges.tails[chosen.edges].tolist(), graph.edges.heads[chosen.edges].tolist(), strict=True)))
+    tree = networkx.Graph(
+        list(
+            zip(
+                graph.edges.tails[chosen.edges].tolist(),
+                graph.edges.heads[chosen.edges].tolist(),
+                strict=True,
+            )
+        )
+    )
     tree.add_nodes_from(range(k))
     assert set(tree) == set(chosen.required.tolist())
     assert networkx.is_forest(tree)
     for one in range(k):
         for other in range(k):
             assert networkx.has_path(network, one, other) == networkx.has_path(tree, one, other)
-    assert (len(chosen.missing) == 0) == all(networkx.has_path(network, 0, other) for other in range(k))
+    assert (len(chosen.missing) == 0) == all(
+        networkx.has_path(network, 0, other) for other in range(k)
+    )
     for later in (MMR(0.0, k=1), Top(1)):
         left = later.on(graph)(query, seeds, weights, chosen, UNLIMITED)
         assert set(chosen.required.tolist()) <= set(left.nodes.tolist())
@@ -54,11 +73,17 @@ def test_the_tree_is_kept_joins_what_can_be_joined_and_survives_the_selectors_af
 
 
 def test_an_edge_that_has_nothing_to_do_with_the_question_is_no_bridge():
-    graph = graph_of([(0, 2, 1.0), (2, 1, 1.0), (0, 3, 1.0), (3, 4, 1.0), (4, 1, 1.0)], 5, [0.9, 0.9, 0.0, 0.6, 0.6])
+    graph = graph_of(
+        [(0, 2, 1.0), (2, 1, 1.0), (0, 3, 1.0), (3, 4, 1.0), (4, 1, 1.0)],
+        5,
+        [0.9, 0.9, 0.0, 0.6, 0.6],
+    )
     weights = Dense().on(graph)(Query("?", QUESTION)).scores
 
     def kept(**settings):
-        chosen = Bridges(2, **settings).on(graph)(Query("?", QUESTION), Seeds(weights), weights, whole(graph), UNLIMITED)
+        chosen = Bridges(2, **settings).on(graph)(
+            Query("?", QUESTION), Seeds(weights), weights, whole(graph), UNLIMITED
+        )
         return chosen.required.tolist(), chosen.missing
 
     assert kept() == ([0, 1, 3, 4], ())  # 0.125 + 0.2 + 0.125 beside 0.275 + 0.275
@@ -75,8 +100,15 @@ def test_what_there_is_no_room_for_is_left_out_and_said():
     weights = Dense().on(graph)(Query("?", QUESTION)).scores
     one = int(graph.tokens[0])
     ask = Bridges(3, budget_share=1.0).on(graph)
-    chosen = {room: ask(Query("?", QUESTION), Seeds(weights), weights, whole(graph), room) for room in (5 * one, 4 * one, 2 * one)}
-    assert [found.required.tolist() for found in chosen.values()] == [[0, 1, 2, 3, 4], [0, 1, 3], []]
+    chosen = {
+        room: ask(Query("?", QUESTION), Seeds(weights), weights, whole(graph), room)
+        for room in (5 * one, 4 * one, 2 * one)
+    }
+    assert [found.required.tolist() for found in chosen.values()] == [
+        [0, 1, 2, 3, 4],
+        [0, 1, 3],
+        [],
+    ]
     assert [found.notes.get("not joined") for found in chosen.values()] == [None, ["2"], ["1", "2"]]
     few = ask(Query("?", QUESTION, limit=3), Seeds(weights), weights, whole(graph), UNLIMITED)
     assert few.required.tolist() == [0, 1, 3]
@@ -91,7 +123,9 @@ def test_the_facts_of_a_bridge_are_read_in_the_budget():
         Labels.of(["cameo in", "starring", "is"]),
         Ragged.of([[0], [1], [0]]),
     )
-    edges = Edges.join([Edges.of("mentions", [0], [2]), Edges.of("fact", [2, 2, 3], [3, 3, 1], facts=[2, 0, 1])])
+    edges = Edges.join(
+        [Edges.of("mentions", [0], [2]), Edges.of("fact", [2, 2, 3], [3, 3, 1], facts=[2, 0, 1])]
+    )
     graph = Graph.of(
         ["a passage on Musk", "a passage on Downey", "Musk", "Iron Man 2"],
         kinds=["passage", "passage", "entity", "entity"],
@@ -128,7 +162,8 @@ def test_the_presets_and_the_journey_are_told_in_the_trace(embed):
     import clew
 
     index = clew.Index.from_documents(
-        ["Anna moved to Rome.", "Rome lies on the Tiber.", "Ben married Anna.", "Cats sleep."], embedder=embed
+        ["Anna moved to Rome.", "Rome lies on the Tiber.", "Ben married Anna.", "Cats sleep."],
+        embedder=embed,
     )
     for name in ("baseline", "lightweight", "enterprise", "agentic", "journey"):
         context = index.ask("Where does Anna live?", recipe=name)
@@ -137,8 +172,15 @@ def test_the_presets_and_the_journey_are_told_in_the_trace(embed):
         assert all(step.seconds >= 0 and step.notes for step in context.trace)
         assert ("LocalPageRank" in stages) == (name != "baseline")
         assert ("Bridges" in stages) == (name in ("agentic", "journey"))
-    told = {step.stage.partition("(")[0]: step.notes for step in index.ask("Where does Anna live?", recipe="journey").trace}
+    told = {
+        step.stage.partition("(")[0]: step.notes
+        for step in index.ask("Where does Anna live?", recipe="journey").trace
+    }
     assert len(told["TopSeeds"]["terminals"]) == 3
-    assert told["LocalPageRank"]["BreadthFirst"]["reached"] <= told["LocalPageRank"]["nodes"] == told["LocalPageRank"]["prized"]
+    assert (
+        told["LocalPageRank"]["BreadthFirst"]["reached"]
+        <= told["LocalPageRank"]["nodes"]
+        == told["LocalPageRank"]["prized"]
+    )
     assert told["Bridges"]["kept"] >= 3
     assert told["TopReports"]["left out"] == told["Bridges"]["nodes"] - told["TopReports"]["nodes"]

@@ -23,20 +23,33 @@ NOTHING = ()
 
 def select(stage, graph, prizes, budget=UNLIMITED, candidates=None, limit=None, terminals=NOTHING):
     prizes = np.array(prizes, np.float64)
-    everything = Subgraph(freeze(np.arange(len(graph)), np.int32)) if candidates is None else candidates
-    return stage.on(graph)(Query("?", limit=limit), Seeds(prizes, freeze(terminals, np.int32)), prizes, everything, budget)
+    everything = (
+        Subgraph(freeze(np.arange(len(graph)), np.int32)) if candidates is None else candidates
+    )
+    return stage.on(graph)(
+        Query("?", limit=limit),
+        Seeds(prizes, freeze(terminals, np.int32)),
+        prizes,
+        everything,
+        budget,
+    )
 
 
 def graph_of(kinds, tokens, ties, kind="mentions"):
     ends = [t for t, _ in ties], [h for _, h in ties]
-    return Graph.of([f"text {i}" for i in range(len(kinds))], kinds=kinds, tokens=tokens, edges=Edges.of(kind, *ends))
+    return Graph.of(
+        [f"text {i}" for i in range(len(kinds))],
+        kinds=kinds,
+        tokens=tokens,
+        edges=Edges.of(kind, *ends),
+    )
 
 
 @st.composite
 def cases(draw):
     n = draw(st.integers(1, 8))
     ends = st.integers(0, n - 1)
-    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))  # noqa: E731
+    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))
     graph = graph_of(
         column(st.sampled_from(["passage", "passage", "entity"])),
         column(st.integers(0, 5)),
@@ -44,8 +57,19 @@ def cases(draw):
     )
     nodes = draw(st.lists(ends, unique=True, min_size=1, max_size=n))
     kept = draw(st.lists(st.sampled_from(nodes), unique=True, max_size=2))
-    candidates = Subgraph(freeze(nodes, np.int32), required=freeze(kept, np.int32), missing=((0, n - 1),), dropped=((0, "earlier"),))
-    return graph, column(st.sampled_from([0.0, 0.25, 0.5, 1.0])), candidates, draw(st.integers(0, 15)), draw(st.none() | st.integers(1, 4))
+    candidates = Subgraph(
+        freeze(nodes, np.int32),
+        required=freeze(kept, np.int32),
+        missing=((0, n - 1),),
+        dropped=((0, "earlier"),),
+    )
+    return (
+        graph,
+        column(st.sampled_from([0.0, 0.25, 0.5, 1.0])),
+        candidates,
+        draw(st.integers(0, 15)),
+        draw(st.none() | st.integers(1, 4)),
+    )
 
 
 def hangs_together(graph, rows, roots):
@@ -53,7 +77,11 @@ def hangs_together(graph, rows, roots):
     net = nx.Graph()
     net.add_nodes_from(["Q", *rows])
     net.add_edges_from(("Q", row) for row in roots if row in rows)
-    net.add_edges_from((t, h) for t, h in zip(graph.edges.tails.tolist(), graph.edges.heads.tolist(), strict=True) if {t, h} <= set(rows))
+    net.add_edges_from(
+        (t, h)
+        for t, h in zip(graph.edges.tails.tolist(), graph.edges.heads.tolist(), strict=True)
+        if {t, h} <= set(rows)
+    )
     return nx.is_connected(net)
 
 
@@ -65,22 +93,40 @@ def tokens_of(graph, rows):
 @given(cases(), st.sampled_from(["best", "tree", "greedy", "auto"]), st.booleans())
 def test_what_the_selector_keeps_to(case, method, alone):
     graph, prizes, candidates, budget, limit = case
-    found = select(Budgeted(method, q_links=2, connected_without_query=alone), graph, prizes, budget, candidates, limit)
+    found = select(
+        Budgeted(method, q_links=2, connected_without_query=alone),
+        graph,
+        prizes,
+        budget,
+        candidates,
+        limit,
+    )
 
     chosen, kept = found.nodes.tolist(), candidates.required.tolist()
     assert len(set(chosen)) == len(chosen)
     assert set(kept) <= set(chosen) <= set(candidates.nodes.tolist())
     assert set(kept) <= set(found.required.tolist()) <= set(chosen)
-    assert tokens_of(graph, [row for row in chosen if row not in kept]) <= max(0, budget - tokens_of(graph, kept))
+    assert tokens_of(graph, [row for row in chosen if row not in kept]) <= max(
+        0, budget - tokens_of(graph, kept)
+    )
     content = [row for row in chosen if graph.content[row]]
-    assert limit is None or len(content) <= max(limit, sum(bool(graph.content[row]) for row in kept))
+    assert limit is None or len(content) <= max(
+        limit, sum(bool(graph.content[row]) for row in kept)
+    )
     assert found.value == pytest.approx(sum(prizes[row] for row in content))
     assert found.bound >= found.value
     assert found.missing == candidates.missing
     assert candidates.dropped[0] in found.dropped
     assert all(row not in chosen for row, reason in found.dropped if reason != "earlier")
-    free = [row for row in candidates.nodes.tolist() if graph.content[row] and prizes[row] > 0 and row not in kept]
-    fits = sorted((row for row in free if tokens_of(graph, [row]) <= budget - tokens_of(graph, kept)), key=lambda r: (-prizes[r], r))
+    free = [
+        row
+        for row in candidates.nodes.tolist()
+        if graph.content[row] and prizes[row] > 0 and row not in kept
+    ]
+    fits = sorted(
+        (row for row in free if tokens_of(graph, [row]) <= budget - tokens_of(graph, kept)),
+        key=lambda r: (-prizes[r], r),
+    )
     assert hangs_together(graph, chosen, {*fits[: 1 if alone else 2], *kept})
     tree = nx.Graph([(int(graph.edges.tails[e]), int(graph.edges.heads[e])) for e in found.edges])
     assert set(tree) <= set(chosen)
@@ -93,7 +139,11 @@ def test_the_bound_is_above_every_connected_choice_that_fits(case):
     graph, prizes, _, budget, _ = case
     stage = Budgeted("best", q_links=2)
     found = select(stage, graph, prizes, budget)
-    content = [row for row in range(len(graph)) if graph.content[row] and prizes[row] > 0 and tokens_of(graph, [row]) <= budget]
+    content = [
+        row
+        for row in range(len(graph))
+        if graph.content[row] and prizes[row] > 0 and tokens_of(graph, [row]) <= budget
+    ]
     roots = sorted(content, key=lambda row: (-prizes[row], row))[:2]
     for size in range(1, len(graph) + 1):
         for rows in combinations(range(len(graph)), size):
@@ -110,9 +160,15 @@ def test_the_bound_is_of_the_prizes_as_they_are_printed_whatever_a_node_must_be_
 
 def test_what_joins_the_choice_is_kept_and_the_edges_are_its_forest():
     # 0 - entity 3 - 1 - 2, and 4 alone; Q at 0
-    graph = graph_of(["passage", "passage", "passage", "entity", "passage"], [2, 2, 2, 9, 2], [(0, 3), (3, 1), (1, 2)])
+    graph = graph_of(
+        ["passage", "passage", "passage", "entity", "passage"],
+        [2, 2, 2, 9, 2],
+        [(0, 3), (3, 1), (1, 2)],
+    )
     found = select(Budgeted("best", q_links=1), graph, [1.0, 0.1, 0.9, 0.0, 0.8], budget=6)
-    assert sorted(found.nodes.tolist()) == [0, 1, 2, 3], "the connector costs nothing, the passage of little worth leads to a better one"
+    assert sorted(found.nodes.tolist()) == [0, 1, 2, 3], (
+        "the connector costs nothing, the passage of little worth leads to a better one"
+    )
     assert found.required.tolist() == [0, 1, 3]
     assert found.edges.tolist() == [0, 1, 2]
     assert {row for row, _ in found.dropped} == {4}
@@ -121,10 +177,18 @@ def test_what_joins_the_choice_is_kept_and_the_edges_are_its_forest():
 def test_the_island_of_the_relaxed_rule_is_not_chosen():
     graph = graph_of(["passage"] * 4, [2] * 4, [(0, 1), (2, 3)])
     prizes = [1.0, 0.4, 0.9, 0.9]
-    assert sorted(select(Budgeted("best", q_links=1), graph, prizes, budget=4).nodes.tolist()) == [0, 1]
-    assert sorted(select(Budgeted("best", q_links=2), graph, prizes, budget=4).nodes.tolist()) == [0, 2], "two islands hang on the question"
+    assert sorted(select(Budgeted("best", q_links=1), graph, prizes, budget=4).nodes.tolist()) == [
+        0,
+        1,
+    ]
+    assert sorted(select(Budgeted("best", q_links=2), graph, prizes, budget=4).nodes.tolist()) == [
+        0,
+        2,
+    ], "two islands hang on the question"
     alone = Budgeted("best", q_links=2, connected_without_query=True)
-    assert sorted(select(alone, graph, prizes, budget=4).nodes.tolist()) == [0, 1], "no island without it"
+    assert sorted(select(alone, graph, prizes, budget=4).nodes.tolist()) == [0, 1], (
+        "no island without it"
+    )
 
 
 def test_a_way_over_a_fact_that_is_not_read_joins_nothing_unless_it_is_asked_for():
@@ -136,10 +200,14 @@ def test_a_way_over_a_fact_that_is_not_read_joins_nothing_unless_it_is_asked_for
         clew.graph.Labels.of(["knows"]),
         clew.graph.Ragged.empty(1),
     )
-    graph = Graph.of(["a", "b"], tokens=[1, 1], facts=facts, edges=Edges.of("fact", [0], [1], facts=[0]))
+    graph = Graph.of(
+        ["a", "b"], tokens=[1, 1], facts=facts, edges=Edges.of("fact", [0], [1], facts=[0])
+    )
     assert select(Budgeted("best", q_links=1), graph, [1.0, 0.5]).nodes.tolist() == [0]
     over = select(Budgeted("best", q_links=1, kinds=("fact",)), graph, [1.0, 0.5])
-    assert (sorted(over.nodes.tolist()), over.edges.tolist()) == ([0, 1], []), "it is passed, not printed"
+    assert (sorted(over.nodes.tolist()), over.edges.tolist()) == ([0, 1], []), (
+        "it is passed, not printed"
+    )
 
 
 def test_from_terminals_that_reach_nothing_the_best_candidates_are_linked_and_that_is_said():
@@ -147,7 +215,15 @@ def test_from_terminals_that_reach_nothing_the_best_candidates_are_linked_and_th
     found = select(Budgeted("best"), graph, [1.0, 0.0], terminals=[1])
     assert found.nodes.tolist() == [0]
     assert "terminals" in found.notes["fallback"]
-    assert "fallback" not in select(Budgeted("best"), graph_of(["passage", "entity"], [3, 1], [(0, 1)]), [1.0, 0.0], terminals=[1]).notes
+    assert (
+        "fallback"
+        not in select(
+            Budgeted("best"),
+            graph_of(["passage", "entity"], [3, 1], [(0, 1)]),
+            [1.0, 0.0],
+            terminals=[1],
+        ).notes
+    )
 
 
 def test_the_working_graph_has_about_as_many_nodes_as_wanted_and_reaches_the_best():
@@ -162,8 +238,16 @@ def test_the_working_graph_has_about_as_many_nodes_as_wanted_and_reaches_the_bes
 
 @pytest.fixture(scope="module")
 def index(embed):
-    texts = [f"{who} {does} {what}." for who in ["Anna", "Ben", "Cleo"] for does in ["paints", "met", "left"] for what in ["Rome", "Oslo"]]
-    return clew.Index.from_documents([clew.Document(f"d{i}", text, {"title": "Notes"}) for i, text in enumerate(texts)], embedder=embed)
+    texts = [
+        f"{who} {does} {what}."
+        for who in ["Anna", "Ben", "Cleo"]
+        for does in ["paints", "met", "left"]
+        for what in ["Rome", "Oslo"]
+    ]
+    return clew.Index.from_documents(
+        [clew.Document(f"d{i}", text, {"title": "Notes"}) for i, text in enumerate(texts)],
+        embedder=embed,
+    )
 
 
 @pytest.mark.parametrize("w_min", [0.0, 0.3])

@@ -44,7 +44,9 @@ def forest(seed, n=40, d=6, spread=0.7):
     documents, vectors = np.arange(n), np.zeros((n, d))
     for row, above in enumerate(parents):
         documents[row] = row if above < 0 else documents[above]
-        vectors[row] = rng.normal(size=d) if above < 0 else vectors[above] + spread * rng.normal(size=d)
+        vectors[row] = (
+            rng.normal(size=d) if above < 0 else vectors[above] + spread * rng.normal(size=d)
+        )
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     content = np.isin(kinds, ["passage", "sentence"])
     rows = np.flatnonzero(np.array(parents) >= 0)
@@ -74,7 +76,13 @@ def question(seed, d=6):
 def descents(graph, query, rule):
     tree = graph.part(DocumentTreePart(rule.semantic))
     cosines = np.maximum(0, graph.vectors @ query.vector).astype(np.float64)
-    return Descents(rule, graph, tree, tree.highest(cosines), lambda rows: (unit_vectors(graph, tree, rows) @ query.vector).astype(float))
+    return Descents(
+        rule,
+        graph,
+        tree,
+        tree.highest(cosines),
+        lambda rows: (unit_vectors(graph, tree, rows) @ query.vector).astype(float),
+    )
 
 
 FORESTS = st.builds(forest, st.integers(0, 10**6), st.integers(3, 60))
@@ -98,11 +106,21 @@ def test_a_path_goes_down_the_graph_and_never_through_a_node_twice(graph, rule, 
     assert 1 <= len(steps) <= rule.max_depth + 1
     rows = [row for step in steps for row in step.stop.rows]
     assert len(rows) == len(set(rows)), "no node twice"
-    leads = {(t, int(h)) for t in range(len(graph)) for h in way.tree.heads[way.tree.starts[t] : way.tree.starts[t + 1]]}
+    leads = {
+        (t, int(h))
+        for t in range(len(graph))
+        for h in way.tree.heads[way.tree.starts[t] : way.tree.starts[t + 1]]
+    }
     for above, step in zip([None, *steps], steps, strict=False):
-        grafts = dict(zip(above.grafts.rows.tolist(), above.grafts.sources.tolist(), strict=True)) if above else {}
+        grafts = (
+            dict(zip(above.grafts.rows.tolist(), above.grafts.sources.tolist(), strict=True))
+            if above
+            else {}
+        )
         for row, source in zip(step.stop.rows, step.sources, strict=True):
-            assert (source == -1 and row in way.tree.tops) if above is None else (source, row) in leads
+            assert (
+                (source == -1 and row in way.tree.tops) if above is None else (source, row) in leads
+            )
             assert above is None or source in above.stop.rows or grafts[row] == source
         assert ((step.grafts.strengths >= 0) & (step.grafts.strengths <= 1)).all()
         assert len(step.stop.rows) == 1 or len(step.stop.rows) <= step.relevant <= step.successors
@@ -124,10 +142,17 @@ def plain_fgw(hood, members):
     def distances(rows, pairs, scale):
         graph = nx.Graph()
         graph.add_nodes_from(range(len(rows)))
-        graph.add_weighted_edges_from((a, b, np.exp(1 - rows[a] @ rows[b]) - 1 + SHORTEST) for a, b in pairs if a != b)
+        graph.add_weighted_edges_from(
+            (a, b, np.exp(1 - rows[a] @ rows[b]) - 1 + SHORTEST) for a, b in pairs if a != b
+        )
         ways = dict(nx.all_pairs_dijkstra_path_length(graph))
         scale = scale or max(length for lengths in ways.values() for length in lengths.values())
-        return np.array([[ways[a][b] / scale if b in ways[a] else 1.0 for b in range(len(rows))] for a in range(len(rows))]), scale
+        return np.array(
+            [
+                [ways[a][b] / scale if b in ways[a] else 1.0 for b in range(len(rows))]
+                for a in range(len(rows))
+            ]
+        ), scale
 
     pairs = np.argwhere(hood.joined).tolist()
     one, scale = distances(vectors, pairs, None)
@@ -136,7 +161,9 @@ def plain_fgw(hood, members):
     masses = np.bincount([of[slot] for slot in range(len(vectors))]) / len(vectors)
     start = np.zeros(costs.shape)
     start[np.arange(len(vectors)), [of[slot] for slot in range(len(vectors))]] = 1 / len(vectors)
-    return ot.gromov.fused_gromov_wasserstein2(costs, one, other, ot.unif(len(vectors)), masses, "square_loss", alpha=0.5, G0=start)
+    return ot.gromov.fused_gromov_wasserstein2(
+        costs, one, other, ot.unif(len(vectors)), masses, "square_loss", alpha=0.5, G0=start
+    )
 
 
 @settings(max_examples=10)
@@ -147,15 +174,28 @@ def test_as_many_children_are_fused_as_the_distance_allows(seed, n, most):
     vectors = np.abs(rng.normal(size=(n, 8)))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     graph = Graph.of(["text"] * n, vectors=vectors, edges=Edges.of("similar", [0, 2], [1, 3], 0.9))
-    rule, query = Descent(sim_threshold=0.5, fgw_threshold=most), Query("text", vectors[0].astype(np.float32))
+    rule, query = (
+        Descent(sim_threshold=0.5, fgw_threshold=most),
+        Query("text", vectors[0].astype(np.float32)),
+    )
     way = descents(graph, query, rule)
     step = way.path(np.zeros(n, np.bool_))[0]
     children = children_of(way.tree, np.zeros(0, np.int64), step.grafts)
     ranked = np.argsort(-np.round(way.scores[children.rows], 9), kind="stable")
-    hood = Surroundings.of(graph, way.tree, np.zeros(0, np.int64), children, ranked, step.relevant, way.scores, 64, 1.0).hood
-    values = [0.0] + [plain_fgw(hood, list(range(1, size + 1))) for size in range(2, step.relevant + 1)]
-    fits = [size for size in range(1, step.relevant + 1) if all(value <= most for value in values[:size])]
-    close = [size - 1 for size in range(2, step.relevant + 1) if abs(values[size - 1] - most) < 1e-5]
+    hood = Surroundings.of(
+        graph, way.tree, np.zeros(0, np.int64), children, ranked, step.relevant, way.scores, 64, 1.0
+    ).hood
+    values = [0.0] + [
+        plain_fgw(hood, list(range(1, size + 1))) for size in range(2, step.relevant + 1)
+    ]
+    fits = [
+        size
+        for size in range(1, step.relevant + 1)
+        if all(value <= most for value in values[:size])
+    ]
+    close = [
+        size - 1 for size in range(2, step.relevant + 1) if abs(values[size - 1] - most) < 1e-5
+    ]
     assert len(step.stop.rows) in (fits[-1], *close, *(size + 1 for size in close))
     assert list(step.stop.rows) == ranked[: len(step.stop.rows)].tolist()
 
@@ -195,7 +235,10 @@ def test_bisection_finds_what_counting_finds_where_shorter_is_easier(allowed, le
     most = allowed.index(False) if False in allowed else len(allowed)
     slots = np.arange(len(allowed))
     found = [
-        longest_fusion(way, slots, lambda first: TransportVerdict(len(first) <= most, "bound", 0.0), {}, least) for way in (False, True)
+        longest_fusion(
+            way, slots, lambda first: TransportVerdict(len(first) <= most, "bound", 0.0), {}, least
+        )
+        for way in (False, True)
     ]
     assert [len(one) for one in found] == [max(most, least)] * 2
 
@@ -208,15 +251,24 @@ def test_where_all_is_unlike_the_least_unlike_is_taken():
 
 
 def test_rings_of_containers_and_of_likeness_end():
-    ring = Edges.join([Edges.of("contains", [0, 1, 2, 3], [1, 2, 0, 4]), Edges.of("similar", [4, 5, 6], [5, 6, 4], 0.95)])
+    ring = Edges.join(
+        [
+            Edges.of("contains", [0, 1, 2, 3], [1, 2, 0, 4]),
+            Edges.of("similar", [4, 5, 6], [5, 6, 4], 0.95),
+        ]
+    )
     vectors = np.tile([[0.6, 0.8]], (7, 1))
     texts = [f"said {i} times" for i in range(7)]
     graph = Graph.of(texts, kinds=["section"] * 4 + ["passage"] * 3, vectors=vectors, edges=ring)
     tree = graph.part(DocumentTreePart())
     assert tree.tops.tolist() == [0, 3, 5, 6], "a ring is entered at its lowest row"
-    steps = descents(graph, Query("q", np.float32([0.6, 0.8])), Descent(max_depth=50)).path(np.zeros(7, np.bool_))
+    steps = descents(graph, Query("q", np.float32([0.6, 0.8])), Descent(max_depth=50)).path(
+        np.zeros(7, np.bool_)
+    )
     assert len(steps) <= 7
-    assert {item.id for item in kurisu().on(graph)(Query("q", np.float32([0.6, 0.8])), UNLIMITED)} == {"4", "5", "6"}
+    assert {
+        item.id for item in kurisu().on(graph)(Query("q", np.float32([0.6, 0.8])), UNLIMITED)
+    } == {"4", "5", "6"}
 
 
 MOON = """# Moon
@@ -241,7 +293,9 @@ def moon(embed):
         clew.Document("sky", MOON, format="markdown"),
         clew.Document("cat", "# Cats\n\nCats sleep. Cats eat fish.", format="markdown"),
     ]
-    return Index.from_documents(documents, embedder=embed, splitter=clew.Splitter(14, sentences=True))
+    return Index.from_documents(
+        documents, embedder=embed, splitter=clew.Splitter(14, sentences=True)
+    )
 
 
 def test_a_fused_node_is_read_as_its_members_in_document_order(moon):
@@ -259,7 +313,9 @@ def test_the_end_is_precise_and_the_beginning_broad(moon):
     assert [item.text for item in end] == ["No water is in the seas."]
     whole = moon.ask(asked, recipe=kurisu(paths=1, fgw_threshold=-1))
     assert "No water is in the seas." in whole.text
-    assert {item.kind for item in whole} == {"passage"}, "with room for it the passage takes the place of its sentences"
+    assert {item.kind for item in whole} == {"passage"}, (
+        "with room for it the passage takes the place of its sentences"
+    )
     broad = moon.ask(asked, recipe=kurisu(broad=True, last=1, paths=1, fgw_threshold=-1))
     assert {item.document for item in broad} == {"sky"}
     assert len(broad) > len(end)
@@ -279,9 +335,20 @@ def test_it_says_the_path_and_why(moon):
     assert len(item.why) >= 3
 
 
-@pytest.mark.parametrize("text", ["One.", "Same. Same. Same. Same.", "# Head\n\n" + " ".join(f"Word {i} is here." for i in range(5000))])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One.",
+        "Same. Same. Same. Same.",
+        "# Head\n\n" + " ".join(f"Word {i} is here." for i in range(5000)),
+    ],
+)
 def test_one_sentence_and_equal_ones_and_five_thousand(embed, text):
-    index = Index.from_documents([clew.Document("d", text, format="markdown")], embedder=embed, splitter=clew.Splitter(40, sentences=True))
+    index = Index.from_documents(
+        [clew.Document("d", text, format="markdown")],
+        embedder=embed,
+        splitter=clew.Splitter(40, sentences=True),
+    )
     context = index.ask("Where is word 77?", recipe="kurisu", budget=200)
     assert len(context) > 0
     assert context.tokens <= 200
@@ -293,7 +360,10 @@ def test_one_sentence_and_equal_ones_and_five_thousand(embed, text):
 def test_a_flat_corpus_is_the_best_fused_and_the_rest_by_prize(embed):
     texts = [f"Cats number {i} sleep." for i in range(30)] + ["Dogs bark at cats."]
     index = Index.from_documents(texts, embedder=embed, links=())
-    context, dense = (index.ask("Which cats sleep, number 3?", recipe=recipe, limit=8) for recipe in ("kurisu", "dense"))
+    context, dense = (
+        index.ask("Which cats sleep, number 3?", recipe=recipe, limit=8)
+        for recipe in ("kurisu", "dense")
+    )
     assert set(context.ids) == set(dense.ids)
 
 
@@ -304,7 +374,9 @@ class TestTheRewards:
         assert low.sum() == pytest.approx(0.06 - 0.04)
         assert low[4] == low.min() < 0
         level = strength_changes(np.array([0.5, 0.52, 0.48]), penalty_share=0.4)
-        assert level.sum() == pytest.approx(0.06), "nothing is far below: the penalties are not given out"
+        assert level.sum() == pytest.approx(0.06), (
+            "nothing is far below: the penalties are not given out"
+        )
         assert (level > 0).all()
 
     @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))

@@ -26,7 +26,10 @@ def unit(rows):
 def graph_of(kinds, triples, more, seed=0, tokens=None):
     """Passages and entities by row; facts (entity, entity, passage); `more` edges (kind, tail, head)."""
     n, draw = len(kinds), np.random.default_rng(seed)
-    vectors, said = unit(draw.normal(size=(n, 3))), unit(draw.normal(size=(max(len(triples), 1), 3)))[: len(triples)]
+    vectors, said = (
+        unit(draw.normal(size=(n, 3))),
+        unit(draw.normal(size=(max(len(triples), 1), 3)))[: len(triples)],
+    )
     subjects, objects, read_in = (freeze([t[i] for t in triples], np.int32) for i in range(3))
     sources = Ragged.of([[p] for p in read_in.tolist()])
     facts = Facts(
@@ -35,7 +38,12 @@ def graph_of(kinds, triples, more, seed=0, tokens=None):
     )  # fmt: skip
     told = Edges.of("fact", subjects, objects, facts=np.arange(len(triples)), read_from=sources)
     kinds_of = sorted({kind for kind, _, _ in more})
-    others = [Edges.of(k, [t for kind, t, _ in more if kind == k], [h for kind, _, h in more if kind == k], 0.5) for k in kinds_of]
+    others = [
+        Edges.of(
+            k, [t for kind, t, _ in more if kind == k], [h for kind, _, h in more if kind == k], 0.5
+        )
+        for k in kinds_of
+    ]
     return Graph.of(
         [f"text {i}" for i in range(n)],
         kinds=kinds,
@@ -50,11 +58,23 @@ def graph_of(kinds, triples, more, seed=0, tokens=None):
 def cases(draw):
     passages, entities = draw(st.integers(1, 4)), draw(st.integers(2, 7))
     n = passages + entities
-    entity, passage, any_row = st.integers(passages, n - 1), st.integers(0, passages - 1), st.integers(0, n - 1)
-    triples = [t for t in draw(st.lists(st.tuples(entity, entity, passage), max_size=9)) if t[0] != t[1]]
-    more = draw(st.lists(st.tuples(st.just("mentions"), passage, entity) | st.tuples(st.just("synonym"), entity, entity), max_size=9))
+    entity, passage, any_row = (
+        st.integers(passages, n - 1),
+        st.integers(0, passages - 1),
+        st.integers(0, n - 1),
+    )
+    triples = [
+        t for t in draw(st.lists(st.tuples(entity, entity, passage), max_size=9)) if t[0] != t[1]
+    ]
+    more = draw(
+        st.lists(
+            st.tuples(st.just("mentions"), passage, entity)
+            | st.tuples(st.just("synonym"), entity, entity),
+            max_size=9,
+        )
+    )
     kinds = ["passage"] * passages + ["entity"] * entities
-    graph = graph_of(kinds, triples, [e for e in more if e[1] != e[2]], draw(st.integers(0, 99)), draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)))  # fmt: skip  # noqa: E501
+    graph = graph_of(kinds, triples, [e for e in more if e[1] != e[2]], draw(st.integers(0, 99)), draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)))  # fmt: skip
     terminals = draw(st.lists(any_row, min_size=1, max_size=5, unique=True))
     scores = np.array(draw(st.lists(st.floats(0.01, 1), min_size=n, max_size=n)))
     return graph, terminals, scores
@@ -63,7 +83,13 @@ def cases(draw):
 def select(stage, graph, terminals, scores, budget=UNLIMITED, limit=None, candidates=None):
     rows = freeze(np.arange(len(graph)) if candidates is None else candidates, np.int32)
     seeds = Seeds(np.zeros(len(graph)), freeze(terminals, np.int32))
-    return stage.on(graph)(Query("?", QUESTION, limit=limit), seeds, np.asarray(scores, np.float64), Subgraph(rows), budget)
+    return stage.on(graph)(
+        Query("?", QUESTION, limit=limit),
+        seeds,
+        np.asarray(scores, np.float64),
+        Subgraph(rows),
+        budget,
+    )
 
 
 def parts_of(graph, edges, rows):
@@ -93,7 +119,13 @@ def test_costs_are_by_what_an_edge_says_and_parallel_facts_cost_the_least():
         Edges.of("fact", [1, 2], [2, 1], facts=[0, 1]), Edges.of("mentions", [0], [1]), Edges.of("synonym", [1, 2], [2, 3]),
         Edges.of("similar", [0], [3], 0.5),
     ])  # fmt: skip
-    graph = Graph.of(list("abcd"), kinds=["passage", "entity", "entity", "passage"], vectors=vectors, facts=facts, edges=edges)
+    graph = Graph.of(
+        list("abcd"),
+        kinds=["passage", "entity", "entity", "passage"],
+        vectors=vectors,
+        facts=facts,
+        edges=edges,
+    )
 
     each = edge_costs(graph, Query("?", QUESTION))
     assert each == pytest.approx([1e-6, 1.0, 1e-6, 0.5, 0.2, (1 - 0.5 * 0.8) / 2])
@@ -101,7 +133,9 @@ def test_costs_are_by_what_an_edge_says_and_parallel_facts_cost_the_least():
     found = slot_costs(graph, links, Query("?", QUESTION))
     assert found.of_slots == pytest.approx([1e-6, 1e-6])
     assert found.edges.tolist() == [0, 0]
-    assert edge_costs(graph, Query("?")) == pytest.approx([0.5] * 6), "without a vector nothing is like the question"
+    assert edge_costs(graph, Query("?")) == pytest.approx([0.5] * 6), (
+        "without a vector nothing is like the question"
+    )
     of_facts = edge_costs(graph, Query("?", QUESTION, fact_vector=-QUESTION))
     assert of_facts[:2] == pytest.approx([1.0, 1e-6])
 
@@ -112,7 +146,12 @@ def test_costs_lie_in_their_range_and_are_the_same_both_ways(case):
     links = graph.links()
     found = slot_costs(graph, links, Query("?", QUESTION)).of_slots
     assert ((found >= 1e-6) & (found <= 1)).all()
-    both = {(a, b): c for a, b, c in zip(links.sources.tolist(), links.targets.tolist(), found.tolist(), strict=True)}
+    both = {
+        (a, b): c
+        for a, b, c in zip(
+            links.sources.tolist(), links.targets.tolist(), found.tolist(), strict=True
+        )
+    }
     assert all(both[b, a] == c for (a, b), c in both.items())
 
 
@@ -120,14 +159,19 @@ def test_costs_lie_in_their_range_and_are_the_same_both_ways(case):
 @given(cases())
 def test_the_tree_is_within_twice_the_optimum_and_its_leaves_are_terminals(steiner_weight, case):
     graph, terminals, scores = case
-    found = select(MCMI(max_steps=0, chords="none", steiner_weight=steiner_weight), graph, terminals, scores)
+    found = select(
+        MCMI(max_steps=0, chords="none", steiner_weight=steiner_weight), graph, terminals, scores
+    )
     links = graph.links()
     lengths = slot_costs(graph, links, Query("?", QUESTION)).of_slots
     if steiner_weight == "cost_over_score":
         lengths = lengths / (scores[links.sources] + scores[links.targets])
     best = steiner_forest(links, lengths, terminals, "exact")
     tree = tree_edges(graph, found)
-    cost = sum(s["cost"] / (sum(s["scores"]) if steiner_weight == "cost_over_score" else 1) for _, _, s in tree)
+    cost = sum(
+        s["cost"] / (sum(s["scores"]) if steiner_weight == "cost_over_score" else 1)
+        for _, _, s in tree
+    )
 
     assert cost <= 2 * (1 - 1 / len(terminals)) * best.cost + 1e-9
     assert cost >= best.cost - 1e-9
@@ -137,9 +181,13 @@ def test_the_tree_is_within_twice_the_optimum_and_its_leaves_are_terminals(stein
     assert set(found.required.tolist()) == rows - set(terminals)
     reach = parts_of(graph, range(len(graph.edges)), range(len(graph)))
     apart = {next(part for part in reach if row in part) for row in terminals}
-    assert len(tree) == len(rows) - len(apart), "a forest with one tree for each part that holds terminals"
+    assert len(tree) == len(rows) - len(apart), (
+        "a forest with one tree for each part that holds terminals"
+    )
     assert len(found.missing) == len(apart) - 1
-    assert all(a == terminals[0] and not any({a, b} <= part for part in reach) for a, b in found.missing)
+    assert all(
+        a == terminals[0] and not any({a, b} <= part for part in reach) for a, b in found.missing
+    )
 
 
 @pytest.mark.parametrize("chords", ["none", "below_mean", "induced"])
@@ -149,22 +197,41 @@ def test_what_is_chosen_is_joined(chords, case, variant):
     found = select(MCMI(variant, 4, chords=chords, max_passages=99), graph, terminals, scores)
     nodes, edges = set(found.nodes.tolist()), found.edges.tolist()
     assert set(terminals) <= nodes
-    assert {int(graph.edges.tails[e]) for e in edges} | {int(graph.edges.heads[e]) for e in edges} <= nodes
+    assert {int(graph.edges.tails[e]) for e in edges} | {
+        int(graph.edges.heads[e]) for e in edges
+    } <= nodes
     assert len(set(edges)) == len(edges)
-    steps, grown = found.notes["steps"], {id for step in found.notes["steps"] for id in (step["from"], step["to"])}
+    steps, grown = (
+        found.notes["steps"],
+        {id for step in found.notes["steps"] for id in (step["from"], step["to"])},
+    )
     assert len(steps) == len(found.notes["ratios"]) - 1 <= 4
-    joined = {*terminals, *(row for a, b, _ in tree_edges(graph, found) for row in (a, b)), *(graph.row(id) for id in grown)}
+    joined = {
+        *terminals,
+        *(row for a, b, _ in tree_edges(graph, found) for row in (a, b)),
+        *(graph.row(id) for id in grown),
+    }
     over = [part for part in parts_of(graph, edges, nodes) if part & joined]
     assert len(over) == 1 + len(found.missing), "each part hangs together"
     links = graph.links()
-    among = {tuple(sorted((a, b))) for a, b in zip(links.sources.tolist(), links.targets.tolist(), strict=True) if {a, b} <= joined}
+    among = {
+        tuple(sorted((a, b)))
+        for a, b in zip(links.sources.tolist(), links.targets.tolist(), strict=True)
+        if {a, b} <= joined
+    }
     if chords == "none":
         assert len(edges) == len(joined) - len(over)
     elif chords == "induced":
-        assert {tuple(sorted((int(graph.edges.tails[e]), int(graph.edges.heads[e])))) for e in edges} == among
+        assert {
+            tuple(sorted((int(graph.edges.tails[e]), int(graph.edges.heads[e])))) for e in edges
+        } == among
     else:
         weights = [
-            float(edge_costs(graph, Query("?", QUESTION))[e] / (scores[graph.edges.tails[e]] + scores[graph.edges.heads[e]])) for e in edges
+            float(
+                edge_costs(graph, Query("?", QUESTION))[e]
+                / (scores[graph.edges.tails[e]] + scores[graph.edges.heads[e]])
+            )
+            for e in edges
         ]
         first = len(joined) - len(over)
         assert sorted(weights[first:]) == weights[first:]
@@ -173,11 +240,20 @@ def test_what_is_chosen_is_joined(chords, case, variant):
 
 def test_a_triangle_of_terminals_is_a_circle_only_with_its_chords():
     graph = graph_of(["passage", *["entity"] * 3], [(1, 2, 0), (2, 3, 0), (1, 3, 0)], [])
-    sizes = {chords: len(select(MCMI(chords=chords, max_steps=0), graph, [1, 2, 3], np.ones(4)).edges) for chords in ("none", "induced")}
+    sizes = {
+        chords: len(select(MCMI(chords=chords, max_steps=0), graph, [1, 2, 3], np.ones(4)).edges)
+        for chords in ("none", "induced")
+    }
     assert sizes == {"none": 2, "induced": 3}
 
 
-@given(cases(), st.integers(0, 40), st.none() | st.integers(1, 5), st.sampled_from([0.0, 0.3, 1.0]), st.booleans())
+@given(
+    cases(),
+    st.integers(0, 40),
+    st.none() | st.integers(1, 5),
+    st.sampled_from([0.0, 0.3, 1.0]),
+    st.booleans(),
+)
 def test_what_is_read_fits_and_a_fact_is_said_once(case, budget, limit, fact_share, repeat):
     graph, terminals, scores = case
     stage = MCMI(fact_share=fact_share, repeat=repeat)
@@ -191,7 +267,9 @@ def test_what_is_read_fits_and_a_fact_is_said_once(case, budget, limit, fact_sha
     assert of_facts <= fact_share * budget
     assert len(set(facts)) == len(facts)
     assert limit is None or (len(passages) <= limit and not facts)
-    assert repeat or all(set(graph.facts.read_from[fact].tolist()).isdisjoint(passages.tolist()) for fact in facts)
+    assert repeat or all(
+        set(graph.facts.read_from[fact].tolist()).isdisjoint(passages.tolist()) for fact in facts
+    )
     assert not set(passages.tolist()) & {row for row, _ in found.dropped}
 
 
@@ -202,7 +280,9 @@ def test_the_facts_of_a_tree_are_read_along_it_and_the_nearest_first_where_there
     assert graph.edges.facts[whole.edges].tolist() == [1, 0, 2]
     each = edge_costs(graph, Query("?", QUESTION))[:3]
     one = graph.count("- fact 0\n")
-    narrow = select(MCMI(max_steps=0, chords="none", repeat=True), graph, [1, 4], np.ones(5), budget=one)
+    narrow = select(
+        MCMI(max_steps=0, chords="none", repeat=True), graph, [1, 4], np.ones(5), budget=one
+    )
     assert graph.edges.facts[narrow.edges].tolist() == [int(np.argmin(each))]
     assert narrow.notes["facts_without_room"] == 2
 
@@ -218,12 +298,19 @@ def test_only_candidates_are_chosen(case, data):
 
 
 def test_what_nothing_joins_is_joined_over_passages_at_the_price_of_a_bridge():
-    graph = graph_of(["passage", "passage", "entity", "entity"], [], [("mentions", 0, 2), ("mentions", 1, 3)])
+    graph = graph_of(
+        ["passage", "passage", "entity", "entity"], [], [("mentions", 0, 2), ("mentions", 1, 3)]
+    )
     apart = select(TREE, graph, [2, 3], np.ones(4))
     assert apart.missing == ((2, 3),)
     assert apart.notes["tree"] == []
     bridged = select(MCMI(max_steps=0, chords="none", bridge_cost=10.0), graph, [2, 3], np.ones(4))
-    assert {(a, b) for a, b, _ in tree_edges(graph, bridged)} in ({(2, 0), (3, 1)}, {(0, 2), (1, 3)}, {(0, 2), (3, 1)}, {(2, 0), (1, 3)})
+    assert {(a, b) for a, b, _ in tree_edges(graph, bridged)} in (
+        {(2, 0), (3, 1)},
+        {(0, 2), (1, 3)},
+        {(0, 2), (3, 1)},
+        {(2, 0), (1, 3)},
+    )
     assert bridged.missing == ((2, 3),), "the graph itself does not join them"
     assert bridged.required.tolist() == [0, 1]
 
@@ -231,7 +318,9 @@ def test_what_nothing_joins_is_joined_over_passages_at_the_price_of_a_bridge():
 @given(cases())
 def test_a_bridge_dearer_than_every_way_changes_no_cost(case):
     graph, terminals, scores = case
-    plain, bridged = (select(MCMI(max_steps=0, bridge_cost=b), graph, terminals, scores) for b in (None, 1000.0))
+    plain, bridged = (
+        select(MCMI(max_steps=0, bridge_cost=b), graph, terminals, scores) for b in (None, 1000.0)
+    )
     if not plain.missing:
         assert bridged.notes["tree_cost"] == pytest.approx(plain.notes["tree_cost"])
         assert bridged.missing == ()
@@ -245,6 +334,13 @@ def test_without_terminals_the_passages_by_prize_and_the_trace_says_so():
 
 
 def test_unknown_settings_are_refused_by_name():
-    for wrong in ({"variant": "median"}, {"chords": "all"}, {"steiner_weight": "hops"}, {"rest": "luck"}):
-        with pytest.raises(ValueError, match=f"unknown {next(iter(wrong))} '{next(iter(wrong.values()))}'; known: "):
+    for wrong in (
+        {"variant": "median"},
+        {"chords": "all"},
+        {"steiner_weight": "hops"},
+        {"rest": "luck"},
+    ):
+        with pytest.raises(
+            ValueError, match=f"unknown {next(iter(wrong))} '{next(iter(wrong.values()))}'; known: "
+        ):
             MCMI(**wrong)

@@ -16,7 +16,9 @@ SELECTS = [Top(), Top(2), MMR(), MMR(1.0), MMR(0.0, k=3), MMR(fetch_k=2)]
 
 def select(stage, graph, prizes, budget=UNLIMITED, candidates=None, limit=None):
     prizes = np.array(prizes, np.float64)
-    everything = Subgraph(freeze(np.arange(len(graph)), np.int32)) if candidates is None else candidates
+    everything = (
+        Subgraph(freeze(np.arange(len(graph)), np.int32)) if candidates is None else candidates
+    )
     return stage.on(graph)(Query("?", limit=limit), Seeds(prizes), prizes, everything, budget)
 
 
@@ -27,14 +29,18 @@ def unit(vectors):
 @st.composite
 def cases(draw):
     n = draw(st.integers(1, 9))
-    kinds = draw(st.lists(st.sampled_from(["passage", "passage", "entity"]), min_size=n, max_size=n))
+    kinds = draw(
+        st.lists(st.sampled_from(["passage", "passage", "entity"]), min_size=n, max_size=n)
+    )
     ends = st.integers(0, n - 1)
     ties = draw(st.lists(st.tuples(ends, ends), max_size=8))
     graph = Graph.of(
         [f"text {i}" for i in range(n)],
         kinds=kinds,
         tokens=draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)),
-        vectors=unit(np.random.default_rng(draw(st.integers(0, 50))).normal(size=(n, 3)).round(1) + 0.01),
+        vectors=unit(
+            np.random.default_rng(draw(st.integers(0, 50))).normal(size=(n, 3)).round(1) + 0.01
+        ),
         edges=Edges.of("next", [t for t, _ in ties], [h for _, h in ties]),
     )
     prizes = draw(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=n, max_size=n))
@@ -42,7 +48,11 @@ def cases(draw):
     inside = [e for e, (t, h) in enumerate(ties) if t in nodes and h in nodes]
     kept = draw(st.lists(st.sampled_from(nodes), unique=True, max_size=2)) if nodes else []
     candidates = Subgraph(
-        freeze(nodes, np.int32), freeze(inside, np.int32), freeze(kept, np.int32), missing=((0, n - 1),), dropped=((0, "earlier"),)
+        freeze(nodes, np.int32),
+        freeze(inside, np.int32),
+        freeze(kept, np.int32),
+        missing=((0, n - 1),),
+        dropped=((0, "earlier"),),
     )
     return graph, prizes, candidates, draw(st.integers(0, 20)), draw(st.none() | st.integers(1, 9))
 
@@ -55,19 +65,27 @@ def test_what_every_selector_keeps_to(stage, case):
 
     chosen, kept = found.nodes.tolist(), candidates.required.tolist()
     assert len(set(chosen)) == len(chosen)
-    assert set(kept) <= set(chosen) <= set(candidates.nodes.tolist()), "bridges survive, and nothing is taken that was not offered"
+    assert set(kept) <= set(chosen) <= set(candidates.nodes.tolist()), (
+        "bridges survive, and nothing is taken that was not offered"
+    )
     assert found.required.tolist() == kept
     free = [row for row in chosen if row not in kept]
     tails, heads = graph.edges.tails, graph.edges.heads
     ends = {row for e in found.edges.tolist() for row in (int(tails[e]), int(heads[e]))}
-    assert all(prizes[row] > 0 if graph.content[row] else row in ends for row in free), "a connector stays where it joins something"
+    assert all(prizes[row] > 0 if graph.content[row] else row in ends for row in free), (
+        "a connector stays where it joins something"
+    )
     cost = sum(int(graph.tokens[row]) for row in chosen if graph.content[row])
     assert cost <= budget or not any(graph.content[row] for row in free)
     for most in (limit, stage.k):
-        assert most is None or sum(bool(graph.content[row]) for row in chosen) <= max(most, sum(bool(graph.content[row]) for row in kept))
+        assert most is None or sum(bool(graph.content[row]) for row in chosen) <= max(
+            most, sum(bool(graph.content[row]) for row in kept)
+        )
     inside = {row for row in range(len(graph)) if row in chosen or not graph.content[row]}
     among = [e for e in candidates.edges.tolist() if {int(tails[e]), int(heads[e])} <= inside]
-    assert found.edges.tolist() == among, "of the edges, those among what is chosen and the connectors between"
+    assert found.edges.tolist() == among, (
+        "of the edges, those among what is chosen and the connectors between"
+    )
     assert ends <= set(chosen)
     assert found.missing == candidates.missing
     assert candidates.dropped[0] in found.dropped
@@ -77,7 +95,10 @@ def test_what_every_selector_keeps_to(stage, case):
 @given(cases())
 def test_mmr_by_prize_alone_is_top(case):
     graph, prizes, candidates, budget, limit = case
-    one, other = select(MMR(1.0), graph, prizes, budget, candidates, limit), select(Top(), graph, prizes, budget, candidates, limit)
+    one, other = (
+        select(MMR(1.0), graph, prizes, budget, candidates, limit),
+        select(Top(), graph, prizes, budget, candidates, limit),
+    )
     assert one.nodes.tolist() == other.nodes.tolist()
 
 
@@ -93,7 +114,9 @@ def test_top_looks_no_further_than_its_reach():
     prizes = np.linspace(1, 0.1, 3000)
     assert select(Top(reach=50), graph, prizes, budget=25).nodes.tolist() == [0, 1]
     assert select(Top(reach=3000), graph, prizes, budget=25).nodes.tolist() == [0, 1, 2999]
-    assert select(Top(), graph, prizes, budget=15_000).nodes.tolist() == list(range(1500)), "more than it ranks at first"
+    assert select(Top(), graph, prizes, budget=15_000).nodes.tolist() == list(range(1500)), (
+        "more than it ranks at first"
+    )
 
 
 @given(st.integers(2, 8), st.integers(0, 200), st.sampled_from([0.3, 0.5, 0.8]))
@@ -108,7 +131,12 @@ def test_mmr_is_the_greedy_rule(n, seed, share):
     expected = [int(np.argmax(worth))]
     while len(expected) < n:
         left = [i for i in range(n) if i not in expected]
-        expected.append(max(left, key=lambda i: share * worth[i] - (1 - share) * max(cosines[i, j] for j in expected)))
+        expected.append(
+            max(
+                left,
+                key=lambda i: share * worth[i] - (1 - share) * max(cosines[i, j] for j in expected),
+            )
+        )
 
     assert select(MMR(share), graph, prizes).nodes.tolist() == expected
     assert select(MMR(share, k=2), graph, prizes).nodes.tolist() == expected[:2]
@@ -124,17 +152,31 @@ def test_an_exact_duplicate_is_deferred():
 @pytest.mark.parametrize("shift", [0.0, 1.0, 3.0])
 def test_from_a_floor_on_a_copy_is_deferred_and_a_topic_is_not_in_any_embedding(shift):
     """Where all vectors have something in common (a shift of them all), cosines are high and near to each other; the choice is the same."""
-    vectors = unit(np.array([[1.0, 0, 0, 0], [0.7, 0.714, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))
+    vectors = unit(
+        np.array([[1.0, 0, 0, 0], [0.7, 0.714, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    )
     graph = Graph.of(list("abcde"), vectors=unit(np.hstack([vectors, np.full((5, 1), shift)])))
     prizes = [1.0, 0.9, 0.8, 0.5, 0.1]
-    assert select(MMR(0.5), Graph.of(list("abcde"), vectors=vectors), prizes).nodes.tolist() == [0, 3, 1, 4, 2]
+    assert select(MMR(0.5), Graph.of(list("abcde"), vectors=vectors), prizes).nodes.tolist() == [
+        0,
+        3,
+        1,
+        4,
+        2,
+    ]
     assert select(MMR(0.5, similarity_floor=0.5), graph, prizes).nodes.tolist() == [0, 1, 3, 4, 2]
-    assert select(MMR(0.5, similarity_floor=0.5), Graph.of(list("abc"), vectors=vectors[[0, 0, 0]]), [0.1, 1.0, 0.9]).nodes.tolist() == [
+    assert select(
+        MMR(0.5, similarity_floor=0.5),
+        Graph.of(list("abc"), vectors=vectors[[0, 0, 0]]),
+        [0.1, 1.0, 0.9],
+    ).nodes.tolist() == [
         1,
         2,
         0,
     ]
-    assert select(MMR(0.5, similarity_floor=0.5), Graph.of(["alone"], vectors=vectors[:1]), [1.0]).nodes.tolist() == [0]
+    assert select(
+        MMR(0.5, similarity_floor=0.5), Graph.of(["alone"], vectors=vectors[:1]), [1.0]
+    ).nodes.tolist() == [0]
     with pytest.raises(ValueError, match="floor is from 0"):
         MMR(similarity_floor=1.0)
 
@@ -142,4 +184,6 @@ def test_from_a_floor_on_a_copy_is_deferred_and_a_topic_is_not_in_any_embedding(
 def test_what_is_like_a_bridge_is_deferred_too():
     vectors = unit(np.array([[1.0, 0], [1, 0.01], [0, 1]]))
     bridged = Subgraph(freeze([0, 1, 2], np.int32), required=freeze([0], np.int32))
-    assert select(MMR(0.3), Graph.of(list("abc"), vectors=vectors), [0.0, 1.0, 0.9], candidates=bridged).nodes.tolist() == [0, 2, 1]
+    assert select(
+        MMR(0.3), Graph.of(list("abc"), vectors=vectors), [0.0, 1.0, 0.9], candidates=bridged
+    ).nodes.tolist() == [0, 2, 1]

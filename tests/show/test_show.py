@@ -34,9 +34,26 @@ def context() -> Context:
     """Anna is touched; Ben's passage is reached over the entity; a fact is stated; an edge joins the two passages."""
     to_anna = Hop("question", "fact", "entity:anna", "Anna married Ben", 0.8)
     items = (
-        item("fact:Anna married Ben", "Anna married Ben", (Hop("question", "fact", "Anna married Ben", "Anna married Ben", 0.8),), "fact"),
-        item("p1", "Anna sails.", (touch("p1"),), metadata={"title": "The voyage"}, document="p1", span=(0, 11)),
-        item("p2", "Ben lives in Corfu.", (to_anna, Hop("entity:anna", "mentions", "p2", forward=False)), "expansion"),
+        item(
+            "fact:Anna married Ben",
+            "Anna married Ben",
+            (Hop("question", "fact", "Anna married Ben", "Anna married Ben", 0.8),),
+            "fact",
+        ),
+        item(
+            "p1",
+            "Anna sails.",
+            (touch("p1"),),
+            metadata={"title": "The voyage"},
+            document="p1",
+            span=(0, 11),
+        ),
+        item(
+            "p2",
+            "Ben lives in Corfu.",
+            (to_anna, Hop("entity:anna", "mentions", "p2", forward=False)),
+            "expansion",
+        ),
     )
     ties = (
         ContextEdge("p1", "p2", "similar", 0.4),
@@ -51,10 +68,14 @@ def context() -> Context:
 
 def test_every_item_is_reached_from_the_question_along_its_own_hops(context):
     network = to_networkx(context)
-    ways = networkx.subgraph_view(network, filter_edge=lambda a, b, key: network.edges[a, b, key]["way"])
+    ways = networkx.subgraph_view(
+        network, filter_edge=lambda a, b, key: network.edges[a, b, key]["way"]
+    )
     for rank, one in enumerate(context, 1):
         assert network.nodes[one.id]["rank"] == rank
-        assert networkx.shortest_path_length(ways, network.graph["question"], one.id) == len(one.why)
+        assert networkx.shortest_path_length(ways, network.graph["question"], one.id) == len(
+            one.why
+        )
     assert network.graph["missing"] == [("p1", "p9")]
 
 
@@ -66,13 +87,22 @@ def test_an_edge_that_is_a_hop_already_is_not_drawn_twice_and_connectors_are_nam
 
 
 def test_a_fact_that_the_question_was_not_mapped_to_hangs_on_the_subject_that_leads_to_it():
-    fact = item("fact:Ben sails", "Ben sails", (touch("p1"), Hop("p1", "mentions", "entity:ben")), "fact")
+    fact = item(
+        "fact:Ben sails", "Ben sails", (touch("p1"), Hop("p1", "mentions", "entity:ben")), "fact"
+    )
     network = to_networkx(Context((fact,), "", 0, None, "Who sails?", ""))
-    assert networkx.shortest_path(network, "question", fact.id) == ["question", "p1", "entity:ben", fact.id]
+    assert networkx.shortest_path(network, "question", fact.id) == [
+        "question",
+        "p1",
+        "entity:ben",
+        fact.id,
+    ]
 
 
 def test_a_document_named_question_is_not_the_question():
-    network = to_networkx(Context((item("question", "text", (touch("question"),)),), "", 0, None, "Who?", ""))
+    network = to_networkx(
+        Context((item("question", "text", (touch("question"),)),), "", 0, None, "Who?", "")
+    )
     assert sorted(network.edges()) == [("question?", "question")]
 
 
@@ -83,8 +113,20 @@ def test_ways_are_told_in_plain_words(context):
         "the question touches it (0.90)",
         "the question matches the fact “Anna married Ben” (0.80) of “anna”, which is named in it",
     ]
-    part = item("d#0-9", "x", (touch("d#5-9"), Hop("d#5-9", "contains", "d", forward=False), Hop("d", "contains", "d#0-9")), "expansion")
-    assert path_in_words(part) == "the question touches “d#5-9” (0.90), which is a part of “d”, which contains it"
+    part = item(
+        "d#0-9",
+        "x",
+        (
+            touch("d#5-9"),
+            Hop("d#5-9", "contains", "d", forward=False),
+            Hop("d", "contains", "d#0-9"),
+        ),
+        "expansion",
+    )
+    assert (
+        path_in_words(part)
+        == "the question touches “d#5-9” (0.90), which is a part of “d”, which contains it"
+    )
     assert "no short way leads to it" in path_in_words(item("p", "x", (touch("p", 0.0),)))
 
 
@@ -137,7 +179,17 @@ def read(page: str) -> Page:
 
 def test_the_page_says_everything_there_is_to_say(context):
     words = " ".join(read(html(context)).words.split())
-    for said in ("Who married Anna?", "The voyage", "Ben lives in Corfu.", "too long", "p9", "2.1 ms", "touched 3", "the page", "25.0%"):
+    for said in (
+        "Who married Anna?",
+        "The voyage",
+        "Ben lives in Corfu.",
+        "too long",
+        "p9",
+        "2.1 ms",
+        "touched 3",
+        "the page",
+        "25.0%",
+    ):
         assert said in words
     assert all(path_in_words(one) in words for one in context)
 
@@ -145,10 +197,19 @@ def test_the_page_says_everything_there_is_to_say(context):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_the_page_needs_nothing_from_outside_and_runs_nothing_whatever_the_texts(text):
     name = text or "x"
-    page = html(Context((item(name, text, (touch(name),), metadata={"title": text}),), text, 1, None, text, text))
+    page = html(
+        Context(
+            (item(name, text, (touch(name),), metadata={"title": text}),), text, 1, None, text, text
+        )
+    )
     parsed = read(page)
     assert "script" not in {tag for tag, _ in parsed.tags}
-    links = [value for _, attributes in parsed.tags for key, value in attributes.items() if key in ("href", "src", "xlink:href")]
+    links = [
+        value
+        for _, attributes in parsed.tags
+        for key, value in attributes.items()
+        if key in ("href", "src", "xlink:href")
+    ]
     assert links == ["#item-1"]
     assert text.strip() in parsed.words
     assert not any(key.startswith("on") for _, attributes in parsed.tags for key in attributes)
@@ -157,10 +218,15 @@ def test_the_page_needs_nothing_from_outside_and_runs_nothing_whatever_the_texts
 def test_the_drawing_is_well_formed_and_its_boxes_never_overlap(context):
     page = html(context)
     svg = ElementTree.fromstring(page[page.index("<svg ") : page.rindex("</svg>") + 6])
-    boxes = [tuple(float(rect.attrib[key]) for key in ("x", "y", "width", "height")) for rect in svg.iter("rect")]
+    boxes = [
+        tuple(float(rect.attrib[key]) for key in ("x", "y", "width", "height"))
+        for rect in svg.iter("rect")
+    ]
     assert len(boxes) == len(to_networkx(context))
     for i, (x, y, wide, high) in enumerate(boxes):
-        assert all(x + wide <= a or a + c <= x or y + high <= b or b + d <= y for a, b, c, d in boxes[:i])
+        assert all(
+            x + wide <= a or a + c <= x or y + high <= b or b + d <= y for a, b, c, d in boxes[:i]
+        )
 
 
 @settings(max_examples=25, deadline=None)
@@ -168,13 +234,24 @@ def test_the_drawing_is_well_formed_and_its_boxes_never_overlap(context):
 def test_any_tangle_of_items_and_edges_can_be_drawn(pairs, number):
     """Also edges to themselves, edges between connectors, and connectors that hang on nothing that is printed."""
     items = tuple(item(f"p{i}", "text", (touch(f"p{i}"),)) for i in range(number))
-    tangle = Context(items, "", 0, None, "Who?", "", tuple(ContextEdge(f"p{a}", f"p{b}", "similar", 0.5) for a, b in pairs))
+    tangle = Context(
+        items,
+        "",
+        0,
+        None,
+        "Who?",
+        "",
+        tuple(ContextEdge(f"p{a}", f"p{b}", "similar", 0.5) for a, b in pairs),
+    )
     assert html(tangle).count("<rect") == len(to_networkx(tangle))
     assert mermaid(tangle).count(":::") == len(to_networkx(tangle))
 
 
 def test_a_context_shows_itself_and_the_same_index_shows_the_same():
-    documents = [clew.Document(f"d{i}", text) for i, text in enumerate(("Anna sails to Corfu.", "Ben sails.", "Corfu is an island."))]
+    documents = [
+        clew.Document(f"d{i}", text)
+        for i, text in enumerate(("Anna sails to Corfu.", "Ben sails.", "Corfu is an island."))
+    ]
     pages = [clew.Index.from_documents(documents).ask("Who sails to Corfu?") for _ in range(2)]
     assert pages[0].to_mermaid() == pages[1].to_mermaid() == mermaid(pages[0])
     assert set(pages[0].ids) < set(pages[0].to_networkx())

@@ -27,10 +27,23 @@ def test_prizes_are_a_probability_and_reach_what_is_linked():
 
 def test_only_the_chosen_kinds_are_walked_by_their_factors():
     assert spread(PageRank(0.5, ("fact",)), [1, 0, 0, 0])[2] == 0
-    assert spread(PageRank(0.5, (("fact", 1.0), ("similar", 0.01))), [1, 0, 0, 0])[2] < spread(PageRank(), [1, 0, 0, 0])[2]
-    for stage in (PageRank(0.5, excluded_kinds=("similar",)), PageRank(0.5, ("fact", "similar"), excluded_kinds=("similar",))):
-        assert spread(stage, [1, 0, 0, 0]) == pytest.approx(spread(PageRank(0.5, ("fact",)), [1, 0, 0, 0]))
-    assert spread(PageRank(excluded_kinds=("similar", "fact")), [1, 0, 0, 0]).tolist() == [1, 0, 0, 0]
+    assert (
+        spread(PageRank(0.5, (("fact", 1.0), ("similar", 0.01))), [1, 0, 0, 0])[2]
+        < spread(PageRank(), [1, 0, 0, 0])[2]
+    )
+    for stage in (
+        PageRank(0.5, excluded_kinds=("similar",)),
+        PageRank(0.5, ("fact", "similar"), excluded_kinds=("similar",)),
+    ):
+        assert spread(stage, [1, 0, 0, 0]) == pytest.approx(
+            spread(PageRank(0.5, ("fact",)), [1, 0, 0, 0])
+        )
+    assert spread(PageRank(excluded_kinds=("similar", "fact")), [1, 0, 0, 0]).tolist() == [
+        1,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_without_damping_the_seeds_stay_as_they_are_and_without_seeds_nothing_is_spread():
@@ -51,4 +64,6 @@ def test_only_the_best_get_a_prize_if_so_wished_and_it_is_theirs():
 
 def test_a_directed_walk_goes_from_tail_to_head_alone():
     assert spread(PageRank(directed=True), [0, 0, 1, 0]) == pytest.approx([0, 0, 1, 0])
-    assert spread(PageRank(directed=True, kinds=("fact",)), [1, 0, 0, 0]) == pytest.approx([2 / 3, 1 / 3, 0, 0])
+    assert spread(PageRank(directed=True, kinds=("fact",)), [1, 0, 0, 0]) == pytest.approx(
+        [2 / 3, 1 / 3, 0, 0]
+    )

@@ -14,11 +14,15 @@ from clew.types import Query, Seeds
 
 def sharpened(prizes, sharpness):
     prizes = np.array(prizes, np.float64)
-    return Power(sharpness).on(Graph.of([f"text {i}" for i in range(len(prizes))]))(Query("?"), Seeds(prizes), prizes)
+    return Power(sharpness).on(Graph.of([f"text {i}" for i in range(len(prizes))]))(
+        Query("?"), Seeds(prizes), prizes
+    )
 
 
 @given(
-    st.lists(st.sampled_from([0.0, 0.25, 0.5, 3.0, 7.0]), min_size=1, max_size=8), st.sampled_from([0.5, 1.0, 4.0]), st.floats(0.01, 100)
+    st.lists(st.sampled_from([0.0, 0.25, 0.5, 3.0, 7.0]), min_size=1, max_size=8),
+    st.sampled_from([0.5, 1.0, 4.0]),
+    st.floats(0.01, 100),
 )
 def test_it_is_a_power_of_the_share_of_the_best_whatever_the_scale(prizes, sharpness, scale):
     top = max(prizes)

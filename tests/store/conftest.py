@@ -17,11 +17,27 @@ def _without_waiting_for_the_disk(monkeypatch):
 @pytest.fixture(scope="session")
 def small(embed):
     documents = [
-        Document("anna", "Anna married Ben in Corfu.", {"title": "Anna", "year": 1910, "place": ("Corfu", 39.6)}, references=("ben",)),
         Document(
-            "ben", "Ben lives in Corfu.", {"tags": ["sea", None, True], "area": float("inf")}, previous="anna", source="book", span=(7, 26)
+            "anna",
+            "Anna married Ben in Corfu.",
+            {"title": "Anna", "year": 1910, "place": ("Corfu", 39.6)},
+            references=("ben",),
         ),
-        Document("cleo", "Cleo lives in Delos, far from \ud800 Corfu.", embedded_as="Cleo in Delos"),
+        Document(
+            "ben",
+            "Ben lives in Corfu.",
+            {"tags": ["sea", None, True], "area": float("inf")},
+            previous="anna",
+            source="book",
+            span=(7, 26),
+        ),
+        Document(
+            "cleo", "Cleo lives in Delos, far from \ud800 Corfu.", embedded_as="Cleo in Delos"
+        ),
     ]
-    facts = {"anna": [("Anna", "married", "Ben")], "ben": [("Ben", "lives in", "Corfu")], "cleo": [("Cleo", "lives in", "Delos")]}
+    facts = {
+        "anna": [("Anna", "married", "Ben")],
+        "ben": [("Ben", "lives in", "Corfu")],
+        "cleo": [("Cleo", "lives in", "Delos")],
+    }
     return Index.from_documents(documents, embedder=embed, facts=facts)

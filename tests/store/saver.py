@@ -25,7 +25,10 @@ def say(words):
 
 
 def main(folder):
-    documents = [Document(f"d{i}", f"passage {i} of the sea and the island, the ferry and the winter") for i in range(300)]
+    documents = [
+        Document(f"d{i}", f"passage {i} of the sea and the island, the ferry and the winter")
+        for i in range(300)
+    ]
     index = Index.from_documents(documents, embedder=embed, links=())
     say("ready")
     for line in sys.stdin:
@@ -33,7 +36,12 @@ def main(folder):
         if child == 0:
             k = int(line)
             while True:
-                save(replace(index, documents=index.documents[: k % 200 + 1], skipped=(("k", str(k)),)), folder)
+                save(
+                    replace(
+                        index, documents=index.documents[: k % 200 + 1], skipped=(("k", str(k)),)
+                    ),
+                    folder,
+                )
                 say(f"saved {k}")
                 k += 1
         say(f"pid {child}")

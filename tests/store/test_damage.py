@@ -11,7 +11,10 @@ import pytest
 from clew.store import load
 from clew.store.manifest import read_manifest
 
-VECTORS = ("nodes.vectors", "facts.vectors")  # mapped, not read: their checksum is only asked for by verify="full"
+VECTORS = (
+    "nodes.vectors",
+    "facts.vectors",
+)  # mapped, not read: their checksum is only asked for by verify="full"
 
 
 @pytest.fixture
@@ -28,7 +31,9 @@ def damages(raw):
     """Ways to damage a file: cut short at several places, emptied, longer, one bit flipped in its head, middle and tail."""
     yield from (("cut", raw[:length]) for length in {0, 1, len(raw) // 2, len(raw) - 1})
     yield "longer", raw + b"\0"
-    yield from ((f"flipped at {at}", flipped(raw, at)) for at in {0, 9, 60, len(raw) // 2, len(raw) - 1})
+    yield from (
+        (f"flipped at {at}", flipped(raw, at)) for at in {0, 9, 60, len(raw) // 2, len(raw) - 1}
+    )
 
 
 def test_every_damaged_file_is_named(embed, saved):
@@ -49,7 +54,10 @@ def test_every_damaged_file_is_named(embed, saved):
 def test_every_missing_file_is_named(embed, saved):
     for file in (saved / "data").iterdir():
         file.rename(saved / "away")
-        with pytest.raises(ValueError, match=rf"{re.escape(file.name)} is missing, though MANIFEST-00000001\.json lists it"):
+        with pytest.raises(
+            ValueError,
+            match=rf"{re.escape(file.name)} is missing, though MANIFEST-00000001\.json lists it",
+        ):
             load(saved, embedder=embed)
         (saved / "away").rename(file)
     shutil.rmtree(saved / "data")
@@ -68,15 +76,22 @@ def test_a_flipped_bit_of_a_manifest_is_found_wherever_it_is(saved):
 
 def test_a_manifest_under_another_name_is_refused(embed, saved):
     (saved / "MANIFEST-00000001.json").rename(saved / "MANIFEST-00000009.json")
-    with pytest.raises(ValueError, match=r"MANIFEST-00000009\.json is not the manifest of an index.*generation 1"):
+    with pytest.raises(
+        ValueError, match=r"MANIFEST-00000009\.json is not the manifest of an index.*generation 1"
+    ):
         load(saved, embedder=embed)
 
 
-def test_a_damaged_generation_leads_to_the_one_before_only_when_that_is_asked_for(embed, small, saved):
+def test_a_damaged_generation_leads_to_the_one_before_only_when_that_is_asked_for(
+    embed, small, saved
+):
     small.delete("cleo").save(saved)
     [file] = (saved / "data").glob("strings.bytes-00000002-*")
     file.write_bytes(b"")
-    with pytest.raises(ValueError, match=rf"{file.name} is damaged.*an earlier generation is still there: load\(path, generation=1\)"):
+    with pytest.raises(
+        ValueError,
+        match=rf"{file.name} is damaged.*an earlier generation is still there: load\(path, generation=1\)",
+    ):
         load(saved, embedder=embed)
     assert len(load(saved, embedder=embed, generation=1)) == 3
     with pytest.raises(ValueError, match="has no generation 5; it has 2, 1"):
@@ -87,6 +102,8 @@ def test_a_damaged_generation_leads_to_the_one_before_only_when_that_is_asked_fo
 
 def test_the_smallest_and_the_emptiest_columns_are_files_too(embed, saved):
     manifest = read_manifest(saved / "MANIFEST-00000001.json")
-    assert {entry.path for entry in manifest.entries.values()} == {f"data/{file.name}" for file in (saved / "data").iterdir()}
+    assert {entry.path for entry in manifest.entries.values()} == {
+        f"data/{file.name}" for file in (saved / "data").iterdir()
+    }
     empty = np.load(saved / manifest.entries["skipped.values"].path, allow_pickle=False)
     assert empty.shape == (0,)

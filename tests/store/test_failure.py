@@ -33,12 +33,20 @@ def failing(monkeypatch, at, error):
 
 
 def files(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "LOCK"}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "LOCK"
+    }
 
 
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
-def test_whichever_call_fails_the_old_generation_stays_until_the_new_one_is_whole(embed, small, tmp_path, monkeypatch, error, step):
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()]
+)
+def test_whichever_call_fails_the_old_generation_stays_until_the_new_one_is_whole(
+    embed, small, tmp_path, monkeypatch, error, step
+):
     save(small.delete("cleo"), tmp_path)
     before = files(tmp_path)
     save(small.delete("cleo"), tmp_path / "counted")
@@ -68,7 +76,9 @@ def test_whichever_call_fails_the_old_generation_stays_until_the_new_one_is_whol
     assert sorted(manifest.generations(tmp_path)) == [1, 2, 3]
 
 
-def test_a_first_save_that_fails_leaves_no_index_and_can_be_tried_again(embed, small, tmp_path, monkeypatch):
+def test_a_first_save_that_fails_leaves_no_index_and_can_be_tried_again(
+    embed, small, tmp_path, monkeypatch
+):
     with monkeypatch.context() as patched:
         failing(patched, 30, OSError(errno.EIO, "Input/output error"))
         with pytest.raises(OSError, match="the index was not saved to"):
@@ -90,12 +100,21 @@ def test_everything_is_on_the_disk_before_the_manifest_has_its_name(small, tmp_p
             if name == "create":
                 path_of[done] = args[0].relative_to(tmp_path).as_posix()
             first = args[0]
-            did.append((name, path_of[first] if isinstance(first, int) else first.relative_to(tmp_path).as_posix()))
+            did.append(
+                (
+                    name,
+                    path_of[first]
+                    if isinstance(first, int)
+                    else first.relative_to(tmp_path).as_posix(),
+                )
+            )
             return done
 
         monkeypatch.setattr(disk, name, call)
 
-    monkeypatch.setattr(disk, "sync_folder", lambda _: None)  # which would sync a descriptor that is no file's
+    monkeypatch.setattr(
+        disk, "sync_folder", lambda _: None
+    )  # which would sync a descriptor that is no file's
     for name in CALLS:
         recorded(name)
     save(small, tmp_path / "new")
@@ -108,10 +127,17 @@ def test_everything_is_on_the_disk_before_the_manifest_has_its_name(small, tmp_p
     for path in made:
         written, [synced] = place["write", path], place["sync", path]
         assert place["create", path][0] < written[0] <= written[-1] < synced < named, path
-    first, last = place["create", made[0]][0], max(place["sync", path][0] for path in made if path.startswith("new/data/"))
-    assert place["sync_folder", "."][0] < first, "the new folder has its name before anything is put into it"
+    first, last = (
+        place["create", made[0]][0],
+        max(place["sync", path][0] for path in made if path.startswith("new/data/")),
+    )
+    assert place["sync_folder", "."][0] < first, (
+        "the new folder has its name before anything is put into it"
+    )
     assert place["sync_folder", "new"][0] < first, "and so has the folder of its files"
-    assert last < place["sync_folder", "new/data"][0] < place["create", made[-1]][0], "the files have their names before they are listed"
+    assert last < place["sync_folder", "new/data"][0] < place["create", made[-1]][0], (
+        "the files have their names before they are listed"
+    )
     assert made[-1].startswith("new/MANIFEST-")
     assert did[-1] == ("sync_folder", "new"), "the last thing is to keep the name"
 
@@ -130,14 +156,21 @@ def test_a_second_writer_fails_at_once(small, tmp_path):
         other = threading.Thread(target=second)
         other.start()
         other.join(timeout=20)
-    assert answers == [f"another process or thread is saving an index to {tmp_path}; wait until it is done, then save again"]
+    assert answers == [
+        f"another process or thread is saving an index to {tmp_path}; wait until it is done, then save again"
+    ]
     assert files(tmp_path) == before
     save(small, tmp_path)
 
 
-def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_are_cleared_away(embed, small, tmp_path, monkeypatch):
+def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_are_cleared_away(
+    embed, small, tmp_path, monkeypatch
+):
     monkeypatch.setattr(manifest, "YOUNG", 0.0)  # clear away at once, from under the readers' hands
-    states = [replace(small.delete("cleo"), skipped=(("even", ""),)), replace(small, skipped=(("odd", ""),))]
+    states = [
+        replace(small.delete("cleo"), skipped=(("even", ""),)),
+        replace(small, skipped=(("odd", ""),)),
+    ]
     save(states[0], tmp_path)
     seen, wrong, done = [], [], threading.Event()
 
@@ -146,7 +179,7 @@ def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_
             try:
                 index = load(tmp_path, embedder=embed, verify="full")
                 seen.append((index.skipped[0][0], len(index), len(index.graph.facts)))
-            except Exception as error:  # noqa: BLE001  # whatever it is, it fails the test
+            except Exception as error:  # whatever it is, it fails the test
                 wrong.append(repr(error))
 
     readers = [threading.Thread(target=reader) for _ in range(2)]
@@ -163,7 +196,9 @@ def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_
     assert len(list(tmp_path.glob("MANIFEST-*"))) == 2
 
 
-def test_a_reader_whose_generation_is_cleared_away_before_it_has_opened_its_files_opens_the_newest(embed, small, tmp_path, monkeypatch):
+def test_a_reader_whose_generation_is_cleared_away_before_it_has_opened_its_files_opens_the_newest(
+    embed, small, tmp_path, monkeypatch
+):
     monkeypatch.setattr(manifest, "YOUNG", 0.0)
     save(small, tmp_path)
     real, once = saved.read_manifest, []
@@ -182,7 +217,9 @@ def test_a_reader_whose_generation_is_cleared_away_before_it_has_opened_its_file
     assert len(index) == 2
 
 
-def test_two_generations_are_kept_and_nothing_that_is_young_is_deleted(embed, small, tmp_path, monkeypatch):
+def test_two_generations_are_kept_and_nothing_that_is_young_is_deleted(
+    embed, small, tmp_path, monkeypatch
+):
     save(small, tmp_path)
     one = len(list((tmp_path / "data").iterdir()))
     for _ in range(3):
@@ -198,5 +235,7 @@ def test_two_generations_are_kept_and_nothing_that_is_young_is_deleted(embed, sm
     assert not left.exists()
     (tmp_path / "MANIFEST-00000005.json").write_text("{}")
     save(small, tmp_path)
-    assert sorted(manifest.generations(tmp_path)) == [4, 6], "a damaged one does not count among the two"
+    assert sorted(manifest.generations(tmp_path)) == [4, 6], (
+        "a damaged one does not count among the two"
+    )
     assert len(load(tmp_path, embedder=embed, generation=4, verify="full")) == 3

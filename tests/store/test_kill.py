@@ -16,7 +16,9 @@ import pytest
 from clew.store import load
 from clew.store.manifest import generations
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the saver is forked, to be killed many times in little time")
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="the saver is forked, to be killed many times in little time"
+)
 
 
 @pytest.mark.parametrize("kills", [20, pytest.param(100, marks=pytest.mark.slow)])
@@ -41,16 +43,24 @@ def test_a_killed_save_leaves_the_last_state_or_the_next(tmp_path, kills):
                 child, said = (int(words[1]), said) if words[0] == "pid" else (None, [*said, words])
             while pace is None:  # the first is let save twice, to learn how long it takes here
                 said.append(saver.stdout.readline().split())
-                began, pace = (time.perf_counter(), None) if len(said) == 1 else (began, time.perf_counter() - began)
+                began, pace = (
+                    (time.perf_counter(), None)
+                    if len(said) == 1
+                    else (began, time.perf_counter() - began)
+                )
             time.sleep(chance.uniform(0.0, 3 * pace))
             os.kill(child, signal.SIGKILL)
             while (words := saver.stdout.readline().split()) != ["dead"]:
                 said.append(words)
             last = max([last, *(int(k) for _, k in said)])
-            unfinished += len({file.name.split("-")[-2] for file in (tmp_path / "data").iterdir()}) > len(generations(tmp_path))
+            unfinished += len(
+                {file.name.split("-")[-2] for file in (tmp_path / "data").iterdir()}
+            ) > len(generations(tmp_path))
             index = load(tmp_path, embedder=embed, verify="full")
             k = int(index.skipped[0][1])
-            assert k in (last, last + 1), "what was said to be saved is there; what is newer is whole"
+            assert k in (last, last + 1), (
+                "what was said to be saved is there; what is newer is whole"
+            )
             assert len(index) == k % 200 + 1
             last = k
         saver.stdin.close()

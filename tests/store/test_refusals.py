@@ -52,11 +52,18 @@ def listed(folder):
         ({"deep": [1, {"k": {1, 2}}]}, "document 'b': metadata['deep'][1]['k'] is a set"),
         ({"n": np.int64(3)}, "document 'b': metadata['n'] is a int64"),
         ({"raw": b"bytes"}, "document 'b': metadata['raw'] is a bytes"),
-        ({"deep": functools.reduce(lambda inner, _: [inner], range(90), 1)}, "nested deeper than 64 levels"),
+        (
+            {"deep": functools.reduce(lambda inner, _: [inner], range(90), 1)},
+            "nested deeper than 64 levels",
+        ),
     ],
 )
-def test_metadata_that_cannot_be_held_are_named_before_anything_is_written(embed, tmp_path, metadata, said):
-    index = Index.from_documents([Document("a", "the sea"), Document("b", "an island", metadata)], embedder=embed)
+def test_metadata_that_cannot_be_held_are_named_before_anything_is_written(
+    embed, tmp_path, metadata, said
+):
+    index = Index.from_documents(
+        [Document("a", "the sea"), Document("b", "an island", metadata)], embedder=embed
+    )
     with pytest.raises(ValueError, match=re.escape(said)):
         index.save(tmp_path / "new")
     assert not (tmp_path / "new").exists()
@@ -77,7 +84,11 @@ def test_a_folder_of_other_things_is_left_alone(embed, small, tmp_path):
 
 def test_what_is_no_index_is_said_to_be_none(embed, small, tmp_path):
     (tmp_path / "file").write_text("MANIFEST-00000001.json")
-    for place, said in ((tmp_path, "has no MANIFEST"), (tmp_path / "nowhere", "no such folder"), (tmp_path / "file", "no such folder")):
+    for place, said in (
+        (tmp_path, "has no MANIFEST"),
+        (tmp_path / "nowhere", "no such folder"),
+        (tmp_path / "file", "no such folder"),
+    ):
         assert not is_index(place)
         with pytest.raises(FileNotFoundError, match=f"{place.name} is not a saved index.*{said}"):
             load(place, embedder=embed)
@@ -88,25 +99,49 @@ def test_what_is_no_index_is_said_to_be_none(embed, small, tmp_path):
 
 def test_an_embedder_is_wanted_again_and_must_be_the_same(embed, small, tmp_path):
     small.save(tmp_path)
-    with pytest.raises(ValueError, match=r"embedder='hashed_words' \(24 dimensions\), which is not part of it: give it again"):
+    with pytest.raises(
+        ValueError,
+        match=r"embedder='hashed_words' \(24 dimensions\), which is not part of it: give it again",
+    ):
         load(tmp_path)
     with pytest.raises(ValueError, match="embedder=hashed_words; other was given"):
         load(tmp_path, embedder=Embedder("other", embed, embed))
-    with pytest.raises(ValueError, match="24 dimensions, made by 'hashed_words'; the embedder given makes 25"):
-        load(tmp_path, embedder=Embedder("hashed_words", lambda texts: np.hstack([embed(texts), embed(texts)[:, :1]]), embed))
-    with pytest.raises(ValueError, match="another embedder than this one, though both are named 'hashed_words'"):
-        load(tmp_path, embedder=Embedder("hashed_words", lambda texts: embed(texts)[:, ::-1], embed))
-
-
-def test_an_index_with_the_embedded_default_takes_no_other_and_no_other_version_of_it(embed, small, tmp_path):
-    Index.from_documents(small.documents).save(tmp_path)
-    with pytest.raises(ValueError, match=r"embedder=clew-latent-semantic-\d+; hashed_words was given"):
-        load(tmp_path, embedder=embed)
-    with pytest.raises(ValueError, match="another embedder than this one, though both are named 'clew-latent"):
-        load(tmp_path, embedder=Index.from_documents(["something", "else altogether"]).embedder)
-    rewritten(tmp_path, lambda content: content["settings"]["embedder"].update(name="clew-latent-semantic-0"))
     with pytest.raises(
-        ValueError, match=r"embedder clew-latent-semantic-0, this version of clew has clew-latent-semantic-\d+: make the index anew"
+        ValueError, match="24 dimensions, made by 'hashed_words'; the embedder given makes 25"
+    ):
+        load(
+            tmp_path,
+            embedder=Embedder(
+                "hashed_words", lambda texts: np.hstack([embed(texts), embed(texts)[:, :1]]), embed
+            ),
+        )
+    with pytest.raises(
+        ValueError, match="another embedder than this one, though both are named 'hashed_words'"
+    ):
+        load(
+            tmp_path, embedder=Embedder("hashed_words", lambda texts: embed(texts)[:, ::-1], embed)
+        )
+
+
+def test_an_index_with_the_embedded_default_takes_no_other_and_no_other_version_of_it(
+    embed, small, tmp_path
+):
+    Index.from_documents(small.documents).save(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"embedder=clew-latent-semantic-\d+; hashed_words was given"
+    ):
+        load(tmp_path, embedder=embed)
+    with pytest.raises(
+        ValueError, match="another embedder than this one, though both are named 'clew-latent"
+    ):
+        load(tmp_path, embedder=Index.from_documents(["something", "else altogether"]).embedder)
+    rewritten(
+        tmp_path,
+        lambda content: content["settings"]["embedder"].update(name="clew-latent-semantic-0"),
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"embedder clew-latent-semantic-0, this version of clew has clew-latent-semantic-\d+: make the index anew",
     ):
         load(tmp_path)
 
@@ -114,42 +149,68 @@ def test_an_index_with_the_embedded_default_takes_no_other_and_no_other_version_
 def test_a_counter_of_ones_own_is_wanted_again_and_must_count_the_same(embed, tmp_path):
     index = Index.from_documents([Document("a", "sea and island")], embedder=embed, count=words)
     index.save(tmp_path)
-    with pytest.raises(ValueError, match=r"count=\S+\.words, which is not part of it: give it again"):
+    with pytest.raises(
+        ValueError, match=r"count=\S+\.words, which is not part of it: give it again"
+    ):
         load(tmp_path, embedder=embed)
     with pytest.raises(ValueError, match=r"count=\S+\.words; \S+\.letters was given"):
         load(tmp_path, embedder=embed, count=letters)
     letters.__qualname__ = words.__qualname__
-    with pytest.raises(ValueError, match=r"both are named \S+\.words: by that a text of ours has 13 tokens, by this \d+"):
+    with pytest.raises(
+        ValueError,
+        match=r"both are named \S+\.words: by that a text of ours has 13 tokens, by this \d+",
+    ):
         load(tmp_path, embedder=embed, count=letters)
     assert load(tmp_path, embedder=embed, count=words).graph.count == index.graph.count
 
 
 def test_clews_own_counter_and_splitter_are_made_again_with_their_parameters(embed, tmp_path):
     text = "The sea is wide. The island is small. The ferry comes in winter."
-    for splitter in (Splitter(12, sentences=True), Splitter(14, count=estimate_tokens, language="de"), None):
+    for splitter in (
+        Splitter(12, sentences=True),
+        Splitter(14, count=estimate_tokens, language="de"),
+        None,
+    ):
         index = Index.from_documents([Document("a", text)], embedder=embed, splitter=splitter)
         index.save(tmp_path)
         loaded = load(tmp_path, embedder=embed)
         assert (loaded.splitter, loaded.graph.count) == (splitter, estimate_tokens)
         assert loaded.graph.ids == index.graph.ids
-    Index.from_documents([Document("a", text)], embedder=embed, splitter=Splitter(5, count=words)).save(tmp_path)
-    with pytest.raises(ValueError, match=r"splitter=Splitter\(tokens=5, .*, which is not part of it"):
+    Index.from_documents(
+        [Document("a", text)], embedder=embed, splitter=Splitter(5, count=words)
+    ).save(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"splitter=Splitter\(tokens=5, .*, which is not part of it"
+    ):
         load(tmp_path, embedder=embed)
-    assert load(tmp_path, embedder=embed, splitter=Splitter(5, count=words)).splitter == Splitter(5, count=words)
+    assert load(tmp_path, embedder=embed, splitter=Splitter(5, count=words)).splitter == Splitter(
+        5, count=words
+    )
 
 
-def test_a_splitter_and_links_of_ones_own_are_wanted_again_and_must_have_the_same_parameters(embed, tmp_path):
+def test_a_splitter_and_links_of_ones_own_are_wanted_again_and_must_have_the_same_parameters(
+    embed, tmp_path
+):
     @dataclass(frozen=True)
     class Own(Next):
         pass
 
-    index = Index.from_documents([Document("a", "sea and island")], embedder=embed, splitter=Whole(3), links=(Own(), Similar(2)))
+    index = Index.from_documents(
+        [Document("a", "sea and island")],
+        embedder=embed,
+        splitter=Whole(3),
+        links=(Own(), Similar(2)),
+    )
     index.save(tmp_path)
-    with pytest.raises(ValueError, match=r"splitter=Whole\(size=3\), which is not part of it: give it again"):
+    with pytest.raises(
+        ValueError, match=r"splitter=Whole\(size=3\), which is not part of it: give it again"
+    ):
         load(tmp_path, embedder=embed, links=(Own(), Similar(2)))
     with pytest.raises(ValueError, match=r"splitter=Whole\(size=3\); Whole\(size=4\) was given"):
         load(tmp_path, embedder=embed, splitter=Whole(4), links=(Own(), Similar(2)))
-    with pytest.raises(ValueError, match=r"links=.*Own\(\), Similar\(k=2.*, which is not part of it: give it again"):
+    with pytest.raises(
+        ValueError, match=r"links=.*Own\(\), Similar\(k=2.*, which is not part of it: give it again"
+    ):
         load(tmp_path, embedder=embed, splitter=Whole(3))
     with pytest.raises(ValueError, match=r"links=\(.*Similar\(k=2.*; \(.*Similar\(k=3.* was given"):
         load(tmp_path, embedder=embed, splitter=Whole(3), links=(Own(), Similar(3)))
@@ -159,7 +220,9 @@ def test_a_splitter_and_links_of_ones_own_are_wanted_again_and_must_have_the_sam
 
 def test_links_of_clews_own_are_made_again_with_their_parameters(embed, tmp_path):
     links = (Similar(k=3, min_similarity=0.25, kinds=("passage", "sentence")), Next())
-    Index.from_documents([Document("a", "sea and island")], embedder=embed, links=links).save(tmp_path)
+    Index.from_documents([Document("a", "sea and island")], embedder=embed, links=links).save(
+        tmp_path
+    )
     assert load(tmp_path, embedder=embed).links == links
 
 
@@ -169,31 +232,60 @@ def rewritten(folder, change):
     content = json.loads(file.read_bytes())["index"]
     change(content)
     body = json.dumps(content).encode()
-    file.write_bytes(b'{"blake2b": "' + blake2b(body, digest_size=32).hexdigest().encode() + b'", "index": ' + body + b"}\n")
+    file.write_bytes(
+        b'{"blake2b": "'
+        + blake2b(body, digest_size=32).hexdigest().encode()
+        + b'", "index": '
+        + body
+        + b"}\n"
+    )
 
 
 def test_an_index_of_a_newer_clew_is_neither_read_nor_written_over(embed, small, tmp_path):
     small.save(tmp_path)
-    rewritten(tmp_path, lambda content: content.update(format=2, clew="7.0", settings={"unknown": 1}))
+    rewritten(
+        tmp_path, lambda content: content.update(format=2, clew="7.0", settings={"unknown": 1})
+    )
     before = listed(tmp_path)
     for attempt in (lambda: load(tmp_path, embedder=embed), lambda: save(small, tmp_path)):
-        with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json was saved by clew 7\.0 in format 2; this clew reads 1: upgrade"):
+        with pytest.raises(
+            ValueError,
+            match=r"MANIFEST-00000001\.json was saved by clew 7\.0 in format 2; this clew reads 1: upgrade",
+        ):
             attempt()
     assert listed(tmp_path) == before
 
 
-@pytest.mark.parametrize("path", ["../secret.npy", "data/../../secret.npy", "/etc/passwd", "data/nodes.ids.npy", "data//x", "C:\\x", ""])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../secret.npy",
+        "data/../../secret.npy",
+        "/etc/passwd",
+        "data/nodes.ids.npy",
+        "data//x",
+        "C:\\x",
+        "",
+    ],
+)
 def test_a_manifest_cannot_lead_outside_the_folder(embed, small, tmp_path, path):
     small.save(tmp_path)
     rewritten(tmp_path, lambda content: content["files"]["nodes.ids"].update(path=path))
-    with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json is not the manifest of an index.*no path of a file of an index"):
+    with pytest.raises(
+        ValueError,
+        match=r"MANIFEST-00000001\.json is not the manifest of an index.*no path of a file of an index",
+    ):
         load(tmp_path, embedder=embed)
 
 
 @pytest.mark.parametrize("what", ["data", "manifest", "array"])
 def test_links_to_elsewhere_are_not_followed(embed, small, tmp_path, what):
     small.save(tmp_path / "a")
-    name = {"data": "data", "manifest": "MANIFEST-00000001.json", "array": min((tmp_path / "a" / "data").iterdir()).name}[what]
+    name = {
+        "data": "data",
+        "manifest": "MANIFEST-00000001.json",
+        "array": min((tmp_path / "a" / "data").iterdir()).name,
+    }[what]
     place = tmp_path / "a" / ("data" if what == "array" else "") / name
     place.rename(tmp_path / name)
     place.symlink_to(tmp_path / name)
@@ -225,34 +317,56 @@ def test_a_pipe_in_the_place_of_a_file_does_not_make_us_wait(embed, small, tmp_p
         {"more": 1},
     ],
 )
-def test_an_array_that_claims_what_its_file_does_not_hold_is_refused_before_memory_is_asked_for(embed, small, tmp_path, change):
+def test_an_array_that_claims_what_its_file_does_not_hold_is_refused_before_memory_is_asked_for(
+    embed, small, tmp_path, change
+):
     small.save(tmp_path)
     rewritten(tmp_path, lambda content: content["files"]["nodes.vectors"].update(change))
     with pytest.raises(
-        ValueError, match=r"nodes\.vectors-.*\.npy is damaged: it has|MANIFEST-00000001\.json is not the manifest of an index"
+        ValueError,
+        match=r"nodes\.vectors-.*\.npy is damaged: it has|MANIFEST-00000001\.json is not the manifest of an index",
     ):
         load(tmp_path, embedder=embed)
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"links": [1]}, {"embedder": None}, {"count": {"name": "x", "own": 1, "probe": 1}}, {"splitter": {"name": "x", "own": "x"}}],
+    [
+        {},
+        {"links": [1]},
+        {"embedder": None},
+        {"count": {"name": "x", "own": 1, "probe": 1}},
+        {"splitter": {"name": "x", "own": "x"}},
+    ],
 )
 def test_a_manifest_with_nonsense_in_it_is_refused_by_name(embed, small, tmp_path, settings):
     small.save(tmp_path)
-    rewritten(tmp_path, lambda content: content.update(settings=content["settings"] | settings if settings else {}))
+    rewritten(
+        tmp_path,
+        lambda content: content.update(settings=content["settings"] | settings if settings else {}),
+    )
     with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json is not the manifest"):
         load(tmp_path, embedder=embed)
 
 
 @pytest.mark.parametrize(
-    "name", ["nodes.ids", "nodes.kinds.codes", "edges.heads", "documents.metadata", "strings.starts", "nodes.references.starts"]
+    "name",
+    [
+        "nodes.ids",
+        "nodes.kinds.codes",
+        "edges.heads",
+        "documents.metadata",
+        "strings.starts",
+        "nodes.references.starts",
+    ],
 )
 def test_files_that_do_not_fit_together_are_refused(embed, small, tmp_path, name):
     small.save(tmp_path)
 
     def swapped(content):
-        content["files"][name] = content["files"]["given.facts.starts" if name.endswith("starts") else "documents.text"]
+        content["files"][name] = content["files"][
+            "given.facts.starts" if name.endswith("starts") else "documents.text"
+        ]
         if name in ("nodes.kinds.codes", "edges.heads", "documents.metadata"):
             content["files"][name] = content["files"]["given.facts.values"]
 
@@ -269,7 +383,9 @@ def test_a_splitter_named_in_a_manifest_is_only_ever_one_of_clews_own(embed, sma
     for name in ("documents_of", "annotations", "os.system", "Path", "Piece.__init__"):
         rewritten(
             tmp_path,
-            lambda content, name=name: content["settings"].update(splitter={"name": name, "own": name, "parameters": {}, "counters": {}}),
+            lambda content, name=name: content["settings"].update(
+                splitter={"name": name, "own": name, "parameters": {}, "counters": {}}
+            ),
         )
         with pytest.raises(ValueError, match="this version of clew"):
             load(tmp_path, embedder=embed)

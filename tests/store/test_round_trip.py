@@ -23,11 +23,17 @@ NODES = "ids kinds texts vectors tokens documents parents previous spans referen
 WORDS = ("anna", "ben", "corfu", "delos", "married", "lives", "island", "sea", "ferry", "winter")
 names = st.sampled_from(WORDS[:4])
 plain = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(), max_size=8),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(), max_size=8),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.tuples(inner, inner)
-        | st.dictionaries(st.text(max_size=3) | st.integers() | st.just("$tuple"), inner, max_size=3)
+        | st.dictionaries(
+            st.text(max_size=3) | st.integers() | st.just("$tuple"), inner, max_size=3
+        )
     ),
     max_leaves=6,
 )
@@ -41,13 +47,23 @@ class Halves:
 
     def __call__(self, document):
         middle = int(len(document.text) * self.at)
-        parts = [(a, b) for a, b in ((0, middle), (middle, len(document.text))) if document.text[a:b].strip()]
+        parts = [
+            (a, b)
+            for a, b in ((0, middle), (middle, len(document.text)))
+            if document.text[a:b].strip()
+        ]
         return [Piece("passage", document.text[a:b], a, b) for a, b in parts]
 
 
 @st.composite
 def corpora(draw):
-    texts = draw(st.lists(st.lists(st.sampled_from(WORDS), min_size=4, max_size=12).map(" ".join), min_size=2, max_size=6))
+    texts = draw(
+        st.lists(
+            st.lists(st.sampled_from(WORDS), min_size=4, max_size=12).map(" ".join),
+            min_size=2,
+            max_size=6,
+        )
+    )
     documents = [
         Document(
             f"d{i}",
@@ -96,7 +112,9 @@ def asked(index, question, **how):
         except ValueError as error:
             answers[name] = str(error)
             continue
-        answers[name] = answer | {"trace": [(step["stage"], repr(step["notes"])) for step in answer["trace"]]}
+        answers[name] = answer | {
+            "trace": [(step["stage"], repr(step["notes"])) for step in answer["trace"]]
+        }
     return answers
 
 
@@ -108,14 +126,23 @@ def same_index(a, b, question="who lives in corfu"):
 
 
 @settings(max_examples=30)
-@given(corpora(), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), st.booleans())
-def test_a_loaded_index_is_the_saved_one_and_answers_every_recipe_alike(embed, corpus, question, fitted):
+@given(
+    corpora(), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), st.booleans()
+)
+def test_a_loaded_index_is_the_saved_one_and_answers_every_recipe_alike(
+    embed, corpus, question, fitted
+):
     documents, facts, splitter = corpus
     embedder = None if fitted else embed
     index = Index.from_documents(documents, embedder=embedder, facts=facts, splitter=splitter)
     with tempfile.TemporaryDirectory() as folder:
         index.save(folder)
-        loaded = Index.load(folder, embedder=embedder, verify="full", **({} if splitter is None else {"splitter": splitter}))
+        loaded = Index.load(
+            folder,
+            embedder=embedder,
+            verify="full",
+            **({} if splitter is None else {"splitter": splitter}),
+        )
         same_index(index, loaded, question)
 
 
@@ -124,16 +151,27 @@ def test_the_embedded_default_is_saved_with_what_it_learnt(small, tmp_path):
     index.save(tmp_path)
     loaded = Index.load(tmp_path)
     same(index.embedder.latent, loaded.embedder.latent)
-    same(index.embedder.embed_question("Who lives in Corrfu?"), loaded.embedder.embed_question("Who lives in Corrfu?"))
+    same(
+        index.embedder.embed_question("Who lives in Corrfu?"),
+        loaded.embedder.embed_question("Who lives in Corrfu?"),
+    )
     same_index(index, loaded)
     same_index(index.delete("cleo"), loaded.delete("cleo"))
 
 
-def test_what_is_added_to_and_deleted_from_a_loaded_index_is_as_in_the_saved_one(embed, small, tmp_path):
+def test_what_is_added_to_and_deleted_from_a_loaded_index_is_as_in_the_saved_one(
+    embed, small, tmp_path
+):
     small.save(tmp_path)
     loaded = Index.load(tmp_path, embedder=embed)
-    more = [Document("dora", "Dora took the ferry to Delos.", {"title": "Dora"})], {"dora": [("Dora", "sailed to", "Delos")]}
-    for change in (lambda index: index.add(more[0], facts=more[1]), lambda index: index.add(more[0], facts=more[1]).delete("ben")):
+    more = (
+        [Document("dora", "Dora took the ferry to Delos.", {"title": "Dora"})],
+        {"dora": [("Dora", "sailed to", "Delos")]},
+    )
+    for change in (
+        lambda index: index.add(more[0], facts=more[1]),
+        lambda index: index.add(more[0], facts=more[1]).delete("ben"),
+    ):
         changed = change(loaded)
         same_index(change(small), changed)
         changed.save(tmp_path)  # over the very files that its vectors are mapped from
@@ -154,7 +192,10 @@ def test_vectors_stay_on_the_disk_until_they_are_used(embed, small, tmp_path):
 def test_the_files_are_arrays_that_numpy_reads_without_pickle(small, tmp_path):
     small.save(tmp_path)
     files = sorted((tmp_path / "data").iterdir())
-    read = {file.name.rpartition("-")[0].rpartition("-")[0]: np.load(file, allow_pickle=False) for file in files}
+    read = {
+        file.name.rpartition("-")[0].rpartition("-")[0]: np.load(file, allow_pickle=False)
+        for file in files
+    }
     assert np.array_equal(read["nodes.vectors"], small.graph.vectors)
     assert np.array_equal(read["edges.weights"], small.graph.edges.weights)
     assert len(read) == len(files)
@@ -163,24 +204,39 @@ def test_the_files_are_arrays_that_numpy_reads_without_pickle(small, tmp_path):
 def test_a_vector_that_came_with_its_document_is_still_known_after_loading(embed, tmp_path):
     known = np.zeros(24)
     known[3] = 1
-    index = Index.from_documents([Document("a", "sea", vector=known), Document("b", "winter sea")], embedder=embed)
+    index = Index.from_documents(
+        [Document("a", "sea", vector=known), Document("b", "winter sea")], embedder=embed
+    )
     index.save(tmp_path)
     loaded = Index.load(tmp_path, embedder=embed)
-    assert [None if d.vector is None else d.vector.tolist() for d in loaded.documents] == [known.tolist(), None]
+    assert [None if d.vector is None else d.vector.tolist() for d in loaded.documents] == [
+        known.tolist(),
+        None,
+    ]
     same_index(index.add(["the island"]), loaded.add(["the island"]))
 
 
 def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(embed, tmp_path):
-    index = Index.from_documents([Document("a", "sea in winter", {"k": 1}, original=object())], embedder=embed)
+    index = Index.from_documents(
+        [Document("a", "sea in winter", {"k": 1}, original=object())], embedder=embed
+    )
     index.save(tmp_path)
     item = Index.load(tmp_path, embedder=embed).ask("sea").items[0]
-    assert (item.id, item.text, item.metadata, item.original) == ("a", "sea in winter", {"k": 1}, None)
+    assert (item.id, item.text, item.metadata, item.original) == (
+        "a",
+        "sea in winter",
+        {"k": 1},
+        None,
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "saved"),
     [
-        (Index, "graph embedder documents facts splitter links fitted skipped extractor generators failed extracted learned"),
+        (
+            Index,
+            "graph embedder documents facts splitter links fitted skipped extractor generators failed extracted learned",
+        ),
         (
             Document,
             "id text metadata original vector source span parent previous heading embedded_as references format facts",
@@ -192,22 +248,32 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
     ],
 )
 def test_no_field_is_forgotten(kind, saved):
-    assert {field.name for field in fields(kind)} == set(saved.split() if isinstance(saved, str) else saved), (
+    assert {field.name for field in fields(kind)} == set(
+        saved.split() if isinstance(saved, str) else saved
+    ), (
         f"{kind.__name__} has other fields than clew.store saves: teach clew/store/columns.py the new one, then this test"
     )
 
 
 @given(st.dictionaries(st.text(max_size=5), plain, max_size=4))
-@example({"$tuple": [1], "a": {"$float": "nan"}, "b": ({1: (2,)}, {}), "c": -0.0, "d": float("-inf")})
+@example(
+    {"$tuple": [1], "a": {"$float": "nan"}, "b": ({1: (2,)}, {}), "c": -0.0, "d": float("-inf")}
+)
 def test_plain_values_come_back_from_json_exactly(value):
     import json
 
     same(value, from_json(json.loads(json.dumps(to_json(value, "value"), allow_nan=False))))
 
 
-def test_equal_metadata_stay_one_object_where_they_were_one_and_two_where_they_were_two(embed, tmp_path):
+def test_equal_metadata_stay_one_object_where_they_were_one_and_two_where_they_were_two(
+    embed, tmp_path
+):
     shared = {"k": "v"}
-    texts = [Document("a", "sea island", shared), Document("b", "sea winter", shared), Document("c", "sea ferry", dict(shared))]
+    texts = [
+        Document("a", "sea island", shared),
+        Document("b", "sea winter", shared),
+        Document("c", "sea ferry", dict(shared)),
+    ]
     Index.from_documents(texts, embedder=embed).save(tmp_path)
     a, b, c = (document.metadata for document in Index.load(tmp_path, embedder=embed).documents)
     assert a is b
@@ -217,4 +283,7 @@ def test_equal_metadata_stay_one_object_where_they_were_one_and_two_where_they_w
 
 def test_skipped_files_are_remembered(embed, small, tmp_path):
     replace(small, skipped=(("a.bin", "not a text"), ("b", ""))).save(tmp_path / "new" / "folder")
-    assert Index.load(Path(tmp_path) / "new" / "folder", embedder=embed).skipped == (("a.bin", "not a text"), ("b", ""))
+    assert Index.load(Path(tmp_path) / "new" / "folder", embedder=embed).skipped == (
+        ("a.bin", "not a text"),
+        ("b", ""),
+    )

@@ -26,7 +26,17 @@ FORBIDDEN_MODULES = {
     "ctypes",
     "subprocess",
 }
-FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "literal_eval", "import_module", "load_module", "np.load", "np.fromfile"}
+FORBIDDEN_CALLS = {
+    "eval",
+    "exec",
+    "compile",
+    "__import__",
+    "literal_eval",
+    "import_module",
+    "load_module",
+    "np.load",
+    "np.fromfile",
+}
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
@@ -34,10 +44,16 @@ def test_the_store_has_no_way_to_run_what_it_reads(source):
     for node in ast.walk(ast.parse(source.read_text())):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = {alias.name for alias in node.names} | {getattr(node, "module", None) or ""}
-            assert not {name.partition(".")[0] for name in names} & FORBIDDEN_MODULES, f"line {node.lineno}"
+            assert not {name.partition(".")[0] for name in names} & FORBIDDEN_MODULES, (
+                f"line {node.lineno}"
+            )
         if isinstance(node, ast.Call):
-            assert ast.unparse(node.func).removeprefix("ast.") not in FORBIDDEN_CALLS, f"line {node.lineno}"
-            assert all(keyword.arg != "allow_pickle" for keyword in node.keywords), f"line {node.lineno}"
+            assert ast.unparse(node.func).removeprefix("ast.") not in FORBIDDEN_CALLS, (
+                f"line {node.lineno}"
+            )
+            assert all(keyword.arg != "allow_pickle" for keyword in node.keywords), (
+                f"line {node.lineno}"
+            )
 
 
 WATCHED = """
@@ -60,5 +76,7 @@ print(sorted({event for event in seen if event.startswith(bad)}), "open" in seen
 
 
 def test_loading_runs_imports_and_connects_to_nothing():
-    done = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[] True"

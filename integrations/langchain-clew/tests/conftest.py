@@ -65,8 +65,14 @@ def embeddings() -> Counting:
 
 @pytest.fixture
 def documents() -> list[Document]:
-    metadata = ({"place": {"island": name == "naxos"}, "length": len(text), "tags": ["myth"]} for name, text in TEXTS.items())
-    return [Document(text, id=name, metadata=said) for (name, text), said in zip(TEXTS.items(), metadata, strict=True)]
+    metadata = (
+        {"place": {"island": name == "naxos"}, "length": len(text), "tags": ["myth"]}
+        for name, text in TEXTS.items()
+    )
+    return [
+        Document(text, id=name, metadata=said)
+        for (name, text), said in zip(TEXTS.items(), metadata, strict=True)
+    ]
 
 
 @pytest.fixture

@@ -90,17 +90,24 @@ def facts() -> dict[str, list[tuple[str, str, str]]]:
 
 @pytest.fixture
 def documents() -> list[Document]:
-    return [Document(id_=id, text=text, **_said(i, id)) for i, (id, text) in enumerate(TEXTS.items())]
+    return [
+        Document(id_=id, text=text, **_said(i, id)) for i, (id, text) in enumerate(TEXTS.items())
+    ]
 
 
 @pytest.fixture
 def nodes() -> list[TextNode]:
-    return [TextNode(id_=id, text=text, **_said(i, id)) for i, (id, text) in enumerate(TEXTS.items())]
+    return [
+        TextNode(id_=id, text=text, **_said(i, id)) for i, (id, text) in enumerate(TEXTS.items())
+    ]
 
 
 def _said(i: int, id: str) -> dict[str, Any]:
     kind = "place" if id in ("corfu", "jersey", "alexandria", "ionian") else "person"
-    return {"metadata": {"year": 1930 + i, "kind": kind, "tags": ["letter", id]}, "excluded_llm_metadata_keys": UNSEEN}
+    return {
+        "metadata": {"year": 1930 + i, "kind": kind, "tags": ["letter", id]},
+        "excluded_llm_metadata_keys": UNSEEN,
+    }
 
 
 @pytest.fixture(autouse=True)

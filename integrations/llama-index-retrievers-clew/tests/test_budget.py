@@ -49,13 +49,20 @@ def ids(found):
 @pytest.fixture
 def long(nodes):
     """Each with metadata that a prompt shows, of another length."""
-    return [TextNode(id_=node.node_id, text=node.text, metadata={"abstract": ABSTRACT * (1 + i % 3)}) for i, node in enumerate(nodes)]
+    return [
+        TextNode(id_=node.node_id, text=node.text, metadata={"abstract": ABSTRACT * (1 + i % 3)})
+        for i, node in enumerate(nodes)
+    ]
 
 
 def every_way(long, embed_model, budget):
-    documents = [Document(id_=node.node_id, text=node.text, metadata=node.metadata) for node in long]
+    documents = [
+        Document(id_=node.node_id, text=node.text, metadata=node.metadata) for node in long
+    ]
     vectors = VectorStoreIndex(long, embed_model=embed_model)
-    chunks = PropertyGraphIndex(long, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False)
+    chunks = PropertyGraphIndex(
+        long, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False
+    )
     how = {"budget": budget, "count": words}
     yield ClewRetriever.from_documents(documents, embed_model, **how)
     yield ClewRetriever.from_documents(documents, embed_model, splitter=clew.Splitter(), **how)
@@ -88,7 +95,9 @@ def test_metadata_that_a_prompt_shows_is_within_the_budget(long, embed_model, qu
         assert all(item.text in context.text for item in context)
 
 
-async def test_the_prompt_itself_is_within_it_and_nothing_is_embedded_twice(long, embed_model, question):
+async def test_the_prompt_itself_is_within_it_and_nothing_is_embedded_twice(
+    long, embed_model, question
+):
     retriever = ClewRetriever.from_nodes(long, embed_model, count=words, budget=60)
     embed_model.seen.clear()
     found = await retriever.aretrieve(question)
@@ -102,7 +111,11 @@ async def test_the_prompt_itself_is_within_it_and_nothing_is_embedded_twice(long
 
 
 def test_candidates_are_embedded_once_however_often_they_are_narrowed(long, embed_model, question):
-    found = VectorStoreIndex(long, embed_model=MockEmbedding(4)).as_retriever(similarity_top_k=8).retrieve(question)
+    found = (
+        VectorStoreIndex(long, embed_model=MockEmbedding(4))
+        .as_retriever(similarity_top_k=8)
+        .retrieve(question)
+    )
     post = ClewPostprocessor(embed_model=embed_model, count=words, budget=80)
     context = post.context(found, question)
     assert context.trace[-1].notes["asked again with"]
@@ -111,7 +124,10 @@ def test_candidates_are_embedded_once_however_often_they_are_narrowed(long, embe
 
 def test_what_does_not_fit_even_alone_makes_room_for_the_rest(nodes, embed_model, question):
     mixed = [
-        TextNode(id_=node.node_id, text=node.text, metadata={"abstract": ABSTRACT * 20} if i % 2 else {}) for i, node in enumerate(nodes)
+        TextNode(
+            id_=node.node_id, text=node.text, metadata={"abstract": ABSTRACT * 20} if i % 2 else {}
+        )
+        for i, node in enumerate(nodes)
     ]
     retriever = ClewRetriever.from_nodes(mixed, embed_model, count=words, budget=60, recipe="dense")
     found, context = retriever.retrieve(question), retriever.context(question)
@@ -126,7 +142,9 @@ def test_what_does_not_fit_even_alone_makes_room_for_the_rest(nodes, embed_model
 
 def test_a_budget_that_holds_no_node_with_its_metadata_says_so(long, question):
     retriever = ClewRetriever.from_nodes(long, budget=25, count=words)
-    with pytest.raises(clew.BudgetError, match=r"25 tokens holds none .* excluded_llm_metadata_keys"):
+    with pytest.raises(
+        clew.BudgetError, match=r"25 tokens holds none .* excluded_llm_metadata_keys"
+    ):
         retriever.retrieve(question)
 
 
@@ -138,18 +156,31 @@ def test_without_metadata_to_show_nothing_is_asked_twice(nodes, embed_model, que
 
 
 def test_headings_are_within_the_budget_too():
-    sections = "".join(f"## A rather long heading of chapter {i}\n\nThe animals of day {i}.\n\n" for i in range(20))
-    document = Document(id_="book", text=f"# Letters about animals\n\n{sections}", metadata={"file_name": "book.md"})
-    retriever = ClewRetriever.from_documents([document], splitter=clew.Splitter(tokens=8), count=words, budget=60)
+    sections = "".join(
+        f"## A rather long heading of chapter {i}\n\nThe animals of day {i}.\n\n" for i in range(20)
+    )
+    document = Document(
+        id_="book", text=f"# Letters about animals\n\n{sections}", metadata={"file_name": "book.md"}
+    )
+    retriever = ClewRetriever.from_documents(
+        [document], splitter=clew.Splitter(tokens=8), count=words, budget=60
+    )
     found = retriever.retrieve("Which animals?")
     assert 30 < size(found) <= 60
     assert all("chapter" in one.get_content(MetadataMode.LLM) for one in found)
 
 
 def test_of_a_file_that_clew_read_a_model_sees_the_name_and_the_heading(tmp_path):
-    (tmp_path / "wren.md").write_text("# Wren\n\nAn old meter.\n\n## History\n\nIt was discontinued in 2021.", encoding="utf-8")
-    retriever = ClewRetriever(index=clew.Index.from_documents(tmp_path, splitter=clew.Splitter()), budget=60)
-    printed = [found.node.get_content(MetadataMode.LLM) for found in retriever.retrieve("When was it discontinued?")]
+    (tmp_path / "wren.md").write_text(
+        "# Wren\n\nAn old meter.\n\n## History\n\nIt was discontinued in 2021.", encoding="utf-8"
+    )
+    retriever = ClewRetriever(
+        index=clew.Index.from_documents(tmp_path, splitter=clew.Splitter()), budget=60
+    )
+    printed = [
+        found.node.get_content(MetadataMode.LLM)
+        for found in retriever.retrieve("When was it discontinued?")
+    ]
     assert "file_name: wren.md" in printed[0]
     assert "Wren > History" in printed[0]
     assert not any(str(tmp_path) in page or "title:" in page for page in printed)

@@ -35,7 +35,11 @@ def index(documents, embed_model, facts):
 async def test_a_retrieval_starts_embeds_and_ends(index, heard, question):
     retriever = ClewRetriever(index)
     for way in ("retrieve", "aretrieve"):
-        found = retriever.retrieve(question) if way == "retrieve" else await retriever.aretrieve(question)
+        found = (
+            retriever.retrieve(question)
+            if way == "retrieve"
+            else await retriever.aretrieve(question)
+        )
         names = [event.class_name() for event in heard.events]
         assert names[0] == "RetrievalStartEvent"
         assert names[-1] == "RetrievalEndEvent"
@@ -45,7 +49,9 @@ async def test_a_retrieval_starts_embeds_and_ends(index, heard, question):
         heard.events.clear()
 
 
-async def test_a_callback_manager_is_told_given_at_once_later_or_by_the_settings(index, question, monkeypatch):
+async def test_a_callback_manager_is_told_given_at_once_later_or_by_the_settings(
+    index, question, monkeypatch
+):
     first, later, general = (LlamaDebugHandler(print_trace_on_end=False) for _ in range(3))
     retriever = ClewRetriever(index, callback_manager=CallbackManager([first]))
     await retriever.aretrieve(question)

@@ -25,8 +25,12 @@ class Given(TransformComponent):
     def __call__(self, nodes, **kwargs):
         for node in nodes:
             said = self.facts.get(node.node_id, [])
-            node.metadata[KG_NODES_KEY] = [EntityNode(name=name) for a, _, b in said for name in (a, b)]
-            node.metadata[KG_RELATIONS_KEY] = [Relation(label=r, source_id=a, target_id=b) for a, r, b in said]
+            node.metadata[KG_NODES_KEY] = [
+                EntityNode(name=name) for a, _, b in said for name in (a, b)
+            ]
+            node.metadata[KG_RELATIONS_KEY] = [
+                Relation(label=r, source_id=a, target_id=b) for a, r, b in said
+            ]
         return nodes
 
 
@@ -34,7 +38,12 @@ def agrag(style="bullets"):
     """AGRAG over facts and mentions alone, with room for facts."""
     recipe = clew.recipes.AGRAG
     select = replace(recipe.selects[0], kinds=("fact", "mentions"), fact_share=1.0)
-    return replace(recipe, seed=replace(recipe.seed, top=20, passages=0), selects=(select,), render=clew.Render(style))
+    return replace(
+        recipe,
+        seed=replace(recipe.seed, top=20, passages=0),
+        selects=(select,),
+        render=clew.Render(style),
+    )
 
 
 @pytest.fixture(params=["retriever", "postprocessor", "property graph"])
@@ -52,11 +61,20 @@ def ask(request, nodes, embed_model, facts):
 
     def from_store(recipe):
         own = [node.model_copy(deep=True) for node in nodes]
-        how = {"kg_extractors": [Given(facts=facts)], "embed_model": embed_model, "llm": MockLLM(), "use_async": False}
-        one = ClewPGRetriever(PropertyGraphIndex(own, **how).property_graph_store, embed_model, recipe=recipe)
+        how = {
+            "kg_extractors": [Given(facts=facts)],
+            "embed_model": embed_model,
+            "llm": MockLLM(),
+            "use_async": False,
+        }
+        one = ClewPGRetriever(
+            PropertyGraphIndex(own, **how).property_graph_store, embed_model, recipe=recipe
+        )
         return one.retrieve(QUESTION), one.context(QUESTION)
 
-    return {"retriever": retrieved, "postprocessor": processed, "property graph": from_store}[request.param]
+    return {"retriever": retrieved, "postprocessor": processed, "property graph": from_store}[
+        request.param
+    ]
 
 
 STYLES = {"bullets": f"- {QUESTION}", "triples": "(Theodore Stephanides, taught, Gerald Durrell)"}
@@ -74,8 +92,14 @@ def test_facts_are_printed_as_asked_for_and_come_as_nodes_with_their_way(ask, st
 
 
 def test_parts_that_nothing_joins_are_named(nodes, embed_model):
-    apart = {"theodore": [("Theodore Stephanides", "taught", "Gerald Durrell")], "ionian": [("Greece", "lies beside", "Ionian Sea")]}
+    apart = {
+        "theodore": [("Theodore Stephanides", "taught", "Gerald Durrell")],
+        "ionian": [("Greece", "lies beside", "Ionian Sea")],
+    }
     retriever = ClewRetriever.from_nodes(nodes, embed_model, facts=apart, recipe=agrag())
     context = retriever.context(f"{QUESTION}, Greece lies beside Ionian Sea")
     assert len(context.missing) == 1
-    assert {item.text for item in context if item.role == "fact"} == {QUESTION, "Greece lies beside Ionian Sea"}
+    assert {item.text for item in context if item.role == "fact"} == {
+        QUESTION,
+        "Greece lies beside Ionian Sea",
+    }

@@ -7,13 +7,20 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
+from llama_index.core.vector_stores.types import (
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+)
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 from llama_index.retrievers.clew.filters import where
 
 WORDS = st.sampled_from(["a", "b", "ab", "B", ""])
 NUMBERS = st.sampled_from([-1, 0, 1, 2.5])
-VALUES = WORDS | NUMBERS | st.lists(WORDS, max_size=3) | st.lists(st.sampled_from([0, 1]), max_size=3)
+VALUES = (
+    WORDS | NUMBERS | st.lists(WORDS, max_size=3) | st.lists(st.sampled_from([0, 1]), max_size=3)
+)
 METADATA = st.dictionaries(st.sampled_from(["x", "y"]), VALUES | st.none())
 LISTS, TEXTS = ("in", "nin", "any", "all"), ("text_match", "text_match_insensitive")
 
@@ -35,7 +42,9 @@ def single(draw: Any) -> MetadataFilter:
 NESTED = st.recursive(
     single(),
     lambda inner: st.builds(
-        MetadataFilters, filters=st.lists(inner, min_size=1, max_size=3), condition=st.sampled_from([*FilterCondition, None])
+        MetadataFilters,
+        filters=st.lists(inner, min_size=1, max_size=3),
+        condition=st.sampled_from([*FilterCondition, None]),
     ),
     max_leaves=8,
 )
@@ -53,16 +62,22 @@ def directly(one: Any, metadata: dict[str, Any]) -> bool:
     if isinstance(one, MetadataFilter):
         return by_the_framework(one, metadata)
     answers = [directly(part, metadata) for part in one.filters]
-    return {"and": all(answers), "or": any(answers), "not": not any(answers)}[(one.condition or FilterCondition.AND).value]
+    return {"and": all(answers), "or": any(answers), "not": not any(answers)}[
+        (one.condition or FilterCondition.AND).value
+    ]
 
 
 MISSING = MetadataFilters(filters=[MetadataFilter(key="x", value=1, operator=FilterOperator.NE)])
 OLD = not build_metadata_filter_fn(lambda _: {}, MISSING)("id")
 
 
-@pytest.mark.skipif(OLD, reason="this older LlamaIndex had other answers: here its newer ones count")
+@pytest.mark.skipif(
+    OLD, reason="this older LlamaIndex had other answers: here its newer ones count"
+)
 @given(NESTED, METADATA)
-def test_a_filter_answers_as_its_parts_do_and_these_as_in_llama_index(one: Any, metadata: dict[str, Any]):
+def test_a_filter_answers_as_its_parts_do_and_these_as_in_llama_index(
+    one: Any, metadata: dict[str, Any]
+):
     filters = one if isinstance(one, MetadataFilters) else MetadataFilters(filters=[one])
     allowed = where(filters)
     assert allowed is not None
@@ -72,7 +87,9 @@ def test_a_filter_answers_as_its_parts_do_and_these_as_in_llama_index(one: Any, 
 @pytest.mark.parametrize("operator", list(FilterOperator))
 def test_every_operator_tells_some_documents_from_others(operator: FilterOperator):
     value = ["b"] if operator.value in LISTS else "b"
-    allowed = where(MetadataFilters(filters=[MetadataFilter(key="x", value=value, operator=operator)]))
+    allowed = where(
+        MetadataFilters(filters=[MetadataFilter(key="x", value=value, operator=operator)])
+    )
     assert {allowed({"x": has}) for has in ("a", "b", "c", "", ["b"], [], None)} == {True, False}
 
 
@@ -82,10 +99,20 @@ def test_no_filters_allow_everything():
 
 
 @pytest.mark.parametrize(
-    ("operator", "value"), [(FilterOperator.IN, "b"), (FilterOperator.GT, ["b"]), (FilterOperator.TEXT_MATCH, 3), (FilterOperator.ALL, 3)]
+    ("operator", "value"),
+    [
+        (FilterOperator.IN, "b"),
+        (FilterOperator.GT, ["b"]),
+        (FilterOperator.TEXT_MATCH, 3),
+        (FilterOperator.ALL, 3),
+    ],
 )
-def test_a_value_that_an_operator_cannot_use_is_an_error_that_names_it(operator: FilterOperator, value: Any):
-    with pytest.raises(ValueError, match=f"'year' {operator.value} wants .*not {value!r}".replace("[", r"\[")):
+def test_a_value_that_an_operator_cannot_use_is_an_error_that_names_it(
+    operator: FilterOperator, value: Any
+):
+    with pytest.raises(
+        ValueError, match=f"'year' {operator.value} wants .*not {value!r}".replace("[", r"\[")
+    ):
         where(MetadataFilters(filters=[MetadataFilter(key="year", value=value, operator=operator)]))
 
 

@@ -14,7 +14,12 @@ from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import IndexNode, MetadataMode, QueryBundle
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores.simple import SimpleVectorStore
-from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilter, MetadataFilters, VectorStoreQueryResult
+from llama_index.core.vector_stores.types import (
+    BasePydanticVectorStore,
+    MetadataFilter,
+    MetadataFilters,
+    VectorStoreQueryResult,
+)
 from llama_index.retrievers.clew import ClewRetriever
 from pydantic import PrivateAttr
 
@@ -46,7 +51,9 @@ class KeepsText(BasePydanticVectorStore):
     def query(self, query, **kwargs):
         self._asked.append(query)
         found = self._inner.query(replace(query, node_ids=None))
-        return VectorStoreQueryResult([self._nodes[id] for id in found.ids], found.similarities, found.ids)
+        return VectorStoreQueryResult(
+            [self._nodes[id] for id in found.ids], found.similarities, found.ids
+        )
 
 
 @pytest.fixture
@@ -56,7 +63,11 @@ def store():
 
 @pytest.fixture
 def hosted(store, nodes, embed_model):
-    return VectorStoreIndex(nodes, storage_context=StorageContext.from_defaults(vector_store=store), embed_model=embed_model)
+    return VectorStoreIndex(
+        nodes,
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=embed_model,
+    )
 
 
 def ids(found):
@@ -67,42 +78,62 @@ def asked_texts(embed_model):
     return [text for kind, text in embed_model.seen if kind == "text"]
 
 
-def test_nothing_is_embedded_twice_and_the_answer_is_that_of_the_nodes(nodes, embed_model, question):
+def test_nothing_is_embedded_twice_and_the_answer_is_that_of_the_nodes(
+    nodes, embed_model, question
+):
     index = VectorStoreIndex(nodes, embed_model=embed_model)
     embed_model.seen.clear()
     retriever = ClewRetriever.from_index(index)
     found = retriever.retrieve(question)
     assert embed_model.seen == [("question", question)]
     assert ids(found) == ids(ClewRetriever.from_nodes(nodes, embed_model).retrieve(question))
-    assert [retriever.index.graph.texts[row] for row in retriever.index.graph.rows("passage")] == [node.text for node in nodes]
+    assert [retriever.index.graph.texts[row] for row in retriever.index.graph.rows("passage")] == [
+        node.text for node in nodes
+    ]
 
 
 def test_only_the_nodes_of_the_index_are_read_from_a_shared_docstore(nodes, embed_model, question):
     docstore = SimpleDocumentStore()
     docstore.add_documents(nodes)
     storage = StorageContext.from_defaults(docstore=docstore)
-    retriever = ClewRetriever.from_index(VectorStoreIndex(nodes[:3], storage_context=storage, embed_model=embed_model), budget=None)
-    assert set(ids(retriever.with_options(similarity_top_k=8).retrieve(question))) == {node.node_id for node in nodes[:3]}
+    retriever = ClewRetriever.from_index(
+        VectorStoreIndex(nodes[:3], storage_context=storage, embed_model=embed_model), budget=None
+    )
+    assert set(ids(retriever.with_options(similarity_top_k=8).retrieve(question))) == {
+        node.node_id for node in nodes[:3]
+    }
 
 
 def test_a_deleted_document_is_not_read(documents, embed_model, question):
-    index = VectorStoreIndex.from_documents(documents, embed_model=embed_model, transformations=[SentenceSplitter()])
+    index = VectorStoreIndex.from_documents(
+        documents, embed_model=embed_model, transformations=[SentenceSplitter()]
+    )
     index.delete_ref_doc("theodore", delete_from_docstore=True)
     found = ClewRetriever.from_index(index, similarity_top_k=8).retrieve(question)
-    assert {one.node.ref_doc_id for one in found} == {document.node_id for document in documents} - {"theodore"}
+    assert {one.node.ref_doc_id for one in found} == {
+        document.node_id for document in documents
+    } - {"theodore"}
 
 
 def test_an_index_without_vectors_is_embedded_by_the_given_model(nodes, embed_model, question):
     found = ClewRetriever.from_index(SummaryIndex(nodes), embed_model).retrieve(question)
     assert ids(found) == ids(ClewRetriever.from_nodes(nodes, embed_model).retrieve(question))
-    assert set(asked_texts(embed_model)) >= {node.get_content(MetadataMode.EMBED).strip() for node in nodes}
+    assert set(asked_texts(embed_model)) >= {
+        node.get_content(MetadataMode.EMBED).strip() for node in nodes
+    }
 
 
-async def test_a_store_that_keeps_the_text_gives_candidates_that_are_narrowed(hosted, store, nodes, embed_model, question):
+async def test_a_store_that_keeps_the_text_gives_candidates_that_are_narrowed(
+    hosted, store, nodes, embed_model, question
+):
     retriever = ClewRetriever.from_index(hosted, candidates=4, budget=80)
     best = hosted.as_retriever(similarity_top_k=4).retrieve(question)
-    wanted = clew.narrow(question, [(one.node, one.score) for one in best], budget=80, embedder=embed_model)
-    assert ids(retriever.retrieve(question)) == ids(await retriever.aretrieve(question)) == wanted.ids
+    wanted = clew.narrow(
+        question, [(one.node, one.score) for one in best], budget=80, embedder=embed_model
+    )
+    assert (
+        ids(retriever.retrieve(question)) == ids(await retriever.aretrieve(question)) == wanted.ids
+    )
     assert retriever.context(question).text == wanted.text
     assert {query.similarity_top_k for query in store._asked} == {4}
     assert len(wanted) > 1
@@ -118,7 +149,9 @@ async def test_in_candidates_mode_filters_go_to_the_store(hosted, store, questio
     assert retriever.with_options(filters=nothing).retrieve(question) == []
 
 
-def test_in_candidates_mode_the_question_is_embedded_once_or_not_at_all(hosted, embed_model, question):
+def test_in_candidates_mode_the_question_is_embedded_once_or_not_at_all(
+    hosted, embed_model, question
+):
     retriever = ClewRetriever.from_index(hosted)
     embed_model.seen.clear()
     retriever.retrieve(question)
@@ -139,22 +172,33 @@ class Notes:
         return lambda query, budget: (self.asked.append(query), dense(query, budget))[1]
 
 
-def test_every_option_reaches_the_method_over_an_index_and_over_candidates(hosted, nodes, embed_model, question):
+def test_every_option_reaches_the_method_over_an_index_and_over_candidates(
+    hosted, nodes, embed_model, question
+):
     options = {"recipe": Notes(), "similarity_top_k": 2, "deadline": 5.0, "llm": MockLLM()}
-    for retriever in (ClewRetriever.from_index(hosted, **options), ClewRetriever.from_nodes(nodes, embed_model, **options)):
+    for retriever in (
+        ClewRetriever.from_index(hosted, **options),
+        ClewRetriever.from_nodes(nodes, embed_model, **options),
+    ):
         assert len(retriever.retrieve(question)) == 2
         query = options["recipe"].asked.pop()
         assert (query.limit, query.deadline, query.model) == (2, 5.0, options["llm"])
 
 
 def test_facts_of_candidates_count_and_those_of_others_are_left_out(hosted, facts, question):
-    context = ClewRetriever.from_index(hosted, facts=facts, recipe="hipporag", candidates=3).context(question)
+    context = ClewRetriever.from_index(
+        hosted, facts=facts, recipe="hipporag", candidates=3
+    ).context(question)
     assert any("fact" in hop.kind for item in context for hop in item.why)
 
 
-async def test_a_store_that_only_works_in_place_does_not_hold_up_the_event_loop(hosted, store, question, monkeypatch):
+async def test_a_store_that_only_works_in_place_does_not_hold_up_the_event_loop(
+    hosted, store, question, monkeypatch
+):
     slowly = KeepsText.query
-    monkeypatch.setattr(KeepsText, "query", lambda self, query: (time.sleep(0.2), slowly(self, query))[1])
+    monkeypatch.setattr(
+        KeepsText, "query", lambda self, query: (time.sleep(0.2), slowly(self, query))[1]
+    )
     ticks, asked = 0, asyncio.create_task(ClewRetriever.from_index(hosted).aretrieve(question))
     while not asked.done():
         await asyncio.sleep(0.01)
@@ -163,9 +207,15 @@ async def test_a_store_that_only_works_in_place_does_not_hold_up_the_event_loop(
     assert await asked
 
 
-def test_a_store_that_keeps_the_text_is_asked_though_the_docstore_holds_references(store, nodes, embed_model, question):
+def test_a_store_that_keeps_the_text_is_asked_though_the_docstore_holds_references(
+    store, nodes, embed_model, question
+):
     more = [*nodes, IndexNode(text="All letters", index_id="letters", id_="pointer")]
-    hosted = VectorStoreIndex(more, storage_context=StorageContext.from_defaults(vector_store=store), embed_model=embed_model)
+    hosted = VectorStoreIndex(
+        more,
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=embed_model,
+    )
     assert set(hosted.docstore.docs) == {"pointer"}
     assert set(ids(ClewRetriever.from_index(hosted).retrieve(question))) > {"theodore", "corfu"}
 
@@ -173,12 +223,16 @@ def test_a_store_that_keeps_the_text_is_asked_though_the_docstore_holds_referenc
 def test_what_there_is_nothing_to_read_in_is_refused(nodes, embed_model):
     with pytest.raises(ValueError, match="VectorStoreIndex holds no nodes"):
         ClewRetriever.from_index(VectorStoreIndex([], embed_model=embed_model))
-    graph = PropertyGraphIndex(nodes, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False)
+    graph = PropertyGraphIndex(
+        nodes, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False
+    )
     with pytest.raises(TypeError, match="ClewPGRetriever"):
         ClewRetriever.from_index(graph)
 
 
-def test_only_the_nodes_of_a_summary_index_are_read_from_a_shared_docstore(nodes, embed_model, question):
+def test_only_the_nodes_of_a_summary_index_are_read_from_a_shared_docstore(
+    nodes, embed_model, question
+):
     docstore = SimpleDocumentStore()
     docstore.add_documents(nodes)
     index = SummaryIndex(nodes[:2], storage_context=StorageContext.from_defaults(docstore=docstore))

@@ -16,9 +16,15 @@ ROOT = Path(__file__).parents[1]
 
 def test_the_shared_namespaces_have_no_init_file():
     """One stray file there and no other distribution's `llama_index.…` can be imported."""
-    inits = sorted(path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "llama_index").rglob("__init__.py"))
+    inits = sorted(
+        path.parent.relative_to(ROOT).as_posix()
+        for path in (ROOT / "llama_index").rglob("__init__.py")
+    )
     assert inits == ["llama_index/postprocessor/clew", "llama_index/retrievers/clew"]
-    typed = sorted(path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "llama_index").rglob("py.typed"))
+    typed = sorted(
+        path.parent.relative_to(ROOT).as_posix()
+        for path in (ROOT / "llama_index").rglob("py.typed")
+    )
     assert typed == inits
 
 
@@ -33,7 +39,9 @@ def test_only_public_names_of_clew_are_used():
     used = {
         name
         for path in (ROOT / "llama_index").rglob("*.py")
-        for name in re.findall(r"\bclew\.(\w+)", re.sub(r"llama_index\.\w+\.clew[\w.]*", "", path.read_text("utf-8")))
+        for name in re.findall(
+            r"\bclew\.(\w+)", re.sub(r"llama_index\.\w+\.clew[\w.]*", "", path.read_text("utf-8"))
+        )
     }
     assert used
     assert used <= set(clew.__all__)

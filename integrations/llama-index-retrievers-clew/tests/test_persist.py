@@ -13,7 +13,10 @@ import clew
 RECENT = MetadataFilters(
     filters=[
         MetadataFilter(key="year", value=1930, operator=FilterOperator.GT),
-        MetadataFilters(filters=[MetadataFilter(key="tags", value=["cows"], operator=FilterOperator.ANY)], condition="not"),
+        MetadataFilters(
+            filters=[MetadataFilter(key="tags", value=["cows"], operator=FilterOperator.ANY)],
+            condition="not",
+        ),
     ]
 )
 
@@ -25,17 +28,31 @@ def chunks(documents):
 
 
 def test_it_gives_the_same_nodes_with_the_same_options(tmp_path, chunks, embed_model, question):
-    saved = ClewRetriever.from_nodes(chunks, embed_model, recipe="mmr", budget=300, similarity_top_k=5, filters=RECENT)
+    saved = ClewRetriever.from_nodes(
+        chunks, embed_model, recipe="mmr", budget=300, similarity_top_k=5, filters=RECENT
+    )
     wanted = saved.retrieve(question)
     saved.persist(tmp_path / "there")
     embed_model.seen.clear()
     opened = ClewRetriever.from_persist_dir(tmp_path / "there", embed_model)
-    assert len([text for _, text in embed_model.seen if text in {chunk.text for chunk in chunks}]) <= 1
-    assert (opened.recipe, opened.budget, opened.similarity_top_k, opened.filters) == ("mmr", 300, 5, RECENT)
+    assert (
+        len([text for _, text in embed_model.seen if text in {chunk.text for chunk in chunks}]) <= 1
+    )
+    assert (opened.recipe, opened.budget, opened.similarity_top_k, opened.filters) == (
+        "mmr",
+        300,
+        5,
+        RECENT,
+    )
     assert len(wanted) == 5
     assert opened.retrieve(question) == wanted
     opened.persist(tmp_path / "again")
-    assert ClewRetriever.from_persist_dir(tmp_path / "again", embed_model, budget=None).retrieve(question) == wanted
+    assert (
+        ClewRetriever.from_persist_dir(tmp_path / "again", embed_model, budget=None).retrieve(
+            question
+        )
+        == wanted
+    )
 
 
 def test_the_embedder_fitted_on_the_texts_is_saved_with_them(tmp_path, documents, facts, question):
@@ -51,7 +68,9 @@ def test_it_may_lie_beside_the_files_of_a_storage_context(tmp_path, nodes, embed
     saved.persist(tmp_path)
     StorageContext.from_defaults(persist_dir=str(tmp_path))
     opened = ClewRetriever.from_persist_dir(tmp_path, embed_model)
-    assert [one.node_id for one in opened.retrieve(question)] == [one.node_id for one in saved.retrieve(question)]
+    assert [one.node_id for one in opened.retrieve(question)] == [
+        one.node_id for one in saved.retrieve(question)
+    ]
 
 
 def test_what_cannot_be_saved_or_opened_is_said(tmp_path, documents, embed_model):

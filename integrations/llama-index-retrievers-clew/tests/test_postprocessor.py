@@ -45,23 +45,47 @@ def test_it_is_a_postprocessor():
 
 
 @pytest.mark.parametrize("recipe", clew.recipes.names())
-async def test_every_recipe_gives_what_narrow_gives_in_its_order(found, embed_model, facts, question, recipe):
-    wanted = clew.narrow(question, [(one.node, one.score) for one in found], recipe=recipe, budget=90, embedder=embed_model, facts=facts)
-    postprocessor = ClewPostprocessor(recipe=recipe, budget=90, embed_model=embed_model, facts=facts)
+async def test_every_recipe_gives_what_narrow_gives_in_its_order(
+    found, embed_model, facts, question, recipe
+):
+    wanted = clew.narrow(
+        question,
+        [(one.node, one.score) for one in found],
+        recipe=recipe,
+        budget=90,
+        embedder=embed_model,
+        facts=facts,
+    )
+    postprocessor = ClewPostprocessor(
+        recipe=recipe, budget=90, embed_model=embed_model, facts=facts
+    )
     assert len(wanted) > 1
     assert ids(postprocessor.postprocess_nodes(found, query_str=question)) == wanted.ids
-    assert ids(await postprocessor.apostprocess_nodes(found, QueryBundle(f" {question}\n"))) == wanted.ids
+    assert (
+        ids(await postprocessor.apostprocess_nodes(found, QueryBundle(f" {question}\n")))
+        == wanted.ids
+    )
     assert postprocessor.context(found, question).text == wanted.text
 
 
 async def test_it_works_behind_a_retriever_of_the_framework(nodes, embed_model, question):
     index = VectorStoreIndex(nodes, embed_model=embed_model)
     postprocessor = ClewPostprocessor(budget=60, embed_model=embed_model)
-    engine = index.as_query_engine(similarity_top_k=5, node_postprocessors=[postprocessor], llm=MockLLM())
+    engine = index.as_query_engine(
+        similarity_top_k=5, node_postprocessors=[postprocessor], llm=MockLLM()
+    )
     assert isinstance(engine, RetrieverQueryEngine)
-    wanted = ids(postprocessor.postprocess_nodes(index.as_retriever(similarity_top_k=5).retrieve(question), query_str=question))
+    wanted = ids(
+        postprocessor.postprocess_nodes(
+            index.as_retriever(similarity_top_k=5).retrieve(question), query_str=question
+        )
+    )
     assert 0 < len(wanted) < 5
-    assert ids(engine.query(question).source_nodes) == ids((await engine.aquery(question)).source_nodes) == wanted
+    assert (
+        ids(engine.query(question).source_nodes)
+        == ids((await engine.aquery(question)).source_nodes)
+        == wanted
+    )
 
 
 def test_a_retriever_of_another_model_does_not_disturb_it(nodes, embed_model, found, question):
@@ -70,7 +94,9 @@ def test_a_retriever_of_another_model_does_not_disturb_it(nodes, embed_model, fo
         one.node.embedding = [3.0, 2.0, 1.0]
     for own in (embed_model, None):
         postprocessor = ClewPostprocessor(embed_model=own)
-        assert ids(postprocessor.postprocess_nodes(found, given)) == ids(postprocessor.postprocess_nodes(found, query_str=question))
+        assert ids(postprocessor.postprocess_nodes(found, given)) == ids(
+            postprocessor.postprocess_nodes(found, query_str=question)
+        )
     assert given.embedding == [1.0, 2.0, 3.0]
 
 
@@ -90,19 +116,32 @@ def test_without_nodes_there_is_nothing_and_without_a_question_an_error(found):
 
 def test_top_n_is_how_many_come(found, question):
     for wanted in (1, 4):
-        assert len(ClewPostprocessor(top_n=wanted, budget=None).postprocess_nodes(found, query_str=question)) == wanted
+        assert (
+            len(
+                ClewPostprocessor(top_n=wanted, budget=None).postprocess_nodes(
+                    found, query_str=question
+                )
+            )
+            == wanted
+        )
 
 
 @pytest.mark.parametrize("shift", [None, -5.0])
 def test_nodes_without_scores_or_with_logits_count_by_rank(found, question, shift):
     for one in found:
         one.score = None if shift is None else one.score + shift
-    assert ids(ClewPostprocessor(recipe="dense").postprocess_nodes(found, query_str=question)) == ids(found)
+    assert ids(
+        ClewPostprocessor(recipe="dense").postprocess_nodes(found, query_str=question)
+    ) == ids(found)
 
 
 def test_doubles_and_pictures_among_the_nodes_do_no_harm(found, question):
     wanted = ids(ClewPostprocessor().postprocess_nodes(found, query_str=question))
-    more = [*found, found[2], NodeWithScore(node=ImageNode(image_url="http://example.org/corfu.png"), score=0.1)]
+    more = [
+        *found,
+        found[2],
+        NodeWithScore(node=ImageNode(image_url="http://example.org/corfu.png"), score=0.1),
+    ]
     assert ids(ClewPostprocessor().postprocess_nodes(more, query_str=question)) == wanted
 
 
@@ -122,21 +161,32 @@ def test_the_budget_counts_with_the_callers_tokenizer(found, question):
     assert context.tokens == shouts(context.text) <= 60
 
 
-@pytest.mark.parametrize("wrong", [{"budgett": 3}, {"recipe": "nonsense"}, {"budget": 0}, {"top_n": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"budgett": 3}, {"recipe": "nonsense"}, {"budget": 0}, {"top_n": 0}]
+)
 def test_a_wrong_argument_is_refused_when_it_is_given(wrong):
     with pytest.raises(ValidationError, match=next(iter(wrong))):
         ClewPostprocessor(**wrong)
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+)
 def test_a_copy_keeps_every_field_and_answers_alike(found, embed_model, facts, question, copied):
-    postprocessor = ClewPostprocessor(recipe="hipporag", budget=60, top_n=3, embed_model=embed_model, facts=facts, count=shouts)
+    postprocessor = ClewPostprocessor(
+        recipe="hipporag", budget=60, top_n=3, embed_model=embed_model, facts=facts, count=shouts
+    )
     other = copied(postprocessor)
-    assert {name: getattr(other, name) for name in ("recipe", "budget", "top_n", "facts", "count")} == {
-        name: getattr(postprocessor, name) for name in ("recipe", "budget", "top_n", "facts", "count")
+    assert {
+        name: getattr(other, name) for name in ("recipe", "budget", "top_n", "facts", "count")
+    } == {
+        name: getattr(postprocessor, name)
+        for name in ("recipe", "budget", "top_n", "facts", "count")
     }
     assert other.embed_model.model_name == "hash"
-    assert ids(other.postprocess_nodes(found, query_str=question)) == ids(postprocessor.postprocess_nodes(found, query_str=question))
+    assert ids(other.postprocess_nodes(found, query_str=question)) == ids(
+        postprocessor.postprocess_nodes(found, query_str=question)
+    )
 
 
 def test_pickling_refuses_to_lose_a_field():
@@ -162,10 +212,17 @@ def test_the_framework_hears_of_it_as_of_any_reranker(found, question):
         root.event_handlers.remove(heard)
     start, end = heard.events
     assert (start.class_name(), end.class_name()) == ("ReRankStartEvent", "ReRankEndEvent")
-    assert (len(start.nodes), start.top_n, start.model_name, ids(end.nodes)) == (8, 8, "clew bm25", ids(chosen))
+    assert (len(start.nodes), start.top_n, start.model_name, ids(end.nodes)) == (
+        8,
+        8,
+        "clew bm25",
+        ids(chosen),
+    )
     assert len(debug.get_event_pairs(CBEventType.RERANKING)) == 1
 
 
 def test_a_text_node_made_by_hand_needs_no_metadata(question):
     one = NodeWithScore(node=TextNode(text="Theodore taught Gerald Durrell."), score=0.5)
-    assert ids(ClewPostprocessor().postprocess_nodes([one], query_str=question)) == [one.node.node_id]
+    assert ids(ClewPostprocessor().postprocess_nodes([one], query_str=question)) == [
+        one.node.node_id
+    ]

@@ -15,8 +15,19 @@ from pathlib import Path
 import pytest
 from llama_index.core import PropertyGraphIndex
 from llama_index.core.graph_stores.simple_labelled import SimplePropertyGraphStore
-from llama_index.core.graph_stores.types import KG_NODES_KEY, KG_RELATIONS_KEY, TRIPLET_SOURCE_KEY, ChunkNode, EntityNode, Relation
-from llama_index.core.indices.property_graph import BasePGRetriever, ImplicitPathExtractor, VectorContextRetriever
+from llama_index.core.graph_stores.types import (
+    KG_NODES_KEY,
+    KG_RELATIONS_KEY,
+    TRIPLET_SOURCE_KEY,
+    ChunkNode,
+    EntityNode,
+    Relation,
+)
+from llama_index.core.indices.property_graph import (
+    BasePGRetriever,
+    ImplicitPathExtractor,
+    VectorContextRetriever,
+)
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import IndexNode, TextNode, TransformComponent
@@ -34,8 +45,12 @@ class Given(TransformComponent):
     def __call__(self, nodes, **kwargs):
         for node in nodes:
             said = self.facts.get(node.node_id, [])
-            node.metadata[KG_NODES_KEY] = [EntityNode(name=name) for a, _, b in said for name in (a, b)]
-            node.metadata[KG_RELATIONS_KEY] = [Relation(label=r, source_id=a, target_id=b) for a, r, b in said]
+            node.metadata[KG_NODES_KEY] = [
+                EntityNode(name=name) for a, _, b in said for name in (a, b)
+            ]
+            node.metadata[KG_RELATIONS_KEY] = [
+                Relation(label=r, source_id=a, target_id=b) for a, r, b in said
+            ]
         return nodes
 
 
@@ -89,7 +104,10 @@ def ids(found):
 
 def said_in(index):
     graph = index.graph
-    return {text: {graph.ids[row] for row in graph.facts.read_from[i]} for i, text in enumerate(graph.facts.texts)}
+    return {
+        text: {graph.ids[row] for row in graph.facts.read_from[i]}
+        for i, text in enumerate(graph.facts.texts)
+    }
 
 
 def test_it_is_a_property_graph_retriever():
@@ -100,7 +118,9 @@ def test_it_is_a_property_graph_retriever():
 async def test_every_recipe_gives_what_an_index_of_the_same_nodes_and_facts_gives(
     stored, retriever, nodes, facts, embed_model, question, recipe
 ):
-    index = clew.Index.from_documents(sorted(nodes, key=lambda node: node.node_id), embedder=embed_model, facts=facts)
+    index = clew.Index.from_documents(
+        sorted(nodes, key=lambda node: node.node_id), embedder=embed_model, facts=facts
+    )
     wanted = index.ask(question, recipe=recipe, budget=90).ids
     one = retriever.with_options(recipe=recipe, budget=90)
     assert len(wanted) > 1
@@ -111,11 +131,17 @@ async def test_every_recipe_gives_what_an_index_of_the_same_nodes_and_facts_give
 @pytest.mark.parametrize("use_async", [True, False])
 def test_it_works_as_a_sub_retriever(stored, retriever, embed_model, question, use_async):
     graph = PropertyGraphIndex.from_existing(
-        stored.property_graph_store, stored.vector_store, llm=MockLLM(), embed_model=embed_model, use_async=use_async
+        stored.property_graph_store,
+        stored.vector_store,
+        llm=MockLLM(),
+        embed_model=embed_model,
+        use_async=use_async,
     )
     alone = ids(retriever.retrieve(question))
     assert ids(graph.as_retriever(sub_retrievers=[retriever]).retrieve(question)) == alone
-    beside = VectorContextRetriever(graph.property_graph_store, vector_store=graph.vector_store, embed_model=embed_model)
+    beside = VectorContextRetriever(
+        graph.property_graph_store, vector_store=graph.vector_store, embed_model=embed_model
+    )
     both = graph.as_retriever(sub_retrievers=[beside, retriever]).retrieve(question)
     assert set(alone) <= set(ids(both))
 
@@ -126,7 +152,9 @@ async def test_inside_a_running_loop_the_async_way_works(stored, retriever, ques
 
 
 def test_facts_belong_to_the_chunks_they_were_read_from(retriever, facts):
-    assert said_in(retriever.index) == {" ".join(fact): {id} for id, said in facts.items() for fact in said}
+    assert said_in(retriever.index) == {
+        " ".join(fact): {id} for id, said in facts.items() for fact in said
+    }
 
 
 def test_chunks_come_back_as_they_were_with_text_and_metadata(retriever, nodes, question):
@@ -136,16 +164,23 @@ def test_chunks_come_back_as_they_were_with_text_and_metadata(retriever, nodes, 
     for one in found:
         assert isinstance(one.node, TextNode)
         assert one.text == own[one.node_id].text
-        assert {k: v for k, v in one.metadata.items() if not k.startswith("clew_")} == own[one.node_id].metadata
+        assert {k: v for k, v in one.metadata.items() if not k.startswith("clew_")} == own[
+            one.node_id
+        ].metadata
 
 
-def test_vectors_of_the_store_are_used_and_the_rest_is_embedded(retriever, stored, embed_model, question):
+def test_vectors_of_the_store_are_used_and_the_rest_is_embedded(
+    retriever, stored, embed_model, question
+):
     held = stored.property_graph_store.get()
     held[-1].embedding = embed_model.of("Theodore")
     embed_model.seen.clear()
     retriever.retrieve(question)
     embedded = {text for kind, text in embed_model.seen if kind == "text"}
-    chunks, entities = {n.text for n in held if isinstance(n, ChunkNode)}, {n.name for n in held if isinstance(n, EntityNode)}
+    chunks, entities = (
+        {n.text for n in held if isinstance(n, ChunkNode)},
+        {n.name for n in held if isinstance(n, EntityNode)},
+    )
     assert not embedded & chunks
     assert embedded & entities == entities - {held[-1].name}
 
@@ -157,16 +192,23 @@ def test_without_an_embed_model_the_stores_vectors_are_left_alone(stored, questi
 
 def test_filters_are_those_of_the_chunks(retriever, question):
     only = MetadataFilters(filters=[MetadataFilter(key="kind", value="person")])
-    assert {one.metadata["kind"] for one in retriever.with_options(filters=only).retrieve(question)} == {"person"}
+    assert {
+        one.metadata["kind"] for one in retriever.with_options(filters=only).retrieve(question)
+    } == {"person"}
 
 
-def test_a_store_is_read_once_by_whoever_comes_first_and_again_on_refresh(nodes, facts, embed_model, question):
+def test_a_store_is_read_once_by_whoever_comes_first_and_again_on_refresh(
+    nodes, facts, embed_model, question
+):
     store = Elsewhere()
     graph_of(nodes[:-1], facts, embed_model, store)
     store.hide, store.asked = True, 0
     retriever = ClewPGRetriever(store, embed_model, recipe="dense", similarity_top_k=8, budget=None)
     assert store.asked == 0
-    others = [threading.Thread(target=retriever.with_options(budget=500).retrieve, args=(question,)) for _ in range(4)]
+    others = [
+        threading.Thread(target=retriever.with_options(budget=500).retrieve, args=(question,))
+        for _ in range(4)
+    ]
     for other in others:
         other.start()
     for other in others:
@@ -178,7 +220,9 @@ def test_a_store_is_read_once_by_whoever_comes_first_and_again_on_refresh(nodes,
     assert "theodore" in ids(retriever.retrieve(question))
 
 
-def test_any_store_gives_the_same_as_the_one_in_memory(nodes, facts, embed_model, retriever, question):
+def test_any_store_gives_the_same_as_the_one_in_memory(
+    nodes, facts, embed_model, retriever, question
+):
     store = Elsewhere()
     graph_of(nodes, facts, embed_model, store)
     store.hide = True
@@ -189,7 +233,9 @@ def test_any_store_gives_the_same_as_the_one_in_memory(nodes, facts, embed_model
 
 def test_a_chunk_that_refers_to_another_retriever_leads_there(embed_model, retriever, question):
     store = SimplePropertyGraphStore()
-    store.upsert_llama_nodes([IndexNode(text="All letters of Corfu", index_id="letters", id_="pointer")])
+    store.upsert_llama_nodes(
+        [IndexNode(text="All letters of Corfu", index_id="letters", id_="pointer")]
+    )
     outer = ClewPGRetriever(store, embed_model)
     outer.object_map["letters"] = retriever
     assert ids(outer.retrieve(question)) == ids(retriever.retrieve(question))
@@ -197,7 +243,9 @@ def test_a_chunk_that_refers_to_another_retriever_leads_there(embed_model, retri
 
 def test_links_between_chunks_are_no_facts(documents, embed_model, question):
     nodes = SentenceSplitter(chunk_size=40, chunk_overlap=0).get_nodes_from_documents(documents)
-    stored = PropertyGraphIndex(nodes, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False)
+    stored = PropertyGraphIndex(
+        nodes, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False
+    )
     retriever = ClewPGRetriever(stored.property_graph_store, embed_model)
     found = retriever.retrieve(question)
     assert found
@@ -208,7 +256,9 @@ def test_links_between_chunks_are_no_facts(documents, embed_model, question):
 
 def test_a_graph_made_by_hand_is_read_from_its_triplets(embed_model, facts, question):
     store = SimplePropertyGraphStore()
-    store.upsert_relations([Relation(label=r, source_id=a, target_id=b) for said in facts.values() for a, r, b in said])
+    store.upsert_relations(
+        [Relation(label=r, source_id=a, target_id=b) for said in facts.values() for a, r, b in said]
+    )
     found = ClewPGRetriever(store, embed_model).retrieve(question)
     assert "facts:Theodore Stephanides" in ids(found)
     assert "Theodore Stephanides -> taught -> Gerald Durrell" in {one.text for one in found}
@@ -217,7 +267,9 @@ def test_a_graph_made_by_hand_is_read_from_its_triplets(embed_model, facts, ques
 def test_a_fact_goes_with_its_chunk(stored, embed_model):
     store = stored.property_graph_store
     store.graph.delete_node(store.get(ids=["theodore"])[0])
-    assert not [text for text in said_in(ClewPGRetriever(store, embed_model).index) if "taught" in text]
+    assert not [
+        text for text in said_in(ClewPGRetriever(store, embed_model).index) if "taught" in text
+    ]
 
 
 def test_deleting_one_triplet_takes_no_other_fact_away(stored, embed_model, facts):
@@ -225,19 +277,30 @@ def test_deleting_one_triplet_takes_no_other_fact_away(stored, embed_model, fact
     store.graph.delete_triplet(store.get_triplets(relation_names=["taught"])[0])
     with pytest.raises(KeyError):
         store.graph.get_triplets()
-    left = {" ".join(fact) for said in facts.values() for fact in said} - {"Theodore Stephanides taught Gerald Durrell"}
+    left = {" ".join(fact) for said in facts.values() for fact in said} - {
+        "Theodore Stephanides taught Gerald Durrell"
+    }
     assert set(said_in(ClewPGRetriever(store, embed_model).index)) == left
 
 
 def test_the_same_fact_of_an_older_store_is_placed_by_its_subject(embed_model, nodes):
     store = SimplePropertyGraphStore()
     store.upsert_llama_nodes(nodes[:2])
-    store.upsert_nodes([EntityNode(name="Gerald Durrell", properties={TRIPLET_SOURCE_KEY: "gerald"}), EntityNode(name="Corfu")])
+    store.upsert_nodes(
+        [
+            EntityNode(name="Gerald Durrell", properties={TRIPLET_SOURCE_KEY: "gerald"}),
+            EntityNode(name="Corfu"),
+        ]
+    )
     store.upsert_relations([Relation(label="left", source_id="Gerald Durrell", target_id="Corfu")])
-    assert said_in(ClewPGRetriever(store, embed_model).index) == {"Gerald Durrell left Corfu": {"gerald"}}
+    assert said_in(ClewPGRetriever(store, embed_model).index) == {
+        "Gerald Durrell left Corfu": {"gerald"}
+    }
 
 
-async def test_an_empty_store_has_nothing_to_read_and_is_looked_at_again(embed_model, nodes, question):
+async def test_an_empty_store_has_nothing_to_read_and_is_looked_at_again(
+    embed_model, nodes, question
+):
     store = SimplePropertyGraphStore()
     retriever = ClewPGRetriever(store, embed_model)
     assert retriever.retrieve(question) == await retriever.aretrieve(question) == []
@@ -245,7 +308,9 @@ async def test_an_empty_store_has_nothing_to_read_and_is_looked_at_again(embed_m
     assert len(retriever.retrieve(question)) > 1
 
 
-async def test_the_event_loop_runs_on_while_the_store_is_slow(stored, embed_model, question, monkeypatch):
+async def test_the_event_loop_runs_on_while_the_store_is_slow(
+    stored, embed_model, question, monkeypatch
+):
     store = stored.property_graph_store
     get = store.get
     monkeypatch.setattr(store, "get", lambda: (time.sleep(0.2), get())[1])

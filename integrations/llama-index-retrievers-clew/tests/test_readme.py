@@ -19,7 +19,9 @@ def test_every_example_runs(documents, nodes, embed_model, question, monkeypatch
         "documents": documents,
         "embed_model": embed_model,
         "vector_store_index": VectorStoreIndex(nodes, embed_model=embed_model),
-        "index": PropertyGraphIndex(nodes, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False),
+        "index": PropertyGraphIndex(
+            nodes, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False
+        ),
         "filters": MetadataFilters(filters=[MetadataFilter(key="kind", value="person")]),
     }
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)

@@ -36,7 +36,9 @@ def ids(found):
 
 
 def only(**wanted):
-    return MetadataFilters(filters=[MetadataFilter(key=key, value=value) for key, value in wanted.items()])
+    return MetadataFilters(
+        filters=[MetadataFilter(key=key, value=value) for key, value in wanted.items()]
+    )
 
 
 def test_it_is_a_retriever():
@@ -44,13 +46,17 @@ def test_it_is_a_retriever():
 
 
 @pytest.mark.parametrize("recipe", clew.recipes.names())
-async def test_every_recipe_gives_the_same_nodes_in_the_same_order_everywhere(index, question, recipe):
+async def test_every_recipe_gives_the_same_nodes_in_the_same_order_everywhere(
+    index, question, recipe
+):
     context = index.ask(question, recipe=recipe, budget=90)
     retriever = ClewRetriever(index, recipe=recipe, budget=90)
     engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
     assert len(context) > 1
     found = retriever.retrieve(question)
-    assert [(one.node.node_id, one.text, one.score) for one in found] == [(item.id, item.text, item.score) for item in context]
+    assert [(one.node.node_id, one.text, one.score) for one in found] == [
+        (item.id, item.text, item.score) for item in context
+    ]
     assert ids(await retriever.aretrieve(question)) == context.ids
     assert ids((await engine.aquery(question)).source_nodes) == context.ids
     assert ids(engine.query(question).source_nodes) == context.ids
@@ -72,7 +78,10 @@ def test_the_callers_documents_are_neither_changed_nor_shared(index, documents, 
         one.node.set_content("scribble")
     assert documents == before
     again = retriever.retrieve(question)
-    assert all("scribble" not in one.metadata["tags"] and one.text != "scribble" and one.metadata["year"] for one in again)
+    assert all(
+        "scribble" not in one.metadata["tags"] and one.text != "scribble" and one.metadata["year"]
+        for one in again
+    )
 
 
 def test_text_nodes_come_back_whole_as_they_came(embed_model, documents, question):
@@ -81,9 +90,15 @@ def test_text_nodes_come_back_whole_as_they_came(embed_model, documents, questio
     found = ClewRetriever.from_nodes(nodes, embed_model).retrieve(question)
     assert found
     for one in found:
-        node = one.node.model_copy(update={"metadata": {k: v for k, v in one.metadata.items() if k not in MARKS}})
-        node.excluded_llm_metadata_keys = [key for key in node.excluded_llm_metadata_keys if key not in MARKS]
-        node.excluded_embed_metadata_keys = [key for key in node.excluded_embed_metadata_keys if key not in MARKS]
+        node = one.node.model_copy(
+            update={"metadata": {k: v for k, v in one.metadata.items() if k not in MARKS}}
+        )
+        node.excluded_llm_metadata_keys = [
+            key for key in node.excluded_llm_metadata_keys if key not in MARKS
+        ]
+        node.excluded_embed_metadata_keys = [
+            key for key in node.excluded_embed_metadata_keys if key not in MARKS
+        ]
         assert node == own[one.node.node_id]
         assert node.hash == own[one.node.node_id].hash != one.node.hash
 
@@ -91,10 +106,19 @@ def test_text_nodes_come_back_whole_as_they_came(embed_model, documents, questio
 async def test_fusion_knows_a_node_again_when_metadata_is_left_alone(nodes, embed_model, question):
     index = VectorStoreIndex(nodes, embed_model=embed_model)
     plain, own = index.as_retriever(similarity_top_k=8), {node.node_id: node.hash for node in nodes}
-    retriever = ClewRetriever.from_index(index, recipe="dense", similarity_top_k=8, budget=None, explain=False)
+    retriever = ClewRetriever.from_index(
+        index, recipe="dense", similarity_top_k=8, budget=None, explain=False
+    )
     assert {one.node_id: one.node.hash for one in retriever.retrieve(question)} == own
     parts = [plain, retriever]
-    fused = QueryFusionRetriever(parts, llm=MockLLM(), num_queries=1, similarity_top_k=8, mode="reciprocal_rerank", use_async=False)
+    fused = QueryFusionRetriever(
+        parts,
+        llm=MockLLM(),
+        num_queries=1,
+        similarity_top_k=8,
+        mode="reciprocal_rerank",
+        use_async=False,
+    )
     ranks = [{id: rank for rank, id in enumerate(ids(part.retrieve(question)))} for part in parts]
     for one in fused.retrieve(question):
         assert one.score == pytest.approx(sum(1 / (60 + rank[one.node_id]) for rank in ranks))
@@ -102,7 +126,10 @@ async def test_fusion_knows_a_node_again_when_metadata_is_left_alone(nodes, embe
 
 def halves(document):
     middle = document.text.index(" ", len(document.text) // 2)
-    return [Piece("passage", document.text[:middle], 0, middle), Piece("passage", document.text[middle:], middle, len(document.text))]
+    return [
+        Piece("passage", document.text[:middle], 0, middle),
+        Piece("passage", document.text[middle:], middle, len(document.text)),
+    ]
 
 
 def test_a_piece_of_a_document_names_its_source_and_place(embed_model, documents, question):
@@ -115,7 +142,10 @@ def test_a_piece_of_a_document_names_its_source_and_place(embed_model, documents
         assert one.text == source.text[one.node.start_char_idx : one.node.end_char_idx]
         assert one.node.source_node.hash == source.hash
         assert one.metadata["year"] == source.metadata["year"]
-        assert one.node.excluded_llm_metadata_keys[: len(source.excluded_llm_metadata_keys)] == source.excluded_llm_metadata_keys
+        assert (
+            one.node.excluded_llm_metadata_keys[: len(source.excluded_llm_metadata_keys)]
+            == source.excluded_llm_metadata_keys
+        )
         one.node.source_node.metadata["tags"].append("scribble")
     assert all("scribble" not in document.metadata["tags"] for document in documents)
 
@@ -130,8 +160,15 @@ def test_a_node_parser_splits_as_it_would_by_itself(embed_model, documents, ques
 
 
 def test_nodes_of_a_hierarchy_come_once_and_never_with_the_text_around_them(embed_model, question):
-    long = Document(id_="book", text=" ".join(f"Chapter {i} tells of Gerald Durrell on Corfu in year {i}." for i in range(60)))
-    nodes = HierarchicalNodeParser.from_defaults(chunk_sizes=[256, 64]).get_nodes_from_documents([long])
+    long = Document(
+        id_="book",
+        text=" ".join(
+            f"Chapter {i} tells of Gerald Durrell on Corfu in year {i}." for i in range(60)
+        ),
+    )
+    nodes = HierarchicalNodeParser.from_defaults(chunk_sizes=[256, 64]).get_nodes_from_documents(
+        [long]
+    )
     parents = {node.node_id for node in nodes if node.child_nodes}
     found = ClewRetriever.from_nodes(nodes, embed_model, budget=300).retrieve(question)
     assert len(found) > 1
@@ -140,8 +177,12 @@ def test_nodes_of_a_hierarchy_come_once_and_never_with_the_text_around_them(embe
 
 
 def test_filters_decide_what_may_be_read(documents, embed_model, facts, question):
-    retriever = ClewRetriever.from_documents(documents, embed_model, facts=facts, recipe="dense", filters=only(kind="place"))
-    alone = ClewRetriever.from_documents([d for d in documents if d.metadata["kind"] == "place"], embed_model, recipe="dense")
+    retriever = ClewRetriever.from_documents(
+        documents, embed_model, facts=facts, recipe="dense", filters=only(kind="place")
+    )
+    alone = ClewRetriever.from_documents(
+        [d for d in documents if d.metadata["kind"] == "place"], embed_model, recipe="dense"
+    )
     assert ids(retriever.retrieve(question)) == ids(alone.retrieve(question))
 
 
@@ -153,15 +194,25 @@ async def test_a_filter_that_allows_nothing_finds_nothing(index, question):
 
 def test_similarity_top_k_is_how_many_come(index, question):
     for wanted in (1, 3, 8):
-        assert len(ClewRetriever(index, similarity_top_k=wanted, budget=None).retrieve(question)) == wanted
+        assert (
+            len(ClewRetriever(index, similarity_top_k=wanted, budget=None).retrieve(question))
+            == wanted
+        )
 
 
 def test_options_change_for_one_question_and_the_index_is_shared(index, question):
     retriever = ClewRetriever(index, budget=2000)
     other = retriever.with_options(similarity_top_k=2, recipe="bm25", filters=only(kind="person"))
     assert other.index is retriever.index
-    assert (retriever.similarity_top_k, retriever.recipe, retriever.filters) == (None, clew.recipes.DEFAULT, None)
-    assert ids(other.retrieve(question)) == index.ask(question, recipe="bm25", limit=2, where={"kind": "person"}).ids
+    assert (retriever.similarity_top_k, retriever.recipe, retriever.filters) == (
+        None,
+        clew.recipes.DEFAULT,
+        None,
+    )
+    assert (
+        ids(other.retrieve(question))
+        == index.ask(question, recipe="bm25", limit=2, where={"kind": "person"}).ids
+    )
     retriever.similarity_top_k = 1
     assert len(retriever.retrieve(question)) == 1
 
@@ -181,11 +232,20 @@ def test_what_is_wrong_is_said_at_once(index, documents, embed_model):
         ClewRetriever.from_documents(documents, embed_model, similarity_topk=3)
 
 
-async def test_the_bundles_own_embedding_is_the_questions_vector_and_the_bundle_stays_as_it_was(index, embed_model, question):
-    retriever, other = ClewRetriever(index, recipe="dense"), "Which sea lies between Greece and Italy?"
+async def test_the_bundles_own_embedding_is_the_questions_vector_and_the_bundle_stays_as_it_was(
+    index, embed_model, question
+):
+    retriever, other = (
+        ClewRetriever(index, recipe="dense"),
+        "Which sea lies between Greece and Italy?",
+    )
     bundle = QueryBundle(question, embedding=embed_model.of(other))
     embed_model.seen.clear()
-    assert ids(retriever.retrieve(bundle)) == index.ask(other, recipe="dense").ids != index.ask(question, recipe="dense").ids
+    assert (
+        ids(retriever.retrieve(bundle))
+        == index.ask(other, recipe="dense").ids
+        != index.ask(question, recipe="dense").ids
+    )
     assert ids(await retriever.aretrieve(bundle)) == index.ask(other, recipe="dense").ids
     assert bundle == QueryBundle(question, embedding=embed_model.of(other))
     bare = QueryBundle(f"  {question}\n")
@@ -202,14 +262,18 @@ async def test_custom_texts_are_embedded_in_the_place_of_the_question(index, emb
     assert bundle.embedding is None
 
 
-def test_a_vector_left_by_another_retriever_does_not_disturb_an_index_with_its_own_embedder(documents, question):
+def test_a_vector_left_by_another_retriever_does_not_disturb_an_index_with_its_own_embedder(
+    documents, question
+):
     retriever = ClewRetriever.from_documents(documents)
     foreign = QueryBundle(question, embedding=[1.0, 2.0], custom_embedding_strs=["cows"])
     assert ids(retriever.retrieve(foreign)) == ids(retriever.retrieve(question))
 
 
 def test_questions_are_stripped_as_tools_hand_them_over(index, embed_model, question):
-    tool = RetrieverTool.from_defaults(ClewRetriever(index, budget=60), name="letters", description="letters")
+    tool = RetrieverTool.from_defaults(
+        ClewRetriever(index, budget=60), name="letters", description="letters"
+    )
     embed_model.seen.clear()
     said = tool.call(question), tool.call(input=question)
     assert embed_model.seen[0] == ("question", question)
@@ -218,14 +282,18 @@ def test_questions_are_stripped_as_tools_hand_them_over(index, embed_model, ques
 
 def test_a_chat_engine_reads_what_it_found(index, question):
     engine = ContextChatEngine.from_defaults(
-        retriever=ClewRetriever(index, budget=60), llm=MockLLM(), memory=ChatMemoryBuffer.from_defaults(token_limit=500)
+        retriever=ClewRetriever(index, budget=60),
+        llm=MockLLM(),
+        memory=ChatMemoryBuffer.from_defaults(token_limit=500),
     )
     answer = engine.chat(question)
     assert ids(answer.source_nodes) == index.ask(question, budget=60).ids
     assert "clew_" not in str(answer)
 
 
-async def test_the_event_loop_runs_on_while_the_embedder_is_slow(documents, slow_embed_model, question):
+async def test_the_event_loop_runs_on_while_the_embedder_is_slow(
+    documents, slow_embed_model, question
+):
     retriever, ticks = ClewRetriever.from_documents(documents, slow_embed_model), 0
 
     async def tick():
@@ -243,13 +311,21 @@ async def test_the_event_loop_runs_on_while_the_embedder_is_slow(documents, slow
 
 def test_an_index_node_leads_to_what_it_stands_for(embed_model, nodes, question):
     inner = ClewRetriever.from_nodes(nodes, embed_model, similarity_top_k=1)
-    outer = [IndexNode(text="All about Gerald Durrell on Corfu", index_id="letters", id_="pointer"), TextNode(text="Cows.", id_="cows")]
-    retriever = ClewRetriever.from_nodes(outer, embed_model, object_map={"letters": inner}, similarity_top_k=1)
+    outer = [
+        IndexNode(text="All about Gerald Durrell on Corfu", index_id="letters", id_="pointer"),
+        TextNode(text="Cows.", id_="cows"),
+    ]
+    retriever = ClewRetriever.from_nodes(
+        outer, embed_model, object_map={"letters": inner}, similarity_top_k=1
+    )
     assert ids(retriever.retrieve(question)) == ids(inner.retrieve(question))
 
 
 def test_a_misspelt_option_is_refused_before_anything_is_embedded(documents, nodes, embed_model):
-    for make, given in ((ClewRetriever.from_documents, documents), (ClewRetriever.from_nodes, nodes)):
+    for make, given in (
+        (ClewRetriever.from_documents, documents),
+        (ClewRetriever.from_nodes, nodes),
+    ):
         for wrong in ({"similarity_topk": 3}, {"recipe": "nonsense"}):
             with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
                 make(given, embed_model, **wrong)
@@ -264,10 +340,15 @@ def letter(question):
     return letters([question])[0]
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, copy.copy, lambda one: pickle.loads(pickle.dumps(one))]
+)
 def test_a_copied_retriever_answers_alike(documents, question, copied):
     retriever = ClewRetriever.from_documents(
-        documents, clew.Embedder("letters", letters, letter), similarity_top_k=3, filters=only(kind="person")
+        documents,
+        clew.Embedder("letters", letters, letter),
+        similarity_top_k=3,
+        filters=only(kind="person"),
     )
     assert ids(copied(retriever).retrieve(question)) == ids(retriever.retrieve(question))
 
@@ -288,5 +369,8 @@ def test_an_extractor_reads_facts_out_of_documents_and_nodes():
         Document(text="Ariadne helped Theseus of Athens.", id_="b"),
     ]
     how = {"extractor": clew.Names(), "recipe": "hipporag"}
-    for made in (ClewRetriever.from_documents(documents, **how), ClewRetriever.from_nodes(documents, **how)):
+    for made in (
+        ClewRetriever.from_documents(documents, **how),
+        ClewRetriever.from_nodes(documents, **how),
+    ):
         assert made.context("Who killed the Minotaur?").trace[0].notes["facts"] > 0

@@ -17,17 +17,28 @@ def index(documents, embed_model, facts):
     return clew.Index.from_documents(documents, embedder=embed_model, facts=facts)
 
 
-def test_a_node_says_rank_role_and_reason_in_plain_values_that_no_prompt_sees(index, documents, question):
+def test_a_node_says_rank_role_and_reason_in_plain_values_that_no_prompt_sees(
+    index, documents, question
+):
     found = ClewRetriever(index, recipe="hipporag").retrieve(question)
     own = {document.node_id: document for document in documents}
     assert [one.metadata["clew_rank"] for one in found] == list(range(1, len(found) + 1))
     for one in found:
         assert type(one.score) is float
-        assert one.metadata["clew_role"] in {"seed", "bridge", "expansion", "fact", "report", "fill"}
+        assert one.metadata["clew_role"] in {
+            "seed",
+            "bridge",
+            "expansion",
+            "fact",
+            "report",
+            "fill",
+        }
         assert one.metadata["clew_why"].startswith("question -")
         for mode in (MetadataMode.LLM, MetadataMode.EMBED):
             assert one.node.get_content(mode) == own[one.node.node_id].get_content(mode)
-        assert json.loads(one.to_json())["node"]["metadata"]["clew_rank"] == one.metadata["clew_rank"]
+        assert (
+            json.loads(one.to_json())["node"]["metadata"]["clew_rank"] == one.metadata["clew_rank"]
+        )
 
 
 @dataclass(frozen=True)
@@ -36,16 +47,35 @@ class Says:
 
     def on(self, graph):
         hop = clew.recipes.get("dense").on(graph)
-        report = clew.Item("report:1", "They all lived on Corfu.", 0.5, "report", "report", 5, metadata={"members": ["corfu", "spiro"]})
+        report = clew.Item(
+            "report:1",
+            "They all lived on Corfu.",
+            0.5,
+            "report",
+            "report",
+            5,
+            metadata={"members": ["corfu", "spiro"]},
+        )
         fact = clew.Item("fact:a b c", "a b c", 0.7, "fact", "fact", 3, group="1")
-        return lambda query, budget: replace(hop(query, budget), items=(fact, *hop(query, budget).items[:1], report))
+        return lambda query, budget: replace(
+            hop(query, budget), items=(fact, *hop(query, budget).items[:1], report)
+        )
 
 
 def test_facts_and_reports_of_a_method_of_ones_own_are_nodes_too(index, question):
     fact, passage, report = ClewRetriever(index, recipe=Says()).retrieve(question)
-    assert (fact.node_id, fact.text, fact.score, fact.metadata["clew_role"]) == ("fact:a b c", "a b c", 0.7, "fact")
+    assert (fact.node_id, fact.text, fact.score, fact.metadata["clew_role"]) == (
+        "fact:a b c",
+        "a b c",
+        0.7,
+        "fact",
+    )
     assert passage.node_id in index.graph.ids
-    assert (report.text, report.metadata["members"], report.metadata["clew_rank"]) == ("They all lived on Corfu.", ["corfu", "spiro"], 3)
+    assert (report.text, report.metadata["members"], report.metadata["clew_rank"]) == (
+        "They all lived on Corfu.",
+        ["corfu", "spiro"],
+        3,
+    )
     assert fact.node.get_content(MetadataMode.LLM) == "a b c"
 
 
@@ -66,7 +96,9 @@ def test_a_model_reads_the_heading_that_a_piece_stands_under(explain):
 
 
 def test_a_heading_that_the_metadata_show_is_not_shown_twice_and_is_the_callers_own_without_explain():
-    titled = TextNode(id_="a", text="It was discontinued in 2021.", metadata={"title": "Wren flow meter"})
+    titled = TextNode(
+        id_="a", text="It was discontinued in 2021.", metadata={"title": "Wren flow meter"}
+    )
     (one,) = ClewRetriever.from_nodes([titled]).retrieve(WHEN)
     assert one.metadata["clew_heading"] == "Wren flow meter"
     assert one.node.get_content(MetadataMode.LLM).count("Wren flow meter") == 1

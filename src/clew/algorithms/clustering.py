@@ -25,7 +25,9 @@ def k_medoids(distances: NDArray[Any], k: int) -> tuple[NDArray[np.int64], NDArr
     """
     n = len(distances)
     if distances.shape != (n, n) or not 1 <= k <= n:
-        raise ValueError(f"wanted a square matrix and a number of clusters from 1 to its size; got shape {distances.shape} and k = {k}")
+        raise ValueError(
+            f"wanted a square matrix and a number of clusters from 1 to its size; got shape {distances.shape} and k = {k}"
+        )
     medoids = _built(distances, k)
     for _ in range(ROUNDS):
         swap = _swap(distances, medoids)
@@ -57,9 +59,15 @@ def _swap(distances: NDArray[Any], medoids: NDArray[np.int64]) -> tuple[int, int
     order = np.argsort(to, axis=1, kind="stable")
     label, first = order[:, 0], np.take_along_axis(to, order[:, :1], 1)[:, 0]
     second = np.take_along_axis(to, order[:, 1:2], 1)[:, 0] if k > 1 else np.full(n, np.inf)
-    closer = np.minimum(D - first[:, None], 0)  # what a new medoid brings to points that keep theirs
-    lost = np.minimum(D, second[:, None]) - first[:, None] - closer  # and what those of the removed one pay beside that
-    change = closer.sum(axis=0)[None, :] + np.stack([lost[label == m].sum(axis=0) for m in range(k)])
+    closer = np.minimum(
+        D - first[:, None], 0
+    )  # what a new medoid brings to points that keep theirs
+    lost = (
+        np.minimum(D, second[:, None]) - first[:, None] - closer
+    )  # and what those of the removed one pay beside that
+    change = closer.sum(axis=0)[None, :] + np.stack(
+        [lost[label == m].sum(axis=0) for m in range(k)]
+    )
     change[:, medoids] = 0
     best = int(np.argmin(change))
     m, point = divmod(best, n)
@@ -78,5 +86,7 @@ def classical_scaling(distances: NDArray[Any], dimensions: int = 2) -> NDArray[n
     points = np.zeros((n, dimensions))
     for axis, which in enumerate(np.argsort(-values, kind="stable")[:dimensions]):
         vector = vectors[:, which] * np.sqrt(max(0.0, float(values[which])))
-        points[:, axis] = vector if vector[np.argmax(np.abs(vector))] >= 0 else -vector  # one of the two signs, always the same
+        points[:, axis] = (
+            vector if vector[np.argmax(np.abs(vector))] >= 0 else -vector
+        )  # one of the two signs, always the same
     return points

@@ -19,7 +19,11 @@ GROUP, MANY = 64, 4096  # above so many scores, the best of groups tell which ma
 
 def decimals(largest: float) -> int:
     """Return how many decimals tell scores apart whose largest, in absolute value, is this: nine from 0.252 to 2.51."""
-    return DECIMALS - math.ceil(math.log10(largest) - MIDDLE) if 1e-290 < largest < math.inf else DECIMALS
+    return (
+        DECIMALS - math.ceil(math.log10(largest) - MIDDLE)
+        if 1e-290 < largest < math.inf
+        else DECIMALS
+    )
 
 
 def top_k(scores: NDArray[Any], k: int | None = None) -> NDArray[np.int64]:
@@ -45,7 +49,9 @@ def top_k(scores: NDArray[Any], k: int | None = None) -> NDArray[np.int64]:
     rounded = np.rint(scores * unit)
     bar = np.partition(rounded, len(rounded) - k)[len(rounded) - k]
     above, equal = np.flatnonzero(rounded > bar), np.flatnonzero(rounded == bar)
-    found = np.concatenate([above[np.argsort(-rounded[above], kind="stable")], equal[: k - len(above)]])
+    found = np.concatenate(
+        [above[np.argsort(-rounded[above], kind="stable")], equal[: k - len(above)]]
+    )
     return found if rows is None else rows[found]
 
 

@@ -25,7 +25,10 @@ def cohesion(vectors: Floats, sizes: Floats, window: int) -> Floats:
     n = len(vectors)
     sums = np.vstack([np.zeros((1, vectors.shape[1])), np.cumsum(vectors * sizes[:, None], axis=0)])
     gaps = np.arange(1, n)
-    left, right = sums[gaps] - sums[np.maximum(gaps - window, 0)], sums[np.minimum(gaps + window, n)] - sums[gaps]
+    left, right = (
+        sums[gaps] - sums[np.maximum(gaps - window, 0)],
+        sums[np.minimum(gaps + window, n)] - sums[gaps],
+    )
     length = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
     found: Floats = np.einsum("ij,ij->i", left, right) / np.where(length > 0, length, 1.0)
     return found

@@ -61,7 +61,10 @@ def wanted(pairs: Iterable[str]) -> dict[str, list[Any]]:
 
 
 def _keys(index: Index) -> str:
-    return ", ".join(sorted({str(key) for document in index.documents for key in document.metadata})) or "no keys"
+    return (
+        ", ".join(sorted({str(key) for document in index.documents for key in document.metadata}))
+        or "no keys"
+    )
 
 
 def _styled(recipe: str, style: str | None) -> Any:

@@ -18,7 +18,9 @@ def measure(options: argparse.Namespace) -> int:
     if options.prepare:
         return _prepare(options)
     if options.source is None:
-        raise ValueError("name a folder of questions and passages; --prepare SOURCE -o FOLDER makes one")
+        raise ValueError(
+            "name a folder of questions and passages; --prepare SOURCE -o FOLDER makes one"
+        )
     if options.output:
         raise ValueError("-o belongs to --prepare: the tables go to stdout")
     compared = compare_folder(
@@ -36,15 +38,23 @@ def measure(options: argparse.Namespace) -> int:
         seed=options.seed,
         progress=watched(),
     )
-    say(json.dumps(compared.to_dict(), ensure_ascii=False) if options.json else compared.to_markdown(intervals=options.intervals).rstrip())
+    say(
+        json.dumps(compared.to_dict(), ensure_ascii=False)
+        if options.json
+        else compared.to_markdown(intervals=options.intervals).rstrip()
+    )
     return 0
 
 
 def _prepare(options: argparse.Namespace) -> int:
     if options.source is not None or options.output is None:
-        raise ValueError("--prepare takes the downloaded file and -o the folder to make: clew measure --prepare FILE -o FOLDER")
+        raise ValueError(
+            "--prepare takes the downloaded file and -o the folder to make: clew measure --prepare FILE -o FOLDER"
+        )
     done = prepare(options.prepare, options.output, limit=options.questions)
     skipped = f", {done.skipped:,} unanswerable questions left out" if done.skipped else ""
-    say(f"{done.folder}: {done.questions:,} questions on {done.passages:,} passages, of {done.kind}{skipped}")
+    say(
+        f"{done.folder}: {done.questions:,} questions on {done.passages:,} passages, of {done.kind}{skipped}"
+    )
     say(f"measure it: clew measure {done.folder}")
     return 0

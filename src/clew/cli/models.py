@@ -29,7 +29,7 @@ def model_of(spec: str, **how: Any) -> Model:
     name, _, model = rest.partition(":")
     if not colon or not module or not name:
         raise ValueError(f"{RULE}; got {spec!r}")
-    here = os.getcwd()  # noqa: PTH109  # an entry of sys.path, which are texts
+    here = os.getcwd()  # an entry of sys.path, which are texts
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
@@ -44,6 +44,10 @@ def model_of(spec: str, **how: Any) -> Model:
     if inspect.isclass(source):
         source = source(**({"model": model} if model else {}))
     elif model:
-        raise ValueError(f"--model {spec}: {module}:{name} is no class, so {model!r} cannot be given to it. {RULE}")
+        raise ValueError(
+            f"--model {spec}: {module}:{name} is no class, so {model!r} cannot be given to it. {RULE}"
+        )
     made = Model.of(source, **how)
-    return replace(made, name=spec) if inspect.isroutine(source) else made  # its answers are kept by its name: a function's is too short
+    return (
+        replace(made, name=spec) if inspect.isroutine(source) else made
+    )  # its answers are kept by its name: a function's is too short

@@ -27,7 +27,12 @@ def recipes(options: argparse.Namespace) -> int:
             for role, stage in stages:
                 say(f"    {role:<6}  {stage['stage']}\n            {stage['does']}")
         elif stages:
-            say("    " + " -> ".join(f"{role} {stage['stage'].partition('(')[0]}" for role, stage in stages))
+            say(
+                "    "
+                + " -> ".join(
+                    f"{role} {stage['stage'].partition('(')[0]}" for role, stage in stages
+                )
+            )
     if not options.names:
         say("\n`clew recipes NAME` says what each stage does, and its parameters.")
     return 0
@@ -44,16 +49,33 @@ def described(name: str) -> dict[str, Any]:
             "order": [method.order],
         }
     else:
-        stages = {field.name: [getattr(method, field.name)] for field in fields(method)} if is_dataclass(method) else {}
+        stages = (
+            {field.name: [getattr(method, field.name)] for field in fields(method)}
+            if is_dataclass(method)
+            else {}
+        )
         stages = {role: values for role, values in stages.items() if hasattr(values[0], "on")}
-    said = {role: [{"stage": repr(stage), "does": _first_sentence(stage)} for stage in values] for role, values in stages.items() if values}
-    return {"does": _above().get(name.lower()) or _first_sentence(method), "method": repr(method), "stages": said}
+    said = {
+        role: [{"stage": repr(stage), "does": _first_sentence(stage)} for stage in values]
+        for role, values in stages.items()
+        if values
+    }
+    return {
+        "does": _above().get(name.lower()) or _first_sentence(method),
+        "method": repr(method),
+        "stages": said,
+    }
 
 
 def _above() -> dict[str, str]:
     """What stands above each recipe on its page."""
-    found = re.findall(r"((?:^# .*\n)+)^([A-Z][A-Z0-9_]*) = ", inspect.getsource(known), re.MULTILINE)
-    return {name.lower(): " ".join(line.removeprefix("# ") for line in lines.splitlines()).rstrip(".") for lines, name in found}
+    found = re.findall(
+        r"((?:^# .*\n)+)^([A-Z][A-Z0-9_]*) = ", inspect.getsource(known), re.MULTILINE
+    )
+    return {
+        name.lower(): " ".join(line.removeprefix("# ") for line in lines.splitlines()).rstrip(".")
+        for lines, name in found
+    }
 
 
 def _first_sentence(thing: Any) -> str:

@@ -25,13 +25,21 @@ def opened(options: argparse.Namespace) -> Index:
         begun = time.perf_counter()
         index = made(options)
         seconds = time.perf_counter() - begun
-        hint = f"; `clew index {options.source} -o DIR` reads it once and for all" if seconds > SLOW else ""
-        remark(f"read {len(index):,} documents ({_passages(index):,} passages) in {seconds:.1f} s{hint}")
+        hint = (
+            f"; `clew index {options.source} -o DIR` reads it once and for all"
+            if seconds > SLOW
+            else ""
+        )
+        remark(
+            f"read {len(index):,} documents ({_passages(index):,} passages) in {seconds:.1f} s{hint}"
+        )
         return index
     fixed = [name for name in ("tokens", "facts") if getattr(options, name) is not None]
     fixed += [name for name in ("names", "reports", "plain") if getattr(options, name, False)]
     if fixed:
-        raise ValueError(f"{options.source} is an index, made already: --{fixed[0]} belongs to `clew index`")
+        raise ValueError(
+            f"{options.source} is an index, made already: --{fixed[0]} belongs to `clew index`"
+        )
     return Index.load(path, embedder=options.embedder)
 
 
@@ -76,7 +84,9 @@ def facts_of(path: Path) -> dict[str, list[Any]]:
     except ValueError as error:
         raise ValueError(f"{path} is not JSON: {error}") from error
     if not isinstance(facts, dict) or not all(isinstance(said, list) for said in facts.values()):
-        raise ValueError(f"{path} must hold one JSON object, {{document id: [[subject, relation, object], ...]}}")
+        raise ValueError(
+            f"{path} must hold one JSON object, {{document id: [[subject, relation, object], ...]}}"
+        )
     return facts
 
 

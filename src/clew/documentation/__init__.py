@@ -1,5 +1,9 @@
 """Documentation out of what an index holds (Kurisu-G2, appendix D)."""
 
-from clew.documentation.documentation import Documentation, estimate_documentation, write_documentation
+from clew.documentation.documentation import (
+    Documentation,
+    estimate_documentation,
+    write_documentation,
+)
 
 __all__ = ["Documentation", "write_documentation", "estimate_documentation"]

@@ -37,19 +37,42 @@ def belonging(
         told: passages, by id, that sections titled after the same branch tell: one that is too long for one section goes on in the next.
     """
     rows = {id: row for row, id in enumerate(graph.ids)}
-    near = {item.id: float(graph.vectors[rows[item.id]].astype(np.float64) @ question) for item in context if item.id in of}
+    near = {
+        item.id: float(graph.vectors[rows[item.id]].astype(np.float64) @ question)
+        for item in context
+        if item.id in of
+    }
     own = [near[id] for id in near if of[id] in about]
     least = max(SHARE * max(own or near.values(), default=0.0), 1e-9)
-    scored = {item.id: item for item in context if of.get(item.id) in about or (item.score > 0 and near.get(item.id, 1.0) >= least)}
+    scored = {
+        item.id: item
+        for item in context
+        if of.get(item.id) in about or (item.score > 0 and near.get(item.id, 1.0) >= least)
+    }
     left = np.inf if context.budget is None else context.budget
     taken = dict[str, Item]()
     for number in dict.fromkeys((about[0], *(of.get(id, -1) for id in scored))):
-        here = [scored.get(graph.ids[row]) or _item(graph, row) for row in found[number].rows] if number >= 0 else []
-        inside = [item for id, item in scored.items() if of.get(id, -1) == number and item.id not in {one.id for one in here}]
-        here = [replace(item, heading=" > ".join(map(short, item.heading.split(" > ")))) for item in (*here, *inside)]
+        here = (
+            [scored.get(graph.ids[row]) or _item(graph, row) for row in found[number].rows]
+            if number >= 0
+            else []
+        )
+        inside = [
+            item
+            for id, item in scored.items()
+            if of.get(id, -1) == number and item.id not in {one.id for one in here}
+        ]
+        here = [
+            replace(item, heading=" > ".join(map(short, item.heading.split(" > "))))
+            for item in (*here, *inside)
+        ]
         sizes = {item.id: graph.count(f"[10] {item.heading}\n{item.text}\n\n") for item in here}
         if number not in (about[0], -1) and left < (whole := sum(sizes.values())):
-            here = [item for item in here if item.id in scored] if whole > (context.budget or 0) else []
+            here = (
+                [item for item in here if item.id in scored]
+                if whole > (context.budget or 0)
+                else []
+            )
         for item in here:
             if not (number == about[0] and item.id in told) and sizes[item.id] <= left:
                 taken[item.id] = item

@@ -76,7 +76,9 @@ def text_of(graph: Graph, branch: Branch) -> str:
 
 def centres(graph: Graph, found: tuple[Branch, ...]) -> Floats:
     """Return the mean direction of each branch's passages: float64 [branches, d], unit rows, or zeros."""
-    sums = np.stack([graph.vectors[list(branch.rows)].astype(np.float64).sum(axis=0) for branch in found])
+    sums = np.stack(
+        [graph.vectors[list(branch.rows)].astype(np.float64).sum(axis=0) for branch in found]
+    )
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     centred: Floats = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
     return centred

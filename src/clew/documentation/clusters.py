@@ -31,7 +31,10 @@ COMPONENTS, TRIES, STARTS = 32, 24, 5
 ALIKE = 0.5  # as near as its own branch is to a question, from which another document's has something to do with it
 NODES = 96  # of the graph that questions deform: shortest paths cost its cube
 CONTENT = 0.5  # the weight of content beside structure
-LIKELY, SMALL = 0.9, 0.02  # children so similar beside the best may be fused, and so much may a fusion change: as in `clew.select.Descent`
+LIKELY, SMALL = (
+    0.9,
+    0.02,
+)  # children so similar beside the best may be fused, and so much may a fusion change: as in `clew.select.Descent`
 
 By = Literal["words", "graph", "transport"]
 
@@ -54,7 +57,12 @@ class Clusters:
 
 
 def cluster_questions(
-    vectors: Floats, graph: Graph | None = None, *, by: By = "words", k: int | None = None, power: float = 1.0
+    vectors: Floats,
+    graph: Graph | None = None,
+    *,
+    by: By = "words",
+    k: int | None = None,
+    power: float = 1.0,
 ) -> Clusters:
     """Return the questions in clusters.
 
@@ -70,7 +78,9 @@ def cluster_questions(
     if not n:
         raise ValueError("there are no questions to cluster")
     if k is not None and not 1 <= k <= n:
-        raise ValueError(f"the number of clusters is from 1 to {n}, the number of questions; got {k}")
+        raise ValueError(
+            f"the number of clusters is from 1 to {n}, the number of questions; got {k}"
+        )
     if by == "words":
         points, distances = _components(np.asarray(vectors, np.float64)), None
     elif by in ("graph", "transport"):
@@ -79,11 +89,17 @@ def cluster_questions(
         distances = np.sqrt(deformations(graph, vectors, power, exact=by == "transport"))
         points = classical_scaling(distances)
     else:
-        raise ValueError(f"questions are clustered by 'words', 'graph' or 'transport', not by {by!r}")
+        raise ValueError(
+            f"questions are clustered by 'words', 'graph' or 'transport', not by {by!r}"
+        )
     best: tuple[float, Any, Any] | None = None
     for tried in [k] if k is not None else _numbers(n):
-        labels, pivots = _kmeans(points, tried) if distances is None else k_medoids(distances, tried)[::-1]
-        value = _silhouette(points if distances is None else distances, labels, distances is not None)
+        labels, pivots = (
+            _kmeans(points, tried) if distances is None else k_medoids(distances, tried)[::-1]
+        )
+        value = _silhouette(
+            points if distances is None else distances, labels, distances is not None
+        )
         if best is None or value > best[0] + 1e-9:
             best = value, labels, pivots
     assert best is not None
@@ -118,10 +134,17 @@ def parted(found: Clusters, vectors: Floats, contents: Floats, homes: Sequence[s
         inside = np.flatnonzero(labels == topic)
         middle = near[np.ix_(inside, inside)].sum(axis=1) + len(inside) * np.isin(inside, list(old))
         pivots.append(inside[top_k(middle)[0]])
-    return _ordered(labels, np.array(pivots), found.points, _silhouette(np.clip(1 - near, 0, 2) * (1 - np.eye(len(near))), labels, True))
+    return _ordered(
+        labels,
+        np.array(pivots),
+        found.points,
+        _silhouette(np.clip(1 - near, 0, 2) * (1 - np.eye(len(near))), labels, True),
+    )
 
 
-def deformations(graph: Graph, vectors: Floats, power: float = 1.0, *, exact: bool = False, fusing: bool = True) -> Floats:
+def deformations(
+    graph: Graph, vectors: Floats, power: float = 1.0, *, exact: bool = False, fusing: bool = True
+) -> Floats:
     """Return the squared distances between the graphs that the questions deform: float64 [n, n].
 
     Args:
@@ -140,30 +163,47 @@ def deformations(graph: Graph, vectors: Floats, power: float = 1.0, *, exact: bo
         for group in groups:
             total = contents[group].sum(axis=0)
             told[group] = total / (np.linalg.norm(total) or 1.0)
-        into = np.exp(power * (1 - np.clip(told @ vector, -1, 1))) - 1 + 1e-3  # length of an edge into a node
+        into = (
+            np.exp(power * (1 - np.clip(told @ vector, -1, 1))) - 1 + 1e-3
+        )  # length of an edge into a node
         between = np.full((m, m), np.inf)
-        between[ends[:, 0], ends[:, 1]] = between[ends[:, 1], ends[:, 0]] = (into[ends[:, 0]] + into[ends[:, 1]]) / 2
+        between[ends[:, 0], ends[:, 1]] = between[ends[:, 1], ends[:, 0]] = (
+            into[ends[:, 0]] + into[ends[:, 1]]
+        ) / 2
         for group in groups:
             between[np.ix_(group, group)] = 0
         np.fill_diagonal(between, 0)
         shortest(between)
         shapes[row], said[row] = between, told
-    shapes /= max(float(shapes.max()), 1e-12)  # a root stands above all, so that every path is finite
+    shapes /= max(
+        float(shapes.max()), 1e-12
+    )  # a root stands above all, so that every path is finite
     apart: Floats = (1 - CONTENT) * _squares(shapes.reshape(n, -1)) / m**2
     if fusing:
-        apart += CONTENT / (4 * m) * sum(_squares(said[:, node].astype(np.float64)) for node in range(m))
+        apart += (
+            CONTENT / (4 * m) * sum(_squares(said[:, node].astype(np.float64)) for node in range(m))
+        )
     np.fill_diagonal(apart, 0)
     if exact:
         for i in range(n):
             for j in range(i):
                 own, other = ((one * one).sum(axis=1) for one in (said[i], said[j]))
-                unlike = np.maximum(0, own[:, None] + other[None, :] - 2 * said[i] @ said[j].T).astype(np.float64) / 4
-                value, _ = conditional_gradient(unlike, shapes[i], shapes[j], np.eye(m) / m, CONTENT)
+                unlike = (
+                    np.maximum(0, own[:, None] + other[None, :] - 2 * said[i] @ said[j].T).astype(
+                        np.float64
+                    )
+                    / 4
+                )
+                value, _ = conditional_gradient(
+                    unlike, shapes[i], shapes[j], np.eye(m) / m, CONTENT
+                )
                 apart[i, j] = apart[j, i] = min(apart[i, j], value)
     return apart
 
 
-def fusions(ends: NDArray[np.int64], contents: Floats, vector: Floats, power: float = 1.0) -> list[NDArray[np.int64]]:
+def fusions(
+    ends: NDArray[np.int64], contents: Floats, vector: Floats, power: float = 1.0
+) -> list[NDArray[np.int64]]:
     """Return the groups of nodes that a question fuses on its way down from node 0.
 
     Args:
@@ -172,13 +212,19 @@ def fusions(ends: NDArray[np.int64], contents: Floats, vector: Floats, power: fl
     joined = np.zeros((len(contents), len(contents)), np.bool_)
     joined[ends[:, 0], ends[:, 1]] = joined[ends[:, 1], ends[:, 0]] = True
     hood = Neighbourhood.of(np.round(contents @ contents.T, 9), joined, power)
-    similar, at, groups = np.maximum(0, contents @ vector), np.zeros(1, np.int64), list[NDArray[np.int64]]()
+    similar, at, groups = (
+        np.maximum(0, contents @ vector),
+        np.zeros(1, np.int64),
+        list[NDArray[np.int64]](),
+    )
     while len(children := ends[np.isin(ends[:, 0], at), 1]):
         ranked = children[top_k(similar[children])]
         ranked = ranked[similar[ranked] > LIKELY * similar[ranked[0]]]
         if not len(ranked):
             break
-        at = longest_fusion(True, ranked, partial(hood.may_fuse, most=SMALL, content_weight=CONTENT), {}, 1)
+        at = longest_fusion(
+            True, ranked, partial(hood.may_fuse, most=SMALL, content_weight=CONTENT), {}, 1
+        )
         if len(at) > 1:
             groups.append(at)
             hood, _ = hood.fused(at)
@@ -210,7 +256,10 @@ def _skeleton(graph: Graph) -> tuple[Any, Floats]:
     while depth > 1 and len({node for path in paths for node in path[:depth]}) + 1 > NODES:
         depth -= 1
     names: dict[int, int] = {-1: 0}
-    ends, sums = set[tuple[int, int]](), np.zeros((1 + len({node for path in paths for node in path[:depth]}), middle.shape[1]))
+    ends, sums = (
+        set[tuple[int, int]](),
+        np.zeros((1 + len({node for path in paths for node in path[:depth]}), middle.shape[1])),
+    )
     for path, vector in zip(paths, middle, strict=True):
         above = 0
         sums[0] += vector
@@ -221,10 +270,14 @@ def _skeleton(graph: Graph) -> tuple[Any, Floats]:
             above = here
     if len(sums) > NODES:  # a flat corpus: its documents in equal runs
         run = -(-(len(sums) - 1) // (NODES - 1))
-        sums = np.concatenate([sums[:1], np.add.reduceat(sums[1:], np.arange(0, len(sums) - 1, run), axis=0)])
+        sums = np.concatenate(
+            [sums[:1], np.add.reduceat(sums[1:], np.arange(0, len(sums) - 1, run), axis=0)]
+        )
         ends = {(0, here) for here in range(1, len(sums))}
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    return np.array(sorted(ends), np.int64), np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+    return np.array(sorted(ends), np.int64), np.divide(
+        sums, lengths, out=np.zeros_like(sums), where=lengths > 0
+    )
 
 
 def _components(vectors: Floats) -> Floats:
@@ -240,7 +293,13 @@ def _components(vectors: Floats) -> Floats:
 def _numbers(n: int) -> list[int]:
     """The numbers of clusters that are tried: 2 to the root of n, at most so many of them."""
     most = max(2, int(np.sqrt(n)))
-    return [1] if n < 3 else sorted(set(np.linspace(2, min(most, n - 1), min(TRIES, most - 1)).astype(int).tolist()))
+    return (
+        [1]
+        if n < 3
+        else sorted(
+            set(np.linspace(2, min(most, n - 1), min(TRIES, most - 1)).astype(int).tolist())
+        )
+    )
 
 
 def _kmeans(points: Floats, k: int) -> tuple[Any, Any]:
@@ -248,7 +307,9 @@ def _kmeans(points: Floats, k: int) -> tuple[Any, Any]:
     from threadpoolctl import threadpool_limits
 
     k = min(k, len(np.unique(np.round(points, 9), axis=0)))  # equal questions cannot be apart
-    with threadpool_limits(1):  # threads cost more than they bring where points are few, and more still on a busy machine
+    with threadpool_limits(
+        1
+    ):  # threads cost more than they bring where points are few, and more still on a busy machine
         labels = KMeans(k, n_init=STARTS, random_state=0).fit(points).labels_
     pivots = []
     for cluster in range(k):
@@ -263,7 +324,9 @@ def _silhouette(points: Floats, labels: Any, precomputed: bool) -> float:
 
     if not 1 < len(np.unique(labels)) < len(labels):
         return 0.0
-    return float(silhouette_score(points, labels, metric="precomputed" if precomputed else "euclidean"))
+    return float(
+        silhouette_score(points, labels, metric="precomputed" if precomputed else "euclidean")
+    )
 
 
 def _ordered(labels: Any, pivots: Any, points: Floats, silhouette: float) -> Clusters:
@@ -272,4 +335,9 @@ def _ordered(labels: Any, pivots: Any, points: Floats, silhouette: float) -> Clu
     order = np.argsort(first, kind="stable")
     new = np.empty(len(order), np.int64)
     new[order] = np.arange(len(order))
-    return Clusters(freeze(new[labels], np.int32), freeze(np.asarray(pivots)[order], np.int32), points, silhouette)
+    return Clusters(
+        freeze(new[labels], np.int32),
+        freeze(np.asarray(pivots)[order], np.int32),
+        points,
+        silhouette,
+    )

@@ -68,7 +68,9 @@ class DocumentationEstimate:
     tokens: int
 
 
-def estimate_documentation(index: Index, *, budget: int = 1500, sections: int | None = None, each: int = 3) -> DocumentationEstimate:
+def estimate_documentation(
+    index: Index, *, budget: int = 1500, sections: int | None = None, each: int = 3
+) -> DocumentationEstimate:
     """Return what `document` would ask of a model, without asking: answers and second attempts are not counted."""
     found = branches(index.graph)
     k = max(2, int(np.sqrt(each * len(found)))) if sections is None else sections
@@ -108,7 +110,9 @@ def write_documentation(
     if not found:
         raise ValueError("there is nothing to document: the index has no passages")
     writer = None if model is None else Model.of(model)
-    asked, failed = questions(index.graph, found, writer, each=each, workers=workers, progress=progress)
+    asked, failed = questions(
+        index.graph, found, writer, each=each, workers=workers, progress=progress
+    )
     pages, of = pages_of(index.graph, found), numbered(index.graph, found)
     work = _Work(index, found, pages, of, asked, writer, recipe, budget, by, list(failed), progress)
     groups = work.clusters(asked, sections)
@@ -119,12 +123,38 @@ def write_documentation(
             break
         made += more
     kept = merged(made, of, work.embed)
-    order, place = list(dict.fromkeys(pages)), {id: number for number, id in enumerate(index.graph.ids)}
-    kept.sort(key=lambda section: (order.index(section.page), min(place.get(id, len(place)) for id, _ in section.sources)))
-    missed = tuple(index.graph.ids[row] for branch in found for row in branch.rows if index.graph.ids[row] not in _read_by(kept))
-    begun, places = _introductions(index, found, pages), tuple(_place(index.graph, id) for id in missed)
+    order, place = (
+        list(dict.fromkeys(pages)),
+        {id: number for number, id in enumerate(index.graph.ids)},
+    )
+    kept.sort(
+        key=lambda section: (
+            order.index(section.page),
+            min(place.get(id, len(place)) for id, _ in section.sources),
+        )
+    )
+    missed = tuple(
+        index.graph.ids[row]
+        for branch in found
+        for row in branch.rows
+        if index.graph.ids[row] not in _read_by(kept)
+    )
+    begun, places = (
+        _introductions(index, found, pages),
+        tuple(_place(index.graph, id) for id in missed),
+    )
     whole = tuple(related(once(kept, of)))
-    return Documentation(title, whole, asked, groups, missed, tuple(work.failed), begun, places, _told(whole, pages, of))
+    return Documentation(
+        title,
+        whole,
+        asked,
+        groups,
+        missed,
+        tuple(work.failed),
+        begun,
+        places,
+        _told(whole, pages, of),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,29 +187,51 @@ class _Work:
     def left_out(self, made: Sequence[Section], cover: float) -> list[DocumentationQuestion]:
         """The questions on branches of which most is unread, or else too much, where too little is; else on documents quite unread."""
         read, ids = _read_by(made), self.index.graph.ids
-        share = [sum(ids[row] in read for row in branch.rows) / len(branch.rows) for branch in self.found]
-        if sum(ids[row] in read for branch in self.found for row in branch.rows) < cover * sum(len(branch.rows) for branch in self.found):
+        share = [
+            sum(ids[row] in read for row in branch.rows) / len(branch.rows) for branch in self.found
+        ]
+        if sum(ids[row] in read for branch in self.found for row in branch.rows) < cover * sum(
+            len(branch.rows) for branch in self.found
+        ):
             most = [one for one in self.asked if share[one.branch] < 0.5]
             return most or [one for one in self.asked if share[one.branch] < cover]
         seen = {page for page, part in zip(self.pages, share, strict=True) if part > 0}
         return [one for one in self.asked if self.pages[one.branch] not in seen]
 
-    def sections(self, asked: Sequence[DocumentationQuestion], groups: Clusters, before: Sequence[Section] = ()) -> list[Section]:
+    def sections(
+        self,
+        asked: Sequence[DocumentationQuestion],
+        groups: Clusters,
+        before: Sequence[Section] = (),
+    ) -> list[Section]:
         from tqdm import tqdm
 
         made = []
-        for cluster in tqdm(range(len(groups)), desc="sections", unit="section", disable=not self.progress):
+        for cluster in tqdm(
+            range(len(groups)), desc="sections", unit="section", disable=not self.progress
+        ):
             members = [asked[i] for i in np.flatnonzero(groups.labels == cluster).tolist()]
             section = self.section(asked[int(groups.pivots[cluster])], members, before)
             made += [] if section is None else [section]
         return made
 
-    def section(self, pivot: DocumentationQuestion, members: Sequence[DocumentationQuestion], before: Sequence[Section]) -> Section | None:
-        question, problem = (pivot.text, "") if self.model is None else _pivot(self.model, pivot, members)
+    def section(
+        self,
+        pivot: DocumentationQuestion,
+        members: Sequence[DocumentationQuestion],
+        before: Sequence[Section],
+    ) -> Section | None:
+        question, problem = (
+            (pivot.text, "") if self.model is None else _pivot(self.model, pivot, members)
+        )
         if problem:
-            self.failed.append((f"the pivot question of {pivot.text!r} and {len(members) - 1} more", problem))
+            self.failed.append(
+                (f"the pivot question of {pivot.text!r} and {len(members) - 1} more", problem)
+            )
         try:
-            context = self.index.ask(question, recipe=self.recipe, budget=self.budget, model=self.model)
+            context = self.index.ask(
+                question, recipe=self.recipe, budget=self.budget, model=self.model
+            )
         except BudgetError as error:
             self.failed.append((f"the section on {question!r}", str(error)))
             return None
@@ -189,7 +241,12 @@ class _Work:
         told = _read_by([section for section in before if section.branch == pivot.branch])
         context = belonging(context, self.index.graph, self.found, self.of, about, vector, told)
         if not any(self.of.get(item.id) == pivot.branch for item in context):
-            self.failed.append((f"the section on {question!r}", f"no passage of what it is titled after fits into {self.budget} tokens"))
+            self.failed.append(
+                (
+                    f"the section on {question!r}",
+                    f"no passage of what it is titled after fits into {self.budget} tokens",
+                )
+            )
             return None
         section = extract(context, self.found, self.of, about, self.pages, documents, self.embed)
         if self.model is None:
@@ -204,24 +261,34 @@ def _read_by(made: Sequence[Section]) -> set[str]:
     return {id for section in made for id, _ in section.sources}
 
 
-def _pivot(model: Model, pivot: DocumentationQuestion, members: Sequence[DocumentationQuestion]) -> tuple[str, str]:
+def _pivot(
+    model: Model, pivot: DocumentationQuestion, members: Sequence[DocumentationQuestion]
+) -> tuple[str, str]:
     """One question for all of a cluster, and ""; or the one in its middle and why the model's could not be used."""
     if len(members) == 1:
         return pivot.text, ""
 
     def read(answer: str) -> str:
         said = parse_json(answer)
-        if not isinstance(said, dict) or not isinstance(said.get("question"), str) or not said["question"].strip():
+        if (
+            not isinstance(said, dict)
+            or not isinstance(said.get("question"), str)
+            or not said["question"].strip()
+        ):
             raise ValueError('wanted a JSON object with "question"')
         return " ".join(said["question"].split())
 
     listed = "\n".join(f"- {one.text}" for one in members)
     prompt = f"These questions belong together:\n\n{listed}\n\nWrite the one question that stands for all of them, in their language. "
-    answer = model.ask(prompt + 'Answer with a JSON object {"question": "..."} and nothing else.', read)
+    answer = model.ask(
+        prompt + 'Answer with a JSON object {"question": "..."} and nothing else.', read
+    )
     return (pivot.text, answer.error) if answer.value is None else (answer.value, "")
 
 
-def _told(made: Sequence[Section], pages: Sequence[str], of: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+def _told(
+    made: Sequence[Section], pages: Sequence[str], of: Mapping[str, int]
+) -> dict[str, tuple[int, ...]]:
     """The sections that tell of each document, or took over its questions, by what it is called."""
     told: dict[str, dict[int, None]] = {page: {} for page in pages}
     for i, section in enumerate(made):
@@ -242,7 +309,11 @@ def _introductions(index: Index, found: Sequence[Branch], pages: Sequence[str]) 
     first = dict[str, str]()
     for branch, page in zip(found, pages, strict=True):
         row = branch.rows[0]
-        owner = index.graph.ids[index.graph.documents[row]] if index.graph.documents[row] >= 0 else index.graph.ids[row]
+        owner = (
+            index.graph.ids[index.graph.documents[row]]
+            if index.graph.documents[row] >= 0
+            else index.graph.ids[row]
+        )
         first.setdefault(page, introduction(index.graph.texts[row], written.get(owner, "text")))
     return {page: text for page, text in first.items() if text}
 

@@ -8,7 +8,10 @@ from pathlib import PurePath
 from clew.document import Document
 
 PROSE = ("text", "markdown", "html", "rst", "pdf")
-LEAST, SHARE = 3, 0.5  # lines that looks can be told by, and the share of them that looks like code or data
+LEAST, SHARE = (
+    3,
+    0.5,
+)  # lines that looks can be told by, and the share of them that looks like code or data
 
 _SUFFIXES = {
     **dict.fromkeys(("bash", "sh", "zsh", "ksh", "fish"), "sh"),
@@ -28,7 +31,13 @@ _SELF = frozenset((  # suffixes that are names of their language
     "java", "json", "json5", "jsonl", "jsx", "kt", "less", "lisp", "lua", "nix", "patch", "php", "proto", "r", "scala", "scm", "scss",
     "sql", "svg", "swift", "tcl", "tex", "tf", "toml", "tsv", "tsx", "v", "vb", "vhdl", "vim", "vue", "wat", "xml", "yaml", "zig",
 ))  # fmt: skip
-_NAMES = {"makefile": "make", "dockerfile": "dockerfile", "jenkinsfile": "groovy", "gemfile": "ruby", "rakefile": "ruby"}
+_NAMES = {
+    "makefile": "make",
+    "dockerfile": "dockerfile",
+    "jenkinsfile": "groovy",
+    "gemfile": "ruby",
+    "rakefile": "ruby",
+}
 _CODE = re.compile(
     r".*[;{}]$|.*\)\s*:$|[\])},;]+$|(?://|/\*|#!|#include\b|<\?|</?\w[^>]*>$).*|[\w.\[\]\"']+\s*(?:[-+*/|&:]?=|:=|=>)\s*\S.*"
 )
@@ -42,7 +51,14 @@ def written_in(document: Document | None) -> str:
         return ""
     if document.format != "text":
         return document.format
-    given = next((name for key in ("file_name", "path", "file_path", "source") if (name := str(document.metadata.get(key) or ""))), "")
+    given = next(
+        (
+            name
+            for key in ("file_name", "path", "file_path", "source")
+            if (name := str(document.metadata.get(key) or ""))
+        ),
+        "",
+    )
     file = PurePath(given.replace("\\", "/").lower())
     suffix = file.suffix[1:]
     found = _NAMES.get(file.name, suffix if suffix in _SELF else _SUFFIXES.get(suffix))
@@ -53,4 +69,6 @@ def written_in(document: Document | None) -> str:
 
 def _looks(text: str) -> bool:
     lines = [line.strip() for line in text[:20_000].splitlines() if line.strip()]
-    return len(lines) >= LEAST and sum(_CODE.fullmatch(line) is not None for line in lines) >= SHARE * len(lines)
+    return len(lines) >= LEAST and sum(
+        _CODE.fullmatch(line) is not None for line in lines
+    ) >= SHARE * len(lines)

@@ -19,7 +19,9 @@ def merged(made: Sequence[Section], of: Mapping[str, int], embed: Any) -> list[S
     An extract is what it says on the branches of its own questions: what it has of others, their sections have too.
     """
     kept, vectors = list[Section](), list[Any]()
-    for section, vector in zip(made, embed([_own(section, of) for section in made]) if made else [], strict=True):
+    for section, vector in zip(
+        made, embed([_own(section, of) for section in made]) if made else [], strict=True
+    ):
         near = [i for i, other in enumerate(vectors) if float(other @ vector) > SAME]
         if near:
             first = kept[near[0]]
@@ -32,8 +34,18 @@ def merged(made: Sequence[Section], of: Mapping[str, int], embed: Any) -> list[S
 
 
 def _own(section: Section, of: Mapping[str, int]) -> str:
-    own = {number for number, (id, _) in enumerate(section.sources, 1) if section.written or of.get(id) in section.about}
-    return "\n\n".join([section.title, section.summary, *(part.text for part in section.parts if own.intersection(part.sources))])
+    own = {
+        number
+        for number, (id, _) in enumerate(section.sources, 1)
+        if section.written or of.get(id) in section.about
+    }
+    return "\n\n".join(
+        [
+            section.title,
+            section.summary,
+            *(part.text for part in section.parts if own.intersection(part.sources)),
+        ]
+    )
 
 
 def once(made: Sequence[Section], of: Mapping[str, int]) -> list[Section]:
@@ -52,7 +64,10 @@ def once(made: Sequence[Section], of: Mapping[str, int]) -> list[Section]:
     for id, where in having.items():
         home = of.get(id)
         if where:
-            told[id] = min((made[i].branch != home, home not in made[i].about, -parts_of[i][home], i) for i in where)[-1]
+            told[id] = min(
+                (made[i].branch != home, home not in made[i].about, -parts_of[i][home], i)
+                for i in where
+            )[-1]
     kept, gone = list[int](), dict[int, int]()
     for i, section in enumerate(made):
         elsewhere = [told.get(id, i) for id, _ in section.sources]
@@ -67,11 +82,17 @@ def once(made: Sequence[Section], of: Mapping[str, int]) -> list[Section]:
         for part in section.parts:
             tells = {told.get(section.sources[source - 1][0], i) for source in part.sources}
             elsewhere_at = None if section.written or i in tells else number[min(tells)]
-            parts.append(replace(part, text="" if elsewhere_at is not None else part.text, told_in=elsewhere_at))
+            parts.append(
+                replace(
+                    part, text="" if elsewhere_at is not None else part.text, told_in=elsewhere_at
+                )
+            )
         also = tuple(made[j].question for j, to in gone.items() if to == i)
         left = (example for part in parts if part.told_in is None for example in part.examples)
         examples = section.examples if section.written else tuple(dict.fromkeys(left))
-        alone.append(replace(section, parts=tuple(parts), examples=examples, also=(*section.also, *also)))
+        alone.append(
+            replace(section, parts=tuple(parts), examples=examples, also=(*section.also, *also))
+        )
     return alone
 
 
@@ -80,6 +101,13 @@ def related(made: Sequence[Section]) -> list[Section]:
     read = [{id for id, _ in section.sources} for section in made]
     linked = []
     for i, section in enumerate(made):
-        shared = {j: len(read[i] & read[j]) for j in range(len(made)) if j != i and read[i] & read[j]}
-        linked.append(replace(section, related=tuple(sorted(sorted(shared, key=lambda j: (-shared[j], j))[:RELATED]))))
+        shared = {
+            j: len(read[i] & read[j]) for j in range(len(made)) if j != i and read[i] & read[j]
+        }
+        linked.append(
+            replace(
+                section,
+                related=tuple(sorted(sorted(shared, key=lambda j: (-shared[j], j))[:RELATED])),
+            )
+        )
     return linked

@@ -27,14 +27,28 @@ def map_of(points: Any, labels: Any, texts: Sequence[str], pivots: Sequence[int]
         for i, ((x, y), label, text) in enumerate(zip(scaled.tolist(), labels, texts, strict=True))
     ]
     rows = [
-        _row(HEIGHT + LEGEND + LINE * cluster, cluster, texts[pivot], int(np.sum(np.asarray(labels) == cluster)))
+        _row(
+            HEIGHT + LEGEND + LINE * cluster,
+            cluster,
+            texts[pivot],
+            int(np.sum(np.asarray(labels) == cluster)),
+        )
         for cluster, pivot in enumerate(pivots)
     ]
     height = HEIGHT + LEGEND + LINE * len(rows)
     style = "<style>text{font:12px system-ui,sans-serif;fill:#57606a}@media(prefers-color-scheme:dark){text{fill:#9198a1}}</style>"
     frame = f'<rect x="1" y="1" width="{WIDTH - 2}" height="{HEIGHT - 2}" fill="none" stroke="#8c959f" rx="8"/>'
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">'
-    return "\n".join([opening, f"<title>{len(texts)} questions in {len(pivots)} clusters</title>{style}", frame, *dots, *rows, "</svg>\n"])
+    return "\n".join(
+        [
+            opening,
+            f"<title>{len(texts)} questions in {len(pivots)} clusters</title>{style}",
+            frame,
+            *dots,
+            *rows,
+            "</svg>\n",
+        ]
+    )
 
 
 def _colour(cluster: int) -> str:
@@ -43,9 +57,7 @@ def _colour(cluster: int) -> str:
 
 def _dot(x: float, y: float, cluster: int, text: str, pivot: bool) -> str:
     ring = ' stroke="#57606a" stroke-width="2"' if pivot else ""
-    return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{7 if pivot else 4}" fill="{_colour(cluster)}"{ring}><title>{escape(text)}</title></circle>'
-    )
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{7 if pivot else 4}" fill="{_colour(cluster)}"{ring}><title>{escape(text)}</title></circle>'
 
 
 def _row(y: int, cluster: int, text: str, size: int) -> str:

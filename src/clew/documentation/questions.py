@@ -30,7 +30,13 @@ class DocumentationQuestion:
 
 
 def questions(
-    graph: Graph, found: Sequence[Branch], model: Any = None, *, each: int = 3, workers: int = 4, progress: bool = False
+    graph: Graph,
+    found: Sequence[Branch],
+    model: Any = None,
+    *,
+    each: int = 3,
+    workers: int = 4,
+    progress: bool = False,
 ) -> tuple[tuple[DocumentationQuestion, ...], tuple[tuple[str, str], ...]]:
     """Return questions on every branch, and the branches on which the model's answer could not be used, with the reason.
 
@@ -42,7 +48,9 @@ def questions(
     if model is None:
         return tuple(DocumentationQuestion(text, i) for i, text in enumerate(plain)), ()
     prompts = [_prompt(graph, branch, each) for branch in found]
-    answers = Model.of(model).ask_all(prompts, _read, workers=workers, progress=progress, what="questions")
+    answers = Model.of(model).ask_all(
+        prompts, _read, workers=workers, progress=progress, what="questions"
+    )
     made, failed = list[DocumentationQuestion](), list[tuple[str, str]]()
     for i, answer in enumerate(answers):
         if answer.value is None:
@@ -53,13 +61,22 @@ def questions(
 
 
 def _by_words(graph: Graph, found: Sequence[Branch]) -> list[str]:
-    counted = [Counter(word for word in words(text_of(graph, branch)) if not word.isdigit()) for branch in found]
+    counted = [
+        Counter(word for word in words(text_of(graph, branch)) if not word.isdigit())
+        for branch in found
+    ]
     among = Counter(word for counts in counted for word in counts)
     made = []
     for branch, counts in zip(found, counted, strict=True):
-        heading, named = " ".join(short(title) for title in branch.titles[-2:]), set(words(" ".join(branch.titles)))
+        heading, named = (
+            " ".join(short(title) for title in branch.titles[-2:]),
+            set(words(" ".join(branch.titles))),
+        )
         own = {word: times for word, times in counts.items() if word not in named and len(word) > 2}
-        rare = {word: (1 + log(times)) * log((1 + len(found)) / among[word]) for word, times in own.items()}
+        rare = {
+            word: (1 + log(times)) * log((1 + len(found)) / among[word])
+            for word, times in own.items()
+        }
         best = sorted(rare, key=lambda word: (-rare[word], word))[:WORDS]
         made.append(f"{heading}: {', '.join(best)}" if best else heading)
     return made

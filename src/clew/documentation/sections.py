@@ -30,7 +30,9 @@ SENTENCES = 2  # of a summary that is an extract
 _DOCSTRING = re.compile(r'("""|\'\'\')(.+?)(?:\1|\Z)', re.DOTALL)
 _SESSION = re.compile(r"^[ \t]*>>> .*(?:\n(?![ \t]*$).*)*", re.MULTILINE)
 _FENCED = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
-_LITERAL = re.compile(r"(?::\w+(?::\w+)?:)?``?([^`\n]+)``?")  # with the role that reStructuredText may put before it
+_LITERAL = re.compile(
+    r"(?::\w+(?::\w+)?:)?``?([^`\n]+)``?"
+)  # with the role that reStructuredText may put before it
 _MARKUP = re.compile(r"([\\`*_<>\[\]#|])")
 
 
@@ -93,7 +95,10 @@ def extract(
         found: all branches. of: the number of that in which each passage stands, by id. about: those that the section's questions are on,
             that in their middle first. pages: what the document of each branch is called. documents: by their ids.
     """
-    texts, place = {id: document.text for id, document in documents.items()}, {id: i for i, id in enumerate(documents)}
+    texts, place = (
+        {id: document.text for id, document in documents.items()},
+        {id: i for i, id in enumerate(documents)},
+    )
     page, own = pages[about[0]], about[0]
     title = _heading(found[own], page, page)
 
@@ -107,11 +112,28 @@ def extract(
     numbers = {id(item): at for at, item in enumerate(items, 1)}
     parts, said = list[Part](), dict[int, list[tuple[str, int]]]()
     for run in _runs(items, texts):
-        written, text, number = _format(run[0], documents), _text_of(run, texts), of.get(run[0].id, -1)
-        heading = run[0].kind.capitalize() + "s" if number < 0 else _heading(found[number], pages[number], page)
-        parts.append(Part(heading, _shown(text, written), tuple(numbers[id(item)] for item in run), examples=tuple(_examples(text))))
+        written, text, number = (
+            _format(run[0], documents),
+            _text_of(run, texts),
+            of.get(run[0].id, -1),
+        )
+        heading = (
+            run[0].kind.capitalize() + "s"
+            if number < 0
+            else _heading(found[number], pages[number], page)
+        )
+        parts.append(
+            Part(
+                heading,
+                _shown(text, written),
+                tuple(numbers[id(item)] for item in run),
+                examples=tuple(_examples(text)),
+            )
+        )
         for item in run:
-            said.setdefault(number, []).extend((sentence, numbers[id(item)]) for sentence in _sentences(item.text, written))
+            said.setdefault(number, []).extend(
+                (sentence, numbers[id(item)]) for sentence in _sentences(item.text, written)
+            )
     return Section(
         title=title,
         question=context.question,
@@ -153,17 +175,29 @@ def written_by(model: Model, plain: Section, context: Context) -> tuple[Section,
 
     def read(answer: str) -> Section:
         said = parse_json(answer)
-        if not isinstance(said, dict) or not all(isinstance(said.get(key), str) and said[key].strip() for key in ("title", "summary")):
+        if not isinstance(said, dict) or not all(
+            isinstance(said.get(key), str) and said[key].strip() for key in ("title", "summary")
+        ):
             raise ValueError('wanted a JSON object with "title" and "summary"')
         parts = tuple(_part(one, count) for one in said.get("explanations") or [])
         if not parts:
             raise ValueError('"explanations" is empty')
         examples = tuple(str(one).strip() for one in said.get("examples") or [] if str(one).strip())
         title = " ".join(said["title"].split())
-        return replace(plain, title=title, summary=said["summary"].strip(), parts=parts, examples=examples, written=True)
+        return replace(
+            plain,
+            title=title,
+            summary=said["summary"].strip(),
+            parts=parts,
+            examples=examples,
+            written=True,
+        )
 
     of = {item.id: item for item in context}
-    numbered = "\n\n".join(f"[{number}] {of[id].heading}\n{of[id].text}" for number, (id, _) in enumerate(plain.sources, 1))
+    numbered = "\n\n".join(
+        f"[{number}] {of[id].heading}\n{of[id].text}"
+        for number, (id, _) in enumerate(plain.sources, 1)
+    )
     answer = model.ask(
         f"Write one section of documentation that answers the question {context.question!r}, using only the numbered sources below.\n\n"
         f"{numbered}\n\nAnswer with a JSON object and nothing else: "
@@ -185,9 +219,18 @@ def _runs(items: list[Item], texts: Mapping[str, str]) -> list[list[Item]]:
     runs = list[list[Item]]()
     for item in items:
         before = runs[-1][-1] if runs else None
-        if before is not None and (before.document, before.heading) == (item.document, item.heading) and before.span and item.span:
+        if (
+            before is not None
+            and (before.document, before.heading) == (item.document, item.heading)
+            and before.span
+            and item.span
+        ):
             text = texts.get(item.document or "", "")
-            if before.span[1] <= item.span[0] and not text[before.span[1] : item.span[0]].strip() and _there(item, text):
+            if (
+                before.span[1] <= item.span[0]
+                and not text[before.span[1] : item.span[0]].strip()
+                and _there(item, text)
+            ):
                 runs[-1].append(item)
                 continue
         runs.append([item])
@@ -212,9 +255,19 @@ def _part(one: Any, count: int) -> Part:
     if not isinstance(one, dict) or not isinstance(one.get("text"), str) or not one["text"].strip():
         raise ValueError('every explanation is an object with "heading", "text" and "sources"')
     numbers = one.get("sources")
-    if not isinstance(numbers, list) or not numbers or not all(isinstance(n, int) and 1 <= n <= count for n in numbers):
-        raise ValueError(f"every explanation names at least one source, by its number from 1 to {count}; got {numbers!r}")
-    return Part(" ".join(str(one.get("heading") or "").split()), one["text"].strip(), tuple(dict.fromkeys(numbers)))
+    if (
+        not isinstance(numbers, list)
+        or not numbers
+        or not all(isinstance(n, int) and 1 <= n <= count for n in numbers)
+    ):
+        raise ValueError(
+            f"every explanation names at least one source, by its number from 1 to {count}; got {numbers!r}"
+        )
+    return Part(
+        " ".join(str(one.get("heading") or "").split()),
+        one["text"].strip(),
+        tuple(dict.fromkeys(numbers)),
+    )
 
 
 def _format(item: Item, documents: Mapping[str, Document]) -> str:
@@ -248,14 +301,18 @@ def _escaped(text: str) -> str:
 
 
 def _examples(text: str) -> list[str]:
-    return [_dedented(found.group(0)) for found in _SESSION.finditer(text)] + [found.group(2).rstrip() for found in _FENCED.finditer(text)]
+    return [_dedented(found.group(0)) for found in _SESSION.finditer(text)] + [
+        found.group(2).rstrip() for found in _FENCED.finditer(text)
+    ]
 
 
 def _dedented(text: str) -> str:
     from textwrap import dedent
 
     lines = text.strip("\n").split("\n")
-    if len(lines) > 1 and lines[0].startswith(">>>"):  # a session that starts where its first sign stands, without the space before
+    if len(lines) > 1 and lines[0].startswith(
+        ">>>"
+    ):  # a session that starts where its first sign stands, without the space before
         return "\n".join([lines[0], dedent("\n".join(lines[1:]))])
     return dedent("\n".join(lines))
 
@@ -272,7 +329,9 @@ def _sentences(text: str, written: str) -> list[str]:
     return found
 
 
-def _nearest(question: str, said: list[tuple[str, int]], embed: Callable[[list[str]], Vectors]) -> str:
+def _nearest(
+    question: str, said: list[tuple[str, int]], embed: Callable[[list[str]], Vectors]
+) -> str:
     """The sentences nearest to the question, in the order they stand in, each with the number of its source."""
     said = list(dict(said).items())
     if not said:

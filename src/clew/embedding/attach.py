@@ -31,7 +31,9 @@ def attach_vectors(
     if embedder is None:
         graph = replace(graph, vectors=freeze(np.zeros((len(graph), 0)), np.float32))
     made = (
-        fit_latent_semantic([text_with_heading(graph, row) for row in graph.rows("passage").tolist()])
+        fit_latent_semantic(
+            [text_with_heading(graph, row) for row in graph.rows("passage").tolist()]
+        )
         if embedder is None
         else Embedder.of(embedder)
     )
@@ -39,17 +41,27 @@ def attach_vectors(
     rows = rows_to_embed(graph)
     texts = [text_to_embed(graph, row, instead or {}) for row in rows.tolist()]
     own = graph.vectors[rows].any(axis=1)
-    wanted = [text for text, has in zip(texts, own.tolist(), strict=True) if not has] + list(graph.facts.texts)
+    wanted = [text for text, has in zip(texts, own.tolist(), strict=True) if not has] + list(
+        graph.facts.texts
+    )
     missing = [text for text in dict.fromkeys(wanted) if text not in known]
-    width = graph.vectors.shape[1] if own.any() else len(next(iter(known.values()))) if known else None
+    width = (
+        graph.vectors.shape[1] if own.any() else len(next(iter(known.values()))) if known else None
+    )
     fresh = embed_texts(made, missing, width=width, progress=progress)
     of = dict(known) | dict(zip(missing, fresh, strict=True))
     width = fresh.shape[1] if len(fresh) else width or 0
     vectors = np.zeros((len(graph), width), np.float32)
     for row, text, has in zip(rows.tolist(), texts, own.tolist(), strict=True):
         vectors[row] = graph.vectors[row] if has else of[text]
-    said = np.array([of[text] for text in graph.facts.texts], np.float32).reshape(len(graph.facts), width)
-    return made, replace(graph, vectors=freeze(vectors, np.float32), facts=replace(graph.facts, vectors=freeze(said, np.float32)))
+    said = np.array([of[text] for text in graph.facts.texts], np.float32).reshape(
+        len(graph.facts), width
+    )
+    return made, replace(
+        graph,
+        vectors=freeze(vectors, np.float32),
+        facts=replace(graph.facts, vectors=freeze(said, np.float32)),
+    )
 
 
 def rows_to_embed(graph: Graph) -> Any:
@@ -65,4 +77,8 @@ def text_to_embed(graph: Graph, row: int, instead: Mapping[str, str]) -> str:
 
 def texts_embedded_as(documents: Iterable[Document]) -> dict[str, str]:
     """Return the texts that are embedded in the place of the documents' own, by id."""
-    return {document.id: document.embedded_as for document in documents if document.embedded_as is not None}
+    return {
+        document.id: document.embedded_as
+        for document in documents
+        if document.embedded_as is not None
+    }

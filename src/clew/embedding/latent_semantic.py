@@ -53,9 +53,15 @@ class LatentSemantic:
         Args:
             texts: the passages; none, one, or such without any word will do. dimensions: of the vectors, at least 16.
         """
-        if isinstance(dimensions, bool) or not isinstance(dimensions, (int, np.integer)) or dimensions < 16:
+        if (
+            isinstance(dimensions, bool)
+            or not isinstance(dimensions, (int, np.integer))
+            or dimensions < 16
+        ):
             raise ValueError(f"dimensions is a whole number of at least 16; got {dimensions!r}")
-        sample = set(np.linspace(0, len(texts) - 1, min(len(texts), TEXTS)).round().astype(int).tolist())
+        sample = set(
+            np.linspace(0, len(texts) - 1, min(len(texts), TEXTS)).round().astype(int).tolist()
+        )
         spread: Counter[str] = Counter()  # in how many texts
         bags = []
         for i, text in enumerate(texts):
@@ -65,14 +71,25 @@ class LatentSemantic:
                 bags.append(bag)
         vocabulary = tuple(sorted(spread, key=lambda word: (-spread[word], word))[:WORDS])
         idf = _rarity(np.array([spread[word] for word in vocabulary], np.float64), len(texts))
-        bare = cls(vocabulary, freeze(idf, np.float64), float(_rarity(np.ones(1), len(texts))[0]), *_empty(len(vocabulary), dimensions))
+        bare = cls(
+            vocabulary,
+            freeze(idf, np.float64),
+            float(_rarity(np.ones(1), len(texts))[0]),
+            *_empty(len(vocabulary), dimensions),
+        )
         found, matrix = bare._matrix(bags)
         known = np.array([bare._row.get(word, -1) for word in found], np.int64)
         directions = _directions(matrix[:, np.flatnonzero(known >= 0)], 3 * dimensions // 8)
         components = np.zeros((len(vocabulary), len(directions)))
         components[known[known >= 0]] = directions.T
         overlap = components.T @ signatures(vocabulary, int(dimensions) - len(directions))
-        return cls(vocabulary, bare.idf, bare.unknown, freeze(components, np.float32), freeze(overlap, np.float32))
+        return cls(
+            vocabulary,
+            bare.idf,
+            bare.unknown,
+            freeze(components, np.float32),
+            freeze(overlap, np.float32),
+        )
 
     @property
     def dimensions(self) -> int:
@@ -105,7 +122,9 @@ class LatentSemantic:
         columns = [place.setdefault(word, len(place)) for bag in bags for word in bag]
         counts = np.array([count for bag in bags for count in bag.values()], np.float64)
         owners = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
-        weights = np.array([self.idf[self._row[word]] if word in self._row else self.unknown for word in place])
+        weights = np.array(
+            [self.idf[self._row[word]] if word in self._row else self.unknown for word in place]
+        )
         values = (1 + np.log(counts)) * weights[columns]
         values /= np.sqrt(np.bincount(owners, values**2, minlength=len(bags)))[owners]
         return list(place), csr_array((values, (owners, columns)), shape=(len(bags), len(place)))
@@ -121,19 +140,37 @@ def signatures(vocabulary: Sequence[str], width: int) -> Any:
 
     if not vocabulary:
         return csr_array((0, width))
-    letters = np.frombuffer("".join(f"\x02{word}\x03" for word in vocabulary).encode("utf-32-le"), "<u4").astype(np.uint64)
+    letters = np.frombuffer(
+        "".join(f"\x02{word}\x03" for word in vocabulary).encode("utf-32-le"), "<u4"
+    ).astype(np.uint64)
     lengths = np.array([len(word) + 2 for word in vocabulary])
     starts = np.cumsum(lengths) - lengths
     owners = np.repeat(np.arange(len(vocabulary)), lengths)
-    whole = np.add.reduceat(_mixed(letters + (np.arange(len(letters)) - starts[owners]).astype(np.uint64) * np.uint64(2**32)), starts)
-    grams = _mixed((letters[:-2] * np.uint64(2**21) + letters[1:-1]) * np.uint64(2**21) + letters[2:])
+    whole = np.add.reduceat(
+        _mixed(
+            letters
+            + (np.arange(len(letters)) - starts[owners]).astype(np.uint64) * np.uint64(2**32)
+        ),
+        starts,
+    )
+    grams = _mixed(
+        (letters[:-2] * np.uint64(2**21) + letters[1:-1]) * np.uint64(2**21) + letters[2:]
+    )
     inside = owners[:-2] == owners[2:]
     again = np.arange(1, REPEATS + 1, dtype=np.uint64)
     hashes = np.concatenate([grams[inside], _mixed(whole[:, None] + again).ravel()])
     rows = np.concatenate([owners[:-2][inside], np.repeat(np.arange(len(vocabulary)), REPEATS)])
-    share = np.concatenate([((1 - WHOLE) / (lengths - 2))[owners[:-2][inside]], np.full(len(vocabulary) * REPEATS, WHOLE / REPEATS)])
+    share = np.concatenate(
+        [
+            ((1 - WHOLE) / (lengths - 2))[owners[:-2][inside]],
+            np.full(len(vocabulary) * REPEATS, WHOLE / REPEATS),
+        ]
+    )
     values = np.sqrt(share) * np.where(hashes >> np.uint64(63), 1.0, -1.0)
-    found = csr_array((values, (rows, (hashes % np.uint64(width)).astype(np.int64))), shape=(len(vocabulary), width))
+    found = csr_array(
+        (values, (rows, (hashes % np.uint64(width)).astype(np.int64))),
+        shape=(len(vocabulary), width),
+    )
     size = np.sqrt(found.multiply(found).sum(axis=1))
     return found.multiply((1 / np.where(size > 0, size, 1))[:, None]).tocsr()
 
@@ -171,7 +208,9 @@ def _directions(matrix: Any, most: int) -> Floats:
 
 
 def _empty(words_known: int, dimensions: int) -> tuple[Vectors, Vectors]:
-    return freeze(np.zeros((words_known, 0)), np.float32), freeze(np.zeros((0, dimensions)), np.float32)
+    return freeze(np.zeros((words_known, 0)), np.float32), freeze(
+        np.zeros((0, dimensions)), np.float32
+    )
 
 
 def _unit(rows: Floats) -> Floats:

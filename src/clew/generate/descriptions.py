@@ -46,25 +46,43 @@ class Descriptions:
     def __post_init__(self) -> None:
         for name in ("tokens", "workers"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} is a whole number of at least 1; got {getattr(self, name)!r}")
+                raise ValueError(
+                    f"{name} is a whole number of at least 1; got {getattr(self, name)!r}"
+                )
         if self.model is not None:
             object.__setattr__(self, "model", Model.remembering(self.model, self.answers))
 
     def on(self, graph: Graph) -> Generated:
-        rows = [row for row in graph.rows("passage").tolist() if not graph.generated[row] and graph.texts[row].strip()]
+        rows = [
+            row
+            for row in graph.rows("passage").tolist()
+            if not graph.generated[row] and graph.texts[row].strip()
+        ]
         said: list[tuple[str, str] | None] = [None] * len(rows)
         failed = list[tuple[str, str]]()
         if self.model is not None:
             prompts = [self._prompt(graph, row) for row in rows]
-            answers = self.model.ask_all(prompts, described, workers=self.workers, what="descriptions")
+            answers = self.model.ask_all(
+                prompts, described, workers=self.workers, what="descriptions"
+            )
             said = [answer.value for answer in answers]
-            failed = [(graph.ids[row], answer.error) for row, answer in zip(rows, answers, strict=True) if answer.value is None]
+            failed = [
+                (graph.ids[row], answer.error)
+                for row, answer in zip(rows, answers, strict=True)
+                if answer.value is None
+            ]
         mentioned = _rarest(graph)
-        both = [one or (title_of(graph, row, mentioned), extract(graph, [row], self.tokens)) for one, row in zip(said, rows, strict=True)]
+        both = [
+            one or (title_of(graph, row, mentioned), extract(graph, [row], self.tokens))
+            for one, row in zip(said, rows, strict=True)
+        ]
         return Generated(
             ids=tuple(f"description:{graph.ids[row]}" for row in rows),
             kinds=("description",) * len(rows),
-            texts=tuple(": ".join(part for part in pair if part) or graph.texts[row] for pair, row in zip(both, rows, strict=True)),
+            texts=tuple(
+                ": ".join(part for part in pair if part) or graph.texts[row]
+                for pair, row in zip(both, rows, strict=True)
+            ),
             read_from=[[row] for row in rows],
             metadata=tuple(
                 {"title": title, "description": text, "by": "extract" if one is None else "model"}
@@ -76,7 +94,9 @@ class Descriptions:
     def _prompt(self, graph: Graph, row: int) -> str:
         heading = heading_of(graph, row)
         words = max(10, int(self.tokens * WORDS_PER_TOKEN))
-        return PROMPT.format(heading=f"{heading}\n" if heading else "", text=graph.texts[row], words=words)
+        return PROMPT.format(
+            heading=f"{heading}\n" if heading else "", text=graph.texts[row], words=words
+        )
 
 
 def title_of(graph: Graph, row: int, mentioned: dict[int, list[int]]) -> str:
@@ -91,7 +111,11 @@ def title_of(graph: Graph, row: int, mentioned: dict[int, list[int]]) -> str:
 def described(text: str) -> tuple[str, str]:
     """Return the title and the description in a model's answer; raise ValueError where one is missing."""
     came = parse_json(text)
-    found = [came.get(name) for name in ("title", "description")] if isinstance(came, dict) else [None, None]
+    found = (
+        [came.get(name) for name in ("title", "description")]
+        if isinstance(came, dict)
+        else [None, None]
+    )
     for name, value in zip(("title", "description"), found, strict=True):
         if not isinstance(value, str) or not value.strip():
             raise ValueError(f"{name!r} must be a text; it is {value!r}")

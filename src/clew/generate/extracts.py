@@ -48,17 +48,28 @@ def nearest(graph: Graph, rows: Sequence[int], most: int) -> list[int]:
 def extract(graph: Graph, rows: Sequence[int], room: int) -> str:
     """Return the sentences of the passages nearest to their mean, in the order of the documents, in at most `room` tokens."""
     rarity = graph.part(Rarity())
-    placed = [pair for row in in_order(graph, rows) for pair in enumerate(_sentences(graph.texts[row]), 1)]
+    placed = [
+        pair for row in in_order(graph, rows) for pair in enumerate(_sentences(graph.texts[row]), 1)
+    ]
     said = [text for _, text in placed]
     bags = [_bag(words(text), rarity) for text in said]
     mean = Counter[str]()
     for bag in bags:
         mean.update(bag)
     whole = _unit(mean)
-    worth = np.array([_cosine(bag, whole) / math.sqrt(place) for bag, (place, _) in zip(bags, placed, strict=True)])
+    worth = np.array(
+        [
+            _cosine(bag, whole) / math.sqrt(place)
+            for bag, (place, _) in zip(bags, placed, strict=True)
+        ]
+    )
     taken = list[int]()
     for at in top_k(worth).tolist():
-        if worth[at] <= 0 or len(bags[at]) < FEWEST or (taken and graph.count(said[at]) > LONGEST * room):
+        if (
+            worth[at] <= 0
+            or len(bags[at]) < FEWEST
+            or (taken and graph.count(said[at]) > LONGEST * room)
+        ):
             continue
         if any(_cosine(bags[at], bags[other]) > ALIKE for other in taken):
             continue
@@ -71,12 +82,17 @@ def telling(graph: Graph, rows: Iterable[int], most: int) -> list[str]:
     """Return the words that set the passages apart from others, the most telling first."""
     rarity = graph.part(Rarity())
     found = Counter(word for row in rows for word in set(words(graph.texts[row])) if len(word) > 2)
-    return sorted(found, key=lambda word: (-round(found[word] * rarity.get(word, 0.0) ** 2, DECIMALS), word))[:most]
+    return sorted(
+        found, key=lambda word: (-round(found[word] * rarity.get(word, 0.0) ** 2, DECIMALS), word)
+    )[:most]
 
 
 def in_order(graph: Graph, rows: Iterable[int] | Rows) -> list[int]:
     """Return the rows as their documents have them."""
-    return sorted((int(row) for row in rows), key=lambda row: (int(graph.documents[row]), int(graph.spans[row, 0]), row))
+    return sorted(
+        (int(row) for row in rows),
+        key=lambda row: (int(graph.documents[row]), int(graph.spans[row, 0]), row),
+    )
 
 
 def _sentences(text: str) -> list[str]:

@@ -67,21 +67,33 @@ class Reports:
     def __post_init__(self) -> None:
         for name in ("smallest", "tokens", "reading", "workers"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} is a whole number of at least 1; got {getattr(self, name)!r}")
+                raise ValueError(
+                    f"{name} is a whole number of at least 1; got {getattr(self, name)!r}"
+                )
         if any(level < 0 for level in _levels(self.level)):
             raise ValueError(f"a level is a whole number from 0, the coarsest; got {self.level!r}")
         CommunityDetection(self.kinds, self.resolution)
 
     def on(self, graph: Graph) -> Generated:
         found = graph.part(CommunityDetection(self.kinds, self.resolution))
-        central = pagerank(graph.part(WalkPart(self.kinds)), np.ones(len(graph)), 0.85) if len(graph) else np.zeros(0)
-        groups = [group for level in self._wanted(found) for group in _groups(graph, found, level, central, self.smallest)]
+        central = (
+            pagerank(graph.part(WalkPart(self.kinds)), np.ones(len(graph)), 0.85)
+            if len(graph)
+            else np.zeros(0)
+        )
+        groups = [
+            group
+            for level in self._wanted(found)
+            for group in _groups(graph, found, level, central, self.smallest)
+        ]
         texts, errors = [self._extract(graph, group) for group in groups], [""] * len(groups)
         ratings: list[float | None] = [None] * len(groups)
         written: list[ModelAnswer[_Told]] = []
         if self.model is not None and groups:
             prompts = [self._prompt(graph, group) for group in groups]
-            written = Model.of(self.model).ask_all(prompts, self._read(graph), workers=self.workers, what="reports")
+            written = Model.of(self.model).ask_all(
+                prompts, self._read(graph), workers=self.workers, what="reports"
+            )
         for i, answer in enumerate(written):
             if answer.value is None:
                 errors[i] = answer.error
@@ -107,7 +119,9 @@ class Reports:
                 for group, rank, rating, error in zip(groups, ranks, ratings, errors, strict=True)
             ),
             failed=tuple(
-                (group.id, f"{error}: an extract stands in its place") for group, error in zip(groups, errors, strict=True) if error
+                (group.id, f"{error}: an extract stands in its place")
+                for group, error in zip(groups, errors, strict=True)
+                if error
             ),
         )
 
@@ -131,7 +145,9 @@ class Reports:
                 break
             names.pop()
         text = extract(graph, nearest(graph, group.passages, NEAR), max(room, 1))
-        while text and graph.count(head + text) > self.tokens and room > 1:  # a tokenizer may join what stands at the seam
+        while (
+            text and graph.count(head + text) > self.tokens and room > 1
+        ):  # a tokenizer may join what stands at the seam
             room -= graph.count(head + text) - self.tokens
             text = extract(graph, nearest(graph, group.passages, NEAR), max(room, 1))
         return head + text if text else head.removesuffix(": ")
@@ -142,25 +158,41 @@ class Reports:
             if (tokens := int(graph.tokens[row])) <= left:
                 shown.append(row)
                 left -= tokens
-        passages = [f"[{number}] {_under_heading(graph, row)}" for number, row in enumerate(in_order(graph, shown), 1)]
-        return PROMPT.format(names="; ".join(group.names), passages="\n\n".join(passages), words=self.tokens // 4, findings=FINDINGS)
+        passages = [
+            f"[{number}] {_under_heading(graph, row)}"
+            for number, row in enumerate(in_order(graph, shown), 1)
+        ]
+        return PROMPT.format(
+            names="; ".join(group.names),
+            passages="\n\n".join(passages),
+            words=self.tokens // 4,
+            findings=FINDINGS,
+        )
 
     def _read(self, graph: Graph) -> Callable[[str], _Told]:
         def read(text: str) -> _Told:
             said = parse_json(text)
-            if not isinstance(said, dict) or not all(isinstance(said.get(key), str) and said[key].strip() for key in ("title", "summary")):
+            if not isinstance(said, dict) or not all(
+                isinstance(said.get(key), str) and said[key].strip() for key in ("title", "summary")
+            ):
                 raise ValueError('a JSON object with the texts "title" and "summary" is wanted')
             findings, rating = said.get("findings", []), said.get("rating")
             if not isinstance(findings, list) or not all(isinstance(one, str) for one in findings):
                 raise ValueError('"findings" is not a list of sentences')
-            if rating is not None and (isinstance(rating, bool) or not isinstance(rating, (int, float)) or not 0 <= rating <= 10):
+            if rating is not None and (
+                isinstance(rating, bool)
+                or not isinstance(rating, (int, float))
+                or not 0 <= rating <= 10
+            ):
                 raise ValueError(f'"rating" is a number from 0 to 10; got {rating!r}')
             lines = [f"{_line(said['title'])}: {_line(said['summary'])}"]
             lines += [f"  * {_line(finding)}" for finding in findings[:FINDINGS] if finding.strip()]
             while len(lines) > 1 and graph.count("\n".join(lines)) > self.tokens:
                 lines.pop()
             if (size := graph.count(lines[0])) > self.tokens:
-                raise ValueError(f"title and summary have {size} tokens; at most {self.tokens} are wanted")
+                raise ValueError(
+                    f"title and summary have {size} tokens; at most {self.tokens} are wanted"
+                )
             return _Told("\n".join(lines), None if rating is None else float(rating))
 
         return read
@@ -186,9 +218,15 @@ class _Group:
     names: tuple[str, ...]
 
 
-def _groups(graph: Graph, found: CommunityHierarchy, level: int, central: Floats, smallest: int) -> list[_Group]:
+def _groups(
+    graph: Graph, found: CommunityHierarchy, level: int, central: Floats, smallest: int
+) -> list[_Group]:
     """The communities of a level with enough passages, those with most first."""
-    communities, passage, groups = found.members(level), graph.kinds.mask("passage") & graph.content, list[_Group]()
+    communities, passage, groups = (
+        found.members(level),
+        graph.kinds.mask("passage") & graph.content,
+        list[_Group](),
+    )
     for number in range(len(communities)):
         rows = communities[number]
         if int(passage[rows].sum()) < smallest:

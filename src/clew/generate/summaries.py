@@ -54,18 +54,33 @@ class Summaries:
     def __post_init__(self) -> None:
         for name in ("least", "tokens", "reading", "workers"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} is a whole number of at least 1; got {getattr(self, name)!r}")
+                raise ValueError(
+                    f"{name} is a whole number of at least 1; got {getattr(self, name)!r}"
+                )
         if self.model is not None:
             object.__setattr__(self, "model", Model.remembering(self.model, self.answers))
 
     def on(self, graph: Graph) -> Generated:
-        entities = [row for row in graph.rows("entity").tolist() if len(graph.read_from[row]) >= self.least]
+        entities = [
+            row for row in graph.rows("entity").tolist() if len(graph.read_from[row]) >= self.least
+        ]
         said = _facts(graph)
-        texts, errors = [self._extract(graph, row, said.get(row, [])) for row in entities], [""] * len(entities)
+        texts, errors = (
+            [self._extract(graph, row, said.get(row, [])) for row in entities],
+            [""] * len(entities),
+        )
         if self.model is not None and entities:
             prompts = [self._prompt(graph, row, said.get(row, [])) for row in entities]
-            answers = self.model.ask_all(prompts, lambda text: self._read(graph, text), workers=self.workers, what="summaries")
-            texts = [known if answer.value is None else answer.value for known, answer in zip(texts, answers, strict=True)]
+            answers = self.model.ask_all(
+                prompts,
+                lambda text: self._read(graph, text),
+                workers=self.workers,
+                what="summaries",
+            )
+            texts = [
+                known if answer.value is None else answer.value
+                for known, answer in zip(texts, answers, strict=True)
+            ]
             errors = ["" if answer.value is not None else answer.error for answer in answers]
         ids = tuple(f"summary:{graph.texts[row]}" for row in entities)
         by = ["extract" if self.model is None or error else "model" for error in errors]
@@ -75,10 +90,15 @@ class Summaries:
             texts=tuple(texts),
             read_from=[sorted(set(graph.read_from[row].tolist())) for row in entities],
             metadata=tuple(
-                {"entity": graph.ids[row], "passages": len(graph.read_from[row]), "by": how} for row, how in zip(entities, by, strict=True)
+                {"entity": graph.ids[row], "passages": len(graph.read_from[row]), "by": how}
+                for row, how in zip(entities, by, strict=True)
             ),
             edges=Edges.of("about", np.arange(len(graph), len(graph) + len(entities)), entities),
-            failed=tuple((id, f"{error}: an extract stands in its place") for id, error in zip(ids, errors, strict=True) if error),
+            failed=tuple(
+                (id, f"{error}: an extract stands in its place")
+                for id, error in zip(ids, errors, strict=True)
+                if error
+            ),
         )
 
     def _extract(self, graph: Graph, row: int, facts: list[str]) -> str:
@@ -87,7 +107,11 @@ class Summaries:
         for fact in facts:
             if graph.count("; ".join([*taken, fact])) <= self.tokens:
                 taken.append(fact)
-        return "; ".join(taken) or extract(graph, nearest(graph, graph.read_from[row].tolist(), NEAR), self.tokens) or graph.texts[row]
+        return (
+            "; ".join(taken)
+            or extract(graph, nearest(graph, graph.read_from[row].tolist(), NEAR), self.tokens)
+            or graph.texts[row]
+        )
 
     def _prompt(self, graph: Graph, row: int, facts: list[str]) -> str:
         shown, left = list[int](), self.reading
@@ -97,13 +121,17 @@ class Summaries:
                 left -= size
         passages = "\n\n".join(graph.texts[passage] for passage in in_order(graph, shown))
         known = "; ".join(facts)[: 4 * self.reading] or "none"
-        return PROMPT.format(name=graph.texts[row], facts=known, passages=passages, words=max(1, self.tokens // 2))
+        return PROMPT.format(
+            name=graph.texts[row], facts=known, passages=passages, words=max(1, self.tokens // 2)
+        )
 
     def _read(self, graph: Graph, text: str) -> str:
         said = parse_json(text)
         summary = said.get("summary") if isinstance(said, dict) else None
         if not isinstance(summary, str) or not summary.strip():
-            raise ValueError(f'wanted {{"summary": "..."}}, got {json.dumps(said, ensure_ascii=False)[:80]}')
+            raise ValueError(
+                f'wanted {{"summary": "..."}}, got {json.dumps(said, ensure_ascii=False)[:80]}'
+            )
         line = " ".join(summary.split())
         if (size := graph.count(line)) > self.tokens:
             raise ValueError(f"the summary has {size} tokens; at most {self.tokens} are wanted")

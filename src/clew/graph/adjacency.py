@@ -43,14 +43,18 @@ class Links:
 
     def strengths(self) -> Floats:
         """Return the sum of weights at every row, float64 [n]."""
-        return np.bincount(self.sources, weights=self.weights, minlength=len(self)).astype(np.float64)
+        return np.bincount(self.sources, weights=self.weights, minlength=len(self)).astype(
+            np.float64
+        )
 
     def matrix(self, values: Any = None, dtype: type[np.floating[Any]] = np.float64) -> Any:
         """Return a scipy CSR array of the weights, or of `values` on the same structure."""
         from scipy.sparse import csr_array
 
         data = self.weights if values is None else values
-        return csr_array((np.asarray(data, dtype), self.targets, self.starts), shape=(len(self), len(self)))
+        return csr_array(
+            (np.asarray(data, dtype), self.targets, self.starts), shape=(len(self), len(self))
+        )
 
 
 @dataclass(frozen=True)
@@ -95,4 +99,6 @@ def kinds_without(graph: Graph, kinds: Kinds, without: tuple[str, ...]) -> Kinds
     if kinds is None:
         kept = tuple(kind for kind in graph.edges.kinds.names if kind not in without)
         return None if len(kept) == len(graph.edges.kinds.names) else kept
-    return tuple(kind for kind in kinds if (kind if isinstance(kind, str) else kind[0]) not in without)
+    return tuple(
+        kind for kind in kinds if (kind if isinstance(kind, str) else kind[0]) not in without
+    )

@@ -40,10 +40,16 @@ class _Nothing(Mapping[str, Any]):
 EMPTY: Mapping[str, Any] = _Nothing()
 
 
-def freeze(values: Any, dtype: type[np.generic], shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+def freeze(
+    values: Any, dtype: type[np.generic], shape: tuple[int, ...] | None = None
+) -> NDArray[Any]:
     """Return `values` as a contiguous array of `dtype` that nobody can write to: the caller's own array, if it can be, is copied."""
     array = np.ascontiguousarray(values, dtype=dtype)
-    if array.flags.writeable and isinstance(values, np.ndarray) and np.may_share_memory(array, values):
+    if (
+        array.flags.writeable
+        and isinstance(values, np.ndarray)
+        and np.may_share_memory(array, values)
+    ):
         array = array.copy()
     if shape is not None:
         array = array.reshape(shape)
@@ -89,7 +95,11 @@ class Labels:
     def join(cls, parts: Sequence[Labels]) -> Labels:
         names = tuple(sorted({name for part in parts for name in part.names}))
         code = {name: i for i, name in enumerate(names)}
-        chunks = [np.array([code[n] for n in part.names], np.int32)[part.codes] for part in parts if len(part)]
+        chunks = [
+            np.array([code[n] for n in part.names], np.int32)[part.codes]
+            for part in parts
+            if len(part)
+        ]
         return cls(names, freeze(np.concatenate(chunks) if chunks else [], np.int32))
 
 
@@ -105,7 +115,9 @@ class Ragged:
         parts = [list(part) for part in lists]
         starts = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(part) for part in parts], out=starts[1:])
-        return cls(freeze(starts, np.int64), freeze([row for part in parts for row in part], np.int32))
+        return cls(
+            freeze(starts, np.int64), freeze([row for part in parts for row in part], np.int32)
+        )
 
     @classmethod
     def empty(cls, length: int) -> Ragged:
@@ -133,7 +145,10 @@ class Ragged:
         starts = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
         inside = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        return Ragged(freeze(starts, np.int64), freeze(self.values[np.repeat(self.starts[rows], lengths) + inside], np.int32))
+        return Ragged(
+            freeze(starts, np.int64),
+            freeze(self.values[np.repeat(self.starts[rows], lengths) + inside], np.int32),
+        )
 
     def renumbered(self, new: Rows) -> Ragged:
         """Return the lists with every value `v` replaced by `new[v]`; values whose new number is -1 are left out."""
@@ -145,7 +160,9 @@ class Ragged:
 
     @classmethod
     def join(cls, parts: Sequence[Ragged]) -> Ragged:
-        lengths = np.concatenate([part.lengths for part in parts]) if parts else np.zeros(0, np.int64)
+        lengths = (
+            np.concatenate([part.lengths for part in parts]) if parts else np.zeros(0, np.int64)
+        )
         starts = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
         values: Any = np.concatenate([part.values for part in parts]) if parts else []

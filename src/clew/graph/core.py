@@ -18,7 +18,12 @@ from clew.graph.columns import EMPTY, Labels, Mask, Ragged, Rows, Vectors, freez
 from clew.graph.edges import Edges, Facts
 from clew.text.tokens import estimate_tokens
 
-CONNECTORS = ("entity", "document", "section", "community")  # passed through freely, never read as content of their own
+CONNECTORS = (
+    "entity",
+    "document",
+    "section",
+    "community",
+)  # passed through freely, never read as content of their own
 
 Made = TypeVar("Made", covariant=True)
 
@@ -88,11 +93,18 @@ class Graph:
             kinds=labels,
             texts=tuple(texts),
             vectors=freeze(np.zeros((n, 0)) if vectors is None else vectors, np.float32),
-            tokens=freeze([count(f"- {text}\n") for text in texts] if tokens is None else tokens, np.int32),
-            documents=freeze(columns.pop("documents", np.where(labels.mask("entity"), -1, np.arange(n))), np.int32),
+            tokens=freeze(
+                [count(f"- {text}\n") for text in texts] if tokens is None else tokens, np.int32
+            ),
+            documents=freeze(
+                columns.pop("documents", np.where(labels.mask("entity"), -1, np.arange(n))),
+                np.int32,
+            ),
             parents=freeze(columns.pop("parents", nowhere), np.int32),
             previous=freeze(columns.pop("previous", nowhere), np.int32),
-            spans=freeze(lengths if spans is None else spans, np.int32) if n else freeze([], np.int32, (0, 2)),
+            spans=freeze(lengths if spans is None else spans, np.int32)
+            if n
+            else freeze([], np.int32, (0, 2)),
             references=columns.pop("references", ((),) * n),
             read_from=columns.pop("read_from", Ragged.empty(n)),
             generated=freeze(columns.pop("generated", np.zeros(n)), np.bool_),
@@ -110,7 +122,9 @@ class Graph:
         validate(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_parts", "_lock")}
+        return {
+            name: value for name, value in self.__dict__.items() if name not in ("_parts", "_lock")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _parts={}, _lock=threading.RLock())
@@ -147,7 +161,13 @@ class Graph:
         """True for the documents' own content, False for connectors (entities, documents, sections, communities) and for made texts."""
         return self.part(_Content())
 
-    def links(self, kinds: Sequence[str | tuple[str, float]] | None = None, *, directed: bool = False, merge: str = "max") -> Links:
+    def links(
+        self,
+        kinds: Sequence[str | tuple[str, float]] | None = None,
+        *,
+        directed: bool = False,
+        merge: str = "max",
+    ) -> Links:
         """Return the adjacency over the chosen kinds of edge, in compressed rows, computed once.
 
         Args:
@@ -173,7 +193,12 @@ class Graph:
         return filtered_graph(self, np.asarray(allowed, np.bool_))
 
     @classmethod
-    def from_triples(cls, triples: Sequence[tuple[str, str, str]], *, embed: Callable[[list[str]], Any] | None = None) -> Graph:
+    def from_triples(
+        cls,
+        triples: Sequence[tuple[str, str, str]],
+        *,
+        embed: Callable[[list[str]], Any] | None = None,
+    ) -> Graph:
         """Return the graph of facts (subject, relation, object) alone, one entity node per name."""
         from clew.graph.interchange import from_triples
 
@@ -191,7 +216,9 @@ class Graph:
         return from_networkx(network, count)
 
     @classmethod
-    def from_rustworkx(cls, network: Any, *, count: Callable[[str], int] = estimate_tokens) -> Graph:
+    def from_rustworkx(
+        cls, network: Any, *, count: Callable[[str], int] = estimate_tokens
+    ) -> Graph:
         """Return the graph of a rustworkx graph, directed or not; payloads are dictionaries as for networkx, or names and weights."""
         from clew.graph.interchange import from_rustworkx
 

@@ -39,7 +39,15 @@ class Edges:
     read_from: Ragged = field(default_factory=lambda: Ragged.empty(0))
 
     @classmethod
-    def of(cls, kind: str, tails: Any, heads: Any, weights: Any = 1.0, facts: Any = None, read_from: Ragged | None = None) -> Edges:
+    def of(
+        cls,
+        kind: str,
+        tails: Any,
+        heads: Any,
+        weights: Any = 1.0,
+        facts: Any = None,
+        read_from: Ragged | None = None,
+    ) -> Edges:
         """Return edges of one kind; `weights` may be one number, `facts` and `read_from` default to none."""
         tails = freeze(tails, np.int32)
         m = len(tails)

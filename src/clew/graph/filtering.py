@@ -17,15 +17,23 @@ if TYPE_CHECKING:
 def surviving_rows(graph: Graph, allowed: Mask) -> Mask:
     """Return the nodes that stay when only `allowed` ones may: bool [n]."""
     if allowed.shape != (len(graph),):
-        raise ValueError(f"a filter has one True or False per node: wanted shape ({len(graph)},), got {allowed.shape}")
+        raise ValueError(
+            f"a filter has one True or False per node: wanted shape ({len(graph)},), got {allowed.shape}"
+        )
     owned = graph.documents >= 0
     keep = allowed.copy()
     keep[owned] &= allowed[graph.documents[owned]]
     read = graph.read_from.lengths
-    container = graph.kinds.mask("document", "section") & (_contents(graph, np.ones(len(graph), np.bool_)) > 0)
+    container = graph.kinds.mask("document", "section") & (
+        _contents(graph, np.ones(len(graph), np.bool_)) > 0
+    )
     while True:  # what goes may take others with it: as many rounds as the longest such chain
         left = _left(graph.read_from, keep)
-        stay = keep & np.where(graph.generated, left == read, (left > 0) | (read == 0)) & (~container | (_contents(graph, keep) > 0))
+        stay = (
+            keep
+            & np.where(graph.generated, left == read, (left > 0) | (read == 0))
+            & (~container | (_contents(graph, keep) > 0))
+        )
         if stay.sum() == keep.sum():
             return keep
         keep = stay
@@ -94,7 +102,10 @@ def _supported(read_from: Ragged, keep: Mask) -> Mask:
 
 def _contents(graph: Graph, keep: Mask) -> NDArray[np.int64]:
     """How many of the kept nodes lie in each node: directly, or in the document that it is."""
-    inside, owned = keep & (graph.parents >= 0), keep & (graph.documents >= 0) & (graph.documents != np.arange(len(graph)))
+    inside, owned = (
+        keep & (graph.parents >= 0),
+        keep & (graph.documents >= 0) & (graph.documents != np.arange(len(graph))),
+    )
     within = np.concatenate([graph.parents[inside], graph.documents[owned]])
     return np.bincount(within, minlength=len(graph))
 

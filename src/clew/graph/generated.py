@@ -45,10 +45,16 @@ def add_generated(graph: Graph, written: Generated) -> Graph:
     """
     m, nowhere = len(written), np.full(len(written), -1)
     metadata = written.metadata or (EMPTY,) * m
-    lengths = {len(column) for column in (written.kinds, written.texts, written.read_from, metadata)}
+    lengths = {
+        len(column) for column in (written.kinds, written.texts, written.read_from, metadata)
+    }
     if lengths - {m}:
-        raise ValueError(f"{m} ids came for {sorted(lengths)} kinds, texts, sources or metadata: wanted as many of each")
-    if empty := [id for id, rows in zip(written.ids, written.read_from, strict=True) if not len(rows)]:
+        raise ValueError(
+            f"{m} ids came for {sorted(lengths)} kinds, texts, sources or metadata: wanted as many of each"
+        )
+    if empty := [
+        id for id, rows in zip(written.ids, written.read_from, strict=True) if not len(rows)
+    ]:
         raise ValueError(f"a text is made of at least one passage; {empty[0]!r} names none")
     added = Ragged.of([[int(row) for row in rows] for rows in written.read_from])
     return replace(
@@ -56,12 +62,22 @@ def add_generated(graph: Graph, written: Generated) -> Graph:
         ids=graph.ids + written.ids,
         kinds=Labels.join([graph.kinds, Labels.of(written.kinds)]),
         texts=graph.texts + written.texts,
-        vectors=freeze(np.concatenate([graph.vectors, np.zeros((m, graph.vectors.shape[1]))]), np.float32),
-        tokens=freeze(np.concatenate([graph.tokens, [graph.count(f"- {text}\n") for text in written.texts]]), np.int32),
+        vectors=freeze(
+            np.concatenate([graph.vectors, np.zeros((m, graph.vectors.shape[1]))]), np.float32
+        ),
+        tokens=freeze(
+            np.concatenate([graph.tokens, [graph.count(f"- {text}\n") for text in written.texts]]),
+            np.int32,
+        ),
         documents=freeze(np.concatenate([graph.documents, nowhere]), np.int32),
         parents=freeze(np.concatenate([graph.parents, nowhere]), np.int32),
         previous=freeze(np.concatenate([graph.previous, nowhere]), np.int32),
-        spans=freeze(np.concatenate([graph.spans, [(0, len(text)) for text in written.texts] or np.zeros((0, 2))]), np.int32),
+        spans=freeze(
+            np.concatenate(
+                [graph.spans, [(0, len(text)) for text in written.texts] or np.zeros((0, 2))]
+            ),
+            np.int32,
+        ),
         references=graph.references + ((),) * m,
         read_from=Ragged.join([graph.read_from, added]),
         generated=freeze(np.concatenate([graph.generated, np.ones(m)]), np.bool_),

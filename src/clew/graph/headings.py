@@ -33,7 +33,9 @@ def heading_of(graph: Graph, node: int) -> str:
 def text_with_heading(graph: Graph, node: int) -> str:
     """Return the text by which a node is found: under its containers' titles, since a piece seldom repeats what it is about."""
     titles = titles_of(graph, node)
-    return canonical_text(graph, "\n".join([" > ".join(titles), graph.texts[node]]) if titles else graph.texts[node])
+    return canonical_text(
+        graph, "\n".join([" > ".join(titles), graph.texts[node]]) if titles else graph.texts[node]
+    )
 
 
 def canonical_text(graph: Graph, text: str) -> str:
@@ -46,5 +48,7 @@ def canonical_text(graph: Graph, text: str) -> str:
         return text
     found = graph.canonical(text)
     if not isinstance(found, str):
-        raise TypeError(f"canonical is a function text -> text; for {text[:40]!r} it returned a {type(found).__name__}")
+        raise TypeError(
+            f"canonical is a function text -> text; for {text[:40]!r} it returned a {type(found).__name__}"
+        )
     return found if found.strip() else text

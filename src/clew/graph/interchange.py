@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 NODE_COLUMNS = ("kinds", "texts", "tokens", "documents", "parents", "previous")
 
 
-def from_triples(triples: Sequence[tuple[str, str, str]], embed: Callable[[list[str]], Any] | None) -> Graph:
+def from_triples(
+    triples: Sequence[tuple[str, str, str]], embed: Callable[[list[str]], Any] | None
+) -> Graph:
     """Return one entity per name (by order of first appearance) and one fact and one edge per distinct triple."""
     distinct = list(dict.fromkeys(tuple(triple) for triple in triples))
-    names = list(dict.fromkeys(name for subject, _, object in distinct for name in (subject, object)))
+    names = list(
+        dict.fromkeys(name for subject, _, object in distinct for name in (subject, object))
+    )
     row = {name: i for i, name in enumerate(names)}
     texts = tuple(" ".join(triple) for triple in distinct)
     subjects = freeze([row[subject] for subject, _, _ in distinct], np.int32)
@@ -48,20 +52,37 @@ def from_networkx(network: networkx.Graph[Any], count: Callable[[str], int]) -> 
     names = list(network.nodes)
     row = {name: i for i, name in enumerate(names)}
     nodes = [(str(name), dict(network.nodes[name])) for name in names]
-    return _from_plain(nodes, [(row[tail], row[head], data) for tail, head, data in network.edges(data=True)], count)
+    return _from_plain(
+        nodes,
+        [(row[tail], row[head], data) for tail, head, data in network.edges(data=True)],
+        count,
+    )
 
 
-def from_rustworkx(network: rustworkx.PyGraph[Any, Any] | rustworkx.PyDiGraph[Any, Any], count: Callable[[str], int]) -> Graph:
+def from_rustworkx(
+    network: rustworkx.PyGraph[Any, Any] | rustworkx.PyDiGraph[Any, Any],
+    count: Callable[[str], int],
+) -> Graph:
     """Return the graph of a rustworkx graph: payloads are dictionaries, or else a node's name and an edge's weight."""
     indices = list(network.node_indices())
     row = {index: i for i, index in enumerate(indices)}
     payloads = [network[index] for index in indices]
-    nodes = [(str(p.get("id", i)), dict(p)) if isinstance(p, dict) else (str(p), {}) for i, p in zip(indices, payloads, strict=True)]
-    ties = [(row[a], row[b], p if isinstance(p, dict) else {} if p is None else {"weight": p}) for a, b, p in network.weighted_edge_list()]
+    nodes = [
+        (str(p.get("id", i)), dict(p)) if isinstance(p, dict) else (str(p), {})
+        for i, p in zip(indices, payloads, strict=True)
+    ]
+    ties = [
+        (row[a], row[b], p if isinstance(p, dict) else {} if p is None else {"weight": p})
+        for a, b, p in network.weighted_edge_list()
+    ]
     return _from_plain(nodes, ties, count)
 
 
-def _from_plain(nodes: Sequence[tuple[str, dict[str, Any]]], ties: Sequence[tuple[int, int, Any]], count: Callable[[str], int]) -> Graph:
+def _from_plain(
+    nodes: Sequence[tuple[str, dict[str, Any]]],
+    ties: Sequence[tuple[int, int, Any]],
+    count: Callable[[str], int],
+) -> Graph:
     """The graph of named nodes and edges with attributes; an edge with a `relation` or a `fact` states one."""
     names = [name for name, _ in nodes]
     if len(set(names)) < len(names):
@@ -75,14 +96,25 @@ def _from_plain(nodes: Sequence[tuple[str, dict[str, Any]]], ties: Sequence[tupl
     edges = [
         Edges.of(str(d.get("kind", default)), [t], [h], float(d.get("weight", 1.0)), facts=[fact])
         for t, h, d in ties
-        for default, fact in [("fact", next(number)) if "relation" in d or "fact" in d else ("related", -1)]
+        for default, fact in [
+            ("fact", next(number)) if "relation" in d or "fact" in d else ("related", -1)
+        ]
     ]
     return Graph.of(
         texts,
         ids=names,
         kinds=[str(data.get("kind", "passage")) for _, data in nodes],
-        vectors=np.array([np.zeros(width) if v is None else v for v in vectors]).reshape(len(names), width),
-        metadata=tuple({k: v for k, v in data.items() if k not in ("id", "text", "kind", "vector", *NODE_COLUMNS)} for _, data in nodes),
+        vectors=np.array([np.zeros(width) if v is None else v for v in vectors]).reshape(
+            len(names), width
+        ),
+        metadata=tuple(
+            {
+                k: v
+                for k, v in data.items()
+                if k not in ("id", "text", "kind", "vector", *NODE_COLUMNS)
+            }
+            for _, data in nodes
+        ),
         facts=Facts(
             tuple(said),
             freeze(np.zeros((len(stated), 0)), np.float32),
@@ -127,6 +159,12 @@ def _node(graph: Graph, row: int) -> dict[str, Any]:
 def _edges(graph: Graph) -> list[tuple[int, int, dict[str, Any]]]:
     edges, texts = graph.edges, graph.facts.texts
     return [
-        (int(t), int(h), {"kind": kind, "weight": float(w)} | ({"fact": texts[f]} if f >= 0 else {}))
-        for t, h, kind, w, f in zip(edges.tails, edges.heads, edges.kinds, edges.weights, edges.facts, strict=True)
+        (
+            int(t),
+            int(h),
+            {"kind": kind, "weight": float(w)} | ({"fact": texts[f]} if f >= 0 else {}),
+        )
+        for t, h, kind, w, f in zip(
+            edges.tails, edges.heads, edges.kinds, edges.weights, edges.facts, strict=True
+        )
     ]

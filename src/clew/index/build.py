@@ -14,7 +14,16 @@ from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar
 from clew.read import CachedExtractor, Split, Triple, read_nodes
 from clew.types import Generate, Link
 
-LINKS: tuple[Link, ...] = (Contains(), Next(), Mentions(), Fact(), Hyperlink(), Shared(), Similar(), Synonym())
+LINKS: tuple[Link, ...] = (
+    Contains(),
+    Next(),
+    Mentions(),
+    Fact(),
+    Hyperlink(),
+    Shared(),
+    Similar(),
+    Synonym(),
+)
 Failed = tuple[tuple[str, str], ...]
 
 
@@ -40,23 +49,39 @@ def build_graph(
 
     if splitter is not None and not callable(splitter):
         kind = type(splitter).__name__
-        raise TypeError(f"a splitter is `clew.Splitter()` or a function of a document; got a {kind}: split the documents with it first")
+        raise TypeError(
+            f"a splitter is `clew.Splitter()` or a function of a document; got a {kind}: split the documents with it first"
+        )
     for document in documents:
         if not document.heading and not document.text.strip():
             raise ValueError(f"the document {document.id!r} has no text")
     reads = CachedExtractor(extractor, said, before, progress)
     reader = None if extractor is None else reads
-    graph = read_nodes(documents, splitter=splitter, facts=facts, extractor=reader, count=count, embedder=embedder, progress=progress)
+    graph = read_nodes(
+        documents,
+        splitter=splitter,
+        facts=facts,
+        extractor=reader,
+        count=count,
+        embedder=embedder,
+        progress=progress,
+    )
     graph = replace(graph, canonical=canonical)
-    made, graph = attach_vectors(graph, embedder, instead=texts_embedded_as(documents), known=known, progress=progress)
+    made, graph = attach_vectors(
+        graph, embedder, instead=texts_embedded_as(documents), known=known, progress=progress
+    )
     bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
     return made, graph.with_edges(Edges.join([link.on(graph) for link in bar])), reads
 
 
-def collect_facts(documents: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None) -> dict[str, list[Triple]]:
+def collect_facts(
+    documents: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None
+) -> dict[str, list[Triple]]:
     """Return the facts that were given, by document id, with those that the documents brought along."""
     if facts is not None and not isinstance(facts, Mapping):
-        raise TypeError(f"facts are triples by document id, {{id: [(subject, relation, object)]}}; got a {type(facts).__name__}")
+        raise TypeError(
+            f"facts are triples by document id, {{id: [(subject, relation, object)]}}; got a {type(facts).__name__}"
+        )
     given = {id: list(said) for id, said in (facts or {}).items()}
     for document in documents:
         if document.facts:
@@ -65,15 +90,23 @@ def collect_facts(documents: Sequence[Document], facts: Mapping[str, Iterable[Tr
 
 
 def generate_texts(
-    graph: Graph, embedder: Embedder, writers: Sequence[Generate], known: Mapping[str, Any], progress: bool = False
+    graph: Graph,
+    embedder: Embedder,
+    writers: Sequence[Generate],
+    known: Mapping[str, Any],
+    progress: bool = False,
 ) -> tuple[Graph, Failed]:
     """Return the graph with what each writer makes of it, embedded, and what could not be made, with the reasons."""
     failed: list[tuple[str, str]] = []
     for writer in writers:
         if not callable(getattr(writer, "on", None)):
-            raise TypeError(f"a writer has on(graph), as clew.generate.Reports() does; got {type(writer).__name__}")
+            raise TypeError(
+                f"a writer has on(graph), as clew.generate.Reports() does; got {type(writer).__name__}"
+            )
         written = writer.on(graph)
         failed += written.failed
         if len(written):
-            _, graph = attach_vectors(add_generated(graph, written), embedder, known=known, progress=progress)
+            _, graph = attach_vectors(
+                add_generated(graph, written), embedder, known=known, progress=progress
+            )
     return graph, tuple(failed)

@@ -28,20 +28,32 @@ def filtered_index(index: Index, where: Where) -> Index:
             list, one of its values has to be wanted).
     """
     if not callable(where) and not isinstance(where, Mapping):
-        raise TypeError(f"a filter is a mapping of wanted metadata values or a function of the metadata; got a {type(where).__name__}")
+        raise TypeError(
+            f"a filter is a mapping of wanted metadata values or a function of the metadata; got a {type(where).__name__}"
+        )
     test = where if callable(where) else _matches(where)
     if index.documents:
-        allowed = np.array([document.heading or bool(test(document.metadata)) for document in index.documents], np.bool_)
+        allowed = np.array(
+            [document.heading or bool(test(document.metadata)) for document in index.documents],
+            np.bool_,
+        )
     else:
         content = index.graph.content.tolist()
-        allowed = np.array([not content[row] or bool(test(m)) for row, m in enumerate(index.graph.metadata)], np.bool_)
+        allowed = np.array(
+            [not content[row] or bool(test(m)) for row, m in enumerate(index.graph.metadata)],
+            np.bool_,
+        )
     return index if allowed.all() else index.graph.part(_Filters()).get(index, allowed)
 
 
 def _matches(wanted: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
-    several = {key: list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value] for key, value in wanted.items()}
+    several = {
+        key: list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
+        for key, value in wanted.items()
+    }
     return lambda metadata: all(
-        key in metadata and any(value in values for value in _several(metadata[key])) for key, values in several.items()
+        key in metadata and any(value in values for value in _several(metadata[key]))
+        for key, values in several.items()
     )
 
 
@@ -70,7 +82,11 @@ class _Recent:
             if key in self.indexes:
                 self.indexes.move_to_end(key)
                 return self.indexes[key]
-        made = _of_documents(index, allowed) if index.documents else _of_graph(index, index.graph.filtered(allowed))
+        made = (
+            _of_documents(index, allowed)
+            if index.documents
+            else _of_graph(index, index.graph.filtered(allowed))
+        )
         with self.lock:  # not held while it was made: another filter need not wait, and two who want the same get the same
             self.indexes[key] = made
             while len(self.indexes) > MOST:
@@ -80,14 +96,28 @@ class _Recent:
 
 def _of_documents(index: Index, allowed: Mask) -> Index:
     """Made again of the allowed documents, since so much may have come from the others: spellings, weights, a fitted embedder."""
-    left = tuple(document for document, stays in zip(index.documents, allowed.tolist(), strict=True) if stays)
+    left = tuple(
+        document for document, stays in zip(index.documents, allowed.tolist(), strict=True) if stays
+    )
     if all(document.heading for document in left):
-        return replace(index, graph=index.graph.filtered(np.zeros(len(index.graph), np.bool_)), documents=())
+        return replace(
+            index, graph=index.graph.filtered(np.zeros(len(index.graph), np.bool_)), documents=()
+        )
     ids = {document.id for document in left}
-    free = tuple(writer for writer in index.generators if getattr(writer, "model", None) is None)  # a filter must not cost the caller money
-    made = index.rebuild(left, {id: said for id, said in index.facts.items() if id in ids}, writers=free, free=True)
+    free = tuple(
+        writer for writer in index.generators if getattr(writer, "model", None) is None
+    )  # a filter must not cost the caller money
+    made = index.rebuild(
+        left, {id: said for id, said in index.facts.items() if id in ids}, writers=free, free=True
+    )
     out = [repr(writer) for writer in index.generators if writer not in free]
-    return replace(made, failed=(*made.failed, *((name, "it asks a language model, and a filter must cost nothing") for name in out)))
+    return replace(
+        made,
+        failed=(
+            *made.failed,
+            *((name, "it asks a language model, and a filter must cost nothing") for name in out),
+        ),
+    )
 
 
 def _of_graph(index: Index, left: Graph) -> Index:
@@ -96,6 +126,10 @@ def _of_graph(index: Index, left: Graph) -> Index:
     if index.fitted and left.content.any():
         embedder, left = attach_vectors(left, None)
     wide = [link for link in index.links if link.corpus_wide]
-    stay = left.edges.take(np.flatnonzero(~left.edges.kinds.mask(*(type(link).__name__.lower() for link in wide))))
-    graph, learned = index.learned.on(left.with_edges(Edges.join([stay, *(link.on(left) for link in wide)])))
+    stay = left.edges.take(
+        np.flatnonzero(~left.edges.kinds.mask(*(type(link).__name__.lower() for link in wide)))
+    )
+    graph, learned = index.learned.on(
+        left.with_edges(Edges.join([stay, *(link.on(left) for link in wide)]))
+    )
     return replace(index, graph=graph, embedder=embedder, learned=learned)

@@ -85,16 +85,46 @@ class Index:
         """
         found, skipped = load_documents(documents)
         if not found:
-            seen = f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
+            seen = (
+                f"; {len(skipped)} files were skipped, for instance {skipped[0][0]}: {skipped[0][1]}"
+                if skipped
+                else ""
+            )
             raise ValueError(f"no documents came: an index needs at least one with text{seen}")
         given = collect_facts(found, facts)
         linked, counted, clean = tuple(links), make_counter(count), make_canonical(canonical)
-        made, graph, reads = build_graph(tuple(found), given, splitter, counted, embedder, linked, {}, progress, extractor, canonical=clean)
-        rest = linked, embedder is None, tuple(skipped), extractor, (), tuple(reads.failed), reads.read
+        made, graph, reads = build_graph(
+            tuple(found),
+            given,
+            splitter,
+            counted,
+            embedder,
+            linked,
+            {},
+            progress,
+            extractor,
+            canonical=clean,
+        )
+        rest = (
+            linked,
+            embedder is None,
+            tuple(skipped),
+            extractor,
+            (),
+            tuple(reads.failed),
+            reads.read,
+        )
         return cls(graph, made, tuple(found), given, splitter, *rest)
 
     @classmethod
-    def from_graph(cls, graph: Graph, *, embedder: Any = None, links: Sequence[Link] = (), progress: bool = False) -> Index:
+    def from_graph(
+        cls,
+        graph: Graph,
+        *,
+        embedder: Any = None,
+        links: Sequence[Link] = (),
+        progress: bool = False,
+    ) -> Index:
         """Return an index of a graph that is made already, for instance by `Graph.from_networkx`.
 
         Args:
@@ -140,7 +170,9 @@ class Index:
         """
         question = check_question(question, budget, limit, deadline)
         inside = self._restricted(where)
-        if vector is None or inside.embedder is not self.embedder:  # a filter fits the embedded default again
+        if (
+            vector is None or inside.embedder is not self.embedder
+        ):  # a filter fits the embedded default again
             vector = inside.embedder.embed_question(canonical_text(inside.graph, question))
         return inside.answer(question, vector, recipe, budget, limit, deadline, model)
 
@@ -161,23 +193,48 @@ class Index:
         inside = await asyncio.to_thread(self._restricted, where)
         if vector is None or inside.embedder is not self.embedder:
             if inside.embedder.aembed_question is None:
-                vector = await asyncio.to_thread(inside.embedder.embed_question, canonical_text(inside.graph, question))
+                vector = await asyncio.to_thread(
+                    inside.embedder.embed_question, canonical_text(inside.graph, question)
+                )
             else:
-                vector = await inside.embedder.aembed_question(canonical_text(inside.graph, question))
-        return await asyncio.to_thread(inside.answer, question, vector, recipe, budget, limit, deadline, model)
+                vector = await inside.embedder.aembed_question(
+                    canonical_text(inside.graph, question)
+                )
+        return await asyncio.to_thread(
+            inside.answer, question, vector, recipe, budget, limit, deadline, model
+        )
 
     def ask_many(self, questions: Iterable[str], **how: Any) -> list[Context]:
         """Return the contexts for several questions, in their order; see `ask`."""
         if isinstance(questions, str):
-            raise TypeError(f"ask_many takes several questions; for {questions!r} alone there is `ask`")
+            raise TypeError(
+                f"ask_many takes several questions; for {questions!r} alone there is `ask`"
+            )
         return [self.ask(question, **how) for question in questions]
 
-    def add(self, documents: Any, *, facts: Mapping[str, Iterable[Triple]] | None = None, progress: bool = False) -> Index:
+    def add(
+        self,
+        documents: Any,
+        *,
+        facts: Mapping[str, Iterable[Triple]] | None = None,
+        progress: bool = False,
+    ) -> Index:
         """Return the index with these documents too; the result is that of an index built of all of them at once."""
         found, skipped = load_documents(documents)
         more = collect_facts(found, facts)
-        known = [document if document.original is None else document.original for document in self.documents]
-        whole = load_documents([*known, *(document if document.original is None else document.original for document in found)]).documents
+        known = [
+            document if document.original is None else document.original
+            for document in self.documents
+        ]
+        whole = load_documents(
+            [
+                *known,
+                *(
+                    document if document.original is None else document.original
+                    for document in found
+                ),
+            ]
+        ).documents
         made = self.rebuild(tuple(whole), {**self.facts, **more}, progress)
         return replace(made, skipped=(*self.skipped, *skipped))
 
@@ -186,11 +243,15 @@ class Index:
         gone = {ids} if isinstance(ids, str) else set(ids)
         unknown = gone - {document.id for document in self.documents}
         if unknown:
-            raise ValueError(f"{len(unknown)} of the ids to delete are not in the index, for instance {min(unknown)!r}")
+            raise ValueError(
+                f"{len(unknown)} of the ids to delete are not in the index, for instance {min(unknown)!r}"
+            )
         left = tuple(document for document in self.documents if document.id not in gone)
         if not left:
             raise ValueError("deleting these would leave an index without documents")
-        return self.rebuild(left, {id: said for id, said in self.facts.items() if id not in gone}, free=True)
+        return self.rebuild(
+            left, {id: said for id, said in self.facts.items() if id not in gone}, free=True
+        )
 
     def generate(self, *writers: Generate, progress: bool = False) -> Index:
         """Return the index with texts made of what it holds, such as `clew.generate.Reports()`; `add` and `delete` make them anew.
@@ -198,7 +259,12 @@ class Index:
         What could not be made is in `failed`, with the reasons. Under a filter, those that need a language model are left out.
         """
         graph, failed = generate_texts(self.graph, self.embedder, writers, {}, progress)
-        return replace(self, graph=graph, generators=(*self.generators, *writers), failed=(*self.failed, *failed))
+        return replace(
+            self,
+            graph=graph,
+            generators=(*self.generators, *writers),
+            failed=(*self.failed, *failed),
+        )
 
     def learn(self, context: Context, *, rate: float = 1.0, decay: float = 0.05) -> Index:
         """Return the index with what a context of "kurisu" taught: edges stronger or weaker, links it made and went over kept.
@@ -236,7 +302,14 @@ class Index:
         """Return the index that was saved in a folder; what is not clew's own is given again: see `clew.store.load`."""
         from clew.store import load
 
-        own = {"embedder": embedder, "count": count, "splitter": splitter, "links": links, "extractor": extractor, "writers": writers}
+        own = {
+            "embedder": embedder,
+            "count": count,
+            "splitter": splitter,
+            "links": links,
+            "extractor": extractor,
+            "writers": writers,
+        }
         return load(path, **own, canonical=canonical, verify=verify, generation=generation)
 
     def rebuild(
@@ -252,7 +325,9 @@ class Index:
         Args: `free` keeps the extractor from asking a language model.
         """
         if not self.documents:
-            raise ValueError("this index was made of a graph: change the graph, and make an index of that")
+            raise ValueError(
+                "this index was made of a graph: change the graph, and make an index of that"
+            )
         known: dict[str, Vectors] = {}
         if not self.fitted:  # what the embedder has made of a text already
             own = {document.id for document in self.documents if document.vector is not None}
@@ -262,12 +337,31 @@ class Index:
                     known[text_to_embed(self.graph, row, instead)] = self.graph.vectors[row]
             known |= dict(zip(self.graph.facts.texts, self.graph.facts.vectors, strict=True))
         embedder = None if self.fitted else self.embedder
-        how = self.splitter, self.graph.count, embedder, self.links, known, progress, self.extractor, self.extracted
-        embedder, graph, reads = build_graph(documents, facts, *how, dict(self.failed) if free else None, self.graph.canonical)
+        how = (
+            self.splitter,
+            self.graph.count,
+            embedder,
+            self.links,
+            known,
+            progress,
+            self.extractor,
+            self.extracted,
+        )
+        embedder, graph, reads = build_graph(
+            documents, facts, *how, dict(self.failed) if free else None, self.graph.canonical
+        )
         chosen = self.generators if writers is None else writers
         graph, failed = generate_texts(graph, embedder, chosen, known, progress)
         graph, learned = self.learned.on(graph)
-        made = replace(self, graph=graph, embedder=embedder, documents=documents, facts=facts, generators=chosen, extracted=reads.read)
+        made = replace(
+            self,
+            graph=graph,
+            embedder=embedder,
+            documents=documents,
+            facts=facts,
+            generators=chosen,
+            extracted=reads.read,
+        )
         return replace(made, learned=learned, failed=(*reads.failed, *failed))
 
     def answer(
@@ -288,12 +382,21 @@ class Index:
         if not self.graph.content.any():
             why = Step("filter", 0.0, {"fallback": "the filter allows none of the passages"})
             return Context((), "", 0, budget, question, repr(method), trace=(why,))
-        row = unit_rows([vector], ["the question"], self.graph.vectors.shape[1], zeros=self.embedder.allows_zero_vectors)[0]
+        row = unit_rows(
+            [vector],
+            ["the question"],
+            self.graph.vectors.shape[1],
+            zeros=self.embedder.allows_zero_vectors,
+        )[0]
         query = Query(question, row, None, self._embed, model, limit, deadline, given)
         return self.graph.part(BoundMethod(method))(query, UNLIMITED if budget is None else budget)
 
     def _embed(self, texts: list[str]) -> Vectors:
-        return embed_texts(self.embedder, [canonical_text(self.graph, text) for text in texts], width=self.graph.vectors.shape[1])
+        return embed_texts(
+            self.embedder,
+            [canonical_text(self.graph, text) for text in texts],
+            width=self.graph.vectors.shape[1],
+        )
 
     def _restricted(self, where: Where | None) -> Index:
         """The index of what a filter allows, equal to one built of that alone."""

@@ -45,9 +45,17 @@ class Learned:
         changes, grafts = rewards(context), grafted(context)
         known = set(graph.ids) | {""}
         if strange := [id for pair in (*changes, *grafts) for id in pair if id not in known]:
-            raise ValueError(f"this context is of another index: {strange[0]!r} is not in the graph")
-        built = {**self.built, **_built(graph, [pair for pair in (*changes, *grafts) if pair not in self.built])}
-        strengths = {pair: strength + decay * (built[pair] - strength) for pair, strength in self.strengths.items()}
+            raise ValueError(
+                f"this context is of another index: {strange[0]!r} is not in the graph"
+            )
+        built = {
+            **self.built,
+            **_built(graph, [pair for pair in (*changes, *grafts) if pair not in self.built]),
+        }
+        strengths = {
+            pair: strength + decay * (built[pair] - strength)
+            for pair, strength in self.strengths.items()
+        }
         for pair, strength in grafts.items():
             strengths[pair] = max(strength, strengths.get(pair, built[pair]))
         for pair, change in changes.items():
@@ -59,25 +67,37 @@ class Learned:
         graph, known = self.off(graph), set(graph.ids) | {""}
         pairs = [pair for pair in self.strengths if pair[0] in known and pair[1] in known]
         built = _built(graph, pairs)
-        left = {pair: self.strengths[pair] for pair in pairs if built[pair] > 0 or self.built[pair] == 0}
-        ends = [(graph.row(tail) if tail else graph.row(head), graph.row(head)) for tail, head in left]
+        left = {
+            pair: self.strengths[pair] for pair in pairs if built[pair] > 0 or self.built[pair] == 0
+        }
+        ends = [
+            (graph.row(tail) if tail else graph.row(head), graph.row(head)) for tail, head in left
+        ]
         if ends:
             rows, weights = np.array(ends), np.maximum(list(left.values()), WEAKEST)
-            graph = graph.with_edges(Edges.join([graph.edges, Edges.of(LEARNED, rows[:, 0], rows[:, 1], weights)]))
+            graph = graph.with_edges(
+                Edges.join([graph.edges, Edges.of(LEARNED, rows[:, 0], rows[:, 1], weights)])
+            )
         return graph, Learned(left, {pair: built[pair] for pair in left})
 
     def off(self, graph: Graph) -> Graph:
         """Return the graph as it was built."""
         taught = graph.edges.kinds.mask(LEARNED) if len(graph.edges) else np.zeros(0, np.bool_)
-        return graph.with_edges(graph.edges.take(np.flatnonzero(~taught))) if taught.any() else graph
+        return (
+            graph.with_edges(graph.edges.take(np.flatnonzero(~taught))) if taught.any() else graph
+        )
 
 
 def rewards(context: Context) -> dict[Pair, float]:
     """Return the changes of strength that a context's trace has."""
     found = [step.notes["rewards"] for step in context.trace if "rewards" in step.notes]
     if not found:
-        raise ValueError(f"nothing can be learnt from a context of {context.method}: ask with a method that descends, such as 'kurisu'")
-    return {(tail, head): change for tail, head, change in found[-1]}  # a selection that was made again went the same way
+        raise ValueError(
+            f"nothing can be learnt from a context of {context.method}: ask with a method that descends, such as 'kurisu'"
+        )
+    return {
+        (tail, head): change for tail, head, change in found[-1]
+    }  # a selection that was made again went the same way
 
 
 def grafted(context: Context) -> dict[Pair, float]:
@@ -87,7 +107,11 @@ def grafted(context: Context) -> dict[Pair, float]:
 
 
 def _without_faded(strengths: Mapping[Pair, float], built: Mapping[Pair, float]) -> Learned:
-    left = {pair: strength for pair, strength in strengths.items() if built[pair] > 0 or strength >= FADED}
+    left = {
+        pair: strength
+        for pair, strength in strengths.items()
+        if built[pair] > 0 or strength >= FADED
+    }
     return Learned(left, {pair: built[pair] for pair in left})
 
 
@@ -105,7 +129,10 @@ def _built(graph: Graph, pairs: Iterable[Pair]) -> dict[Pair, float]:
         rows = np.flatnonzero(edges.kinds.mask(*LED_BY))
         tails, heads = edges.tails[rows].astype(np.int64), edges.heads[rows].astype(np.int64)
         alike, wanted = ~edges.kinds.mask("contains")[rows], np.array(list(ends))
-        for key, allowed in ((tails * n + heads, True), (heads * n + tails, alike)):  # likeness has no direction
+        for key, allowed in (
+            (tails * n + heads, True),
+            (heads * n + tails, alike),
+        ):  # likeness has no direction
             for at in np.flatnonzero(allowed & np.isin(key, wanted)).tolist():
                 pair = ends[int(key[at])]
                 found[pair] = max(found[pair], BUILT_STRENGTH * float(edges.weights[rows[at]]))

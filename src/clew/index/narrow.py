@@ -42,13 +42,23 @@ def narrow(
     """
     question = check_question(question, budget, limit, deadline)
     if isinstance(candidates, (str, Document)) or not isinstance(candidates, Iterable):
-        raise TypeError(f"candidates are a list of texts or documents, best first; got a {type(candidates).__name__}")
+        raise TypeError(
+            f"candidates are a list of texts or documents, best first; got a {type(candidates).__name__}"
+        )
     pairs, blank = _with_text(candidates)
     if not pairs:
-        raise ValueError(f"no candidates with text came ({len(blank)} without): there is nothing to make a context of")
+        raise ValueError(
+            f"no candidates with text came ({len(blank)} without): there is nothing to make a context of"
+        )
     documents = load_documents([document for document, _ in pairs]).documents
     index = Index.from_documents(documents, embedder=embedder, count=count, facts=facts)
-    given = dict(zip([index.graph.row(document.id) for document in documents], _scores([score for _, score in pairs]), strict=True))
+    given = dict(
+        zip(
+            [index.graph.row(document.id) for document in documents],
+            _scores([score for _, score in pairs]),
+            strict=True,
+        )
+    )
     raw = index.embedder.embed_question(question) if vector is None else vector
     context = index.answer(question, raw, recipe, budget, limit, deadline, model, given)
     return replace(context, dropped=(*context.dropped, *blank)) if blank else context
@@ -62,7 +72,9 @@ def _with_text(candidates: Iterable[Any]) -> tuple[list[tuple[Any, Any]], list[D
         document, score = candidate if isinstance(candidate, tuple) else (candidate, None)
         if isinstance(document, str):  # a candidate is never a path
             document = Document(text_id(document), document)
-        found = [document] if isinstance(document, Document) else load_documents([document]).documents
+        found = (
+            [document] if isinstance(document, Document) else load_documents([document]).documents
+        )
         if not found or not found[0].text.strip():
             blank.append(Dropped(f"candidate {number}", "it has no text"))
             continue
@@ -82,7 +94,9 @@ def _scores(scores: list[Any]) -> list[float]:
     if all(score is None for score in scores):
         scores = by_rank
     if any(score is None for score in scores):
-        raise ValueError(f"{sum(score is None for score in scores)} of {len(scores)} candidates came without a score: give all or none")
+        raise ValueError(
+            f"{sum(score is None for score in scores)} of {len(scores)} candidates came without a score: give all or none"
+        )
     numbers = [float(score) for score in scores]
     if any(number != number or number in (float("inf"), float("-inf")) for number in numbers):
         raise ValueError("a candidate's score must be a finite number, higher for better")

@@ -8,4 +8,16 @@ from clew.link.short_form import ShortForm
 from clew.link.similar import Similar, Synonym
 from clew.link.structure import Contains, Next
 
-__all__ = ["Alike", "Contains", "Fact", "Hyperlink", "Mentions", "Next", "Related", "Shared", "ShortForm", "Similar", "Synonym"]
+__all__ = [
+    "Alike",
+    "Contains",
+    "Fact",
+    "Hyperlink",
+    "Mentions",
+    "Next",
+    "Related",
+    "Shared",
+    "ShortForm",
+    "Similar",
+    "Synonym",
+]

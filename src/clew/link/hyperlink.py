@@ -37,7 +37,10 @@ class Hyperlink:
             for reference in references:
                 target = urldefrag(unquote(reference)).url
                 names = _names(target, own)
-                to = next((known[name] for known in (place, short) for name in names if name in known), None)
+                to = next(
+                    (known[name] for known in (place, short) for name in names if name in known),
+                    None,
+                )
                 if target and to is not None and to != row and to != graph.documents[row]:
                     pairs[row, to] = None
         return Edges.of("hyperlink", [tail for tail, _ in pairs], [head for _, head in pairs])
@@ -47,8 +50,18 @@ def _names(target: str, own: str) -> list[str]:
     """What a target may be called, the likeliest first: relative to the document that names it, then by itself."""
     if target.startswith("module:"):
         below = target.removeprefix("module:").replace(".", "/")
-        return [target, *(_plain(posixpath.join(posixpath.dirname(own), f"{below}{end}")) for end in (".py", "/__init__.py"))]
-    return [_plain(posixpath.join(posixpath.dirname(own), target)), _plain(target), _plain(target).lstrip("/")]
+        return [
+            target,
+            *(
+                _plain(posixpath.join(posixpath.dirname(own), f"{below}{end}"))
+                for end in (".py", "/__init__.py")
+            ),
+        ]
+    return [
+        _plain(posixpath.join(posixpath.dirname(own), target)),
+        _plain(target),
+        _plain(target).lstrip("/"),
+    ]
 
 
 def _short(place: Mapping[str, int]) -> Iterator[tuple[str, int]]:

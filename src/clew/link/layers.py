@@ -16,7 +16,9 @@ from clew.graph import Edges, Floats, Graph, Ragged, Rows, freeze
 LEAST = 1e-6  # a cosine of 0 joins nothing
 
 
-def related(read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int, min_support: int, shared: bool) -> tuple[Rows, Rows, Floats]:
+def related(
+    read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int, min_support: int, shared: bool
+) -> tuple[Rows, Rows, Floats]:
     """Return the pairs of chunks that relations join, the lower first and ascending, and by how many different ones each is joined.
 
     Args:
@@ -24,7 +26,9 @@ def related(read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int, min_
             entities is one. hub_cap: an entity of more chunks joins none. min_support: a pair needs so many relations.
         shared: an entity that is in both chunks joins them too.
     """
-    ends = np.stack([np.minimum(subjects, objects), np.maximum(subjects, objects)], axis=1).astype(np.int64)
+    ends = np.stack([np.minimum(subjects, objects), np.maximum(subjects, objects)], axis=1).astype(
+        np.int64
+    )
     ends = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
     lengths = read_from.lengths
     if shared:
@@ -36,24 +40,38 @@ def related(read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int, min_
     relation = np.repeat(np.arange(len(ends)), times)
     inside = np.arange(len(relation)) - np.repeat(np.cumsum(times) - times, times)
     across = lengths[other][relation]
-    tails = read_from.values[read_from.starts[one][relation] + inside // np.maximum(across, 1)].astype(np.int64)
-    heads = read_from.values[read_from.starts[other][relation] + inside % np.maximum(across, 1)].astype(np.int64)
+    tails = read_from.values[
+        read_from.starts[one][relation] + inside // np.maximum(across, 1)
+    ].astype(np.int64)
+    heads = read_from.values[
+        read_from.starts[other][relation] + inside % np.maximum(across, 1)
+    ].astype(np.int64)
     apart = np.flatnonzero(tails != heads)
     n = int(max(tails.max(initial=0), heads.max(initial=0))) + 1
     pairs = np.minimum(tails, heads)[apart] * n + np.maximum(tails, heads)[apart]
-    pairs = np.unique(np.stack([pairs, relation[apart]], axis=1), axis=0)[:, 0]  # a relation joins the same two once
+    pairs = np.unique(np.stack([pairs, relation[apart]], axis=1), axis=0)[
+        :, 0
+    ]  # a relation joins the same two once
     pairs, support = np.unique(pairs, return_counts=True)
     kept = support >= min_support
     pairs = pairs[kept]
-    return freeze(pairs // n, np.int32), freeze(pairs % n, np.int32), freeze(support[kept], np.float64)
+    return (
+        freeze(pairs // n, np.int32),
+        freeze(pairs % n, np.int32),
+        freeze(support[kept], np.float64),
+    )
 
 
-def related_edges(graph: Graph, hub_cap: int = 50, min_support: int = 1, shared: bool = False) -> Edges:
+def related_edges(
+    graph: Graph, hub_cap: int = 50, min_support: int = 1, shared: bool = False
+) -> Edges:
     """Return the edges of the chunk layer, of kind "related"; the weight of one with support s is s / (s + 1)."""
     entities = graph.kinds.mask("entity")
     lists = graph.read_from.take(np.flatnonzero(entities))
     place = np.cumsum(entities) - 1
-    tails, heads, support = related(lists, place[graph.facts.subjects], place[graph.facts.objects], hub_cap, min_support, shared)
+    tails, heads, support = related(
+        lists, place[graph.facts.subjects], place[graph.facts.objects], hub_cap, min_support, shared
+    )
     return Edges.of("related", tails, heads, support / (support + 1))
 
 

@@ -39,4 +39,6 @@ class Fact:
         starts = np.zeros(len(row) + 1, np.int64)
         np.cumsum(one, out=starts[1:])
         read_from = Ragged(freeze(starts, np.int64), facts.read_from.values)
-        return Edges.of("fact", facts.subjects[row], facts.objects[row], facts=row, read_from=read_from)
+        return Edges.of(
+            "fact", facts.subjects[row], facts.objects[row], facts=row, read_from=read_from
+        )

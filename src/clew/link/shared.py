@@ -30,4 +30,6 @@ class Shared:
                 for pair in combinations(passages, 2):
                     apart[pair] = apart.get(pair, 1.0) * (1 - 1 / len(passages))
         pairs = np.array(sorted(apart), np.int64).reshape(-1, 2)
-        return Edges.of("shared", pairs[:, 0], pairs[:, 1], [1 - apart[a, b] for a, b in pairs.tolist()])
+        return Edges.of(
+            "shared", pairs[:, 0], pairs[:, 1], [1 - apart[a, b] for a, b in pairs.tolist()]
+        )

@@ -60,7 +60,11 @@ def _short_forms(name: tuple[str, ...]) -> set[tuple[str, ...]]:
     if not 2 <= len(name) <= LONGEST:
         return set()
     forms = {part for k in range(1, len(name)) for part in (name[:k], name[-k:])}
-    for some in (name, [word for word in name if len(word) > 3], [word for word in name if len(word) > 2]):
+    for some in (
+        name,
+        [word for word in name if len(word) > 3],
+        [word for word in name if len(word) > 2],
+    ):
         if len(some) > 1:
             forms.add(("".join(word[0] for word in some),))
     return forms

@@ -45,7 +45,9 @@ class Synonym:
     def on(self, graph: Graph) -> Edges:
         rows = graph.rows("entity")
         edges = _nearest(graph, "synonym", rows, self.k, self.min_similarity)
-        long = np.array([sum(map(str.isalnum, text)) >= self.min_letters for text in graph.texts], np.bool_)
+        long = np.array(
+            [sum(map(str.isalnum, text)) >= self.min_letters for text in graph.texts], np.bool_
+        )
         return edges.take(np.flatnonzero(long[edges.tails])) if len(edges) else edges
 
 

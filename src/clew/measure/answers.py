@@ -52,7 +52,9 @@ def right_answers(question: BenchmarkQuestion) -> tuple[str, ...]:
     found = [more.get("answer"), *(more.get("answer_aliases") or [])]
     right = tuple(one for one in found if isinstance(one, str) and one.strip())
     if not right:
-        raise ValueError(f"the question {question.id!r} has no answer in queries.jsonl: give it one, or measure without a model")
+        raise ValueError(
+            f"the question {question.id!r} has no answer in queries.jsonl: give it one, or measure without a model"
+        )
     return right
 
 

@@ -21,7 +21,16 @@ from typing import Any, Literal
 from clew.document import Document
 from clew.graph import EMPTY
 from clew.index.index import Index
-from clew.measure.files import found, json_of, lines_of, list_at, malformed, needed, text_at, text_of
+from clew.measure.files import (
+    found,
+    json_of,
+    lines_of,
+    list_at,
+    malformed,
+    needed,
+    text_at,
+    text_of,
+)
 from clew.measure.stored_vectors import Stored
 from clew.read import Triple
 
@@ -85,24 +94,48 @@ class Benchmark:
             raise ValueError(f"names is 'ascii' or 'as_written', got {names!r}")
         folder = Path(folder)
         if not folder.is_dir():
-            raise FileNotFoundError(f"{folder} is not a folder: wanted one with corpus.jsonl and queries.jsonl in it")
+            raise FileNotFoundError(
+                f"{folder} is not a folder: wanted one with corpus.jsonl and queries.jsonl in it"
+            )
         documents = _documents(needed(folder, "corpus.jsonl"))
         known = {document.id for document in documents}
         questions = _questions(needed(folder, "queries.jsonl"), known)
         which = _which_facts(folder, facts)
-        said, notes = ({}, ()) if which is None else _facts(needed(folder, f"{which}.jsonl"), known, names)
+        said, notes = (
+            ({}, ()) if which is None else _facts(needed(folder, f"{which}.jsonl"), known, names)
+        )
         if embedder is None and vectors:
             prefix = "" if which is None else which.removesuffix("triples")
             embedder = _stored(folder, vectors, prefix, documents, questions, said)
-        return cls(folder.resolve().name, documents, questions, said, embedder, _lengths(folder, documents), notes)
+        return cls(
+            folder.resolve().name,
+            documents,
+            questions,
+            said,
+            embedder,
+            _lengths(folder, documents),
+            notes,
+        )
 
     def __repr__(self) -> str:
         triples = sum(map(len, self.facts.values()))
         return f"Benchmark({self.name!r}: {len(self.documents):,} passages, {len(self.questions):,} questions, {triples:,} triples)"
 
-    def index(self, *, count: Callable[[str], int] | None = None, extractor: Any = None, progress: bool = False) -> Index:
+    def index(
+        self,
+        *,
+        count: Callable[[str], int] | None = None,
+        extractor: Any = None,
+        progress: bool = False,
+    ) -> Index:
         """Return the index of the corpus. Args: `count`, `extractor`, `progress` as in `clew.Index.from_documents`."""
-        how = {"embedder": self.embedder, "facts": self.facts, "extractor": extractor, "count": count, "progress": progress}
+        how = {
+            "embedder": self.embedder,
+            "facts": self.facts,
+            "extractor": extractor,
+            "count": count,
+            "progress": progress,
+        }
         return Index.from_documents(self.documents, **how)
 
 
@@ -124,12 +157,22 @@ def _questions(path: Path, known: set[str]) -> tuple[BenchmarkQuestion, ...]:
     questions: list[BenchmarkQuestion] = []
     places: dict[str, str] = {}
     for place, record in lines_of(path):
-        id, text, gold = _new_id(place, record, places), text_at(place, record, "question"), list_at(place, record, "gold_ids")
+        id, text, gold = (
+            _new_id(place, record, places),
+            text_at(place, record, "question"),
+            list_at(place, record, "gold_ids"),
+        )
         strange = [one for one in gold if not isinstance(one, str) or one not in known]
         if strange or not gold:
-            what = f"the gold passage {strange[0]!r} is not in the corpus" if strange else "a question needs at least one gold passage"
+            what = (
+                f"the gold passage {strange[0]!r} is not in the corpus"
+                if strange
+                else "a question needs at least one gold passage"
+            )
             raise ValueError(f"{place}: {what}")
-        more = {key: value for key, value in record.items() if key not in ("id", "question", "gold_ids")}
+        more = {
+            key: value for key, value in record.items() if key not in ("id", "question", "gold_ids")
+        }
         questions.append(BenchmarkQuestion(id, text, tuple(dict.fromkeys(gold)), more))
     if not questions:
         raise ValueError(f"{path}: no questions in it")
@@ -146,13 +189,17 @@ def _new_id(place: str, record: Mapping[str, Any], places: dict[str, str]) -> st
 
 def _which_facts(folder: Path, facts: str) -> str | None:
     if facts not in (*FACTS, "any", "none"):
-        raise ValueError(f"facts is one of 'any', 'none', {', '.join(map(repr, FACTS))}; got {facts!r}")
+        raise ValueError(
+            f"facts is one of 'any', 'none', {', '.join(map(repr, FACTS))}; got {facts!r}"
+        )
     if facts == "any":
         return next((name for name in FACTS if found(folder, f"{name}.jsonl")), None)
     return None if facts == "none" else facts
 
 
-def _facts(path: Path, known: set[str], names: Names) -> tuple[dict[str, tuple[Triple, ...]], tuple[str, ...]]:
+def _facts(
+    path: Path, known: set[str], names: Names
+) -> tuple[dict[str, tuple[Triple, ...]], tuple[str, ...]]:
     said: dict[str, tuple[Triple, ...]] = {}
     nameless = 0
     for place, record in lines_of(path):
@@ -160,8 +207,14 @@ def _facts(path: Path, known: set[str], names: Names) -> tuple[dict[str, tuple[T
         if passage not in known:
             raise ValueError(f"{place}: the passage {passage!r} is not in the corpus")
         for triple in list_at(place, record, "triples"):
-            if not isinstance(triple, list) or len(triple) != 3 or not all(isinstance(part, str) for part in triple):
-                raise malformed(place, "a triple", "[subject, relation, object], three texts", triple)
+            if (
+                not isinstance(triple, list)
+                or len(triple) != 3
+                or not all(isinstance(part, str) for part in triple)
+            ):
+                raise malformed(
+                    place, "a triple", "[subject, relation, object], three texts", triple
+                )
             subject, relation, object = map(_ascii, triple) if names == "ascii" else triple
             nameless += not (subject.strip() and object.strip())
             if subject.strip() and object.strip():
@@ -188,19 +241,31 @@ def _stored(
     if not paths:
         return None
     if len(paths) > 1:
-        raise ValueError(f"{folder} has {len(paths)} files of vectors ({', '.join(p.name for p in paths)}): say which with vectors='...'")
+        raise ValueError(
+            f"{folder} has {len(paths)} files of vectors ({', '.join(p.name for p in paths)}): say which with vectors='...'"
+        )
     if not paths[0].is_file():
         raise FileNotFoundError(f"{paths[0]} is missing: vectors={vectors!r} was asked for")
     triples = list(dict.fromkeys(triple for some in said.values() for triple in some))
     entities, facts = ([], []) if not triples else _named(folder, prefix)
-    stored = Stored.of(paths[0], [d.text for d in documents], [q.text for q in questions], entities, facts, prefix)
+    stored = Stored.of(
+        paths[0], [d.text for d in documents], [q.text for q in questions], entities, facts, prefix
+    )
     wanted = {
-        "names": stored.without(dict.fromkeys(name for subject, _, object in triples for name in (subject, object))),
+        "names": stored.without(
+            dict.fromkeys(name for subject, _, object in triples for name in (subject, object))
+        ),
         "facts": stored.without(dict.fromkeys(" ".join(triple) for triple in triples)),
     }
     if any(wanted.values()):
-        counts = " and ".join(f"{len(missing):,} {what} (for instance {missing[0]!r})" for what, missing in wanted.items() if missing)
-        raise ValueError(f"{paths[0]} has no vector for {counts}: names={'as_written'!r} or 'ascii', whichever the vectors were made of")
+        counts = " and ".join(
+            f"{len(missing):,} {what} (for instance {missing[0]!r})"
+            for what, missing in wanted.items()
+            if missing
+        )
+        raise ValueError(
+            f"{paths[0]} has no vector for {counts}: names={'as_written'!r} or 'ascii', whichever the vectors were made of"
+        )
     return stored.embedder()
 
 
@@ -208,8 +273,12 @@ def _named(folder: Path, prefix: str) -> tuple[list[str], list[list[str]]]:
     """The texts of the rows of the arrays of entities and facts."""
     path = needed(folder, f"{prefix}facts.json")
     facts = json_of(path)
-    if not isinstance(facts, list) or not all(isinstance(f, list) and len(f) == 3 and all(isinstance(p, str) for p in f) for f in facts):
-        raise malformed(str(path), "the file", "a list of [subject, relation, object], three texts each", facts)
+    if not isinstance(facts, list) or not all(
+        isinstance(f, list) and len(f) == 3 and all(isinstance(p, str) for p in f) for f in facts
+    ):
+        raise malformed(
+            str(path), "the file", "a list of [subject, relation, object], three texts each", facts
+        )
     return text_of(needed(folder, f"{prefix}entities.txt")).removesuffix("\n").split("\n"), facts
 
 
@@ -218,8 +287,12 @@ def _lengths(folder: Path, documents: tuple[Document, ...]) -> dict[str, int]:
     if path is None:
         return {}
     lengths = json_of(path)
-    if not isinstance(lengths, list) or not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in lengths):
-        raise malformed(str(path), "the file", "a list of token counts, whole numbers of at least 0", lengths)
+    if not isinstance(lengths, list) or not all(
+        isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in lengths
+    ):
+        raise malformed(
+            str(path), "the file", "a list of token counts, whole numbers of at least 0", lengths
+        )
     if len(lengths) != len(documents):
         raise ValueError(f"{path}: {len(lengths):,} token counts for {len(documents):,} passages")
     return {document.id: n for document, n in zip(documents, lengths, strict=True)}

@@ -23,7 +23,9 @@ def needed(folder: Path, name: str) -> Path:
     """Return the path of `name` or `name.gz`; it must be there."""
     path = found(folder, name)
     if path is None:
-        raise FileNotFoundError(f"{folder / name} is missing (or {name}.gz): a benchmark folder needs it")
+        raise FileNotFoundError(
+            f"{folder / name} is missing (or {name}.gz): a benchmark folder needs it"
+        )
     return path
 
 
@@ -63,14 +65,18 @@ def json_of(path: Path) -> Any:
     try:
         return json.loads(text_of(path))
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path}:{error.lineno}: not JSON: {error.msg} at column {error.colno}") from error
+        raise ValueError(
+            f"{path}:{error.lineno}: not JSON: {error.msg} at column {error.colno}"
+        ) from error
 
 
 def text_at(place: str, record: Mapping[str, Any], field: str, *, empty: bool = False) -> str:
     """Return a field that must be a text, with at least one word unless `empty`."""
     value = _at(place, record, field)
     if not isinstance(value, str) or not (empty or value.strip()):
-        raise malformed(place, repr(field), f"a text{'' if empty else ' with at least one word'}", value)
+        raise malformed(
+            place, repr(field), f"a text{'' if empty else ' with at least one word'}", value
+        )
     return value
 
 
@@ -85,19 +91,26 @@ def list_at(place: str, record: Mapping[str, Any], field: str) -> list[Any]:
 def malformed(place: str, what: str, wanted: str, value: Any) -> ValueError:
     """Return the error that `what`, in a file at `place`, should be something else."""
     said = repr(value)
-    return ValueError(f"{place}: {what} must be {wanted}; got {said if len(said) <= 80 else f'{said[:77]}...'}")
+    return ValueError(
+        f"{place}: {what} must be {wanted}; got {said if len(said) <= 80 else f'{said[:77]}...'}"
+    )
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Write gzipped JSON Lines, byte for byte the same for the same records."""
-    with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed,
+    ):
         for record in records:
             packed.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
 
 
 def _at(place: str, record: Mapping[str, Any], field: str) -> Any:
     if field not in record:
-        raise ValueError(f"{place}: {field!r} is missing; the fields there are {', '.join(map(str, record)) or 'none'}")
+        raise ValueError(
+            f"{place}: {field!r} is missing; the fields there are {', '.join(map(str, record)) or 'none'}"
+        )
     return record[field]
 
 
@@ -105,7 +118,7 @@ def _raw_lines(path: Path) -> Iterator[str]:
     number = 1
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):  # noqa: B007  # told where reading ends
+            for number, line in enumerate(lines, 1):  # told where reading ends
                 yield line.decode("utf-8")
     except (gzip.BadGzipFile, zlib.error, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}:{number}: cannot be read on from here: {error}") from error

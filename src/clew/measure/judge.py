@@ -87,14 +87,28 @@ def judge(
         )
     prompts = [prompt_of(*three) for three in zip(questions, first, second, strict=True)]
     prompts += [prompt_of(*three) for three in zip(questions, second, first, strict=True)]
-    answers = Model.of(model).ask_all(prompts, verdict, workers=workers, progress=progress, what="judging")
+    answers = Model.of(model).ask_all(
+        prompts, verdict, workers=workers, progress=progress, what="judging"
+    )
     pairs = list(zip(answers[:n], answers[n:], strict=True))
-    failed = tuple((i, one.error or other.error) for i, (one, other) in enumerate(pairs) if one.value is None or other.value is None)
-    both = [(one.value, other.value) for one, other in pairs if one.value is not None and other.value is not None]
+    failed = tuple(
+        (i, one.error or other.error)
+        for i, (one, other) in enumerate(pairs)
+        if one.value is None or other.value is None
+    )
+    both = [
+        (one.value, other.value)
+        for one, other in pairs
+        if one.value is not None and other.value is not None
+    ]
     if not both:
-        raise ValueError(f"none of the {n} questions was judged in both orders; the first time: {failed[0][1]}")
+        raise ValueError(
+            f"none of the {n} questions was judged in both orders; the first time: {failed[0][1]}"
+        )
     names = [*MEASURES, OVERALL]
-    wins = np.array([[((one[name] == 1) + (other[name] == 2)) / 2 for one, other in both] for name in names])
+    wins = np.array(
+        [[((one[name] == 1) + (other[name] == 2)) / 2 for one, other in both] for name in names]
+    )
     low, high = intervals(wins, samples=samples)
     return JudgeVerdict(
         dict(zip(names, wins.mean(axis=1).tolist(), strict=True)),
@@ -110,23 +124,43 @@ def prompt_of(question: str, first: str, second: str) -> str:
     """Return what the model is asked about two answers, in this order."""
     measures = "\n".join(f"- {name}: {asked}" for name, asked in MEASURES.items())
     wanted = ", ".join(f'"{name}": 1 or 2' for name in (*MEASURES, OVERALL))
-    return PROMPT.format(question=question, measures=measures, first=first, second=second, wanted=wanted)
+    return PROMPT.format(
+        question=question, measures=measures, first=first, second=second, wanted=wanted
+    )
 
 
 def verdict(text: str) -> dict[str, int]:
     """Return 1 or 2 for every measure in a model's reply; raise ValueError where one is missing."""
     came = parse_json(text)
     if not isinstance(came, dict):
-        raise ValueError("a list came; wanted an object")  # noqa: TRY004  # an answer, no argument
-    said = {str(name).lower(): str(value).strip().lower().removeprefix("answer ") for name, value in came.items()}
+        raise ValueError("a list came; wanted an object")  # an answer, no argument
+    said = {
+        str(name).lower(): str(value).strip().lower().removeprefix("answer ")
+        for name, value in came.items()
+    }
     if wrong := [name for name in (*MEASURES, OVERALL) if said.get(name) not in ("1", "2")]:
         raise ValueError(f"{wrong[0]!r} must be 1 or 2; it is {said.get(wrong[0])!r}")
     return {name: int(said[name]) for name in (*MEASURES, OVERALL)}
 
 
-def answers_of(model: Any, asked: Sequence[str], contexts: Sequence[Any], *, workers: int = 4, instruction: str = "") -> list[str]:
+def answers_of(
+    model: Any,
+    asked: Sequence[str],
+    contexts: Sequence[Any],
+    *,
+    workers: int = 4,
+    instruction: str = "",
+) -> list[str]:
     """Return the model's answer to each question out of each context, "" where it gave none; what `judge` can then compare."""
-    rule = instruction or "Answer the question out of the context alone. If the context does not say, say so."
-    prompts = [f"{rule}\n\nContext:\n{context}\n\nQuestion: {question}" for question, context in zip(asked, contexts, strict=True)]
+    rule = (
+        instruction
+        or "Answer the question out of the context alone. If the context does not say, say so."
+    )
+    prompts = [
+        f"{rule}\n\nContext:\n{context}\n\nQuestion: {question}"
+        for question, context in zip(asked, contexts, strict=True)
+    ]
     read: Callable[[str], str] = str.strip
-    return [answer.value or "" for answer in Model.of(model).ask_all(prompts, read, workers=workers)]
+    return [
+        answer.value or "" for answer in Model.of(model).ask_all(prompts, read, workers=workers)
+    ]

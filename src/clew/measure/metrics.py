@@ -46,4 +46,6 @@ def by_score(context: Context) -> list[str]:
     Equal scores stay in reading order. An item of no document (a fact, an entity) counts under its own id: it takes a place.
     """
     ranked = sorted(context.items, key=lambda item: -item.score)
-    return list(dict.fromkeys(item.id if item.document is None else item.document for item in ranked))
+    return list(
+        dict.fromkeys(item.id if item.document is None else item.document for item in ranked)
+    )

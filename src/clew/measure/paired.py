@@ -45,21 +45,28 @@ class Table:
     @property
     def differences(self) -> Floats:
         """What the means have over the baseline's: float64 [methods, figures]."""
-        differences: Floats = (self.values - self.values[self.methods.index(self.baseline)]).mean(axis=2)
+        differences: Floats = (self.values - self.values[self.methods.index(self.baseline)]).mean(
+            axis=2
+        )
         return differences
 
     def mean(self, method: str, figure: str) -> float:
         """Return one figure of one method."""
         return float(self.means[self.methods.index(method), self.figures.index(figure)])
 
-    def to_markdown(self, *, intervals: bool = False, more: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    def to_markdown(
+        self, *, intervals: bool = False, more: Mapping[str, Mapping[str, str]] | None = None
+    ) -> str:
         """Return the table in Markdown; a difference whose interval excludes 0 is bold, with ▲ for more and ▼ for less.
 
         Args:
             intervals: write every difference and its interval beside the figure. more: further columns, text by name and method.
         """
         more, means, differences = more or {}, self.means, self.differences
-        lines = [f"| method | {' | '.join((*self.figures, *more))} |", "| --- |" + " ---: |" * (len(self.figures) + len(more))]
+        lines = [
+            f"| method | {' | '.join((*self.figures, *more))} |",
+            "| --- |" + " ---: |" * (len(self.figures) + len(more)),
+        ]
         for i, method in enumerate(self.methods):
             cells = [method]
             for j in range(len(self.figures)):
@@ -68,14 +75,24 @@ class Table:
                 cell = f"**{means[i, j]:.3f}** {sign}" if sign else f"{means[i, j]:.3f}"
                 said = f" ({differences[i, j]:+.3f} [{low:+.3f}, {high:+.3f}])"
                 cells.append(cell + (said if intervals and method != self.baseline else ""))
-            lines.append(f"| {' | '.join((*cells, *(column[method] for column in more.values())))} |")
+            lines.append(
+                f"| {' | '.join((*cells, *(column[method] for column in more.values())))} |"
+            )
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain dictionaries: by method and figure, the mean, the difference from the baseline and its interval."""
-        columns = {"mean": self.means, "difference": self.differences, "low": self.low, "high": self.high}
+        columns = {
+            "mean": self.means,
+            "difference": self.differences,
+            "low": self.low,
+            "high": self.high,
+        }
         rows = {
-            method: {figure: {name: float(c[i, j]) for name, c in columns.items()} for j, figure in enumerate(self.figures)}
+            method: {
+                figure: {name: float(c[i, j]) for name, c in columns.items()}
+                for j, figure in enumerate(self.figures)
+            }
             for i, method in enumerate(self.methods)
         }
         return {"title": self.title, "baseline": self.baseline, "methods": rows}
@@ -113,14 +130,23 @@ def table(
             )
         for figure, column in columns.items():
             if len(column) != n or not np.isfinite(column).all():
-                raise ValueError(f"{method!r}, {figure!r}: wanted {n} finite numbers, one per question; got {list(column)[:5]} ...")
-    array = freeze([[values[method][figure] for figure in figures] for method in methods], np.float64)
+                raise ValueError(
+                    f"{method!r}, {figure!r}: wanted {n} finite numbers, one per question; got {list(column)[:5]} ..."
+                )
+    array = freeze(
+        [[values[method][figure] for figure in figures] for method in methods], np.float64
+    )
     difference = (array - array[methods.index(baseline)]).reshape(-1, n)
-    low, high = (freeze(bound.reshape(array.shape[:2]), np.float64) for bound in intervals(difference, samples=samples, seed=seed))
+    low, high = (
+        freeze(bound.reshape(array.shape[:2]), np.float64)
+        for bound in intervals(difference, samples=samples, seed=seed)
+    )
     return Table(title, methods, figures, baseline, array, low, high)
 
 
-def intervals(differences: Floats, *, samples: int = 10_000, seed: int = 0) -> tuple[Floats, Floats]:
+def intervals(
+    differences: Floats, *, samples: int = 10_000, seed: int = 0
+) -> tuple[Floats, Floats]:
     """Return the low and high ends [rows] of the 95 % percentile intervals of the mean of each row of `differences` [rows, questions].
 
     Every row is drawn alike. The ends are rounded to 12 decimals, so that float noise does not decide whether one is 0.

@@ -32,7 +32,9 @@ class Quality:
     parts: int
 
 
-def quality(graph: Graph, rows: Rows, vector: Vectors, links: Links | None = None, *, inside: bool = False) -> Quality:
+def quality(
+    graph: Graph, rows: Rows, vector: Vectors, links: Links | None = None, *, inside: bool = False
+) -> Quality:
     """Return the figures of some nodes of a graph.
 
     Args:
@@ -50,8 +52,16 @@ def quality(graph: Graph, rows: Rows, vector: Vectors, links: Links | None = Non
     if n < 2:
         return Quality(n, score, 0.0, 0, 0.0, n)
     everywhere, own = (inner, np.arange(n)) if inside else (links, rows)
-    hops = reach.hops(np.array(everywhere.starts, np.int64), np.array(everywhere.targets, np.int32), np.array(own, np.int32))
-    near = reach.hops(np.array(inner.starts, np.int64), np.array(inner.targets, np.int32), np.arange(n, dtype=np.int32))
+    hops = reach.hops(
+        np.array(everywhere.starts, np.int64),
+        np.array(everywhere.targets, np.int32),
+        np.array(own, np.int32),
+    )
+    near = reach.hops(
+        np.array(inner.starts, np.int64),
+        np.array(inner.targets, np.int32),
+        np.arange(n, dtype=np.int32),
+    )
     return Quality(
         n,
         score,
@@ -62,9 +72,20 @@ def quality(graph: Graph, rows: Rows, vector: Vectors, links: Links | None = Non
     )
 
 
-def quality_of(graph: Graph, context: Context, vector: Vectors, links: Links | None = None, *, inside: bool = False) -> Quality:
+def quality_of(
+    graph: Graph,
+    context: Context,
+    vector: Vectors,
+    links: Links | None = None,
+    *,
+    inside: bool = False,
+) -> Quality:
     """Return the figures of what a context of this graph reads: its passages, and the subjects and objects of its facts."""
-    facts = {text: row for row, text in enumerate(graph.facts.texts)} if any(item.role == "fact" for item in context) else {}
+    facts = (
+        {text: row for row, text in enumerate(graph.facts.texts)}
+        if any(item.role == "fact" for item in context)
+        else {}
+    )
     known, rows = set(graph.ids), list[int]()
     for item in context:
         if item.role == "fact":

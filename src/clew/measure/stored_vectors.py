@@ -54,7 +54,11 @@ class Stored:
         """
         said = [" ".join(fact) for fact in facts]
         wanted: list[tuple[str, Sequence[str]]] = [("passages", passages), ("queries", questions)]
-        wanted += [(f"{prefix}{name}", texts) for name, texts in (("entities", names), ("facts", said)) if texts]
+        wanted += [
+            (f"{prefix}{name}", texts)
+            for name, texts in (("entities", names), ("facts", said))
+            if texts
+        ]
         arrays = _arrays(path, wanted)
         starts = np.cumsum([0, *(len(texts) for _, texts in wanted)])
         place = {name: start for (name, _), start in zip(wanted, starts.tolist(), strict=False)}
@@ -96,7 +100,9 @@ class Stored:
 
     def _question(self, question: str) -> Vectors:
         if question.strip() not in self.questions:
-            raise ValueError(f"the question {question!r} has no vector in {self.path}: only the benchmark's own questions can be asked")
+            raise ValueError(
+                f"the question {question!r} has no vector in {self.path}: only the benchmark's own questions can be asked"
+            )
         found: Vectors = self.rows[self.questions[question.strip()]]
         return found
 
@@ -110,21 +116,39 @@ def _arrays(path: Path, wanted: list[tuple[str, Sequence[str]]]) -> list[Vectors
     arrays: list[Vectors] = []
     for name, texts in wanted:
         if name not in stored:
-            raise ValueError(f"{path}: the array {name!r} is missing; there are {', '.join(stored)}")
-        arrays.append(_units(f"{path}: the array {name!r}", stored[name], stored.get(f"{name}_scale"), len(texts)))
+            raise ValueError(
+                f"{path}: the array {name!r} is missing; there are {', '.join(stored)}"
+            )
+        arrays.append(
+            _units(
+                f"{path}: the array {name!r}", stored[name], stored.get(f"{name}_scale"), len(texts)
+            )
+        )
         if arrays[-1].shape[1] != arrays[0].shape[1]:
-            raise ValueError(f"{path}: {name!r} has {arrays[-1].shape[1]} dimensions and {wanted[0][0]!r} has {arrays[0].shape[1]}")
+            raise ValueError(
+                f"{path}: {name!r} has {arrays[-1].shape[1]} dimensions and {wanted[0][0]!r} has {arrays[0].shape[1]}"
+            )
     return arrays
 
 
 def _units(what: str, array: Any, scale: Any, n: int) -> Vectors:
     if array.ndim != 2 or len(array) != n:
-        raise ValueError(f"{what} must have one row for each of the {n:,} texts of its file; its shape is {array.shape}")
-    if not np.issubdtype(array.dtype, np.floating) and (scale is None or not np.issubdtype(array.dtype, np.integer)):
-        raise ValueError(f"{what} is of {array.dtype}: wanted floats, or integers with a '..._scale' beside them")
-    vectors = array.astype(np.float32) * (np.float32(1) if scale is None else np.asarray(scale, np.float32))
+        raise ValueError(
+            f"{what} must have one row for each of the {n:,} texts of its file; its shape is {array.shape}"
+        )
+    if not np.issubdtype(array.dtype, np.floating) and (
+        scale is None or not np.issubdtype(array.dtype, np.integer)
+    ):
+        raise ValueError(
+            f"{what} is of {array.dtype}: wanted floats, or integers with a '..._scale' beside them"
+        )
+    vectors = array.astype(np.float32) * (
+        np.float32(1) if scale is None else np.asarray(scale, np.float32)
+    )
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     wrong = np.flatnonzero(~(np.isfinite(lengths[:, 0]) & (lengths[:, 0] > 0)))
     if len(wrong):
-        raise ValueError(f"{what} has {len(wrong)} rows that are zero or not finite; the first is row {wrong[0]}")
+        raise ValueError(
+            f"{what} has {len(wrong)} rows that are zero or not finite; the first is row {wrong[0]}"
+        )
     return freeze(vectors / lengths, np.float32)

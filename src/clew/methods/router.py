@@ -32,20 +32,94 @@ CUES = (
     (
         "whole",
         (
-            *("overall", "main themes", "main topics", "summarize", "summarise", "summary", "overview", "in general", "trends"),
-            *("insgesamt", "überblick", "zusammenfassung", "fasse zusammen", "hauptthemen", "im allgemeinen"),
-            *("dans l'ensemble", "résumé", "résume", "vue d'ensemble", "thèmes principaux", "en général"),
-            *("en general", "resumen", "temas principales", "in generale", "riassunto", "panoramica"),
-            *("总体", "总结", "概述", "主要主题", "全体", "要約", "概要", "傾向", "в целом", "обзор", "основные темы"),
+            *(
+                "overall",
+                "main themes",
+                "main topics",
+                "summarize",
+                "summarise",
+                "summary",
+                "overview",
+                "in general",
+                "trends",
+            ),
+            *(
+                "insgesamt",
+                "überblick",
+                "zusammenfassung",
+                "fasse zusammen",
+                "hauptthemen",
+                "im allgemeinen",
+            ),
+            *(
+                "dans l'ensemble",
+                "résumé",
+                "résume",
+                "vue d'ensemble",
+                "thèmes principaux",
+                "en général",
+            ),
+            *(
+                "en general",
+                "resumen",
+                "temas principales",
+                "in generale",
+                "riassunto",
+                "panoramica",
+            ),
+            *(
+                "总体",
+                "总结",
+                "概述",
+                "主要主题",
+                "全体",
+                "要約",
+                "概要",
+                "傾向",
+                "в целом",
+                "обзор",
+                "основные темы",
+            ),
         ),
     ),
     (
         "relation",
         (
-            *("related to", "relate to", "relationship between", "relation between", "connected to", "connection between", "link between"),
-            *("zusammenhang", "verbindung zwischen", "beziehung zwischen", "hängen zusammen", "hat zu tun mit"),
-            *("lien entre", "relation entre", "rapport entre", "relación entre", "conexión entre", "relacionado con"),
-            *("relazione tra", "legame tra", "有什么关系", "之间的关系", "联系", "関係", "связь между", "связаны", "связан с"),
+            *(
+                "related to",
+                "relate to",
+                "relationship between",
+                "relation between",
+                "connected to",
+                "connection between",
+                "link between",
+            ),
+            *(
+                "zusammenhang",
+                "verbindung zwischen",
+                "beziehung zwischen",
+                "hängen zusammen",
+                "hat zu tun mit",
+            ),
+            *(
+                "lien entre",
+                "relation entre",
+                "rapport entre",
+                "relación entre",
+                "conexión entre",
+                "relacionado con",
+            ),
+            *(
+                "relazione tra",
+                "legame tra",
+                "有什么关系",
+                "之间的关系",
+                "联系",
+                "関係",
+                "связь между",
+                "связаны",
+                "связан с",
+            ),
         ),
     ),
 )
@@ -104,7 +178,9 @@ class Router:
 
         return answer
 
-    def _chosen(self, graph: Graph, shape: _Seen, touch: Callable[[Query], Seeds], query: Query) -> tuple[str, dict[str, Any]]:
+    def _chosen(
+        self, graph: Graph, shape: _Seen, touch: Callable[[Query], Seeds], query: Query
+    ) -> tuple[str, dict[str, Any]]:
         notes: dict[str, Any] = {}
         if self.asks and query.model is not None:
             found = Model.of(query.model).ask(PROMPT.format(question=query.text), _read)
@@ -114,22 +190,52 @@ class Router:
         name, why, seen = self._ruled(graph, shape, touch(query).scores, query)
         return name, {"by": "the rules", "why": why, "seen": seen, **notes}
 
-    def _ruled(self, graph: Graph, shape: _Seen, weights: Floats, query: Query) -> tuple[str, str, dict[str, Any]]:
+    def _ruled(
+        self, graph: Graph, shape: _Seen, weights: Floats, query: Query
+    ) -> tuple[str, str, dict[str, Any]]:
         nearest = top_k(weights, NEAREST)
         nearest = nearest[weights[nearest] > 0]
-        heard = {kind: [cue for cue in cues if contains_phrase(cue, query.text)] for kind, cues in self.cues}
+        heard = {
+            kind: [cue for cue in cues if contains_phrase(cue, query.text)]
+            for kind, cues in self.cues
+        }
         names = shape.named(query.text)
-        seen = {"linked passages": int(shape.linked.sum()), "relations": shape.relations, "names": names, "cues": heard}
+        seen = {
+            "linked passages": int(shape.linked.sum()),
+            "relations": shape.relations,
+            "names": names,
+            "cues": heard,
+        }
         if not shape.linked.any():
             return "baseline", "nothing links the passages", seen
         if len(nearest) and not shape.linked[nearest].any():
-            return "baseline", "none of the passages nearest to the question is linked to another", seen
+            return (
+                "baseline",
+                "none of the passages nearest to the question is linked to another",
+                seen,
+            )
         if heard.get("whole"):
-            return "enterprise", f"the question is about the whole: it says {heard['whole'][0]!r}", seen
+            return (
+                "enterprise",
+                f"the question is about the whole: it says {heard['whole'][0]!r}",
+                seen,
+            )
         if shape.relations > 1 and (heard.get("relation") or len(names) > 1):
-            asked = f"says {heard['relation'][0]!r}" if heard.get("relation") else f"names {names[0]!r} and {names[1]!r}"
-            return "agentic", f"facts of {shape.relations:,} relations, and the question {asked}", seen
-        return "lightweight", "the passages are linked, and the question is neither about the whole nor about a relation", seen
+            asked = (
+                f"says {heard['relation'][0]!r}"
+                if heard.get("relation")
+                else f"names {names[0]!r} and {names[1]!r}"
+            )
+            return (
+                "agentic",
+                f"facts of {shape.relations:,} relations, and the question {asked}",
+                seen,
+            )
+        return (
+            "lightweight",
+            "the passages are linked, and the question is neither about the whole nor about a relation",
+            seen,
+        )
 
 
 def _read(text: str) -> str:
@@ -169,6 +275,9 @@ class _Shape:
         linked = np.zeros(len(graph), np.bool_)
         linked[edges.tails[other]] = linked[edges.heads[other]] = True
         entities = graph.rows("entity").tolist()
-        names = {tuple(words(fold_case(graph.texts[row]))): graph.texts[row] for row in reversed(entities)}
+        names = {
+            tuple(words(fold_case(graph.texts[row]))): graph.texts[row]
+            for row in reversed(entities)
+        }
         names.pop((), None)
         return _Seen(linked & graph.content, len(set(graph.facts.relations.codes.tolist())), names)

@@ -9,4 +9,13 @@ from clew.order.reports_last import ReportsLast
 from clew.order.sandwich import Sandwich
 from clew.order.thread import Thread
 
-__all__ = ["ByAttention", "ByDocument", "ByGraph", "ByPrize", "FactsFirst", "ReportsLast", "Sandwich", "Thread"]
+__all__ = [
+    "ByAttention",
+    "ByDocument",
+    "ByGraph",
+    "ByPrize",
+    "FactsFirst",
+    "ReportsLast",
+    "Sandwich",
+    "Thread",
+]

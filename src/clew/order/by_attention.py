@@ -30,7 +30,9 @@ class ByAttention:
 
     def __post_init__(self) -> None:
         if len(self.curve) < 2 or not np.isfinite(self.curve).all():
-            raise ValueError(f"a curve has at least two finite values, from the first place to the last; got {self.curve!r}")
+            raise ValueError(
+                f"a curve has at least two finite values, from the first place to the last; got {self.curve!r}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
         steps = np.linspace(0, 1, len(self.curve))

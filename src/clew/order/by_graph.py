@@ -39,7 +39,12 @@ class ByGraph:
                 seen.add(start)
                 while wave:
                     order += [row for row in wave if row in content]
-                    reached = {int(t) for row in wave for t in links.neighbours(row) if int(t) in inside and int(t) not in seen}
+                    reached = {
+                        int(t)
+                        for row in wave
+                        for t in links.neighbours(row)
+                        if int(t) in inside and int(t) not in seen
+                    }
                     seen |= reached
                     wave = sorted(reached, key=rank.__getitem__)
             return Reading.of(np.array(order, np.int32), facts_of(graph, chosen))

@@ -28,7 +28,9 @@ class FactsFirst:
             rows = content_of(graph, chosen)
             facts = facts_of(graph, chosen).tolist() if query.limit is None else []
             read_too = set() if self.repeat else set(rows.tolist())
-            said = [fact for fact in facts if read_too.isdisjoint(graph.facts.read_from[fact].tolist())]
+            said = [
+                fact for fact in facts if read_too.isdisjoint(graph.facts.read_from[fact].tolist())
+            ]
             return Reading.of(rows[top_k(prizes[rows])], said)
 
         return read

@@ -21,7 +21,9 @@ class ReportsLast:
 
     def __post_init__(self) -> None:
         if not callable(getattr(self.rest, "on", None)):
-            raise TypeError(f"rest is an order, such as ByPrize(); got a {type(self.rest).__name__}")
+            raise TypeError(
+                f"rest is an order, such as ByPrize(); got a {type(self.rest).__name__}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
         rest = self.rest.on(graph)
@@ -29,7 +31,9 @@ class ReportsLast:
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
             others: Reading = rest(query, prizes, chosen)
             told = chosen.nodes[
-                graph.generated[chosen.nodes] & np.isin(chosen.nodes, chosen.required) & ~np.isin(chosen.nodes, others.nodes)
+                graph.generated[chosen.nodes]
+                & np.isin(chosen.nodes, chosen.required)
+                & ~np.isin(chosen.nodes, others.nodes)
             ]
             return Reading.join([others, Reading.of(told[::-1])])
 

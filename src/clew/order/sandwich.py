@@ -24,6 +24,8 @@ class Sandwich:
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
             rows = content_of(graph, chosen)
             ranked = rows[top_k(prizes[rows])]
-            return Reading.of(np.concatenate([ranked[0::2], ranked[1::2][::-1]]), facts_of(graph, chosen))
+            return Reading.of(
+                np.concatenate([ranked[0::2], ranked[1::2][::-1]]), facts_of(graph, chosen)
+            )
 
         return read

@@ -30,7 +30,9 @@ class Thread:
             unread, path, order = dict.fromkeys(range(len(ranked))), list[int](), list[int]()
             while unread:
                 tied: list[int] = []
-                while path and not (tied := [other for other in strength[path[-1]] if other in unread]):
+                while path and not (
+                    tied := [other for other in strength[path[-1]] if other in unread]
+                ):
                     path.pop()
                 if path:
                     ties = strength[path[-1]]
@@ -54,11 +56,17 @@ def _strengths(links: Links, rows: Rows, connector: np.ndarray) -> list[dict[int
     near[rows] = True
     for i, row in enumerate(rows.tolist()):
         span = slice(links.starts[row], links.starts[row + 1])
-        told = near[links.targets[span]]  # a hub has many links, and few of them lead to what is read
+        told = near[
+            links.targets[span]
+        ]  # a hub has many links, and few of them lead to what is read
         weights = np.round(links.weights[span][told].astype(np.float64), 6)
-        for target, weight in zip(links.targets[span][told].tolist(), weights.tolist(), strict=True):
+        for target, weight in zip(
+            links.targets[span][told].tolist(), weights.tolist(), strict=True
+        ):
             if target in position:
-                strengths[i][position[target]] = max(weight, strengths[i].get(position[target], 0.0))
+                strengths[i][position[target]] = max(
+                    weight, strengths[i].get(position[target], 0.0)
+                )
             else:
                 through.setdefault(target, []).append((i, weight))
     for ends in through.values():

@@ -10,7 +10,14 @@ from clew.document import Document
 from clew.graph import Graph
 from clew.read.assemble import Piece, Split, assemble, passages_in
 from clew.read.canonical import Plain, make_canonical
-from clew.read.extract.extractor import CachedExtractor, Extractor, Incomplete, Passage, Triple, is_corpus_wide
+from clew.read.extract.extractor import (
+    CachedExtractor,
+    Extractor,
+    Incomplete,
+    Passage,
+    Triple,
+    is_corpus_wide,
+)
 from clew.read.extract.model import ExtractionEstimate, Triples
 from clew.read.extract.names import Names
 from clew.read.extract.tagger import Tagged
@@ -52,7 +59,16 @@ __all__ = [
 
 def whole(document: Document) -> Sequence[Piece]:
     """Return the document as one passage."""
-    return [Piece("passage", document.text, 0, len(document.text), None, links_of(document.text, document.format))]
+    return [
+        Piece(
+            "passage",
+            document.text,
+            0,
+            len(document.text),
+            None,
+            links_of(document.text, document.format),
+        )
+    ]
 
 
 def read_nodes(
@@ -85,7 +101,9 @@ def passages_of(sources: Any, *, splitter: Split | None = None, count: Any = Non
     return passages_in(documents, _cut(documents, splitter, make_counter(count)))
 
 
-def estimate_extraction(sources: Any, extractor: Triples, *, splitter: Split | None = None, count: Any = None) -> ExtractionEstimate:
+def estimate_extraction(
+    sources: Any, extractor: Triples, *, splitter: Split | None = None, count: Any = None
+) -> ExtractionEstimate:
     """Return how often `Index.from_documents` would call the extractor's model for these documents, and with how many tokens.
 
     Nothing is asked. Answers that are remembered already are not counted.
@@ -93,8 +111,17 @@ def estimate_extraction(sources: Any, extractor: Triples, *, splitter: Split | N
     return extractor.estimate(passages_of(sources, splitter=splitter, count=count))
 
 
-def _cut(documents: Iterable[Document], splitter: Split | None, count: Callable[[str], int], embedder: Any = None) -> list[Sequence[Piece]]:
+def _cut(
+    documents: Iterable[Document],
+    splitter: Split | None,
+    count: Callable[[str], int],
+    embedder: Any = None,
+) -> list[Sequence[Piece]]:
     cut: Split = splitter or whole
     if isinstance(cut, Splitter):
-        cut = replace(cut, count=cut.count or count, semantic=embedder if cut.semantic is True and embedder is not None else cut.semantic)
+        cut = replace(
+            cut,
+            count=cut.count or count,
+            semantic=embedder if cut.semantic is True and embedder is not None else cut.semantic,
+        )
     return [whole(d) if d.heading else cut(d) for d in documents]

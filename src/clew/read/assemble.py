@@ -55,7 +55,9 @@ def assemble(
     for document, parts in zip(documents, pieces, strict=True):
         nodes.add(document, parts)
     nodes.tie()
-    return nodes.graph(facts or {}, nodes.extracted(extractor) if extractor is not None else {}, count)
+    return nodes.graph(
+        facts or {}, nodes.extracted(extractor) if extractor is not None else {}, count
+    )
 
 
 def passages_in(documents: Sequence[Document], pieces: Sequence[Sequence[Piece]]) -> list[Passage]:
@@ -83,18 +85,47 @@ class _Nodes:
             kind = "section" if document.heading else "passage"
             span = document.span or (0, len(document.text))
             references = document.references or (parts[0].references if parts else ())
-            top = self._new(document.id, kind, document.text, span, references=references, vector=document.vector, **shared)
+            top = self._new(
+                document.id,
+                kind,
+                document.text,
+                span,
+                references=references,
+                vector=document.vector,
+                **shared,
+            )
             self.of_document[document.id] = [] if document.heading else [top]
             self.ties.append((top, document))
             return
-        title = _title(document) or (front_title(document.text) if document.format == "markdown" else None) or ""
-        top = self._new(document.id, "document", title, (0, len(document.text)), references=document.references, **shared)
+        title = (
+            _title(document)
+            or (front_title(document.text) if document.format == "markdown" else None)
+            or ""
+        )
+        top = self._new(
+            document.id,
+            "document",
+            title,
+            (0, len(document.text)),
+            references=document.references,
+            **shared,
+        )
         self.ties.append((top, document))
         rows: list[int] = []
         previous: dict[str, int] = {}
         for piece in parts:
-            name = f"{document.id}#{piece.start}-{piece.end}" + {"section": ":section", "sentence": ":sentence"}.get(piece.kind, "")
-            row = self._new(name, piece.kind, piece.text, (piece.start, piece.end), references=piece.references, metadata=document.metadata)
+            name = f"{document.id}#{piece.start}-{piece.end}" + {
+                "section": ":section",
+                "sentence": ":sentence",
+            }.get(piece.kind, "")
+            row = self._new(
+                name,
+                piece.kind,
+                piece.text,
+                (piece.start, piece.end),
+                references=piece.references,
+                metadata=document.metadata,
+            )
             self.rows[row] |= {
                 "document": top,
                 "parent": top if piece.parent is None else rows[piece.parent],
@@ -115,15 +146,24 @@ class _Nodes:
                     self._new(document.source, "document", _title(document), (0, 0))
                 source = self.row[document.source]
                 if document.span is not None and self.rows[row]["kind"] != "document":
-                    self.rows[row]["document"] = source  # without a known place, or itself cut, it keeps a text of its own
+                    self.rows[row]["document"] = (
+                        source  # without a known place, or itself cut, it keeps a text of its own
+                    )
                 if self.rows[row]["parent"] < 0:
                     self.rows[row]["parent"] = source
-                self.of_document.setdefault(document.source, []).extend(self.of_document[document.id])
+                self.of_document.setdefault(document.source, []).extend(
+                    self.of_document[document.id]
+                )
         self._under_headers()
-        for row, node in enumerate(self.rows):  # a heading that came as a document has the passages under it
+        for row, node in enumerate(
+            self.rows
+        ):  # a heading that came as a document has the passages under it
             above = node["parent"] if node["kind"] == "passage" else -1
             while above >= 0:
-                if self.rows[above]["kind"] == "section" and self.rows[above]["id"] in self.of_document:
+                if (
+                    self.rows[above]["kind"] == "section"
+                    and self.rows[above]["id"] in self.of_document
+                ):
                     self.of_document[self.rows[above]["id"]].append(row)
                 above = self.rows[above]["parent"]
 
@@ -131,20 +171,35 @@ class _Nodes:
         """Make a section of every heading that stands only in the metadata of a framework's pieces, and put these into them."""
         for row, document in self.ties:
             above = self.rows[row]["parent"]
-            if self.rows[row]["kind"] != "passage" or (above >= 0 and self.rows[above]["kind"] != "document"):
+            if self.rows[row]["kind"] != "passage" or (
+                above >= 0 and self.rows[above]["kind"] != "document"
+            ):
                 continue
             name = document.source or str(document.metadata.get("source") or "")
             for title in headers_of(document.text, document.metadata):
                 name = f"{name}#{title}"
                 if f"{name}:section" not in self.row:
                     made = self._new(f"{name}:section", "section", title, (0, 0), parent=above)
-                    self.rows[made]["document"] = made if above < 0 else self.rows[above]["document"]
+                    self.rows[made]["document"] = (
+                        made if above < 0 else self.rows[above]["document"]
+                    )
                 above = self.row[f"{name}:section"]
             self.rows[row]["parent"] = above
 
     def _new(self, id: str, kind: str, text: str, span: tuple[int, int], **more: Any) -> int:
         row = len(self.rows)
-        self.rows.append({"id": id, "kind": kind, "text": text, "span": span, "document": row, "parent": -1, "previous": -1} | more)
+        self.rows.append(
+            {
+                "id": id,
+                "kind": kind,
+                "text": text,
+                "span": span,
+                "document": row,
+                "parent": -1,
+                "previous": -1,
+            }
+            | more
+        )
         if id in self.row:
             raise ValueError(f"every document needs an id of its own: {id!r} came more than once")
         self.row[id] = row
@@ -162,13 +217,22 @@ class _Nodes:
     def _shown(self, row: int) -> Passage:
         node = self.rows[row]
         above = self.rows[node["document"]] if node["document"] != row else None
-        title = node.get("metadata", EMPTY).get("title") or (above["text"] if above and above["kind"] == "document" else "")
+        title = node.get("metadata", EMPTY).get("title") or (
+            above["text"] if above and above["kind"] == "document" else ""
+        )
         return Passage(node["id"], node["text"], " ".join(str(title).split()))
 
-    def graph(self, given: Mapping[str, Iterable[Triple]], extracted: Mapping[int, Iterable[Triple]], count: Callable[[str], int]) -> Graph:
+    def graph(
+        self,
+        given: Mapping[str, Iterable[Triple]],
+        extracted: Mapping[int, Iterable[Triple]],
+        count: Callable[[str], int],
+    ) -> Graph:
         unknown = [id for id in given if id not in self.of_document]
         if unknown:
-            raise ValueError(f"facts were given for {len(unknown)} documents that did not come, for instance {unknown[0]!r}")
+            raise ValueError(
+                f"facts were given for {len(unknown)} documents that did not come, for instance {unknown[0]!r}"
+            )
         triples: dict[Triple, dict[int, None]] = {}
         names: dict[str, str] = {}
         read: dict[str, dict[int, None]] = {}
@@ -179,17 +243,24 @@ class _Nodes:
                 subject, relation, object = _triple(triple, id)
                 ends = fold_case(subject), fold_case(object)
                 if not passages:
-                    raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
+                    raise ValueError(
+                        f"facts were given for {id!r}, which has no passage to read them from"
+                    )
                 if not all(ends):
                     continue
                 passage = self._where_said(passages, ends)
                 for end, name in zip(ends, (subject, object), strict=True):
                     names.setdefault(end, name)
                     read.setdefault(end, {})[passage] = None
-                triples.setdefault((ends[0], " ".join(relation.split()), ends[1]), {})[passage] = None
+                triples.setdefault((ends[0], " ".join(relation.split()), ends[1]), {})[passage] = (
+                    None
+                )
         n = len(self.rows)
         entity = {end: n + i for i, end in enumerate(names)}
-        columns = {name: [row.get(name, default) for row in self.rows] for name, default in _DEFAULTS.items()}
+        columns = {
+            name: [row.get(name, default) for row in self.rows]
+            for name, default in _DEFAULTS.items()
+        }
         m, texts = len(names), columns["text"]
         relations = [relation for _, relation, _ in triples]
         said_texts = tuple(" ".join((names[a], relation, names[b])) for a, relation, b in triples)
@@ -256,8 +327,14 @@ def _spelt(text: str) -> str:
 
 
 def _triple(triple: Any, id: str) -> Triple:
-    if isinstance(triple, str) or len(triple) != 3 or not all(isinstance(part, str) for part in triple):
-        raise ValueError(f"a fact is (subject, relation, object), three strings; document {id!r} has {triple!r}")
+    if (
+        isinstance(triple, str)
+        or len(triple) != 3
+        or not all(isinstance(part, str) for part in triple)
+    ):
+        raise ValueError(
+            f"a fact is (subject, relation, object), three strings; document {id!r} has {triple!r}"
+        )
     return triple[0], triple[1], triple[2]
 
 
@@ -266,6 +343,11 @@ def _known_vectors(vectors: list[Any], entities: int) -> Any:
     if not widths:
         return None
     if len(widths) > 1:
-        raise ValueError(f"vectors that are given must all have one dimension; got {', '.join(map(str, widths))}")
+        raise ValueError(
+            f"vectors that are given must all have one dimension; got {', '.join(map(str, widths))}"
+        )
     width = widths[0]
-    return np.array([np.zeros(width) if v is None else v for v in vectors] + [np.zeros(width)] * entities, np.float32)
+    return np.array(
+        [np.zeros(width) if v is None else v for v in vectors] + [np.zeros(width)] * entities,
+        np.float32,
+    )

@@ -61,4 +61,6 @@ def make_canonical(source: Any) -> Callable[[str], str] | None:
     """
     if source is None or (callable(source) and not isinstance(source, type)):
         return source
-    raise TypeError(f"canonical is a function text -> text, such as clew.Plain(), or None; got {source!r}")
+    raise TypeError(
+        f"canonical is a function text -> text, such as clew.Plain(), or None; got {source!r}"
+    )

@@ -31,7 +31,7 @@ def read_path(path: Path, documents: list[Document], skipped: list[tuple[str, st
             skipped.append((file.as_posix(), str(reason)))
 
 
-class _Unread(Exception):  # noqa: N818  # a reason to be said, no error
+class _Unread(Exception):  # a reason to be said, no error
     """The reason why a file is not read."""
 
 
@@ -41,11 +41,17 @@ def _files(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str
     def unread(error: OSError) -> None:
         skipped.append((Path(error.filename).as_posix(), f"cannot be opened: {error.strerror}"))
 
-    for root, folders, files in os.walk(folder, onerror=unread):  # does not go through links, so it cannot go round
+    for root, folders, files in os.walk(
+        folder, onerror=unread
+    ):  # does not go through links, so it cannot go round
         here = Path(root)
         folders.sort()
         for name in tuple(folders):
-            reason = _foreign(name) or ("a link to a folder: give it as a source of its own" if (here / name).is_symlink() else None)
+            reason = _foreign(name) or (
+                "a link to a folder: give it as a source of its own"
+                if (here / name).is_symlink()
+                else None
+            )
             if reason:
                 skipped.append(((here / name).as_posix(), reason))
                 folders.remove(name)
@@ -54,7 +60,10 @@ def _files(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str
                 skipped.append(((here / name).as_posix(), reason))
             else:
                 found.append(here / name)
-    return [(folder / below, below.as_posix()) for below in sorted(file.relative_to(folder) for file in found)]
+    return [
+        (folder / below, below.as_posix())
+        for below in sorted(file.relative_to(folder) for file in found)
+    ]
 
 
 def _foreign(name: str) -> str | None:
@@ -84,22 +93,34 @@ def _documents(file: Path, id: str, skipped: list[tuple[str, str]]) -> Iterator[
         yield from found or [_written(text, file, id, metadata, skipped)]
 
 
-def _page(raw: bytes, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]) -> Document:
+def _page(
+    raw: bytes, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]
+) -> Document:
     text, encoding = html.decoded(raw)
     if "\0" in text:
         raise _Unread("binary")
     if lost := text.count("\ufffd"):
-        skipped.append((file.as_posix(), f"read, but for {lost} characters that are none in its encoding, {encoding}"))
+        skipped.append(
+            (
+                file.as_posix(),
+                f"read, but for {lost} characters that are none in its encoding, {encoding}",
+            )
+        )
     page = html.page(text)
     if not page.text:
         raise _Unread("a page without text")
     said = {"title": page.title, "language": page.language, "url": page.url}
     return Document(
-        id, page.text, {**metadata, **{key: value for key, value in said.items() if value}, "read_as": "html"}, format="markdown"
+        id,
+        page.text,
+        {**metadata, **{key: value for key, value in said.items() if value}, "read_as": "html"},
+        format="markdown",
     )
 
 
-def _notebook(raw: bytes, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]) -> Document:
+def _notebook(
+    raw: bytes, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]
+) -> Document:
     text = _text(raw)
     try:
         said = notebook.markdown_of(text)
@@ -108,7 +129,12 @@ def _notebook(raw: bytes, file: Path, id: str, metadata: dict[str, Any], skipped
         return Document(id, text, metadata)
     if not said:
         raise _Unread("a notebook without text")
-    return Document(id, said, {**metadata, "title": markdown.title_of(said) or file.stem, "read_as": "notebook"}, format="markdown")
+    return Document(
+        id,
+        said,
+        {**metadata, "title": markdown.title_of(said) or file.stem, "read_as": "notebook"},
+        format="markdown",
+    )
 
 
 def _rows(file: Path, id: str, skipped: list[tuple[str, str]]) -> list[Document]:
@@ -123,7 +149,9 @@ def _rows(file: Path, id: str, skipped: list[tuple[str, str]]) -> list[Document]
     return found if len(found) > 1 else []
 
 
-def _written(text: str, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]) -> Document:
+def _written(
+    text: str, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]
+) -> Document:
     """The document of a text, in the format that its name says, or as plain text where that does not hold."""
     format, title = format_of({"file_name": file.name}), None
     if format == "markdown":

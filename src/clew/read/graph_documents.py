@@ -19,12 +19,19 @@ NODES, RELATIONS = "nodes", "relations"
 def is_graph(source: Any) -> bool:
     """Whether this is a LangChain graph document, by its looks."""
     parts = (getattr(source, name, None) for name in ("nodes", "relationships"))
-    return not isinstance(source, type) and all(isinstance(part, list) for part in parts) and is_chunk(getattr(source, "source", None))
+    return (
+        not isinstance(source, type)
+        and all(isinstance(part, list) for part in parts)
+        and is_chunk(getattr(source, "source", None))
+    )
 
 
 def facts_of_graph(graph: Any) -> tuple[Triple, ...]:
     """Return the relationships of a graph document as facts; entities without any say nothing that could be compared with a question."""
-    said = ((str(one.source.id), relation_words(str(one.type)), str(one.target.id)) for one in graph.relationships)
+    said = (
+        (str(one.source.id), relation_words(str(one.type)), str(one.target.id))
+        for one in graph.relationships
+    )
     return _distinct(said)
 
 
@@ -35,11 +42,17 @@ def without_graph(node: Any) -> tuple[Any, tuple[Triple, ...]]:
     """
     metadata = getattr(node, "metadata", None) or {}
     entities, relations = metadata.get(NODES), metadata.get(RELATIONS)
-    if not isinstance(entities, list) or not isinstance(relations, list) or not all(hasattr(one, "target_id") for one in relations):
+    if (
+        not isinstance(entities, list)
+        or not isinstance(relations, list)
+        or not all(hasattr(one, "target_id") for one in relations)
+    ):
         return node, ()
     names = {str(one.id): str(one.name) for one in entities if hasattr(one, "name")}
     chunks = {str(one.id) for one in entities if hasattr(one, "text") and not hasattr(one, "name")}
-    chunks |= {str(node.node_id)} | {str(one.node_id) for other in node.relationships.values() for one in _several(other)}
+    chunks |= {str(node.node_id)} | {
+        str(one.node_id) for other in node.relationships.values() for one in _several(other)
+    }
     said = [
         (
             names.get(str(one.source_id), str(one.source_id)),
@@ -65,4 +78,6 @@ def _several(other: Any) -> Iterable[Any]:
 
 
 def _distinct(said: Iterable[Triple]) -> tuple[Triple, ...]:
-    return tuple(dict.fromkeys(triple for triple in said if triple[0].strip() and triple[2].strip()))
+    return tuple(
+        dict.fromkeys(triple for triple in said if triple[0].strip() and triple[2].strip())
+    )

@@ -19,7 +19,16 @@ def headers_of(text: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     path = metadata.get("header_path")
     if isinstance(path, str) and path.startswith("/"):
         own = FIRST_LINE.match(text)
-        return (*(part.strip() for part in path.split("/") if part.strip()), *([own[1].strip()] if own else []))
-    levels = {int(match[1]): key for key in metadata if isinstance(key, str) and (match := LEVEL.fullmatch(key.strip()))}
+        return (
+            *(part.strip() for part in path.split("/") if part.strip()),
+            *([own[1].strip()] if own else []),
+        )
+    levels = {
+        int(match[1]): key
+        for key in metadata
+        if isinstance(key, str) and (match := LEVEL.fullmatch(key.strip()))
+    }
     titles = (metadata[levels[level]] for level in sorted(levels))
-    return tuple(" ".join(title.split()) for title in titles if isinstance(title, str) and title.strip())
+    return tuple(
+        " ".join(title.split()) for title in titles if isinstance(title, str) and title.strip()
+    )

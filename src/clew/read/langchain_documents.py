@@ -15,7 +15,11 @@ from clew.read.formats.table import format_of
 
 def is_chunk(source: Any) -> bool:
     """Whether this is a LangChain document, by its looks."""
-    return not isinstance(source, type) and isinstance(getattr(source, "page_content", None), str) and hasattr(source, "metadata")
+    return (
+        not isinstance(source, type)
+        and isinstance(getattr(source, "page_content", None), str)
+        and hasattr(source, "metadata")
+    )
 
 
 def from_chunk(chunk: Any) -> Document:
@@ -44,7 +48,10 @@ def agreeing(documents: list[Document]) -> list[Document]:
         if is_chunk(document.original) and document.source is not None:
             by_source.setdefault(document.source, []).append(document)
     labels = {source for source, pieces in by_source.items() if not _of_one_text(pieces)}
-    return [replace(d, source=None, span=None) if is_chunk(d.original) and d.source in labels else d for d in documents]
+    return [
+        replace(d, source=None, span=None) if is_chunk(d.original) and d.source in labels else d
+        for d in documents
+    ]
 
 
 def _page(source: str, metadata: Mapping[str, Any]) -> str:

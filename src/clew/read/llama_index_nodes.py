@@ -30,14 +30,18 @@ def unwrapped(source: Any) -> Any:
 
 def is_node(source: Any) -> bool:
     """Whether this is a LlamaIndex node or document, by its looks."""
-    return not isinstance(source, type) and all(hasattr(source, name) for name in ("node_id", "get_content", "relationships"))
+    return not isinstance(source, type) and all(
+        hasattr(source, name) for name in ("node_id", "get_content", "relationships")
+    )
 
 
 def from_node(node: Any) -> Document:
     """Return the document of a node, with the facts that its metadata holds; what other nodes say of it is added by `related`."""
     node, facts = without_graph(node)
     id, said = str(node.node_id), _said(node)
-    text, embedded_as = (node.get_content(metadata_mode=_mode(node, name)) for name in ("NONE", "EMBED"))
+    text, embedded_as = (
+        node.get_content(metadata_mode=_mode(node, name)) for name in ("NONE", "EMBED")
+    )
     start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
     source = _first(said, SOURCE)
     return Document(
@@ -63,14 +67,25 @@ def related(documents: list[Document]) -> list[Document]:
     after: dict[str, str] = {}
     for id, node in nodes.items():
         said = _said(node.original)
-        around |= {child: id for child in said.get(CHILD, ()) if child in nodes and child not in around}
+        around |= {
+            child: id for child in said.get(CHILD, ()) if child in nodes and child not in around
+        }
         after |= {follower: id for follower in said.get(NEXT, ()) if follower in nodes}
     containers = set(around.values())
 
     def placed(node: Document) -> Document:
         span = _span_in_source(node, nodes, around)
-        node = replace(node, parent=around.get(node.id), previous=node.previous or after.get(node.id), span=span)
-        return replace(node, text=_heading(node), heading=True, embedded_as=None, vector=None) if node.id in containers else node
+        node = replace(
+            node,
+            parent=around.get(node.id),
+            previous=node.previous or after.get(node.id),
+            span=span,
+        )
+        return (
+            replace(node, text=_heading(node), heading=True, embedded_as=None, vector=None)
+            if node.id in containers
+            else node
+        )
 
     return [placed(document) if is_node(document.original) else document for document in documents]
 
@@ -87,7 +102,11 @@ def _mode(node: Any, name: str) -> Any:
 def _said(node: Any) -> dict[str, list[str]]:
     """The ids that a node's relationships name, by the value of their key."""
     return {
-        str(getattr(key, "value", key)): [str(one.node_id) for one in (other if isinstance(other, list) else [other]) if one is not None]
+        str(getattr(key, "value", key)): [
+            str(one.node_id)
+            for one in (other if isinstance(other, list) else [other])
+            if one is not None
+        ]
         for key, other in (node.relationships or {}).items()
     }
 
@@ -96,7 +115,9 @@ def _first(said: Mapping[str, list[str]], key: str) -> str | None:
     return next(iter(said.get(key, ())), None)
 
 
-def _span_in_source(node: Document, nodes: Mapping[str, Document], around: Mapping[str, str]) -> tuple[int, int] | None:
+def _span_in_source(
+    node: Document, nodes: Mapping[str, Document], around: Mapping[str, str]
+) -> tuple[int, int] | None:
     """The span, moved by those of all the nodes around; None where one of these did not come."""
     if node.span is None:
         return None
@@ -112,11 +133,17 @@ def _span_in_source(node: Document, nodes: Mapping[str, Document], around: Mappi
 
 def _heading(node: Document) -> str:
     """What a container is called: its path of headings, its title, or how it begins."""
-    path = [part.strip() for part in str(node.metadata.get("header_path") or "").split("/") if part.strip()]
+    path = [
+        part.strip()
+        for part in str(node.metadata.get("header_path") or "").split("/")
+        if part.strip()
+    ]
     title = " > ".join(path) or str(node.metadata.get("title") or "").strip()
     if title:
         return title
-    first = next((line.strip().lstrip("#").strip() for line in node.text.splitlines() if line.strip()), "")
+    first = next(
+        (line.strip().lstrip("#").strip() for line in node.text.splitlines() if line.strip()), ""
+    )
     return first if len(first) <= LONGEST_HEADING else first[: LONGEST_HEADING - 1].rstrip() + "…"
 
 
@@ -126,5 +153,7 @@ def _unit(vector: Any, id: str) -> Any:
     values = np.asarray(vector, np.float64)
     length = float(np.linalg.norm(values)) if values.ndim == 1 else math.nan
     if not (math.isfinite(length) and length > 0):
-        raise ValueError(f"the embedding of node {id!r} must be one row of finite numbers, not all zero; got shape {values.shape}")
+        raise ValueError(
+            f"the embedding of node {id!r} must be one row of finite numbers, not all zero; got shape {values.shape}"
+        )
     return (values / length).astype(np.float32)

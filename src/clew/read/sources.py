@@ -40,12 +40,21 @@ def load_documents(sources: Any) -> LoadedDocuments:
     Raises:
         FileNotFoundError: a path that leads nowhere. ValueError: two documents with one id. TypeError: something of another kind.
     """
-    alone = isinstance(sources, (str, Path, Document)) or is_node(unwrapped(sources)) or is_chunk(sources) or is_graph(sources)
+    alone = (
+        isinstance(sources, (str, Path, Document))
+        or is_node(unwrapped(sources))
+        or is_chunk(sources)
+        or is_graph(sources)
+    )
     if isinstance(sources, (bytes, Mapping)) or not (alone or isinstance(sources, Iterable)):
-        raise TypeError(f"documents are {KNOWN}, one or a list of them; got a {type(sources).__name__}")
+        raise TypeError(
+            f"documents are {KNOWN}, one or a list of them; got a {type(sources).__name__}"
+        )
     found = LoadedDocuments([], [])
     if isinstance(sources, str) and _may_be_path(sources) and not _exists(sources):
-        raise FileNotFoundError(f"there is no file or folder {sources!r}; if this is a text, give a list of texts: [{sources!r}]")
+        raise FileNotFoundError(
+            f"there is no file or folder {sources!r}; if this is a text, give a list of texts: [{sources!r}]"
+        )
     for source in [sources] if alone else sources:
         _add(source, found)
     documents = agreeing(related(_told_once(_once(found))))
@@ -57,7 +66,9 @@ def _add(source: Any, found: LoadedDocuments) -> None:
     node = unwrapped(source)
     if isinstance(source, Document):
         found.documents.append(source)
-    elif isinstance(source, Path) or (isinstance(source, str) and _may_be_path(source) and _exists(source)):
+    elif isinstance(source, Path) or (
+        isinstance(source, str) and _may_be_path(source) and _exists(source)
+    ):
         read_path(Path(source), found.documents, found.skipped)
     elif isinstance(source, str):
         found.documents.append(Document(text_id(source), source))
@@ -66,7 +77,13 @@ def _add(source: Any, found: LoadedDocuments) -> None:
     elif is_chunk(source) or is_graph(source):
         chunk, facts = (source.source, facts_of_graph(source)) if is_graph(source) else (source, ())
         document = replace(from_chunk(chunk), facts=facts)
-        _keep(document if document.id else replace(document, id=text_id(chunk.page_content, chunk.metadata)), source, found)
+        _keep(
+            document
+            if document.id
+            else replace(document, id=text_id(chunk.page_content, chunk.metadata)),
+            source,
+            found,
+        )
     else:
         raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN}")
 
@@ -83,7 +100,9 @@ def _once(found: LoadedDocuments) -> list[Document]:
     """A text that comes again without an id of its own, under the same metadata, is no other document."""
     seen, once = set[str](), list[Document]()
     for document in found.documents:
-        own = document.id != text_id(document.text) and document.id != text_id(document.text, document.metadata)
+        own = document.id != text_id(document.text) and document.id != text_id(
+            document.text, document.metadata
+        )
         if own or document.facts or document.id not in seen:
             once.append(document)
             seen.add(document.id)
@@ -100,7 +119,9 @@ def _told_once(documents: list[Document]) -> list[Document]:
         key = document.id, document.text
         if document.facts and key in place:
             known = once[place[key]]
-            once[place[key]] = replace(known, facts=tuple(dict.fromkeys((*known.facts, *document.facts))))
+            once[place[key]] = replace(
+                known, facts=tuple(dict.fromkeys((*known.facts, *document.facts)))
+            )
             continue
         if document.facts:
             place[key] = len(once)
@@ -117,7 +138,11 @@ def text_id(text: str, metadata: Mapping[str, Any] | None = None) -> str:
 def _stable(value: Any) -> str:
     """The same writing in every run: no hash order, no memory address."""
     if isinstance(value, Mapping):
-        return "{" + ",".join(sorted(f"{_stable(key)}:{_stable(of)}" for key, of in value.items())) + "}"
+        return (
+            "{"
+            + ",".join(sorted(f"{_stable(key)}:{_stable(of)}" for key, of in value.items()))
+            + "}"
+        )
     if isinstance(value, (set, frozenset)):
         return "{" + ",".join(sorted(map(_stable, value))) + "}"
     if isinstance(value, (list, tuple)):
@@ -126,7 +151,11 @@ def _stable(value: Any) -> str:
 
 
 def _may_be_path(text: str) -> bool:
-    return bool(text.strip()) and len(text) <= LONGEST_PATH and not any(sign in text for sign in "\n\r\0")
+    return (
+        bool(text.strip())
+        and len(text) <= LONGEST_PATH
+        and not any(sign in text for sign in "\n\r\0")
+    )
 
 
 def _exists(path: str) -> bool:
@@ -137,7 +166,9 @@ def _exists(path: str) -> bool:
 
 
 def _distinct(documents: list[Document]) -> None:
-    twice = [id for id, times in Counter(document.id for document in documents).items() if times > 1]
+    twice = [
+        id for id, times in Counter(document.id for document in documents).items() if times > 1
+    ]
     if twice:
         same = [document for document in documents if document.id == twice[0]]
         equal = "the same text, " if len({document.text for document in same}) == 1 else ""

@@ -8,4 +8,13 @@ from clew.seed.mapped_facts import MappedFacts
 from clew.seed.recognised_facts import RecognisedFacts
 from clew.seed.top_seeds import TopSeeds
 
-__all__ = ["BM25", "TopSeeds", "Blend", "Dense", "LinkedFacts", "MappedFacts", "ReciprocalRank", "RecognisedFacts"]
+__all__ = [
+    "BM25",
+    "TopSeeds",
+    "Blend",
+    "Dense",
+    "LinkedFacts",
+    "MappedFacts",
+    "ReciprocalRank",
+    "RecognisedFacts",
+]

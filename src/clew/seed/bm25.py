@@ -29,10 +29,19 @@ class BM25:
 
         def touch(query: Query) -> Seeds:
             weights = np.zeros(len(graph))
-            known = [word for word in terms(canonical_text(graph, query.text)) if word in index.vocabulary]
+            known = [
+                word
+                for word in terms(canonical_text(graph, query.text))
+                if word in index.vocabulary
+            ]
             if known:
                 weights[index.rows] = index.scores(known)
-            return Seeds(weights, notes={} if known else {"fallback": "no word of the question occurs in the passages"})
+            return Seeds(
+                weights,
+                notes={}
+                if known
+                else {"fallback": "no word of the question occurs in the passages"},
+            )
 
         return touch
 
@@ -62,7 +71,13 @@ class InvertedIndex:
 
         rows = graph.rows(*self.kinds)
         vocabulary: dict[str, int] = {}
-        ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in terms(text_with_heading(graph, row))] for row in rows]
+        ids = [
+            [
+                vocabulary.setdefault(word, len(vocabulary))
+                for word in terms(text_with_heading(graph, row))
+            ]
+            for row in rows
+        ]
         engine = bm25s.BM25(k1=self.k1, b=self.b, method="lucene")
         if vocabulary:
             engine.index((ids, vocabulary), show_progress=False)

@@ -32,16 +32,24 @@ class Dense:
 
     def __post_init__(self) -> None:
         if self.nearest < 1:
-            raise ValueError(f"nearest is the number of nodes to find, at least 1; got {self.nearest}")
+            raise ValueError(
+                f"nearest is the number of nodes to find, at least 1; got {self.nearest}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         rows = graph.rows(*self.kinds)
         approximate = self.index is not None and len(rows) >= self.exact_below
-        found_by = graph.part(replace(self.index, kinds=self.kinds)) if self.index is not None and approximate else None
+        found_by = (
+            graph.part(replace(self.index, kinds=self.kinds))
+            if self.index is not None and approximate
+            else None
+        )
         vectors = graph.vectors if approximate or len(rows) == len(graph) else graph.vectors[rows]
         how: dict[str, str] = {}
         if found_by is not None:
-            how = {"search": f"the {self.nearest} nearest by an approximate index, {self.index}; some may be missed"}
+            how = {
+                "search": f"the {self.nearest} nearest by an approximate index, {self.index}; some may be missed"
+            }
         elif self.index is not None:
             how = {"search": f"exact: {len(rows):,} nodes are fewer than {self.exact_below:,}"}
 
@@ -51,7 +59,10 @@ class Dense:
                 weights[list(query.candidate_scores)] = list(query.candidate_scores.values())
                 return Seeds(weights, notes={"weights": "given with the candidates"})
             if query.vector is None or not query.vector.any():
-                return Seeds(weights, notes={"fallback": "the question has no vector: dense retrieval finds nothing"})
+                return Seeds(
+                    weights,
+                    notes={"fallback": "the question has no vector: dense retrieval finds nothing"},
+                )
             if found_by is None:
                 weights[rows] = np.maximum(cosines(vectors, query.vector), 0)
             else:

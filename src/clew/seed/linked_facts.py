@@ -43,9 +43,16 @@ class LinkedFacts:
         def touch(query: Query) -> Seeds:
             vector = query.vector if query.fact_vector is None else query.fact_vector
             if not known.any() or vector is None or not vector.any():
-                why = "the graph has no facts with vectors" if not known.any() else "the question has no vector"
+                why = (
+                    "the graph has no facts with vectors"
+                    if not known.any()
+                    else "the question has no vector"
+                )
                 found = dense(query)
-                return Seeds(found.scores, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
+                return Seeds(
+                    found.scores,
+                    notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"},
+                )
             scores = np.where(known, min_max_scale(cosines(facts.vectors, vector)), 0)
             ranked = top_k(scores, self.top)
             nearest = freeze(ranked[scores[ranked] > 0], np.int32)
@@ -59,7 +66,9 @@ class LinkedFacts:
                 given = list(query.candidate_scores)
                 similar[given] = min_max_scale(list(query.candidate_scores.values()))
             elif query.vector is not None:
-                similar[rows] = min_max_scale(cosines(vectors, query.vector))  # negative cosines count: the least similar passage gets 0
+                similar[rows] = min_max_scale(
+                    cosines(vectors, query.vector)
+                )  # negative cosines count: the least similar passage gets 0
             return similar
 
         return touch
@@ -71,7 +80,9 @@ def entities_of(graph: Graph, facts: Rows, scores: Floats, top: int) -> tuple[Fl
     Each has the mean of its facts' scores, divided by the number of passages that mention it; all but the `top` best weigh nothing.
     """
     ends = np.concatenate([graph.facts.subjects[facts], graph.facts.objects[facts]])
-    total = np.bincount(ends, weights=np.tile(scores, 2), minlength=len(graph)) / np.maximum(graph.read_from.lengths, 1)
+    total = np.bincount(ends, weights=np.tile(scores, 2), minlength=len(graph)) / np.maximum(
+        graph.read_from.lengths, 1
+    )
     means = total / np.maximum(np.bincount(ends, minlength=len(graph)), 1)
     terminals = top_k(means, min(top, int((means > 0).sum())))
     kept = np.zeros(len(graph))

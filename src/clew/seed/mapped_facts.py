@@ -49,24 +49,55 @@ class MappedFacts:
 
         def touch(query: Query) -> Seeds:
             similar = touched(query)
-            weights = scale_to_best(similar.scores) ** self.sharpness if self.sharpness != 1 else similar.scores
+            weights = (
+                scale_to_best(similar.scores) ** self.sharpness
+                if self.sharpness != 1
+                else similar.scores
+            )
             vector = query.vector if query.fact_vector is None else query.fact_vector
             notes: dict[str, Any] = dict(similar.notes)
-            scores = np.maximum(cosines(facts.vectors, vector), 0) if known and vector is not None else np.zeros(len(facts))
+            scores = (
+                np.maximum(cosines(facts.vectors, vector), 0)
+                if known and vector is not None
+                else np.zeros(len(facts))
+            )
             share = covered_share(weights, told, 2 * self.top)
             if len(facts) and share < 1:
                 notes["told"] = share
             mapped = top_k(scores, round(self.top * share))
             mapped = mapped[np.round(scores[mapped], 9) > 0]
-            mapped = mapped[names_mentioned(graph, mapped, query.text)] if self.recognised else mapped
-            ends = np.stack([facts.subjects[mapped], facts.objects[mapped]], axis=1).reshape(-1).tolist() if len(mapped) else []
+            mapped = (
+                mapped[names_mentioned(graph, mapped, query.text)] if self.recognised else mapped
+            )
+            ends = (
+                np.stack([facts.subjects[mapped], facts.objects[mapped]], axis=1)
+                .reshape(-1)
+                .tolist()
+                if len(mapped)
+                else []
+            )
             if not ends:
-                why = "the question is mapped to none of the facts" if len(facts) else "the graph has no facts"
-                notes["fallback"] = "; ".join([*([notes["fallback"]] if "fallback" in notes else []), f"{why}: passages are joined"])
+                why = (
+                    "the question is mapped to none of the facts"
+                    if len(facts)
+                    else "the graph has no facts"
+                )
+                notes["fallback"] = "; ".join(
+                    [
+                        *([notes["fallback"]] if "fallback" in notes else []),
+                        f"{why}: passages are joined",
+                    ]
+                )
             ranked = top_k(weights, self.passages if ends else self.top)
             nearest = ranked[weights[ranked] > 0].tolist()
             terminals = list(dict.fromkeys([*ends, *nearest]))
-            return Seeds(weights, freeze(terminals, np.int32), freeze(mapped, np.int32), freeze(scores[mapped], np.float64), notes)
+            return Seeds(
+                weights,
+                freeze(terminals, np.int32),
+                freeze(mapped, np.int32),
+                freeze(scores[mapped], np.float64),
+                notes,
+            )
 
         return touch
 

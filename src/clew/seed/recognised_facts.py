@@ -42,7 +42,9 @@ class RecognisedFacts:
 
     def __post_init__(self) -> None:
         if not 0 <= self.fact_share <= 1:
-            raise ValueError(f"share is the passages' part of the weights, from 0 to 1; got {self.fact_share}")
+            raise ValueError(
+                f"share is the passages' part of the weights, from 0 to 1; got {self.fact_share}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, passages = graph.facts, self.passage_seed.on(graph)
@@ -53,24 +55,43 @@ class RecognisedFacts:
             similar = _shares(scale_to_best(found.scores) ** self.sharpness)
             vector = query.vector if query.fact_vector is None else query.fact_vector
             if not known.any() or vector is None or not vector.any():
-                why = "the graph has no facts with vectors" if not known.any() else "the question has no vector"
-                return Seeds(found.scores, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
+                why = (
+                    "the graph has no facts with vectors"
+                    if not known.any()
+                    else "the question has no vector"
+                )
+                return Seeds(
+                    found.scores,
+                    notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"},
+                )
             scores = np.where(known, min_max_scale(cosines(facts.vectors, vector)), 0)
             ranked = top_k(scores, self.top)
-            nearest = freeze(ranked[(scores[ranked] > 0) & names_mentioned(graph, ranked, query.text)], np.int32)
+            nearest = freeze(
+                ranked[(scores[ranked] > 0) & names_mentioned(graph, ranked, query.text)], np.int32
+            )
             if not len(nearest):
                 why = "none of the nearest facts is recognised"
-                return Seeds(similar, notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"})
+                return Seeds(
+                    similar,
+                    notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"},
+                )
             means, terminals = entities_of(graph, nearest, scores[nearest], self.top)
             weights = (1 - self.fact_share) * _shares(means) + self.fact_share * similar
-            return Seeds(weights, terminals, nearest, freeze(scores[nearest], np.float64), found.notes)
+            return Seeds(
+                weights, terminals, nearest, freeze(scores[nearest], np.float64), found.notes
+            )
 
         return touch
 
 
 def names_mentioned(graph: Graph, facts: Any, question: str) -> Mask:
     """Return whether the question names the subject or the object of each fact, or one that it names leads there by a shared end."""
-    ends = [set(pair) for pair in np.stack([graph.facts.subjects[facts], graph.facts.objects[facts]], axis=1).tolist()]
+    ends = [
+        set(pair)
+        for pair in np.stack(
+            [graph.facts.subjects[facts], graph.facts.objects[facts]], axis=1
+        ).tolist()
+    ]
     known = {end for pair in ends for end in pair if contains_phrase(graph.texts[end], question)}
     while more := {end for pair in ends if pair & known for end in pair} - known:
         known |= more

@@ -32,7 +32,11 @@ class TopSeeds:
             found: Seeds = seed(query)
             rows = top_k(found.scores, self.k)
             rows = rows[found.scores[rows] > 0]
-            named = {"terminals": {graph.ids[row]: round(float(found.scores[row]), 6) for row in rows.tolist()}}
+            named = {
+                "terminals": {
+                    graph.ids[row]: round(float(found.scores[row]), 6) for row in rows.tolist()
+                }
+            }
             return replace(found, terminals=freeze(rows, np.int32), notes={**found.notes, **named})
 
         return touch

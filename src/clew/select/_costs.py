@@ -34,7 +34,9 @@ def slot_costs(graph: Graph, links: Links, query: Query) -> SlotCosts:
     each = edge_costs(graph, query)
     values, starts = links.edges.values, links.edges.starts[:-1]
     lowest = np.minimum.reduceat(each[values], starts)
-    first = np.minimum.reduceat(np.where(each[values] == np.repeat(lowest, links.edges.lengths), values, len(edges)), starts)
+    first = np.minimum.reduceat(
+        np.where(each[values] == np.repeat(lowest, links.edges.lengths), values, len(edges)), starts
+    )
     return SlotCosts(lowest, first.astype(np.int32))
 
 
@@ -49,7 +51,9 @@ def edge_costs(graph: Graph, query: Query) -> Floats:
     alike = np.where(mentions, passage, np.where(synonym, np.maximum(tail, head), alike))
     stated = edges.facts >= 0
     if stated.any():
-        said = similarities(facts.vectors, query.vector if query.fact_vector is None else query.fact_vector)
+        said = similarities(
+            facts.vectors, query.vector if query.fact_vector is None else query.fact_vector
+        )
         alike[stated] = said[edges.facts[stated]]
     found: Floats = np.clip((1 - np.round(alike, 9)) / 2, LEAST, MOST)
     return found
@@ -59,5 +63,7 @@ def similarities(vectors: NDArray[np.float32], vector: NDArray[np.float32] | Non
     """Return the cosine of every unit row with the question, 0 where either has no vector."""
     if vector is None or vectors.shape[1] != len(vector):
         return np.zeros(len(vectors))
-    found: Floats = np.einsum("ij,j->i", vectors, vector.astype(np.float32)).astype(np.float64)  # not BLAS: equal rows, equal cosines
+    found: Floats = np.einsum("ij,j->i", vectors, vector.astype(np.float32)).astype(
+        np.float64
+    )  # not BLAS: equal rows, equal cosines
     return found

@@ -83,7 +83,14 @@ def select_evidence(
     return Subgraph(
         freeze(np.concatenate([found.nodes, connectors]), np.int32),
         freeze(list(dict.fromkeys([*found.edges.tolist(), *edges.tolist()])), np.int32),
-        freeze(list(dict.fromkeys([*found.required.tolist(), *joined.joins[inside[joined.joins]].tolist()])), np.int32),
+        freeze(
+            list(
+                dict.fromkeys(
+                    [*found.required.tolist(), *joined.joins[inside[joined.joins]].tolist()]
+                )
+            ),
+            np.int32,
+        ),
         found.groups,
         missing=found.missing,
         dropped=found.dropped,
@@ -94,12 +101,17 @@ def select_evidence(
 def _tokens_of_facts(graph: Graph, joined: JoinedRows) -> dict[int, int]:
     """The tokens of every fact that the edges state, the cheapest edge's first: what is most like the question."""
     facts = graph.edges.facts[joined.edges[joined.turn]]
-    return {fact: graph.count(f"- {graph.facts.texts[fact]}\n") for fact in dict.fromkeys(facts[facts >= 0].tolist())}
+    return {
+        fact: graph.count(f"- {graph.facts.texts[fact]}\n")
+        for fact in dict.fromkeys(facts[facts >= 0].tolist())
+    }
 
 
 def _told(graph: Graph, facts: Iterable[int], passages: list[int]) -> set[int]:
     """The facts that were read from one of the passages."""
-    return {fact for fact in facts if not set(passages).isdisjoint(graph.facts.read_from[fact].tolist())}
+    return {
+        fact for fact in facts if not set(passages).isdisjoint(graph.facts.read_from[fact].tolist())
+    }
 
 
 def _said(costs: Mapping[int, int], told: set[int], room: int) -> list[int]:
@@ -113,7 +125,13 @@ def _said(costs: Mapping[int, int], told: set[int], room: int) -> list[int]:
 
 
 def _in_turn(
-    graph: Graph, seeds: Seeds, prizes: Floats, candidates: Subgraph, joined: JoinedRows, rest: str, tree_first: bool
+    graph: Graph,
+    seeds: Seeds,
+    prizes: Floats,
+    candidates: Subgraph,
+    joined: JoinedRows,
+    rest: str,
+    tree_first: bool,
 ) -> list[int]:
     """The passages that may be read: those of the subgraph, then the others."""
     free = graph.content.copy()
@@ -124,12 +142,24 @@ def _in_turn(
     queue = joined.nodes.tolist()
     worth = seeds.scores if rest == "similarity" else prizes
     others = np.flatnonzero(free & ((prizes > 0) | (seeds.scores > 0)))
-    order = np.lexsort((others, -np.round(seeds.scores[others], 9), -np.round(worth[others] / max(worth.max(initial=0), 1e-300), 9)))
-    queue = [*queue, *others[order].tolist()] if tree_first else [*seeds.terminals.tolist(), *others[order].tolist()]
+    order = np.lexsort(
+        (
+            others,
+            -np.round(seeds.scores[others], 9),
+            -np.round(worth[others] / max(worth.max(initial=0), 1e-300), 9),
+        )
+    )
+    queue = (
+        [*queue, *others[order].tolist()]
+        if tree_first
+        else [*seeds.terminals.tolist(), *others[order].tolist()]
+    )
     return [row for row in dict.fromkeys(queue) if free[row]]
 
 
-def _that_fit(graph: Graph, queue: list[int], places: int, left: int) -> tuple[list[int], list[tuple[int, str]]]:
+def _that_fit(
+    graph: Graph, queue: list[int], places: int, left: int
+) -> tuple[list[int], list[tuple[int, str]]]:
     """As many as there are places and room for; of those behind the last one taken only the first was kept out by the room alone."""
     chosen, passed, before_last = list[int](), list[tuple[int, str]](), 0
     for row in queue:

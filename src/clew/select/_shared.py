@@ -22,10 +22,14 @@ def tokens_spent(graph: Graph, candidates: Subgraph) -> int:
     kept = required_rows(candidates)
     facts = graph.edges.facts[candidates.edges]
     said = {graph.facts.texts[fact] for fact in facts[facts >= 0].tolist()}
-    return int(graph.tokens[kept[graph.content[kept]]].sum()) + sum(graph.count(f"- {text}\n") for text in said)
+    return int(graph.tokens[kept[graph.content[kept]]].sum()) + sum(
+        graph.count(f"- {text}\n") for text in said
+    )
 
 
-def narrow_to(graph: Graph, candidates: Subgraph, chosen: Any, dropped: list[tuple[int, str]]) -> Subgraph:
+def narrow_to(
+    graph: Graph, candidates: Subgraph, chosen: Any, dropped: list[tuple[int, str]]
+) -> Subgraph:
     """Return the bridges and the `chosen` candidates, with the edges among them, also over connectors that an earlier selector chose."""
     nodes = np.concatenate([required_rows(candidates), np.asarray(chosen, np.int32)])
     edges = candidates.edges
@@ -37,7 +41,11 @@ def narrow_to(graph: Graph, candidates: Subgraph, chosen: Any, dropped: list[tup
         through = np.setdiff1d(np.concatenate([tails[edges], heads[edges]]), nodes)
         nodes = np.concatenate([nodes, candidates.nodes[np.isin(candidates.nodes, through)]])
     read = set(nodes.tolist())
-    groups = tuple(rows for group in candidates.groups if len(rows := tuple(row for row in group if row in read)) > 1)
+    groups = tuple(
+        rows
+        for group in candidates.groups
+        if len(rows := tuple(row for row in group if row in read)) > 1
+    )
     return Subgraph(
         freeze(nodes, np.int32),
         freeze(edges, np.int32),

@@ -57,22 +57,38 @@ def among(links: Links, offered: Mask) -> Links:
     starts = np.zeros(len(links) + 1, np.int64)
     np.cumsum(np.bincount(links.sources[kept], minlength=len(links)), out=starts[1:])
     edges: Ragged = links.edges.take(kept)
-    return Links(freeze(starts, np.int64), freeze(links.targets[kept], np.int32), freeze(links.weights[kept], np.float32), edges)
+    return Links(
+        freeze(starts, np.int64),
+        freeze(links.targets[kept], np.int32),
+        freeze(links.weights[kept], np.float32),
+        edges,
+    )
 
 
 def _slots(links: Links, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """All slots of these rows, in their order."""
     lengths = links.starts[rows + 1] - links.starts[rows]
     ends = np.cumsum(lengths)
-    slots: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(links.starts[rows] - ends + lengths, lengths)
+    slots: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
+        links.starts[rows] - ends + lengths, lengths
+    )
     return slots
 
 
 def _induced(links: Links, rows: NDArray[np.int64]) -> WorkingGraph:
     slots = _slots(links, rows)
     places = np.searchsorted(rows, links.targets[slots])
-    among = (rows[np.minimum(places, len(rows) - 1)] == links.targets[slots]) if len(rows) else np.zeros(0, np.bool_)
+    among = (
+        (rows[np.minimum(places, len(rows) - 1)] == links.targets[slots])
+        if len(rows)
+        else np.zeros(0, np.bool_)
+    )
     owners = np.repeat(np.arange(len(rows)), links.starts[rows + 1] - links.starts[rows])[among]
     starts = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(np.bincount(owners, minlength=len(rows)), out=starts[1:])
-    return WorkingGraph(freeze(rows, np.int32), freeze(starts, np.int64), freeze(places[among], np.int32), slots[among])
+    return WorkingGraph(
+        freeze(rows, np.int32),
+        freeze(starts, np.int64),
+        freeze(places[among], np.int32),
+        slots[among],
+    )

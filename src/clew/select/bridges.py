@@ -44,14 +44,18 @@ class Bridges:
         if self.max_edge is not None and not self.max_edge > 0:
             raise ValueError(f"max_edge is a length above 0, or None; got {self.max_edge}")
         if not 0 <= self.budget_share <= 1 or self.max_terminals < 1:
-            raise ValueError(f"share is from 0 to 1 and terminals at least 1; got {self.budget_share} and {self.max_terminals}")
+            raise ValueError(
+                f"share is from 0 to 1 and terminals at least 1; got {self.budget_share} and {self.max_terminals}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         kinds = kinds_without(graph, self.kinds, self.excluded_kinds)
         links, stated = graph.links(kinds), graph.part(_Stated(kinds))
         most_edge = np.inf if self.max_edge is None else self.max_edge
 
-        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
             lengths = _lengths(graph, links, stated, query, candidates)
             wanted = start_rows(seeds, seeds.scores, self.max_terminals)
             if len(candidates.nodes) < len(graph):
@@ -64,24 +68,40 @@ class Bridges:
                 tree = steiner_forest(links, lengths, wanted[:most], most_edge=most_edge)
                 chosen = _with(graph, query, links, candidates, worth, tree)
                 content = int(graph.content[chosen.required].sum())
-                if tokens_spent(graph, chosen) - before <= room and (query.limit is None or content <= query.limit):
-                    return _that_fit(graph, replace(chosen, notes=_told(graph, links, wanted, most, tree)), budget)
+                if tokens_spent(graph, chosen) - before <= room and (
+                    query.limit is None or content <= query.limit
+                ):
+                    return _that_fit(
+                        graph,
+                        replace(chosen, notes=_told(graph, links, wanted, most, tree)),
+                        budget,
+                    )
             alone = _told(graph, links, wanted, min(1, len(wanted)), None)
-            return _that_fit(graph, replace(candidates, nodes=freeze(worth, np.int32), notes=alone), budget)
+            return _that_fit(
+                graph, replace(candidates, nodes=freeze(worth, np.int32), notes=alone), budget
+            )
 
         return select
 
 
-def _lengths(graph: Graph, links: Links, stated: Ragged, query: Query, candidates: Subgraph) -> Floats | LazyLengths:
+def _lengths(
+    graph: Graph, links: Links, stated: Ragged, query: Query, candidates: Subgraph
+) -> Floats | LazyLengths:
     """This question's lengths: measured on the way where all of the graph is offered, or else all at once."""
     nothing = np.zeros(1, np.float32)
     wide = graph.vectors.shape[1] and query.vector is not None
-    nodes = (graph.vectors, query.vector) if wide else (np.zeros((len(graph), 1), np.float32), nothing)
+    nodes = (
+        (graph.vectors, query.vector) if wide else (np.zeros((len(graph), 1), np.float32), nothing)
+    )
     asked = query.vector if query.fact_vector is None else query.fact_vector
     facts = (
-        (graph.facts.vectors, asked) if len(graph.facts) and asked is not None else (np.zeros((len(graph.facts), 1), np.float32), nothing)
+        (graph.facts.vectors, asked)
+        if len(graph.facts) and asked is not None
+        else (np.zeros((len(graph.facts), 1), np.float32), nothing)
     )
-    lazy = LazyLengths(stated, facts[0], facts[1], nodes=nodes[0], weights=links.weights, asked=nodes[1])
+    lazy = LazyLengths(
+        stated, facts[0], facts[1], nodes=nodes[0], weights=links.weights, asked=nodes[1]
+    )
     if len(candidates.nodes) == len(graph):
         return lazy
     offered = np.zeros(len(graph), np.bool_)
@@ -89,7 +109,9 @@ def _lengths(graph: Graph, links: Links, stated: Ragged, query: Query, candidate
     return np.where(offered[links.sources] & offered[links.targets], lazy.all(links), np.inf)
 
 
-def _with(graph: Graph, query: Query, links: Links, candidates: Subgraph, worth: Rows, tree: SteinerForest) -> Subgraph:
+def _with(
+    graph: Graph, query: Query, links: Links, candidates: Subgraph, worth: Rows, tree: SteinerForest
+) -> Subgraph:
     """The candidates with the tree, of whose edges one stands for each link."""
     edges = [_edge(graph, query, links.edges[slot]) for slot in tree.slots.tolist()]
     if query.limit is not None:
@@ -108,8 +130,13 @@ def _that_fit(graph: Graph, chosen: Subgraph, budget: int) -> Subgraph:
     left = budget - tokens_spent(graph, chosen)
     free = ~np.isin(chosen.nodes, chosen.required) & graph.content[chosen.nodes]
     large = free & (graph.tokens[chosen.nodes] > left)
-    reasons = [(row, f"its {int(graph.tokens[row])} tokens do not fit in the {left} left") for row in chosen.nodes[large].tolist()]
-    return replace(chosen, nodes=freeze(chosen.nodes[~large], np.int32), dropped=(*chosen.dropped, *reasons))
+    reasons = [
+        (row, f"its {int(graph.tokens[row])} tokens do not fit in the {left} left")
+        for row in chosen.nodes[large].tolist()
+    ]
+    return replace(
+        chosen, nodes=freeze(chosen.nodes[~large], np.int32), dropped=(*chosen.dropped, *reasons)
+    )
 
 
 def _edge(graph: Graph, query: Query, edges: Rows) -> int:
@@ -123,12 +150,18 @@ def _edge(graph: Graph, query: Query, edges: Rows) -> int:
     return int(edges[int(np.argmax(worth))])
 
 
-def _told(graph: Graph, links: Links, wanted: Rows, joined: int, tree: SteinerForest | None) -> dict[str, Any]:
+def _told(
+    graph: Graph, links: Links, wanted: Rows, joined: int, tree: SteinerForest | None
+) -> dict[str, Any]:
     trace: dict[str, Any] = {"seeds": [graph.ids[row] for row in wanted[:joined].tolist()]}
     if joined < len(wanted):
         trace["not joined"] = [graph.ids[row] for row in wanted[joined:].tolist()]
     if tree is not None:
-        ends = zip(slot_sources(links, tree.slots).tolist(), links.targets[tree.slots].tolist(), strict=True)
+        ends = zip(
+            slot_sources(links, tree.slots).tolist(),
+            links.targets[tree.slots].tolist(),
+            strict=True,
+        )
         trace |= {
             "bridges": [graph.ids[row] for row in np.setdiff1d(tree.nodes, wanted).tolist()],
             "tree": [(graph.ids[one], graph.ids[other]) for one, other in ends],

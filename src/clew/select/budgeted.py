@@ -66,10 +66,18 @@ class Budgeted:
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         everywhere = graph.links(_silent(graph) if self.kinds is None else self.kinds)
 
-        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
             offered = np.zeros(len(graph), np.bool_)
             offered[candidates.nodes] = True
-            asked = _Asked(self, graph, everywhere if offered.all() else among(everywhere, offered), query, np.round(prizes, ROUND))
+            asked = _Asked(
+                self,
+                graph,
+                everywhere if offered.all() else among(everywhere, offered),
+                query,
+                np.round(prizes, ROUND),
+            )
             kept = required_rows(candidates)
             room = budget - int(graph.tokens[kept[graph.content[kept]]].sum())
             free = offered & graph.content & (prizes > self.w_min)
@@ -83,11 +91,17 @@ class Budgeted:
             if len(named) and not chosen.notes["content"] and len(core):
                 chosen = asked.chosen(_roots(self, core[:0], core), kept, core, dear, room)
                 chosen = replace(
-                    chosen, notes={**chosen.notes, "fallback": "from the seed's terminals nothing is reached: the best are linked"}
+                    chosen,
+                    notes={
+                        **chosen.notes,
+                        "fallback": "from the seed's terminals nothing is reached: the best are linked",
+                    },
                 )
             return replace(
                 chosen,
-                required=freeze(np.unique(np.concatenate([chosen.required, candidates.required])), np.int32),
+                required=freeze(
+                    np.unique(np.concatenate([chosen.required, candidates.required])), np.int32
+                ),
                 groups=candidates.groups,
                 missing=candidates.missing,
                 dropped=(*candidates.dropped, *chosen.dropped),
@@ -108,7 +122,10 @@ class _Asked:
 
     def costs(self, rows: Any) -> np.ndarray:
         """What each row costs where it is printed: itself and, where asked for, the line it stands under; connectors nothing."""
-        graph, tokens = self.graph, np.where(self.graph.content[rows], self.graph.tokens[rows], 0).astype(np.int64)
+        graph, tokens = (
+            self.graph,
+            np.where(self.graph.content[rows], self.graph.tokens[rows], 0).astype(np.int64),
+        )
         if self.stage.headings:
             for place, row in enumerate(rows.tolist()):
                 heading = heading_of(graph, row) if graph.content[row] else ""
@@ -124,11 +141,16 @@ class _Asked:
         printed = np.where(content & ~given, self.prizes[part.rows], 0.0)
         tokens = np.where(given, 0, self.costs(part.rows))
         worth = np.maximum(printed - stage.w_min, 0)
-        problem = Problem(part.starts, part.targets, worth, tokens, part.places(linked), max(0, room))
+        problem = Problem(
+            part.starts, part.targets, worth, tokens, part.places(linked), max(0, room)
+        )
         found = self._solved(problem, content & ~given, int(content[given].sum()))
         places = np.union1d(found.rows, part.places(kept)).astype(np.int32)
         nodes = part.rows[places]
-        bound = min(replace(problem, prizes=printed).upper_bound, found.bound + stage.w_min * _most(tokens[content & ~given], room))
+        bound = min(
+            replace(problem, prizes=printed).upper_bound,
+            found.bound + stage.w_min * _most(tokens[content & ~given], room),
+        )
         return Subgraph(
             freeze(np.concatenate([kept, np.setdiff1d(nodes, kept)]), np.int32),
             self._forest(part, problem, places),
@@ -162,12 +184,18 @@ class _Asked:
         while most is not None and int(content[rows].sum()) > most:
             loose = rows[~attached_rows(problem, rows)][::-1]  # of equals the later one goes
             rows = rows[rows != loose[int(np.argmin(problem.prizes[loose]))]]
-        return found if len(rows) == len(found.rows) else replace(found, rows=rows, value=float(problem.prizes[rows].sum()), proved=False)
+        return (
+            found
+            if len(rows) == len(found.rows)
+            else replace(found, rows=rows, value=float(problem.prizes[rows].sum()), proved=False)
+        )
 
     def _forest(self, part: WorkingGraph, problem: Problem, places: Rows) -> Rows:
         """The edges by which each chosen node hangs on the one before it, where such an edge prints nothing."""
         facts, edges = self.graph.edges.facts, list[int]()
-        for place, before in zip(places.tolist(), spanning_edges(problem, places).tolist(), strict=True):
+        for place, before in zip(
+            places.tolist(), spanning_edges(problem, places).tolist(), strict=True
+        ):
             if before < 0:
                 continue
             start, end = part.starts[before : before + 2].tolist()
@@ -175,15 +203,24 @@ class _Asked:
             edges += [edge for edge in self.links.edges[slot].tolist() if facts[edge] < 0][:1]
         return freeze(sorted(edges), np.int32)
 
-    def _dropped(self, nodes: Rows, core: Rows, dear: Rows, part: WorkingGraph, room: int) -> tuple[tuple[int, str], ...]:
+    def _dropped(
+        self, nodes: Rows, core: Rows, dear: Rows, part: WorkingGraph, room: int
+    ) -> tuple[tuple[int, str], ...]:
         """Why what is worth more than the least that was taken was not: too dear alone, or its tokens better spent."""
         taken = nodes[self.graph.content[nodes]]
         least = float(self.prizes[taken].min()) if len(taken) else -np.inf
         over = [row for row in dear.tolist() if self.prizes[row] > least]
-        left = [row for row in np.setdiff1d(core, taken).tolist() if self.prizes[row] > least] if len(taken) else core.tolist()
+        left = (
+            [row for row in np.setdiff1d(core, taken).tolist() if self.prizes[row] > least]
+            if len(taken)
+            else core.tolist()
+        )
         dear_cost, cost = self.costs(np.array(over, np.int64)), self.costs(np.array(left, np.int64))
         return (
-            *((row, f"its {tokens} tokens do not fit in {room}") for row, tokens in zip(over, dear_cost.tolist(), strict=True)),
+            *(
+                (row, f"its {tokens} tokens do not fit in {room}")
+                for row, tokens in zip(over, dear_cost.tolist(), strict=True)
+            ),
             *(
                 (row, f"its {tokens} tokens, and what joins it, buy less than others do")
                 for row, tokens in zip(left, cost.tolist(), strict=True)

@@ -67,15 +67,24 @@ class MCMI:
     tree_first: bool = True
 
     def __post_init__(self) -> None:
-        for name, known in (("variant", RULES), ("steiner_weight", LENGTHS), ("chords", CHORDS), ("rest", REST)):
+        for name, known in (
+            ("variant", RULES),
+            ("steiner_weight", LENGTHS),
+            ("chords", CHORDS),
+            ("rest", REST),
+        ):
             if getattr(self, name) not in known:
-                raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")
+                raise ValueError(
+                    f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}"
+                )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         links = graph.links(self.kinds)
         sources = links.sources
 
-        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
             offered = np.zeros(len(graph), np.bool_)
             offered[candidates.nodes] = True
             terminals = seeds.terminals[offered[seeds.terminals]]
@@ -83,11 +92,26 @@ class MCMI:
             allowed = np.where(offered[sources] & offered[links.targets], priced.of_slots, np.inf)
             tree = self._tree(graph, links, allowed, prizes, terminals)
             tree = replace(tree, slots=_walked(links, tree, terminals))
-            grown = expand(links, allowed, prizes, tree.nodes, tree.slots, self.variant, self.max_steps if len(terminals) else 0)
+            grown = expand(
+                links,
+                allowed,
+                prizes,
+                tree.nodes,
+                tree.slots,
+                self.variant,
+                self.max_steps if len(terminals) else 0,
+            )
             slots = self._closed(links, allowed, prizes, grown.nodes, grown.slots)
             joins = np.setdiff1d(tree.nodes, terminals)
             missing = _missing(links, tree, terminals)
-            stage = np.repeat([0, 1, 2], [len(tree.slots), len(grown.slots) - len(tree.slots), len(slots) - len(grown.slots)])
+            stage = np.repeat(
+                [0, 1, 2],
+                [
+                    len(tree.slots),
+                    len(grown.slots) - len(tree.slots),
+                    len(slots) - len(grown.slots),
+                ],
+            )
             turn = np.lexsort((slots, priced.of_slots[slots], stage))
             joined = JoinedRows(_in_turn(grown.nodes, terminals), priced.edges[slots], turn, joins)
             chosen = select_evidence(
@@ -108,36 +132,63 @@ class MCMI:
                 "terminals": [graph.ids[row] for row in terminals.tolist()],
                 "tree_cost": tree.cost,
                 "ratios": list(grown.ratios),
-                "steps": [_said(graph, links, priced, prizes, slot) for slot in grown.slots[len(tree.slots) :].tolist()],
+                "steps": [
+                    _said(graph, links, priced, prizes, slot)
+                    for slot in grown.slots[len(tree.slots) :].tolist()
+                ],
                 "tree": [_said(graph, links, priced, prizes, slot) for slot in tree.slots.tolist()],
                 **chosen.notes,
             }
             if not len(terminals):
-                trace["fallback"] = "the seed named nothing that could be joined: the passages by prize"
+                trace["fallback"] = (
+                    "the seed named nothing that could be joined: the passages by prize"
+                )
             spent = dict(zip(joined.edges.tolist(), priced.of_slots[slots].tolist(), strict=True))
-            return replace(chosen, missing=(*chosen.missing, *missing), edge_costs=spent, notes=trace)
+            return replace(
+                chosen, missing=(*chosen.missing, *missing), edge_costs=spent, notes=trace
+            )
 
         return select
 
-    def _tree(self, graph: Graph, links: Links, allowed: Floats, scores: Floats, terminals: Rows) -> SteinerForest:
+    def _tree(
+        self, graph: Graph, links: Links, allowed: Floats, scores: Floats, terminals: Rows
+    ) -> SteinerForest:
         lengths = allowed
         if self.steiner_weight == "cost_over_score":
             lengths = edge_weight(allowed, scores[links.sources], scores[links.targets])
         if self.bridge_cost is None:
             return steiner_forest(links, lengths, terminals, self.steiner)
-        return _bridged(links, lengths, terminals, np.flatnonzero(graph.content), self.bridge_cost, self.steiner)
+        return _bridged(
+            links, lengths, terminals, np.flatnonzero(graph.content), self.bridge_cost, self.steiner
+        )
 
-    def _closed(self, links: Links, allowed: Floats, scores: Floats, nodes: Rows, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _closed(
+        self, links: Links, allowed: Floats, scores: Floats, nodes: Rows, slots: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """The chosen edges and those that close circles among the chosen nodes."""
         if self.chords == "none" or not len(nodes):
             return slots
         inside = np.zeros(len(links), np.bool_)
         inside[nodes] = True
-        taken = {tuple(sorted((int(slot_sources(links, slot)), int(links.targets[slot])))) for slot in slots.tolist()}
+        taken = {
+            tuple(sorted((int(slot_sources(links, slot)), int(links.targets[slot]))))
+            for slot in slots.tolist()
+        }
         among = _slots_of(links, nodes)
         at = slot_sources(links, among)
-        among = among[inside[links.targets[among]] & (at < links.targets[among]) & np.isfinite(allowed[among])]
-        among = among[[(int(slot_sources(links, s)), int(links.targets[s])) not in taken for s in among.tolist()]] if len(among) else among
+        among = among[
+            inside[links.targets[among]] & (at < links.targets[among]) & np.isfinite(allowed[among])
+        ]
+        among = (
+            among[
+                [
+                    (int(slot_sources(links, s)), int(links.targets[s])) not in taken
+                    for s in among.tolist()
+                ]
+            ]
+            if len(among)
+            else among
+        )
         if self.chords == "below_mean":
             weights = edge_weight(allowed, scores[links.sources], scores[links.targets])
             total, count, further = float(weights[slots].sum()), len(slots), list[int]()
@@ -151,11 +202,15 @@ class MCMI:
 
 
 def _slots_of(links: Links, nodes: Rows) -> NDArray[np.int64]:
-    ranges = [np.arange(links.starts[row], links.starts[row + 1]) for row in np.sort(nodes).tolist()]
+    ranges = [
+        np.arange(links.starts[row], links.starts[row + 1]) for row in np.sort(nodes).tolist()
+    ]
     return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
 
 
-def _bridged(links: Links, lengths: Floats, terminals: Rows, passages: NDArray[Any], cost: float, method: str) -> SteinerForest:
+def _bridged(
+    links: Links, lengths: Floats, terminals: Rows, passages: NDArray[Any], cost: float, method: str
+) -> SteinerForest:
     """The forest of the links with one more node, tied to every passage; what leads to it is taken out again."""
     n, ends = len(links), links.starts[1:][passages]
     starts = links.starts.copy()
@@ -165,7 +220,12 @@ def _bridged(links: Links, lengths: Floats, terminals: Rows, passages: NDArray[A
     old = np.concatenate([old, np.full(len(passages), -1)])
     targets = np.concatenate([np.insert(links.targets, ends, n), passages]).astype(np.int32)
     wider = Links(starts, targets, np.ones(len(targets), np.float32), Ragged.empty(len(targets)))
-    found = steiner_forest(wider, np.concatenate([np.insert(lengths, ends, cost), np.full(len(passages), cost)]), terminals, method)
+    found = steiner_forest(
+        wider,
+        np.concatenate([np.insert(lengths, ends, cost), np.full(len(passages), cost)]),
+        terminals,
+        method,
+    )
     slots = old[found.slots]
     slots = slots[slots >= 0]
     return SteinerForest(found.nodes[found.nodes < n], slots, float(lengths[slots].sum()))
@@ -213,9 +273,15 @@ def _in_turn(nodes: Rows, terminals: Rows) -> Rows:
     return freeze(list(dict.fromkeys([*terminals.tolist(), *nodes.tolist()])), np.int32)
 
 
-def _said(graph: Graph, links: Links, priced: SlotCosts, scores: Floats, slot: int) -> dict[str, Any]:
+def _said(
+    graph: Graph, links: Links, priced: SlotCosts, scores: Floats, slot: int
+) -> dict[str, Any]:
     """An edge as the trace tells it: the way over it, its cost, the scores of its ends."""
-    edge, one, other = int(priced.edges[slot]), int(slot_sources(links, slot)), int(links.targets[slot])
+    edge, one, other = (
+        int(priced.edges[slot]),
+        int(slot_sources(links, slot)),
+        int(links.targets[slot]),
+    )
     fact = int(graph.edges.facts[edge])
     return {
         "from": graph.ids[one],

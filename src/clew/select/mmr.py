@@ -39,28 +39,54 @@ class MMR:
 
     def __post_init__(self) -> None:
         if not 0 <= self.lambda_mult <= 1:
-            raise ValueError(f"share is from 0, difference alone, to 1, worth alone; got {self.lambda_mult}")
+            raise ValueError(
+                f"share is from 0, difference alone, to 1, worth alone; got {self.lambda_mult}"
+            )
         if self.relevance not in WORTHS:
             raise ValueError(f"unknown worth {self.relevance!r}; known: {', '.join(WORTHS)}")
         if self.similarity_floor is not None and not 0 <= self.similarity_floor < 1:
-            raise ValueError(f"floor is from 0, as alike as any two, to below 1, the same; or None; got {self.similarity_floor}")
+            raise ValueError(
+                f"floor is from 0, as alike as any two, to below 1, the same; or None; got {self.similarity_floor}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         content = graph.content
 
-        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
             inside = candidates.nodes
             kept = required_rows(candidates)
             kept = kept[content[kept]]
             rows = inside[content[inside] & (prizes[inside] > 0) & ~np.isin(inside, kept)]
             rows = rows[top_k(prizes[rows], self.fetch_k)]
             limits = [max(0, k - len(kept)) for k in (self.k, query.limit) if k is not None]
-            worth = min_max_scale(prizes[rows]) if self.relevance == "prize" else similarities(graph.vectors[rows], query.vector)
+            worth = (
+                min_max_scale(prizes[rows])
+                if self.relevance == "prize"
+                else similarities(graph.vectors[rows], query.vector)
+            )
             left = budget - tokens_spent(graph, candidates)
             vectors, costs = graph.vectors[rows], graph.tokens[rows]
-            most, usual = min([len(rows), *limits]), 0.0 if self.similarity_floor is None else min(mean_cosine(vectors), SAME)
-            floor = None if self.similarity_floor is None else usual + self.similarity_floor * (1 - usual)
-            found = select_mmr(vectors, worth, self.lambda_mult, most, costs=costs, budget=left, before=graph.vectors[kept], floor=floor)
+            most, usual = (
+                min([len(rows), *limits]),
+                0.0 if self.similarity_floor is None else min(mean_cosine(vectors), SAME),
+            )
+            floor = (
+                None
+                if self.similarity_floor is None
+                else usual + self.similarity_floor * (1 - usual)
+            )
+            found = select_mmr(
+                vectors,
+                worth,
+                self.lambda_mult,
+                most,
+                costs=costs,
+                budget=left,
+                before=graph.vectors[kept],
+                floor=floor,
+            )
             dropped = [
                 (int(rows[place]), f"its {int(costs[place])} tokens do not fit in the {room} left")
                 for place, room in zip(found.passed.tolist(), found.left.tolist(), strict=True)

@@ -30,12 +30,16 @@ class Top:
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         content = graph.content
 
-        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
             kept, free = required_rows(candidates), content & (prizes > 0)
             free[kept] = False
             kept = kept[content[kept]]
             rows = candidates.nodes[free[candidates.nodes]]
-            most = min([len(rows), *(k - len(kept) for k in (self.k, query.limit) if k is not None)])
+            most = min(
+                [len(rows), *(k - len(kept) for k in (self.k, query.limit) if k is not None)]
+            )
             ranked, at = rows[top_k(prizes[rows], FIRST)], 0
             chosen: list[int] = []
             passed: list[tuple[int, str]] = []

@@ -52,50 +52,83 @@ class TopReports:
 
     def __post_init__(self) -> None:
         if not 0 < self.budget_share <= 1:
-            raise ValueError(f"share is the part of the budget that reports may take, in (0, 1]; got {self.budget_share!r}")
+            raise ValueError(
+                f"share is the part of the budget that reports may take, in (0, 1]; got {self.budget_share!r}"
+            )
         if self.by not in BASES:
             raise ValueError(f"unknown by={self.by!r}; known: {', '.join(BASES)}")
         if isinstance(self.level, str) and self.level != FIT:
             raise ValueError(f"level is a number, {FIT!r} or None; got {self.level!r}")
         if not callable(getattr(self.rest, "on", None)):
-            raise TypeError(f"rest is a select stage, such as Top(); got a {type(self.rest).__name__}")
+            raise TypeError(
+                f"rest is a select stage, such as Top(); got a {type(self.rest).__name__}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         rest, told = self.rest.on(graph), graph.part(ReportMembersPart())
 
-        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
             others: Subgraph
             rows = self._of_level(graph, told, int(budget * self.budget_share))
             if not len(rows):
                 others = rest(query, seeds, prizes, candidates, budget)
-                note = ADVICE.format(level="" if self.level in (None, FIT) else f" of level {self.level}")
-                return replace(others, notes={**others.notes, "fallback": _joined(others.notes, note)})
+                note = ADVICE.format(
+                    level="" if self.level in (None, FIT) else f" of level {self.level}"
+                )
+                return replace(
+                    others, notes={**others.notes, "fallback": _joined(others.notes, note)}
+                )
             near, held = _likeness(graph, rows, query), self._held(graph, rows, prizes)
-            worth = {"question": near, "prizes": held}.get(self.by, (_of_best(near) + _of_best(held)) / 2)
+            worth = {"question": near, "prizes": held}.get(
+                self.by, (_of_best(near) + _of_best(held)) / 2
+            )
             taken, dropped = self._taken(graph, rows, worth, query, budget)
             left = budget - int(graph.tokens[taken].sum())
             limit = None if query.limit is None else query.limit - len(taken)
             if left > 0 and limit != 0:
                 others = rest(replace(query, limit=limit), seeds, prizes, candidates, left)
             else:
-                others = replace(candidates, nodes=freeze(candidates.nodes[:0], np.int32), edges=freeze([], np.int32))
-            direct = {row: (float(cosine), (row,)) for row, cosine in zip(rows.tolist(), near.tolist(), strict=True)}
+                others = replace(
+                    candidates,
+                    nodes=freeze(candidates.nodes[:0], np.int32),
+                    edges=freeze([], np.int32),
+                )
+            direct = {
+                row: (float(cosine), (row,))
+                for row, cosine in zip(rows.tolist(), near.tolist(), strict=True)
+            }
             place = {row: i for i, row in enumerate(rows.tolist())}
-            top = float(prizes[graph.content].max(initial=0)) / float(worth.max(initial=1)) if len(taken) else 0.0
+            top = (
+                float(prizes[graph.content].max(initial=0)) / float(worth.max(initial=1))
+                if len(taken)
+                else 0.0
+            )
             worths = {row: float(worth[place[row]]) * top for row in taken.tolist()}
             said = [
-                {"id": graph.ids[row], "cosine": round(float(near[place[row]]), 4), "of the prizes": round(float(held[place[row]]), 4)}
+                {
+                    "id": graph.ids[row],
+                    "cosine": round(float(near[place[row]]), 4),
+                    "of the prizes": round(float(held[place[row]]), 4),
+                }
                 for row in taken.tolist()
             ]
             return replace(
                 others,
-                nodes=freeze(np.concatenate([taken, others.nodes[~np.isin(others.nodes, taken)]]), np.int32),
+                nodes=freeze(
+                    np.concatenate([taken, others.nodes[~np.isin(others.nodes, taken)]]), np.int32
+                ),
                 required=freeze(np.concatenate([others.required, taken]), np.int32),
                 extra_prizes={**others.extra_prizes, **worths},
                 paths={**others.paths, **(direct if self.by == "question" else {})},
                 bound=None if others.bound is None else others.bound + sum(worths.values()),
                 dropped=(*others.dropped, *dropped),
-                notes={**others.notes, "reports": said, "tokens of reports": int(graph.tokens[taken].sum())},
+                notes={
+                    **others.notes,
+                    "reports": said,
+                    "tokens of reports": int(graph.tokens[taken].sum()),
+                },
             )
 
         return select
@@ -106,7 +139,11 @@ class TopReports:
             return freeze(np.sort(np.concatenate([*told.values()])) if told else [], np.int32)
         if self.level != FIT:
             return told.get(int(self.level), freeze([], np.int32))
-        fitting = [level for level in sorted(told, reverse=True) if int(graph.tokens[told[level]].sum()) <= room]
+        fitting = [
+            level
+            for level in sorted(told, reverse=True)
+            if int(graph.tokens[told[level]].sum()) <= room
+        ]
         return told[(fitting or sorted(told))[0]] if told else freeze([], np.int32)
 
     def _held(self, graph: Graph, rows: Rows, prizes: Floats) -> Floats:
@@ -119,14 +156,18 @@ class TopReports:
         sums = np.array([counted[graph.read_from[row]].sum() for row in rows.tolist()])
         return sums / total if total > 0 else sums
 
-    def _taken(self, graph: Graph, rows: Rows, worth: Floats, query: Query, budget: int) -> tuple[Rows, list[tuple[int, str]]]:
+    def _taken(
+        self, graph: Graph, rows: Rows, worth: Floats, query: Query, budget: int
+    ) -> tuple[Rows, list[tuple[int, str]]]:
         """The reports that fit, best first, and those between them that do not."""
         left = int(budget * self.budget_share)
         most = len(rows) if self.max_reports is None else self.max_reports
         if query.limit is not None:
             most = min(most, int(query.limit * self.budget_share))
         told, taken, dropped = np.zeros(len(graph), np.bool_), list[int](), list[tuple[int, str]]()
-        good = (np.round(worth, 9) > 0) & (worth >= self.min_score * worth.max(initial=0)) | (self.min_score == 0)
+        good = (np.round(worth, 9) > 0) & (worth >= self.min_score * worth.max(initial=0)) | (
+            self.min_score == 0
+        )
         for row in rows[top_k(worth)[: int(good.sum())]].tolist():
             if len(taken) >= most:
                 break
@@ -134,7 +175,12 @@ class TopReports:
             if 2 * int(told[passages].sum()) > len(passages):
                 continue
             if (tokens := int(graph.tokens[row])) > left:
-                dropped.append((row, f"its {tokens} tokens do not fit in the {left} left of the reports' share"))
+                dropped.append(
+                    (
+                        row,
+                        f"its {tokens} tokens do not fit in the {left} left of the reports' share",
+                    )
+                )
                 continue
             told[passages] = True
             taken.append(row)
@@ -157,7 +203,9 @@ def _likeness(graph: Graph, rows: Rows, query: Query) -> Floats:
     """The cosine of each report with the question, at least 0."""
     if query.vector is None:
         return np.zeros(len(rows))
-    found: Floats = np.einsum("ij,j->i", graph.vectors[rows], query.vector.astype(np.float32)).astype(np.float64)
+    found: Floats = np.einsum(
+        "ij,j->i", graph.vectors[rows], query.vector.astype(np.float32)
+    ).astype(np.float64)
     return np.maximum(found, 0)
 
 

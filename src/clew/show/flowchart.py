@@ -34,10 +34,14 @@ def mermaid(context: Context, *, edges: int = 40, width: int = 60) -> str:
     short = {name: f"n{i}" for i, name in enumerate(network.nodes)}
     lines = ["flowchart LR"]
     for name, node in network.nodes(data=True):
-        lines.append(f'    {short[name]}["{_label(node, width)}"]:::{node["role"] if node["role"] in COLOURS else "connector"}')
+        lines.append(
+            f'    {short[name]}["{_label(node, width)}"]:::{node["role"] if node["role"] in COLOURS else "connector"}'
+        )
     for tail, head, edge in network.edges(data=True):
         label = _escaped(_said(edge, width))
-        lines.append(f'    {short[tail]} {"-->" if edge["way"] else "-.-"}|"{label}"| {short[head]}')
+        lines.append(
+            f'    {short[tail]} {"-->" if edge["way"] else "-.-"}|"{label}"| {short[head]}'
+        )
     if left_out:
         lines.append(f"    %% {left_out} weaker edges are not drawn")
     lines += [f"    classDef {role} {colour}" for role, colour in COLOURS.items()]
@@ -56,7 +60,11 @@ def _label(node: Mapping[str, Any], width: int) -> str:
 def _said(edge: Mapping[str, Any], width: int) -> str:
     if edge["text"]:
         return shortened(edge["text"], width)
-    return f"{edge['kind']} {edge['weight']:.2f}" if edge["kind"] in ("touches", "similar", "synonym") else named(edge["kind"])
+    return (
+        f"{edge['kind']} {edge['weight']:.2f}"
+        if edge["kind"] in ("touches", "similar", "synonym")
+        else named(edge["kind"])
+    )
 
 
 def _escaped(text: str) -> str:

@@ -27,7 +27,9 @@ def to_networkx(context: Context) -> networkx.MultiDiGraph[str]:
     question = QUESTION
     while question in items:
         question += "?"
-    network: networkx.MultiDiGraph[str] = networkx.MultiDiGraph(question=question, missing=list(context.missing))
+    network: networkx.MultiDiGraph[str] = networkx.MultiDiGraph(
+        question=question, missing=list(context.missing)
+    )
     network.add_node(question, role="question", kind="question", text=context.question)
     for rank, item in enumerate(context, 1):
         network.add_node(item.id, **_node(item, rank))
@@ -43,23 +45,41 @@ def to_networkx(context: Context) -> networkx.MultiDiGraph[str]:
 def drawn(context: Context, edges: int) -> tuple[networkx.MultiDiGraph[str], int]:
     """Return the graph with all ways and the strongest `edges` other edges, and the number of edges left out."""
     network = to_networkx(context)
-    others = [(tail, head, key) for tail, head, key, way in network.edges(keys=True, data="way") if not way]
+    others = [
+        (tail, head, key)
+        for tail, head, key, way in network.edges(keys=True, data="way")
+        if not way
+    ]
     weight = {edge: network.edges[edge]["weight"] for edge in others}
     weak = sorted(others, key=lambda edge: -weight[edge])[edges:]
     network.remove_edges_from(weak)
-    alone = [name for name, role in network.nodes(data="role") if role == "connector" and not network.degree(name)]
+    alone = [
+        name
+        for name, role in network.nodes(data="role")
+        if role == "connector" and not network.degree(name)
+    ]
     network.remove_nodes_from(alone)
     return network, len(weak)
 
 
 def _node(item: Item, rank: int) -> dict[str, Any]:
-    own = {"role": item.role, "kind": item.kind, "text": item.text, "rank": rank, "score": item.score, "tokens": item.tokens}
+    own = {
+        "role": item.role,
+        "kind": item.kind,
+        "text": item.text,
+        "rank": rank,
+        "score": item.score,
+        "tokens": item.tokens,
+    }
     return own | {"document": item.document or item.id, "title": named(item)}
 
 
 def _steps(item: Item, question: str) -> list[tuple[str, str, str, str, float]]:
     """The hops of an item's way, from the question's node to the item's own; a fact hangs on the subject that leads to it."""
-    steps = [(hop.source if i else question, hop.kind, hop.target, hop.text, hop.weight) for i, hop in enumerate(item.why)]
+    steps = [
+        (hop.source if i else question, hop.kind, hop.target, hop.text, hop.weight)
+        for i, hop in enumerate(item.why)
+    ]
     if steps and steps[-1][2] != item.id:
         if item.role == "fact" and steps[-1][2] != item.text:
             steps.append((steps[-1][2], "fact", item.id, item.text, 1.0))
@@ -86,5 +106,10 @@ def _join(
     steps.add((tail, head, kind, text))
     for name in (tail, head):
         if name not in network:
-            network.add_node(name, role="connector", kind=name.partition(":")[0] if ":" in name else "", text=named(name))
+            network.add_node(
+                name,
+                role="connector",
+                kind=name.partition(":")[0] if ":" in name else "",
+                text=named(name),
+            )
     network.add_edge(tail, head, kind=kind, weight=weight, text=text, way=way)

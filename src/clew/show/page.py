@@ -25,14 +25,22 @@ def html(context: Context, *, edges: int = 60) -> str:
         *(_item(rank, item) for rank, item in enumerate(context, 1)),
         _listed("Left out", [(dropped.id, dropped.reason) for dropped in context.dropped]),
         _listed("Could not be joined", list(context.missing)),
-        _listed("Stages", [(step.stage, f"{1000 * step.seconds:.1f} ms, {_notes(step.notes)}") for step in context.trace]),
+        _listed(
+            "Stages",
+            [
+                (step.stage, f"{1000 * step.seconds:.1f} ms, {_notes(step.notes)}")
+                for step in context.trace
+            ],
+        ),
         f"<details><summary>The text as a language model reads it</summary><pre>{escape(context.text)}</pre></details>",
     ]
     title = f"<title>{escape(context.question)}</title>"
     viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
     head = f'<head><meta charset="utf-8">{viewport}{title}<style>{STYLE}</style></head>'
     return (
-        f'<!doctype html>\n<html lang="en">{head}<body><main>\n' + "\n".join(part for part in parts if part) + "\n</main></body></html>\n"
+        f'<!doctype html>\n<html lang="en">{head}<body><main>\n'
+        + "\n".join(part for part in parts if part)
+        + "\n</main></body></html>\n"
     )
 
 
@@ -44,7 +52,11 @@ def _facts(context: Context) -> str:
 
 def _legend(roles: set[str]) -> str:
     """The roles that occur, each with its colour and meaning."""
-    spans = "".join(f"<span class='role {role}'>{role}</span> {escape(said)} " for role, said in ROLES.items() if role in roles)
+    spans = "".join(
+        f"<span class='role {role}'>{role}</span> {escape(said)} "
+        for role, said in ROLES.items()
+        if role in roles
+    )
     return f"<figcaption>{spans}</figcaption>"
 
 
@@ -61,7 +73,9 @@ def _item(rank: int, item: Item) -> str:
 def _listed(title: str, pairs: list[tuple[str, str]]) -> str:
     if not pairs:
         return ""
-    rows = "".join(f"<tr><td>{escape(left)}</td><td>{escape(right)}</td></tr>" for left, right in pairs)
+    rows = "".join(
+        f"<tr><td>{escape(left)}</td><td>{escape(right)}</td></tr>" for left, right in pairs
+    )
     return f"<details><summary>{title} ({len(pairs)})</summary><table>{rows}</table></details>"
 
 

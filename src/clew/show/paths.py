@@ -14,7 +14,9 @@ def path_in_words(item: Item) -> str:
     sentence = "the question"
     for i, hop in enumerate(item.why):
         target = "it" if hop.target == item.id else f"“{named(hop.target)}”"
-        sentence += (", which " if i else " ") + (_verb(hop, target) if i else _first(hop, target, item))
+        sentence += (", which " if i else " ") + (
+            _verb(hop, target) if i else _first(hop, target, item)
+        )
     return sentence
 
 
@@ -24,7 +26,9 @@ def named(thing: Item | str) -> str:
         return " ".join(thing.removeprefix(ENTITY).split())
     if thing.role == "fact":
         return "a fact"
-    return " ".join(str(thing.heading or thing.metadata.get("title") or thing.document or thing.id).split())
+    return " ".join(
+        str(thing.heading or thing.metadata.get("title") or thing.document or thing.id).split()
+    )
 
 
 def shortened(text: str, most: int) -> str:
@@ -56,7 +60,11 @@ def _verb(hop: Hop, target: str) -> str:
     if hop.kind == "fact":
         return f"the fact “{hop.text}” ties to {target}"
     said = VERBS.get(hop.kind)
-    return f"{said} {target}" + (f" ({hop.weight:.2f})" if hop.kind == "similar" else "") if said else f"is tied to {target} ({hop.kind})"
+    return (
+        f"{said} {target}" + (f" ({hop.weight:.2f})" if hop.kind == "similar" else "")
+        if said
+        else f"is tied to {target} ({hop.kind})"
+    )
 
 
 VERBS = {

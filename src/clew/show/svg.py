@@ -31,7 +31,9 @@ def svg(network: networkx.MultiDiGraph[str]) -> str:
         room = height / len(column)
         for y, name in enumerate(column):
             places[name] = (x * (WIDE + APART) + 4, (y + 0.5) * room - HIGH / 2)
-    size = f'viewBox="0 0 {width} {height:.0f}" width="{width}" style="min-width:{0.75 * width:.0f}px"'
+    size = (
+        f'viewBox="0 0 {width} {height:.0f}" width="{width}" style="min-width:{0.75 * width:.0f}px"'
+    )
     lines = [f'<svg {size} role="img" aria-label="The way from the question to every item">']
     lines += [_line(places, tail, head, edge) for tail, head, edge in network.edges(data=True)]
     lines += [_box(places[name], node) for name, node in network.nodes(data=True)]
@@ -44,18 +46,27 @@ def _columns(network: networkx.MultiDiGraph[str]) -> list[list[str]]:
 
     question = network.graph["question"]
     whole = network.to_undirected(as_view=True)
-    ways = networkx.subgraph_view(network, filter_edge=lambda a, b, key: network.edges[a, b, key]["way"])
+    ways = networkx.subgraph_view(
+        network, filter_edge=lambda a, b, key: network.edges[a, b, key]["way"]
+    )
     hops = networkx.single_source_shortest_path_length(ways, question)
     rank = {name: node.get("rank", len(network)) for name, node in network.nodes(data=True)}
     for name in rank:
         if "rank" not in network.nodes[name]:
             after = networkx.descendants(ways, name) | set(whole[name])
-            rank[name] = min((network.nodes[other].get("rank", len(network)) for other in after), default=len(network))
+            rank[name] = min(
+                (network.nodes[other].get("rank", len(network)) for other in after),
+                default=len(network),
+            )
     for name in network:
         if name not in hops:  # a connector on no way stands beyond what it joins
             hops[name] = 1 + max((hops[other] for other in whole[name] if other in hops), default=0)
     ordered = sorted(network, key=lambda name: (hops[name], rank[name], name))
-    return [column for depth in range(max(hops.values()) + 1) if (column := [name for name in ordered if hops[name] == depth])]
+    return [
+        column
+        for depth in range(max(hops.values()) + 1)
+        if (column := [name for name in ordered if hops[name] == depth])
+    ]
 
 
 def _line(places: Places, tail: str, head: str, edge: Mapping[str, Any]) -> str:
@@ -64,17 +75,27 @@ def _line(places: Places, tail: str, head: str, edge: Mapping[str, Any]) -> str:
     if x1 == x2:  # within a column: a bow to the right
         x1, x2 = x1 + WIDE, x2 + WIDE
         bow = 20 + min(40.0, abs(y2 - y1) / 6)
-        curve = f"M{x1:.0f},{y1:.1f} C{x1 + bow:.0f},{y1:.1f} {x2 + bow:.0f},{y2:.1f} {x2:.0f},{y2:.1f}"
+        curve = (
+            f"M{x1:.0f},{y1:.1f} C{x1 + bow:.0f},{y1:.1f} {x2 + bow:.0f},{y2:.1f} {x2:.0f},{y2:.1f}"
+        )
     else:
         x1, middle = x1 + WIDE, (x1 + WIDE + x2) / 2
         curve = f"M{x1:.0f},{y1:.1f} C{middle:.0f},{y1:.1f} {middle:.0f},{y2:.1f} {x2:.0f},{y2:.1f}"
-    said = escape(f"{edge['kind']} {edge['weight']:.2f}" + (f": {edge['text']}" if edge["text"] else ""))
-    return f'<path class="{"way" if edge["way"] else "tie"}" d="{curve}"><title>{said}</title></path>'
+    said = escape(
+        f"{edge['kind']} {edge['weight']:.2f}" + (f": {edge['text']}" if edge["text"] else "")
+    )
+    return (
+        f'<path class="{"way" if edge["way"] else "tie"}" d="{curve}"><title>{said}</title></path>'
+    )
 
 
 def _box(place: tuple[float, float], node: Mapping[str, Any]) -> str:
     x, y = place
-    name, said = (f"{node['rank']} · {node['title']}", node["text"]) if "rank" in node else _in_two(node["text"])
+    name, said = (
+        (f"{node['rank']} · {node['title']}", node["text"])
+        if "rank" in node
+        else _in_two(node["text"])
+    )
     lines = [(name, "name"), (said, "said")] if said else [(name, "name")]
     texts = "".join(
         f'<text class="{style}" x="10" y="{18 + 16 * i if said else 27}">{escape(shortened(line, LETTERS[style]))}</text>'
@@ -90,4 +111,8 @@ def _box(place: tuple[float, float], node: Mapping[str, Any]) -> str:
 def _in_two(text: str) -> tuple[str, str]:
     """A question or a name that does not fit on one line goes on in the next."""
     first = shortened(text, LETTERS["name"])
-    return (first, "") if not first.endswith("…") else (first[:-1], " ".join(text.split())[len(first) - 1 :].strip())
+    return (
+        (first, "")
+        if not first.endswith("…")
+        else (first[:-1], " ".join(text.split())[len(first) - 1 :].strip())
+    )

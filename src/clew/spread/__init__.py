@@ -7,4 +7,13 @@ from clew.spread.pagerank import PageRank
 from clew.spread.power import Power
 from clew.spread.traversal import BestFirst, BreadthFirst
 
-__all__ = ["ModelIntent", "BestFirst", "BreadthFirst", "Cues", "Influence", "LocalPageRank", "PageRank", "Power"]
+__all__ = [
+    "ModelIntent",
+    "BestFirst",
+    "BreadthFirst",
+    "Cues",
+    "Influence",
+    "LocalPageRank",
+    "PageRank",
+    "Power",
+]

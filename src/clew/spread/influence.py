@@ -48,13 +48,18 @@ class Influence:
 
     def __post_init__(self) -> None:
         if self.passage_mode not in MODES:
-            raise ValueError(f"unknown passage_mode {self.passage_mode!r}; known: {', '.join(MODES)}")
+            raise ValueError(
+                f"unknown passage_mode {self.passage_mode!r}; known: {', '.join(MODES)}"
+            )
         if self.nonedge not in (None, "rank1"):
             raise ValueError(f"nonedge is 'rank1' or None, not {self.nonedge!r}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
         over = graph.part(WalkPart(self.kinds) if self.weighted else _AlikeOver(self.kinds))
-        jumps, content = graph.part(JumpsPart(self.kinds, self.damping)) if self.nonedge else None, graph.content
+        jumps, content = (
+            graph.part(JumpsPart(self.kinds, self.damping)) if self.nonedge else None,
+            graph.content,
+        )
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not len(seeds.terminals):
@@ -63,8 +68,16 @@ class Influence:
             reset[seeds.terminals] = 1
             if self.passage_mode == "reset":
                 reset[content] += self.factor * min_max_scale(seeds.scores[content])
-            found = pagerank(over, reset, self.damping) if jumps is None else pagerank_over(jumps, reset)
-            return np.where(content, self.factor * found, found) if self.passage_mode == "post" else found
+            found = (
+                pagerank(over, reset, self.damping)
+                if jumps is None
+                else pagerank_over(jumps, reset)
+            )
+            return (
+                np.where(content, self.factor * found, found)
+                if self.passage_mode == "post"
+                else found
+            )
 
         return spread
 

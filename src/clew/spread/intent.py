@@ -34,7 +34,9 @@ class Cues:
 
     table: tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
-    def __call__(self, query: Query, types: tuple[str, ...]) -> tuple[Mapping[str, float], Mapping[str, Any]]:
+    def __call__(
+        self, query: Query, types: tuple[str, ...]
+    ) -> tuple[Mapping[str, float], Mapping[str, Any]]:
         heard = [(cue, factors) for cue, factors in self.table if contains_phrase(cue, query.text)]
         found = {name: factor for _, factors in heard for name, factor in factors}
         return found, {"cues": [cue for cue, _ in heard], "types for this question": found}
@@ -49,11 +51,17 @@ class ModelIntent:
 
     most: int = 60
 
-    def __call__(self, query: Query, types: tuple[str, ...]) -> tuple[Mapping[str, float], Mapping[str, Any]]:
+    def __call__(
+        self, query: Query, types: tuple[str, ...]
+    ) -> tuple[Mapping[str, float], Mapping[str, Any]]:
         if query.model is None:
-            return {}, {"fallback": "the question came without a language model: the types count as the table has them"}
+            return {}, {
+                "fallback": "the question came without a language model: the types count as the table has them"
+            }
         told = types[: self.most]
-        prompt = PROMPT.format(question=query.text, types="\n".join(f"- {name}" for name in told), most=int(MOST))
+        prompt = PROMPT.format(
+            question=query.text, types="\n".join(f"- {name}" for name in told), most=int(MOST)
+        )
         answer = Model.of(query.model).ask(prompt, lambda text: _read(text, told))
         if answer.value is None:
             return {}, {"fallback": f"the types count as the table has them: {answer.error}"}
@@ -67,9 +75,13 @@ def _read(text: str, types: tuple[str, ...]) -> dict[str, float]:
         found = json.loads(text[start : end + 1])
     except ValueError as error:
         raise ValueError(f"no JSON object: {error}") from None
-    if not isinstance(found, dict) or not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in found.values()):
+    if not isinstance(found, dict) or not all(
+        isinstance(v, (int, float)) and not isinstance(v, bool) for v in found.values()
+    ):
         raise ValueError("wanted a JSON object from names of types to numbers")
     wrong = [name for name, value in found.items() if name not in types or not 0 <= value <= MOST]
     if wrong:
-        raise ValueError(f"{wrong[0]!r} is no type that was named, or its number is not from 0 to {MOST:g}")
+        raise ValueError(
+            f"{wrong[0]!r} is no type that was named, or its number is not from 0 to {MOST:g}"
+        )
     return {name: float(value) for name, value in found.items()}

@@ -49,7 +49,9 @@ class LocalPageRank:
 
     def __post_init__(self) -> None:
         if not self.searches or self.max_starts < 1:
-            raise ValueError(f"a neighbourhood wants at least one way and one start; got {self.searches} and {self.max_starts}")
+            raise ValueError(
+                f"a neighbourhood wants at least one way and one start; got {self.searches} and {self.max_starts}"
+            )
         if self.max_touched < 0:
             raise ValueError(f"touched is a number of nodes, 0 for none; got {self.max_touched}")
 
@@ -60,17 +62,23 @@ class LocalPageRank:
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Prizes:
             starts = start_rows(seeds, prizes, self.max_starts)
             if not len(starts):
-                return Prizes(prizes, {"fallback": "the question touches nothing: there is no neighbourhood"})
+                return Prizes(
+                    prizes, {"fallback": "the question touches nothing: there is no neighbourhood"}
+                )
             found = [(name, way(query, starts)) for name, way in ways]
             more = top_k(prizes, self.max_touched)
             more = more[prizes[more] > 0]
-            rows = np.unique(np.concatenate([starts, more, *(reached.rows for _, reached in found)]))
+            rows = np.unique(
+                np.concatenate([starts, more, *(reached.rows for _, reached in found)])
+            )
             part, _ = induced_links(links, rows)
             reset = np.zeros(len(rows))
             reset[np.searchsorted(rows, more)] = prizes[more]
             reset[np.searchsorted(rows, starts)] = np.where(prizes[starts] > 0, prizes[starts], 1.0)
             ranked = np.zeros(len(graph))
-            ranked[rows] = pagerank(build_walk(part.matrix(dtype=np.float32), part.strengths()), reset, self.damping)
+            ranked[rows] = pagerank(
+                build_walk(part.matrix(dtype=np.float32), part.strengths()), reset, self.damping
+            )
             notes = {
                 "from": [graph.ids[row] for row in starts.tolist()],
                 **_told(found),
@@ -87,5 +95,9 @@ def _told(found: list[tuple[str, Reached]]) -> dict[str, Any]:
     notes: dict[str, Any] = {}
     for name, reached in found:
         by_depth = Counter(reached.depths.tolist())
-        notes[name] = {"reached": len(reached), "by hops": [by_depth[depth] for depth in sorted(by_depth)], **reached.notes}
+        notes[name] = {
+            "reached": len(reached),
+            "by hops": [by_depth[depth] for depth in sorted(by_depth)],
+            **reached.notes,
+        }
     return notes

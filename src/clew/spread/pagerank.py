@@ -36,10 +36,14 @@ class PageRank:
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
-            raise ValueError(f"top is the number of nodes that get a prize, at least 1, or None for all; got {self.top}")
+            raise ValueError(
+                f"top is the number of nodes that get a prize, at least 1, or None for all; got {self.top}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
-        walk = graph.part(WalkPart(kinds_without(graph, self.kinds, self.excluded_kinds), directed=self.directed))
+        walk = graph.part(
+            WalkPart(kinds_without(graph, self.kinds, self.excluded_kinds), directed=self.directed)
+        )
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not prizes.any():

@@ -34,7 +34,10 @@ class Power:
             top = prizes.max(initial=0)
             if not top > 0:
                 return prizes
-            rows, sharpened = np.flatnonzero(prizes != 0), np.zeros(len(prizes))  # a power takes its time, and most have no prize
+            rows, sharpened = (
+                np.flatnonzero(prizes != 0),
+                np.zeros(len(prizes)),
+            )  # a power takes its time, and most have no prize
             sharpened[rows] = (prizes[rows] / top) ** self.exponent
             return sharpened
 

@@ -42,8 +42,14 @@ class BreadthFirst:
 
     def over(self, graph: Graph) -> Reach:
         """Bind to a graph; return (question, rows to start from) -> what is reached."""
-        links = graph.links(kinds_without(graph, self.kinds, self.excluded_kinds), directed=self.directed)
-        costs = np.where(graph.content, graph.tokens, 0).astype(np.int32) if self.max_tokens is not None else None
+        links = graph.links(
+            kinds_without(graph, self.kinds, self.excluded_kinds), directed=self.directed
+        )
+        costs = (
+            np.where(graph.content, graph.tokens, 0).astype(np.int32)
+            if self.max_tokens is not None
+            else None
+        )
 
         def reach(query: Query, starts: Rows) -> Reached:
             return breadth_first(
@@ -88,7 +94,9 @@ class BestFirst:
         if not 0 < self.decay <= 1:
             raise ValueError(f"decay is in (0, 1]; got {self.decay}")
         if any(not factor >= 0 for _, factor in (*self.types, ("default", self.default))):
-            raise ValueError(f"the factors of types are numbers from 0 on; got {self.types} and default={self.default}")
+            raise ValueError(
+                f"the factors of types are numbers from 0 on; got {self.types} and default={self.default}"
+            )
 
     def over(self, graph: Graph) -> Reach:
         """Bind to a graph; return (question, rows to start from) -> what is reached."""

@@ -39,13 +39,19 @@ class Entry:
         folder, _, name = self.path.partition("/")
         if folder != DATA or not NAME.fullmatch(name):
             raise ValueError(f"{self.path!r} is no path of a file of an index")
-        if self.dtype not in ITEM or len(self.shape) > 2 or not all(type(n) is int and n >= 0 for n in self.shape):
+        if (
+            self.dtype not in ITEM
+            or len(self.shape) > 2
+            or not all(type(n) is int and n >= 0 for n in self.shape)
+        ):
             raise ValueError(
                 f"{self.path} is said to hold an array of type {self.dtype!r} and shape {self.shape!r}, which an index has not"
             )
         wanted = len(_header(self.dtype, self.shape)) + math.prod(self.shape) * ITEM[self.dtype]
         if self.bytes != wanted:
-            raise ValueError(f"{self.path} is said to have {self.bytes!r} bytes; an array of shape {self.shape} takes {wanted}")
+            raise ValueError(
+                f"{self.path} is said to have {self.bytes!r} bytes; an array of shape {self.shape} takes {wanted}"
+            )
 
 
 def write_array(root: Path, name: str, generation: int, array: NDArray[Any]) -> Entry:
@@ -89,7 +95,9 @@ def read_array(root: Path, entry: Entry, *, mapped: bool, full: bool) -> NDArray
     with os.fdopen(disk.open_plain(file), "rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size != entry.bytes:
-            raise ValueError(f"{file} is damaged: it has {size:,} bytes where {entry.bytes:,} were saved")
+            raise ValueError(
+                f"{file} is damaged: it has {size:,} bytes where {entry.bytes:,} were saved"
+            )
         if mapped and stream.read(len(header)) != header:
             raise ValueError(f"{file} is damaged: it does not begin as it was saved")
         if mapped and full:

@@ -27,20 +27,30 @@ def arrays_of(index: Index) -> Arrays:
     _write_documents(to, index.documents, index.graph)
     _write_metadata(to, index)
     to.texts("given.documents", index.facts)
-    to.lists("given.facts", [[part for triple in said for part in triple] for said in index.facts.values()])
+    to.lists(
+        "given.facts",
+        [[part for triple in said for part in triple] for said in index.facts.values()],
+    )
     to.lists("skipped", index.skipped)
     to.lists("failed", index.failed)
     to.texts("read.passages", index.extracted)
-    to.lists("read.facts", [[part for triple in said for part in triple] for said in index.extracted.values()])
+    to.lists(
+        "read.facts",
+        [[part for triple in said for part in triple] for said in index.extracted.values()],
+    )
     to.lists("learned.pairs", list(index.learned.strengths))
     to.numbers("learned.strengths", list(index.learned.strengths.values()), np.float64)
-    to.numbers("learned.built", [index.learned.built[pair] for pair in index.learned.strengths], np.float64)
+    to.numbers(
+        "learned.built", [index.learned.built[pair] for pair in index.learned.strengths], np.float64
+    )
     if index.embedder.latent is not None:
         _write_latent(to, index.embedder.latent)
     return to.done()
 
 
-def index_parts(array: Callable[[str], Any], count: Callable[[str], int], fitted: bool) -> tuple[dict[str, Any], LatentSemantic | None]:
+def index_parts(
+    array: Callable[[str], Any], count: Callable[[str], int], fitted: bool
+) -> tuple[dict[str, Any], LatentSemantic | None]:
     """Return the graph, documents, facts and skipped files of an index, by its fields' names, and what its embedder is made of.
 
     Args:
@@ -54,7 +64,14 @@ def index_parts(array: Callable[[str], Any], count: Callable[[str], int], fitted
     skipped = tuple((file, reason) for file, reason in of.lists("skipped"))
     failed = tuple((text, reason) for text, reason in of.lists("failed"))
     documents = _read_documents(of, metadata, graph)
-    parts = {"graph": graph, "documents": documents, "facts": facts, "skipped": skipped, "failed": failed, "extracted": read}
+    parts = {
+        "graph": graph,
+        "documents": documents,
+        "facts": facts,
+        "skipped": skipped,
+        "failed": failed,
+        "extracted": read,
+    }
     parts["learned"] = _read_learned(of)
     return parts, _read_latent(of) if fitted else None
 
@@ -75,16 +92,27 @@ def _triples(of: ColumnReader, names: str) -> Iterator[tuple[str, tuple[Triple, 
 def _write_metadata(to: ColumnWriter, index: Index) -> None:
     """A node of a document has the very metadata of the document: kept once, and one object again when it is read."""
     number: dict[int, int] = {}
-    held: list[tuple[str, Mapping[str, Any]]] = []  # also keeps the objects alive, so that no identity is used twice
+    held: list[
+        tuple[str, Mapping[str, Any]]
+    ] = []  # also keeps the objects alive, so that no identity is used twice
     documents = [(f"document {document.id!r}", document.metadata) for document in index.documents]
-    nodes = [(f"node {id!r}", metadata) for id, metadata in zip(index.graph.ids, index.graph.metadata, strict=True)]
+    nodes = [
+        (f"node {id!r}", metadata)
+        for id, metadata in zip(index.graph.ids, index.graph.metadata, strict=True)
+    ]
     for name, owners in (("documents", documents), ("nodes", nodes)):
         for owner, metadata in owners:
             if id(metadata) not in number:
                 number[id(metadata)] = len(held)
                 held.append((owner, metadata))
         to.numbers(f"{name}.metadata", [number[id(metadata)] for _, metadata in owners], np.int32)
-    to.texts("metadata", [json.dumps(to_json(metadata, f"{owner}: metadata"), allow_nan=False) for owner, metadata in held])
+    to.texts(
+        "metadata",
+        [
+            json.dumps(to_json(metadata, f"{owner}: metadata"), allow_nan=False)
+            for owner, metadata in held
+        ],
+    )
 
 
 def _write_graph(to: ColumnWriter, graph: Graph) -> None:
@@ -109,9 +137,13 @@ def _write_graph(to: ColumnWriter, graph: Graph) -> None:
         to.numbers(f"edges.{name}", getattr(edges, name))
 
 
-def _read_graph(of: ColumnReader, metadata: Sequence[Mapping[str, Any]], count: Callable[[str], int]) -> Graph:
+def _read_graph(
+    of: ColumnReader, metadata: Sequence[Mapping[str, Any]], count: Callable[[str], int]
+) -> Graph:
     ids = of.texts("nodes.ids")
-    rows: dict[str, Any] = {name: freeze(of.numbers(f"nodes.{name}"), np.int32) for name in (*ROWS, "spans")}
+    rows: dict[str, Any] = {
+        name: freeze(of.numbers(f"nodes.{name}"), np.int32) for name in (*ROWS, "spans")
+    }
     return Graph(
         ids=ids,
         kinds=of.labels("nodes.kinds"),
@@ -121,7 +153,9 @@ def _read_graph(of: ColumnReader, metadata: Sequence[Mapping[str, Any]], count: 
         references=of.lists("nodes.references"),
         read_from=of.ragged("nodes.read_from"),
         generated=freeze(of.numbers("nodes.made"), np.bool_),
-        metadata=tuple(metadata[number] for number in _numbers(of, "nodes.metadata", len(metadata))),
+        metadata=tuple(
+            metadata[number] for number in _numbers(of, "nodes.metadata", len(metadata))
+        ),
         originals=(None,) * len(ids),
         facts=Facts(
             of.texts("facts.texts"),
@@ -148,9 +182,20 @@ def _write_documents(to: ColumnWriter, documents: Sequence[Document], graph: Gra
         to.texts(f"documents.{name}", [getattr(document, name) for document in documents])
     to.lists("documents.references", [document.references for document in documents])
     to.numbers("documents.heading", [document.heading for document in documents], np.bool_)
-    to.numbers("documents.span", np.array([document.span or (-1, -1) for document in documents], np.int64).reshape(-1, 2))
-    row = {id: row for row, id in enumerate(graph.ids)} if any(document.vector is not None for document in documents) else {}
-    to.numbers("documents.vector", [-1 if d.vector is None else _row_of_vector(graph, row.get(d.id, -1)) for d in documents], np.int32)
+    to.numbers(
+        "documents.span",
+        np.array([document.span or (-1, -1) for document in documents], np.int64).reshape(-1, 2),
+    )
+    row = (
+        {id: row for row, id in enumerate(graph.ids)}
+        if any(document.vector is not None for document in documents)
+        else {}
+    )
+    to.numbers(
+        "documents.vector",
+        [-1 if d.vector is None else _row_of_vector(graph, row.get(d.id, -1)) for d in documents],
+        np.int32,
+    )
 
 
 def _row_of_vector(graph: Graph, row: int) -> int:
@@ -158,7 +203,9 @@ def _row_of_vector(graph: Graph, row: int) -> int:
     return row if row >= 0 and graph.vectors[row].any() else -1
 
 
-def _read_documents(of: ColumnReader, metadata: Sequence[Mapping[str, Any]], graph: Graph) -> tuple[Document, ...]:
+def _read_documents(
+    of: ColumnReader, metadata: Sequence[Mapping[str, Any]], graph: Graph
+) -> tuple[Document, ...]:
     vectors = _numbers(of, "documents.vector", len(graph), -1)
     return tuple(
         Document(
@@ -175,7 +222,10 @@ def _read_documents(of: ColumnReader, metadata: Sequence[Mapping[str, Any]], gra
             references=references,
             format=format,
         )
-        for id, text, number, vector, source, (start, end), parent, previous, heading, embedded_as, references, format in zip(
+        for id, text, number, vector, source, (
+            start,
+            end,
+        ), parent, previous, heading, embedded_as, references, format in zip(
             of.texts("documents.id"),
             of.texts("documents.text"),
             _numbers(of, "documents.metadata", len(metadata)),
@@ -202,13 +252,24 @@ def _write_latent(to: ColumnWriter, latent: LatentSemantic) -> None:
 
 def _read_latent(of: ColumnReader) -> LatentSemantic:
     vocabulary, unknown = of.texts("latent.vocabulary"), of.numbers("latent.unknown")
-    idf, components, overlap = (of.numbers(f"latent.{name}") for name in ("idf", "components", "overlap"))
-    if unknown.shape != (1,) or idf.shape != (len(vocabulary),) or components.shape != (len(vocabulary), len(overlap)) or overlap.ndim != 2:
+    idf, components, overlap = (
+        of.numbers(f"latent.{name}") for name in ("idf", "components", "overlap")
+    )
+    if (
+        unknown.shape != (1,)
+        or idf.shape != (len(vocabulary),)
+        or components.shape != (len(vocabulary), len(overlap))
+        or overlap.ndim != 2
+    ):
         raise ValueError(
             f"the embedder of {len(vocabulary)} words has arrays of shapes {idf.shape}, {components.shape} and {overlap.shape}"
         )
     return LatentSemantic(
-        vocabulary, freeze(idf, np.float64), float(unknown[0]), freeze(components, np.float32), freeze(overlap, np.float32)
+        vocabulary,
+        freeze(idf, np.float64),
+        float(unknown[0]),
+        freeze(components, np.float32),
+        freeze(overlap, np.float32),
     )
 
 
@@ -222,5 +283,5 @@ def _numbers(of: ColumnReader, name: str, n: int, least: int = 0) -> list[int]:
 def _mapping(text: str) -> Mapping[str, Any]:
     held = from_json(json.loads(text))
     if not isinstance(held, dict):
-        raise ValueError("metadata are no dictionary")  # noqa: TRY004  # a damaged file, not a wrong argument
+        raise ValueError("metadata are no dictionary")  # a damaged file, not a wrong argument
     return held or EMPTY

@@ -26,7 +26,13 @@ from clew.text.tokens import Tiktoken, counter_name, estimate_tokens, make_count
 
 PROBE = "The clew of thread that Theseus unwound, 12,345 cubits of it; Ariadne's. 迷宫"
 LEAST = 0.98  # cosine of two vectors of one text by one embedder, with room for other batches, hardware and quantised answers
-HOMES = {"splitter": clew.read, "canonical": clew.read, "extractor": clew.read, "links": clew.link, "writers": clew.generate}
+HOMES = {
+    "splitter": clew.read,
+    "canonical": clew.read,
+    "extractor": clew.read,
+    "links": clew.link,
+    "writers": clew.generate,
+}
 Record = Mapping[str, Any]
 NONE: Record = {"name": "None", "own": None, "parameters": {}, "counters": {}}
 
@@ -40,10 +46,16 @@ def checked(settings: Any) -> Record:
     parts = [settings["splitter"], extractor, canonical, *settings["links"], *writers]
     names = [embedder["name"], count["name"], *(part["name"] for part in parts)]
     flags = (embedder["own"], count["own"], settings["fitted"])
-    known = all(isinstance(part["parameters"], dict) and isinstance(part["counters"], dict) for part in parts if "own" in part)
+    known = all(
+        isinstance(part["parameters"], dict) and isinstance(part["counters"], dict)
+        for part in parts
+        if "own" in part
+    )
     if not known or not all(isinstance(name, str) for name in names):
         raise ValueError("its settings are not those of an index")
-    if [type(embedder["dimension"]), type(count["probe"])] != [int, int] or any(type(flag) is not bool for flag in flags):
+    if [type(embedder["dimension"]), type(count["probe"])] != [int, int] or any(
+        type(flag) is not bool for flag in flags
+    ):
         raise ValueError("its settings are not those of an index")
     return {**settings, "extractor": extractor, "writers": writers, "canonical": canonical}
 
@@ -54,13 +66,24 @@ def described(what: str, part: Any) -> Record:
     if isinstance(part, Lost):
         return {"name": part.name, "corpus_wide": part.corpus_wide}
     if part is None or (is_dataclass(part) and getattr(HOMES[what], name, None) is type(part)):
-        parameters = {} if part is None else {f.name: getattr(part, f.name) for f in fields(part) if f.init}
-        counters = {field: counter_name(value) for field, value in parameters.items() if _own_counter(value)}
+        parameters = (
+            {} if part is None else {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+        )
+        counters = {
+            field: counter_name(value) for field, value in parameters.items() if _own_counter(value)
+        }
         try:
-            plain = to_json({field: value for field, value in parameters.items() if field not in counters}, "it")
+            plain = to_json(
+                {field: value for field, value in parameters.items() if field not in counters}, "it"
+            )
         except ValueError:
             return _foreign(part)
-        record = {"name": named(part), "own": None if part is None else name, "parameters": plain, "counters": counters}
+        record = {
+            "name": named(part),
+            "own": None if part is None else name,
+            "parameters": plain,
+            "counters": counters,
+        }
         return record if _made(what, record) == part else _foreign(part)
     return _foreign(part)
 
@@ -93,7 +116,9 @@ def links_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
             raise ValueError(_wanted("links", ", ".join(record["name"] for record in records)))
         return tuple(_made("links", record) for record in records)
     given = tuple(given)
-    saved, now = (f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given)))
+    saved, now = (
+        f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given))
+    )
     made: tuple[Any, ...] = _same("links", saved, now, given)
     return made
 
@@ -121,9 +146,14 @@ class Lost:
 def writers_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
     """Return the writers that were saved, in their order, with `Lost` in the place of those that are not clew's own; or those given."""
     if isinstance(given, EllipsisType):
-        return tuple(_made("writers", record) if "own" in record else Lost(record["name"]) for record in records)
+        return tuple(
+            _made("writers", record) if "own" in record else Lost(record["name"])
+            for record in records
+        )
     given = tuple(given)
-    saved, now = (f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given)))
+    saved, now = (
+        f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given))
+    )
     made: tuple[Any, ...] = _same("writers", saved, now, given)
     return made
 
@@ -155,7 +185,9 @@ def described_embedder(embedder: Embedder, dimension: int) -> Record:
 def embedder_of(record: Record, given: Any, latent: LatentSemantic | None) -> Embedder:
     """Return the embedder that is given, if its name is the saved one, or the embedded default, which was saved as `latent`."""
     if given is None and latent is None:
-        raise ValueError(_wanted("embedder", f"{record['name']!r} ({record['dimension']} dimensions)"))
+        raise ValueError(
+            _wanted("embedder", f"{record['name']!r} ({record['dimension']} dimensions)")
+        )
     if given is None and record["name"] != LATENT:
         raise ValueError(
             f"the index was made with clew's embedder {record['name']}, this version of clew has {LATENT}: make the index anew"
@@ -171,12 +203,20 @@ def check_embedder(embedder: Embedder, graph: Graph, given: frozenset[str]) -> N
         given: ids of the nodes whose vectors came from elsewhere, of which the dimension alone is compared.
     """
     width = graph.vectors.shape[1]
-    rows = [row for row in np.flatnonzero(graph.content | graph.kinds.mask("entity")).tolist() if graph.texts[row].strip()]
-    own = next((row for row in rows if graph.ids[row] not in given and graph.vectors[row].any()), None)
+    rows = [
+        row
+        for row in np.flatnonzero(graph.content | graph.kinds.mask("entity")).tolist()
+        if graph.texts[row].strip()
+    ]
+    own = next(
+        (row for row in rows if graph.ids[row] not in given and graph.vectors[row].any()), None
+    )
     text = PROBE if own is None else text_with_heading(graph, own)
     found = embed_texts(embedder, [text])[0]
     if len(found) != width:
-        raise ValueError(f"the index has vectors of {width} dimensions, made by {embedder.name!r}; the embedder given makes {len(found)}")
+        raise ValueError(
+            f"the index has vectors of {width} dimensions, made by {embedder.name!r}; the embedder given makes {len(found)}"
+        )
     if own is not None and float(found @ graph.vectors[own]) < LEAST:
         raise ValueError(
             f"the index was made with another embedder than this one, though both are named {embedder.name!r}: their vectors of "
@@ -207,16 +247,25 @@ def _made(what: str, record: Record) -> Any:
         return None
     kind = getattr(home, name, None) if name in home.__all__ else None
     if not is_dataclass(kind):
-        raise ValueError(f"the index was made with {record['name']}, which this version of clew has not")
+        raise ValueError(
+            f"the index was made with {record['name']}, which this version of clew has not"
+        )
     try:
-        return kind(**from_json(record["parameters"]), **{field: make_counter(name) for field, name in record["counters"].items()})  # type: ignore[operator]  # a class of ours
+        return kind(
+            **from_json(record["parameters"]),
+            **{field: make_counter(name) for field, name in record["counters"].items()},
+        )  # type: ignore[operator]  # a class of ours
     except TypeError as error:
-        raise ValueError(f"the index was made with {record['name']}, which this version of clew cannot make: {error}") from error
+        raise ValueError(
+            f"the index was made with {record['name']}, which this version of clew cannot make: {error}"
+        ) from error
 
 
 def _same(what: str, saved: str, now: str, given: Any) -> Any:
     if saved != now:
-        raise ValueError(f"the index was made with {what}={saved}; {now} was given: give the same, or make a new index")
+        raise ValueError(
+            f"the index was made with {what}={saved}; {now} was given: give the same, or make a new index"
+        )
     return given
 
 

@@ -10,7 +10,9 @@ import stat
 import sys
 from pathlib import Path
 
-PLAIN_ONLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe must not make us wait
+PLAIN_ONLY = (
+    getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+)  # a pipe must not make us wait
 CHUNK = 1 << 22
 
 
@@ -48,7 +50,7 @@ def sync_folder(folder: Path) -> None:
 
 def rename(old: Path, new: Path) -> None:
     """Give a file its name, in one step."""
-    os.rename(old, new)  # noqa: PTH104  # as the others here: one call, that a test can replace
+    os.rename(old, new)  # as the others here: one call, that a test can replace
 
 
 def open_plain(file: Path) -> int:
@@ -59,7 +61,9 @@ def open_plain(file: Path) -> int:
     """
     try:
         if not stat.S_ISREG(os.lstat(file).st_mode):
-            raise ValueError(f"{file} is not a plain file; a saved index has no links, folders or devices in the places of its files")
+            raise ValueError(
+                f"{file} is not a plain file; a saved index has no links, folders or devices in the places of its files"
+            )
         descriptor = os.open(file, os.O_RDONLY | PLAIN_ONLY)
     except FileNotFoundError:
         raise

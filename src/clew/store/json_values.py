@@ -23,7 +23,9 @@ def to_json(value: Any, where: str, depth: int = 0) -> Any:
         ValueError: naming the place of the first value that is none of these.
     """
     if depth > DEEPEST:
-        raise ValueError(f"{where} is nested deeper than {DEEPEST} levels, or contains itself; a saved index cannot hold that")
+        raise ValueError(
+            f"{where} is nested deeper than {DEEPEST} levels, or contains itself; a saved index cannot hold that"
+        )
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -36,7 +38,13 @@ def to_json(value: Any, where: str, depth: int = 0) -> Any:
         items = [to_json(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
         return {"$tuple": items} if isinstance(value, tuple) else items
     if isinstance(value, Mapping):
-        pairs = [(to_json(key, f"a key of {where}", depth + 1), to_json(v, f"{where}[{key!r}]", depth + 1)) for key, v in value.items()]
+        pairs = [
+            (
+                to_json(key, f"a key of {where}", depth + 1),
+                to_json(v, f"{where}[{key!r}]", depth + 1),
+            )
+            for key, v in value.items()
+        ]
         simple = all(type(key) is str and not key.startswith("$") for key, _ in pairs)
         return dict(pairs) if simple else {"$pairs": [list(pair) for pair in pairs]}
     short = repr(value)
@@ -60,6 +68,11 @@ def from_json(value: Any) -> Any:
         return float(held)
     if len(value) == 1 and key == "$tuple" and isinstance(held, list):
         return tuple(from_json(item) for item in held)
-    if len(value) == 1 and key == "$pairs" and isinstance(held, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in held):
+    if (
+        len(value) == 1
+        and key == "$pairs"
+        and isinstance(held, list)
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in held)
+    ):
         return {from_json(key): from_json(item) for key, item in held}
     raise ValueError(f"{sorted(value)} is no form of a value that an index saves")

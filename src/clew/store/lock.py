@@ -23,7 +23,9 @@ def locked(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | disk.PLAIN_ONLY, 0o666)
     try:
         if not _taken(descriptor):
-            raise BlockingIOError(f"another process or thread is saving an index to {folder}; wait until it is done, then save again")
+            raise BlockingIOError(
+                f"another process or thread is saving an index to {folder}; wait until it is done, then save again"
+            )
         yield
     finally:
         os.close(descriptor)  # gives the lock back

@@ -25,7 +25,9 @@ FORMAT = 1
 MAGIC = "clew index"
 LARGEST = 1 << 24  # ours have some ten thousand bytes
 KEPT = 2
-YOUNG = 600.0  # seconds: what is younger is never cleared away, for a reader may be about to open it
+YOUNG = (
+    600.0  # seconds: what is younger is never cleared away, for a reader may be about to open it
+)
 FILE = re.compile(r"MANIFEST-([0-9]{8,})\.json")
 UNFINISHED = re.compile(r"MANIFEST-[0-9]{8,}\.json\.[0-9a-f]{16}")
 BEGIN, MIDDLE, END = b'{"blake2b": "', b'", "index": ', b"}\n"
@@ -48,17 +50,33 @@ class Manifest:
 def generations(root: Path) -> dict[int, Path]:
     """Return the manifests in a folder by their generation, the newest first; none where there is no such folder."""
     try:
-        names = os.listdir(root)  # noqa: PTH208  # names alone are wanted
+        names = os.listdir(root)  # names alone are wanted
     except (FileNotFoundError, NotADirectoryError):
         return {}
     found = {int(match[1]): root / name for name in names if (match := FILE.fullmatch(name))}
     return dict(sorted(found.items(), reverse=True))
 
 
-def write_manifest(root: Path, generation: int, version: str, entries: Mapping[str, Entry], settings: Mapping[str, Any]) -> Path:
+def write_manifest(
+    root: Path,
+    generation: int,
+    version: str,
+    entries: Mapping[str, Entry],
+    settings: Mapping[str, Any],
+) -> Path:
     """Make a generation of files that are on the disk already: from here on it is the newest."""
-    content = {"magic": MAGIC, "format": FORMAT, "clew": version, "generation": generation, "settings": dict(settings)}
-    body = json.dumps(content | {"files": {name: asdict(entry) for name, entry in entries.items()}}, indent=1, allow_nan=False).encode()
+    content = {
+        "magic": MAGIC,
+        "format": FORMAT,
+        "clew": version,
+        "generation": generation,
+        "settings": dict(settings),
+    }
+    body = json.dumps(
+        content | {"files": {name: asdict(entry) for name, entry in entries.items()}},
+        indent=1,
+        allow_nan=False,
+    ).encode()
     file = root / f"MANIFEST-{generation:08d}.json"
     unfinished = root / f"{file.name}.{secrets.token_hex(8)}"
     write_file(unfinished, BEGIN, _checksum(body), MIDDLE, body, END)
@@ -78,7 +96,10 @@ def read_manifest(file: Path) -> Manifest:
     """
     with os.fdopen(disk.open_plain(file), "rb") as stream:
         raw = stream.read(LARGEST + 1)
-    checksum, body = raw[len(BEGIN) : len(BEGIN) + 64], raw[len(BEGIN) + 64 + len(MIDDLE) : -len(END)]
+    checksum, body = (
+        raw[len(BEGIN) : len(BEGIN) + 64],
+        raw[len(BEGIN) + 64 + len(MIDDLE) : -len(END)],
+    )
     if raw != BEGIN + checksum + MIDDLE + body + END or _checksum(body) != checksum:
         raise ValueError(f"{file} is damaged: its checksum is not the one that was saved")
     try:
@@ -92,14 +113,19 @@ def read_manifest(file: Path) -> Manifest:
 def _parsed(file: Path, content: Any) -> Manifest:
     version, generation = content["format"], content["generation"]
     if content["magic"] != MAGIC or type(version) is not int or type(generation) is not int:
-        raise ValueError(f"its magic is not {MAGIC!r}, or its format and generation are no whole numbers")
+        raise ValueError(
+            f"its magic is not {MAGIC!r}, or its format and generation are no whole numbers"
+        )
     if version > FORMAT:
         raise NewerFormatError(
             f"{file} was saved by clew {content['clew']} in format {version}; this clew reads {FORMAT}: upgrade clew to open it"
         )
     if file.name != f"MANIFEST-{generation:08d}.json":
         raise ValueError(f"it is of generation {generation}, which is not the one in its name")
-    entries = {name: Entry(**(entry | {"shape": tuple(entry["shape"])})) for name, entry in content["files"].items()}
+    entries = {
+        name: Entry(**(entry | {"shape": tuple(entry["shape"])}))
+        for name, entry in content["files"].items()
+    }
     return Manifest(file, generation, entries, checked(content["settings"]))
 
 
@@ -119,7 +145,12 @@ def clear(root: Path) -> None:
         if (FILE.fullmatch(file.name) and file not in last) or UNFINISHED.fullmatch(file.name):
             _delete(file)
     there = set(generations(root).values())
-    used = {entry.path for manifest in known.values() if manifest.file in there for entry in manifest.entries.values()}
+    used = {
+        entry.path
+        for manifest in known.values()
+        if manifest.file in there
+        for entry in manifest.entries.values()
+    }
     for file in (root / DATA).iterdir():
         if NAME.fullmatch(file.name) and f"{DATA}/{file.name}" not in used:
             _delete(file)

@@ -29,7 +29,15 @@ from clew.store.config_record import (
     writers_of,
 )
 from clew.store.lock import LOCK, locked
-from clew.store.manifest import UNFINISHED, Manifest, NewerFormatError, clear, generations, read_manifest, write_manifest
+from clew.store.manifest import (
+    UNFINISHED,
+    Manifest,
+    NewerFormatError,
+    clear,
+    generations,
+    read_manifest,
+    write_manifest,
+)
 
 MAPPED = ("nodes.vectors", "facts.vectors")
 RETRIES = 50
@@ -86,7 +94,9 @@ def save(index: Index, path: str | os.PathLike[str]) -> None:
         except OSError as error:
             raise OSError(error.errno, _failed(root, generation, error)) from error
         finally:
-            if generation not in generations(root):  # whatever happened: what no manifest lists is of no use
+            if generation not in generations(
+                root
+            ):  # whatever happened: what no manifest lists is of no use
                 for entry in entries.values():
                     _delete(root / entry.path)
         clear(root)
@@ -131,19 +141,27 @@ def load(
             )
         chosen = max(there) if generation is None else generation
         if chosen not in there:
-            raise ValueError(f"{root} has no generation {generation}; it has {', '.join(map(str, there))}")
+            raise ValueError(
+                f"{root} has no generation {generation}; it has {', '.join(map(str, there))}"
+            )
         try:
             manifest = read_manifest(there[chosen])
             arrays = _arrays(root, manifest, verify)
             break
         except FileNotFoundError as error:
-            if max(generations(root), default=0) == max(there):  # else a writer has cleared it away meanwhile: the newest is another
-                raise ValueError(f"{error.filename} is missing, though {there[chosen].name} lists it{_earlier(there, chosen)}") from error
+            if max(generations(root), default=0) == max(
+                there
+            ):  # else a writer has cleared it away meanwhile: the newest is another
+                raise ValueError(
+                    f"{error.filename} is missing, though {there[chosen].name} lists it{_earlier(there, chosen)}"
+                ) from error
         except ValueError as error:
             raise ValueError(f"{error}{_earlier(there, chosen)}") from error
     else:
         raise ValueError(f"{root} changed {RETRIES} times while it was being opened")
-    return _opened(manifest, arrays, embedder, count, splitter, links, extractor, writers, canonical)
+    return _opened(
+        manifest, arrays, embedder, count, splitter, links, extractor, writers, canonical
+    )
 
 
 def _opened(
@@ -160,24 +178,42 @@ def _opened(
     settings = manifest.settings
     counter = count_of(settings["count"], count)
     cut, linked = splitter_of(settings["splitter"], splitter), links_of(settings["links"], links)
-    reads, writes = extractor_of(settings["extractor"], extractor), writers_of(settings["writers"], writers)
+    reads, writes = (
+        extractor_of(settings["extractor"], extractor),
+        writers_of(settings["writers"], writers),
+    )
     clean = canonical_of(settings["canonical"], canonical)
     try:
         parts, latent = index_parts(partial(_array, arrays), counter, settings["embedder"]["own"])
     except (ValueError, TypeError, IndexError, RecursionError) as error:
-        raise ValueError(f"the files that {manifest.file} lists do not fit together: {error}") from error
+        raise ValueError(
+            f"the files that {manifest.file} lists do not fit together: {error}"
+        ) from error
     parts["graph"] = replace(parts["graph"], canonical=clean)
     made = embedder_of(settings["embedder"], embedder, latent)
-    elsewhere = frozenset(d.id for d in parts["documents"] if d.vector is not None or d.embedded_as is not None)
+    elsewhere = frozenset(
+        d.id for d in parts["documents"] if d.vector is not None or d.embedded_as is not None
+    )
     check_embedder(made, parts["graph"], elsewhere)
-    return Index(**parts, embedder=made, splitter=cut, links=linked, fitted=settings["fitted"], extractor=reads, generators=writes)
+    return Index(
+        **parts,
+        embedder=made,
+        splitter=cut,
+        links=linked,
+        fitted=settings["fitted"],
+        extractor=reads,
+        generators=writes,
+    )
 
 
 def _arrays(root: Path, manifest: Manifest, verify: Verify) -> dict[str, Any]:
     if (root / DATA).is_symlink():
         raise ValueError(f"{root / DATA} is a link; a saved index has its files in its own folder")
     entries = manifest.entries.items()
-    return {name: read_array(root, entry, mapped=name in MAPPED, full=verify == "full") for name, entry in entries}
+    return {
+        name: read_array(root, entry, mapped=name in MAPPED, full=verify == "full")
+        for name, entry in entries
+    }
 
 
 def _array(arrays: Mapping[str, Any], name: str) -> Any:
@@ -188,7 +224,11 @@ def _array(arrays: Mapping[str, Any], name: str) -> Any:
 
 def _earlier(there: Mapping[int, Path], chosen: int) -> str:
     before = [generation for generation in there if generation < chosen]
-    return f"; an earlier generation is still there: load(path, generation={before[0]})" if before else ""
+    return (
+        f"; an earlier generation is still there: load(path, generation={before[0]})"
+        if before
+        else ""
+    )
 
 
 def _failed(root: Path, generation: int, error: OSError) -> str:
@@ -210,11 +250,21 @@ def _refuse_foreign(root: Path) -> None:
         return
     if not root.is_dir():
         raise ValueError(f"{root} is a file; an index is saved in a folder")
-    other = [file.name for file in root.iterdir() if file.name not in (LOCK, DATA) and not UNFINISHED.fullmatch(file.name)]
+    other = [
+        file.name
+        for file in root.iterdir()
+        if file.name not in (LOCK, DATA) and not UNFINISHED.fullmatch(file.name)
+    ]
     if (root / DATA).is_dir():
-        other += [f"{DATA}/{file.name}" for file in (root / DATA).iterdir() if not NAME.fullmatch(file.name)]
+        other += [
+            f"{DATA}/{file.name}"
+            for file in (root / DATA).iterdir()
+            if not NAME.fullmatch(file.name)
+        ]
     if other:
-        raise ValueError(f"{root} has other files, for instance {min(other)}, and no index: save to a new or empty folder")
+        raise ValueError(
+            f"{root} has other files, for instance {min(other)}, and no index: save to a new or empty folder"
+        )
 
 
 def _refuse_newer(root: Path) -> None:

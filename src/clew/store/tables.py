@@ -54,7 +54,9 @@ class ColumnWriter:
         if text is None:
             return -1
         if not isinstance(text, str):
-            raise TypeError(f"{name} has {text!r}, a {type(text).__name__}; only texts can be saved there")
+            raise TypeError(
+                f"{name} has {text!r}, a {type(text).__name__}; only texts can be saved there"
+            )
         return self._codes.setdefault(text, len(self._codes))
 
 
@@ -63,7 +65,10 @@ class ColumnReader:
 
     def __init__(self, array: Callable[[str], NDArray[Any]]) -> None:
         self._array = array
-        starts, raw = self.starts("strings.starts", array("strings.bytes")), array("strings.bytes").tobytes()
+        starts, raw = (
+            self.starts("strings.starts", array("strings.bytes")),
+            array("strings.bytes").tobytes(),
+        )
         bounds = starts.tolist()
         self._strings = [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
@@ -88,15 +93,25 @@ class ColumnReader:
 
     def labels(self, name: str) -> Labels:
         names = self.texts(f"{name}.names")
-        return Labels(names, freeze(_within(name, self._array(f"{name}.codes"), len(names), 0), np.int32))
+        return Labels(
+            names, freeze(_within(name, self._array(f"{name}.codes"), len(names), 0), np.int32)
+        )
 
     def ragged(self, name: str) -> Ragged:
         values = self._array(f"{name}.values")
-        return Ragged(freeze(self.starts(f"{name}.starts", values), np.int64), freeze(values, np.int32))
+        return Ragged(
+            freeze(self.starts(f"{name}.starts", values), np.int64), freeze(values, np.int32)
+        )
 
     def starts(self, name: str, values: Any) -> NDArray[np.int64]:
         starts = self._array(name)
-        if starts.ndim != 1 or not len(starts) or starts[0] != 0 or starts[-1] != len(values) or (np.diff(starts) < 0).any():
+        if (
+            starts.ndim != 1
+            or not len(starts)
+            or starts[0] != 0
+            or starts[-1] != len(values)
+            or (np.diff(starts) < 0).any()
+        ):
             raise ValueError(f"{name} does not divide its {len(values)} values into lists")
         return starts
 

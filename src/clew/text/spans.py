@@ -18,7 +18,9 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     return (start, start + len(said.strip()))
 
 
-def pack_spans(atoms: Sequence[tuple[int, int, int]], most: int, size: Callable[[int, int], int]) -> Iterator[tuple[int, int]]:
+def pack_spans(
+    atoms: Sequence[tuple[int, int, int]], most: int, size: Callable[[int, int], int]
+) -> Iterator[tuple[int, int]]:
     """Return the spans of runs of atoms (start, end, tokens), each run as long as it fits into `most` tokens by `size`."""
     i = 0
     while i < len(atoms):
@@ -54,7 +56,10 @@ def sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[
 
     while start < end:
         stop = _stop(text, start, end)
-        begins = [start + found["start_index"] for found in get_sentence_boundaries(language, text[start:stop])]
+        begins = [
+            start + found["start_index"]
+            for found in get_sentence_boundaries(language, text[start:stop])
+        ]
         if stop < end and begins[-1] > start + WINDOW // 2:
             stop = begins.pop()  # the last may go on
         for a, b in zip(begins, [*begins[1:], stop], strict=True):
@@ -64,17 +69,23 @@ def sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[
         start = stop
 
 
-def split_at_words(text: str, start: int, end: int, most: int, count: Callable[[str], int]) -> Iterator[tuple[int, int]]:
+def split_at_words(
+    text: str, start: int, end: int, most: int, count: Callable[[str], int]
+) -> Iterator[tuple[int, int]]:
     """Return the spans of text[start:end] cut, best between its clauses or words, into parts of at most `most` tokens."""
     from semchunk.semchunk import chunk
 
-    def at_least_a_sign(text: str) -> int:  # a single sign that does not fit cannot be cut, which the library does not see
+    def at_least_a_sign(
+        text: str,
+    ) -> int:  # a single sign that does not fit cannot be cut, which the library does not see
         return count(text) if len(text) > 1 else 1
 
     while start < end:
         stop = _stop(text, start, end)
         begin, behind = trim_span(text, start, stop)
-        spans: Any = chunk(text[begin:behind], most, at_least_a_sign, memoize=False, offsets=True)[1]
+        spans: Any = chunk(text[begin:behind], most, at_least_a_sign, memoize=False, offsets=True)[
+            1
+        ]
         yield from ((begin + a, begin + b) for a, b in spans)
         start = stop
 

@@ -63,7 +63,9 @@ def _sums(text: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     starts = np.flatnonzero(begins)
     sizes, kind = np.diff(starts, append=len(codes)), kinds[starts]
     short = (kind == SIGN) | ((kind == LETTER) & (sizes <= SHORT))
-    tokens = np.where(kind == SPACE, 0, np.where(short, 1, -(-sizes // np.where(kind == DIGIT, 3, 4))))
+    tokens = np.where(
+        kind == SPACE, 0, np.where(short, 1, -(-sizes // np.where(kind == DIGIT, 3, 4)))
+    )
     before = np.zeros(len(codes) + 1, np.int64)
     before[starts + 1] = tokens
     joined = np.append(~begins & (kinds != SPACE), False)
@@ -112,7 +114,9 @@ def make_counter(source: Any) -> Callable[[str], int]:
         return Tokenizer(source.encode)
     if callable(source):
         return Tokenizer(source)
-    raise TypeError(f"cannot count tokens with a {type(source).__name__}: wanted a function text -> number, a tokenizer or a tiktoken name")
+    raise TypeError(
+        f"cannot count tokens with a {type(source).__name__}: wanted a function text -> number, a tokenizer or a tiktoken name"
+    )
 
 
 def counter_name(count: Callable[[str], int]) -> str:
@@ -129,5 +133,7 @@ def _encoding(name: str) -> Any:
     try:
         import tiktoken
     except ImportError as error:
-        raise ImportError(f"counting with {name!r} needs tiktoken: pip install tiktoken; or give count= a function") from error
+        raise ImportError(
+            f"counting with {name!r} needs tiktoken: pip install tiktoken; or give count= a function"
+        ) from error
     return tiktoken.get_encoding(name)

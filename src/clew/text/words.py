@@ -27,7 +27,9 @@ def words(text: str) -> list[str]:
 def contains_phrase(cue: str, text: str) -> bool:
     """Return whether the words of the cue stand in the text, side by side; by whole words, in a script without spaces by whole signs."""
     wanted, there = words(cue), words(text)
-    return bool(wanted) and any(there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1))
+    return bool(wanted) and any(
+        there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1)
+    )
 
 
 def terms(text: str, identifiers: bool = True) -> list[str]:
@@ -37,7 +39,9 @@ def terms(text: str, identifiers: bool = True) -> list[str]:
     With `identifiers` one counts whole and in its parts: `parseXMLFile` as that, "parse", "xml" and "file", `read_path` as that, "read"
     and "path".
     """
-    found = words(text) if text.isascii() else _paired(unicodedata.normalize("NFKC", text).casefold())
+    found = (
+        words(text) if text.isascii() else _paired(unicodedata.normalize("NFKC", text).casefold())
+    )
     for name in IDENTIFIER.findall(text) if identifiers else ():
         found += [name.lower()] if "_" in name else []
         found += [part.lower() for part in PART.findall(name)] if CAMEL.search(name) else []
@@ -64,7 +68,9 @@ def _paired(text: str) -> list[str]:
     return found + ([before] if alone else [])
 
 
-IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*")
+IDENTIFIER = re.compile(
+    r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*"
+)
 CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 ASCII = re.compile("[a-z0-9]+")
@@ -73,10 +79,14 @@ ASCII = re.compile("[a-z0-9]+")
 @lru_cache(maxsize=1)
 def _signs() -> re.Pattern[str]:
     marks = "".join(
-        chr(code) for code in range(0x0E00, 0xAB00) if unicodedata.category(chr(code))[0] == "M" and UNSPACED_SIGN.match(chr(code))
+        chr(code)
+        for code in range(0x0E00, 0xAB00)
+        if unicodedata.category(chr(code))[0] == "M" and UNSPACED_SIGN.match(chr(code))
     )
     han = IDEOGRAPHS.replace("\u3040-\u30ff", "")
-    return re.compile(rf"(?P<ideograph>[{han}])|(?P<sign>[\u3040-\u30ff{UNSPACED}][{marks}]*)|{_pattern().pattern}")
+    return re.compile(
+        rf"(?P<ideograph>[{han}])|(?P<sign>[\u3040-\u30ff{UNSPACED}][{marks}]*)|{_pattern().pattern}"
+    )
 
 
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
@@ -86,10 +96,19 @@ UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 def _pattern() -> re.Pattern[str]:
     # Marks (vowel signs of Indic scripts, accents) belong to the word, but Python's \w leaves them out. A set of ranges that names
     # every sign is looked up in one step within the first plane; \w beside other ranges is tried one after the other.
-    signs = (code for code in range(sys.maxunicode + 1) if chr(code).isalnum() or unicodedata.category(chr(code))[0] == "M")
+    signs = (
+        code
+        for code in range(sys.maxunicode + 1)
+        if chr(code).isalnum() or unicodedata.category(chr(code))[0] == "M"
+    )
     ideograph = re.compile(f"[{IDEOGRAPHS}]")
     low, high = list[str](), list[str]()
-    for _, run in groupby(enumerate(code for code in signs if not ideograph.match(chr(code))), lambda pair: pair[1] - pair[0]):
+    for _, run in groupby(
+        enumerate(code for code in signs if not ideograph.match(chr(code))),
+        lambda pair: pair[1] - pair[0],
+    ):
         codes = [code for _, code in run]
-        (low if codes[-1] < 0x10000 else high).append(f"{re.escape(chr(codes[0]))}-{re.escape(chr(codes[-1]))}")
+        (low if codes[-1] < 0x10000 else high).append(
+            f"{re.escape(chr(codes[0]))}-{re.escape(chr(codes[-1]))}"
+        )
     return re.compile(rf"[{IDEOGRAPHS}]|(?:[{''.join(low)}]|[{''.join(high)}])+")

@@ -28,21 +28,33 @@ class Candidates:
     notes: Mapping[str, Any]
 
     @classmethod
-    def of(cls, documents: Sequence[Document], scores: Sequence[float] | None, notes: Mapping[str, Any]) -> Candidates:
+    def of(
+        cls, documents: Sequence[Document], scores: Sequence[float] | None, notes: Mapping[str, Any]
+    ) -> Candidates:
         """Return the candidates: of several with one id the first, those without an id known by their text, blank ones left out."""
         first: dict[str, int] = {}
         for i, document in enumerate(documents):
             if document.page_content.strip():
-                first.setdefault(document.id or f"text:{sha256(document.page_content.encode()).hexdigest()[:24]}", i)
+                first.setdefault(
+                    document.id
+                    or f"text:{sha256(document.page_content.encode()).hexdigest()[:24]}",
+                    i,
+                )
         blank = sum(not document.page_content.strip() for document in documents)
-        counts = {"candidates": len(first), "repeated": len(documents) - blank - len(first), "blank": blank}
+        counts = {
+            "candidates": len(first),
+            "repeated": len(documents) - blank - len(first),
+            "blank": blank,
+        }
         return cls(
             {id: documents[i] for id, i in first.items()},
             None if scores is None else [scores[i] for i in first.values()],
             {**notes, **counts},
         )
 
-    def narrow(self, question: str, *, recipe: Any, budget: int | None, facts: Triples, **how: Any) -> clew.Context:
+    def narrow(
+        self, question: str, *, recipe: Any, budget: int | None, facts: Triples, **how: Any
+    ) -> clew.Context:
         """Return what `clew.narrow` makes of these documents, with the caller's own objects in it; an empty context if there are none.
 
         Args:
@@ -70,7 +82,9 @@ def facts_of(facts: Any) -> dict[str, list[tuple[str, str, str]]]:
         TypeError: no mapping.
     """
     if facts is not None and not isinstance(facts, Mapping):
-        raise TypeError(f"facts are triples by document id, {{id: [(subject, relation, object), ...]}}, not a {type(facts).__name__}")
+        raise TypeError(
+            f"facts are triples by document id, {{id: [(subject, relation, object), ...]}}, not a {type(facts).__name__}"
+        )
     return {id: list(said) for id, said in (facts or {}).items()}
 
 
@@ -84,14 +98,20 @@ def one_direction(scores: Sequence[Any]) -> tuple[list[float] | None, str]:
         return None, "rank: not every score is a finite number"
     known = [float(score) for score in scores]
     if all(a >= b for a, b in pairwise(known)):
-        return (known, "similarity") if _have_a_zero(known) else (None, "rank: the scores have no common zero")
+        return (
+            (known, "similarity")
+            if _have_a_zero(known)
+            else (None, "rank: the scores have no common zero")
+        )
     if all(a <= b for a, b in pairwise(known)):
         least = min(0.0, known[0])
         return [1 / (1 + score - least) for score in known], "distance"
     return None, "rank: the scores follow no order"
 
 
-def scores_in(documents: Sequence[Document], names: Sequence[str]) -> tuple[list[float] | None, str]:
+def scores_in(
+    documents: Sequence[Document], names: Sequence[str]
+) -> tuple[list[float] | None, str]:
     """Return the scores that all documents carry in their metadata under one of the names, and what was made of them."""
     for name in names:
         scores = [document.metadata.get(name) for document in documents]
@@ -99,7 +119,9 @@ def scores_in(documents: Sequence[Document], names: Sequence[str]) -> tuple[list
             known = [float(score) for score in scores if score is not None]
             if _have_a_zero(known):
                 return known, f"metadata {name!r}"
-            return [1.0 + sum(other < score for other in known) for score in known], f"order by metadata {name!r}: they have no common zero"
+            return [
+                1.0 + sum(other < score for other in known) for score in known
+            ], f"order by metadata {name!r}: they have no common zero"
     return None, "rank: no score that all candidates carry"
 
 

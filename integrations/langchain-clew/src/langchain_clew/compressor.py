@@ -44,15 +44,21 @@ class ClewCompressor(BaseDocumentCompressor):
     count: Any = None
     model: Any = None
 
-    def compress_documents(self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None) -> list[Document]:
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> list[Document]:
         """Return the documents worth reading, in reading order, as fresh objects with their ids as they came."""
         return documents_of(self.context(documents, query), as_they_came=True)
 
-    async def acompress_documents(self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None) -> list[Document]:
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> list[Document]:
         """Return what `compress_documents` returns without blocking the event loop."""
         return documents_of(await self.acontext(documents, query), as_they_came=True)
 
-    def context(self, documents: Sequence[Document], question: str, *, vector: Any = None) -> clew.Context:
+    def context(
+        self, documents: Sequence[Document], question: str, *, vector: Any = None
+    ) -> clew.Context:
         """Return the whole context made of the documents.
 
         Args:
@@ -74,6 +80,10 @@ class ClewCompressor(BaseDocumentCompressor):
     async def acontext(self, documents: Sequence[Document], question: str) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
         vector = None
-        if documents and self.embeddings is not None and self.embeddings.aembed_question is not None:
+        if (
+            documents
+            and self.embeddings is not None
+            and self.embeddings.aembed_question is not None
+        ):
             vector = await self.embeddings.aembed_question(question)
         return await asyncio.to_thread(self.context, documents, question, vector=vector)

@@ -24,7 +24,12 @@ def documents_of(context: clew.Context, *, as_they_came: bool = False) -> list[D
 
 def _document(item: clew.Item, rank: int, as_it_came: bool) -> Document:
     own = {name: deepcopy(value) for name, value in item.metadata.items()}
-    added: dict[str, Any] = {"clew_rank": rank, "clew_role": str(item.role), "clew_score": float(item.score), "clew_why": _way(item)}
+    added: dict[str, Any] = {
+        "clew_rank": rank,
+        "clew_role": str(item.role),
+        "clew_score": float(item.score),
+        "clew_why": _way(item),
+    }
     added |= {"clew_heading": item.heading} if item.heading else {}
     id = item.original.id if as_it_came and isinstance(item.original, Document) else item.id
     return Document(page_content=item.text, id=id, metadata=own | added)

@@ -14,7 +14,12 @@ from typing import Any
 Metadata = Mapping[str, Any]
 Test = Callable[[Metadata], bool]
 SEVERAL = (list, tuple, set, frozenset)
-ORDERS: dict[str, Callable[[Any, Any], Any]] = {"$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt, "$lte": operator.le}
+ORDERS: dict[str, Callable[[Any, Any], Any]] = {
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
 OF_A_KEY = ("$eq", "$ne", "$in", "$nin", *ORDERS, "$exists", "$not")
 OF_FILTERS = ("$and", "$or", "$not")
 
@@ -33,7 +38,9 @@ def where_of(filter: Any) -> Test | None:
         return filter  # type: ignore[no-any-return]  # a caller's function of the metadata
     if isinstance(filter, Mapping):
         return Wanted(filter)
-    raise TypeError(f"a filter is a mapping of metadata values and operators, or a function of the metadata; got {filter!r}")
+    raise TypeError(
+        f"a filter is a mapping of metadata values and operators, or a function of the metadata; got {filter!r}"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +62,10 @@ class Wanted:
 def _all_of(filter: Metadata) -> Test:
     if not isinstance(filter, Mapping):
         raise TypeError(f"a filter inside another is a mapping too; got {filter!r}")
-    tests = [_of_filters(key, wanted) if str(key).startswith("$") else _of_key(key, wanted) for key, wanted in filter.items()]
+    tests = [
+        _of_filters(key, wanted) if str(key).startswith("$") else _of_key(key, wanted)
+        for key, wanted in filter.items()
+    ]
     return lambda metadata: all(test(metadata) for test in tests)
 
 
@@ -92,7 +102,11 @@ def _operator(key: str, name: str, operand: Any) -> Test:
         return lambda metadata: (key in metadata) == operand
     if name in ("$eq", "$in"):
         return _in(key, [operand] if name == "$eq" else operand)
-    negated = _of_key(key, operand) if name == "$not" else _in(key, [operand] if name == "$ne" else operand)
+    negated = (
+        _of_key(key, operand)
+        if name == "$not"
+        else _in(key, [operand] if name == "$ne" else operand)
+    )
     return lambda metadata: not negated(metadata)
 
 

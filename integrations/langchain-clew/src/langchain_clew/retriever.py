@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self, TypedDict, Unpack, cast
 
-from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.vectorstores import VectorStore
@@ -78,7 +81,9 @@ class ClewRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
-    index: Annotated[Any, AfterValidator(askable)]  # Any, since pydantic would take a dataclass apart and make it again
+    index: Annotated[
+        Any, AfterValidator(askable)
+    ]  # Any, since pydantic would take a dataclass apart and make it again
     recipe: Annotated[Any, AfterValidator(known_recipe)] = clew.recipes.DEFAULT
     budget: int | None = Field(default=2000, ge=1)
     k: int | None = Field(default=None, ge=1)
@@ -139,7 +144,11 @@ class ClewRetriever(BaseRetriever):
         named: Iterable[str | None] = [None] * len(texts) if ids is None else ids
         said = [{} for _ in texts] if metadatas is None else metadatas
         parts = zip(texts, named, said, strict=True)
-        return cls.from_documents([Document(text, id=id, metadata=metadata) for text, id, metadata in parts], embeddings, **how)
+        return cls.from_documents(
+            [Document(text, id=id, metadata=metadata) for text, id, metadata in parts],
+            embeddings,
+            **how,
+        )
 
     @classmethod
     def from_vectorstore(
@@ -162,7 +171,12 @@ class ClewRetriever(BaseRetriever):
         cls._refuse_unknown(fields)
         other = embeddings is not None and embeddings is not getattr(store, "embeddings", None)
         embedder = clew.Embedder.of(embeddings) if other else None
-        return cls(index=Shortlist(store, candidates, dict(search_kwargs or {}), embedder, facts_of(facts), count), **fields)
+        return cls(
+            index=Shortlist(
+                store, candidates, dict(search_kwargs or {}), embedder, facts_of(facts), count
+            ),
+            **fields,
+        )
 
     def context(self, question: str, **overrides: Unpack[Overrides]) -> clew.Context:
         """Return the whole context: its rendered `text`, its tokens, edges, reasons and trace; empty if the filter allows nothing."""
@@ -181,12 +195,20 @@ class ClewRetriever(BaseRetriever):
         return asked
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **overrides: Unpack[Overrides]
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        **overrides: Unpack[Overrides],
     ) -> list[Document]:
         return self._documents(self.context(query, **overrides))
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **overrides: Unpack[Overrides]
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        **overrides: Unpack[Overrides],
     ) -> list[Document]:
         return self._documents(await self.acontext(query, **overrides))
 
@@ -216,7 +238,9 @@ class ClewRetriever(BaseRetriever):
         """What the index is asked with: the overrides are checked as the fields are, by the fields' own rules."""
         unknown = sorted(set(overrides) - set(Overrides.__annotations__))
         if unknown:
-            raise TypeError(f"a question does not take {', '.join(unknown)}; it takes {', '.join(Overrides.__annotations__)}")
+            raise TypeError(
+                f"a question does not take {', '.join(unknown)}; it takes {', '.join(Overrides.__annotations__)}"
+            )
         asked = type(self)(**{**self.__dict__, **overrides}) if overrides else self
         return {
             "recipe": asked.recipe,
@@ -242,4 +266,6 @@ class ClewRetriever(BaseRetriever):
         """Before the work of an index is done, not after it."""
         unknown = sorted(set(fields) - (set(cls.model_fields) - {"index"}))
         if unknown:
-            raise TypeError(f"{cls.__name__} does not take {', '.join(unknown)}; it takes {', '.join(cls.model_fields)}")
+            raise TypeError(
+                f"{cls.__name__} does not take {', '.join(unknown)}; it takes {', '.join(cls.model_fields)}"
+            )

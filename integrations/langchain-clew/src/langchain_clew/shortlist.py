@@ -13,8 +13,15 @@ from langchain_core.vectorstores import VectorStore
 import clew
 from langchain_clew.candidates import Candidates, Triples, one_direction
 
-WAYS = ("similarity_search_with_relevance_scores", "similarity_search_with_score", "similarity_search")
-CANNOT = (NotImplementedError, ValueError)  # how stores say that they have no relevance, or no scores at all
+WAYS = (
+    "similarity_search_with_relevance_scores",
+    "similarity_search_with_score",
+    "similarity_search",
+)
+CANNOT = (
+    NotImplementedError,
+    ValueError,
+)  # how stores say that they have no relevance, or no scores at all
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +37,19 @@ class Shortlist:
 
     def __post_init__(self) -> None:
         if not hasattr(self.store, "similarity_search"):
-            advice = "give its .vectorstore" if hasattr(self.store, "vectorstore") else "a ClewCompressor works behind any retriever"
-            raise TypeError(f"wanted a VectorStore, with similarity_search; got a {type(self.store).__name__}: {advice}")
-        if isinstance(self.candidates, bool) or not isinstance(self.candidates, int) or self.candidates < 1:
+            advice = (
+                "give its .vectorstore"
+                if hasattr(self.store, "vectorstore")
+                else "a ClewCompressor works behind any retriever"
+            )
+            raise TypeError(
+                f"wanted a VectorStore, with similarity_search; got a {type(self.store).__name__}: {advice}"
+            )
+        if (
+            isinstance(self.candidates, bool)
+            or not isinstance(self.candidates, int)
+            or self.candidates < 1
+        ):
             raise ValueError(f"candidates is a whole number of at least 1; got {self.candidates!r}")
 
     def ask(self, question: str, *, where: Any = None, **how: Any) -> clew.Context:
@@ -70,19 +87,38 @@ class Shortlist:
         return WAYS[-1], await self.store.asimilarity_search(question, **self._how(where))
 
     def _how(self, where: Any) -> dict[str, Any]:
-        return {"k": self.candidates, **self.search_kwargs, **({} if where is None else {"filter": where})}
+        return {
+            "k": self.candidates,
+            **self.search_kwargs,
+            **({} if where is None else {"filter": where}),
+        }
 
-    def _narrow(self, question: str, way: str, found: list[Any], vector: Any, how: Mapping[str, Any]) -> clew.Context:
+    def _narrow(
+        self, question: str, way: str, found: list[Any], vector: Any, how: Mapping[str, Any]
+    ) -> clew.Context:
         if way == WAYS[-1]:
             documents, scores, meaning = found, None, "rank: the store gives no scores"
         else:
             documents = [document for document, _ in found]
             scores, meaning = one_direction([score for _, score in found])
-        candidates = Candidates.of(documents, scores, {"store": type(self.store).__name__, "search": way, "scores": meaning})
+        candidates = Candidates.of(
+            documents,
+            scores,
+            {"store": type(self.store).__name__, "search": way, "scores": meaning},
+        )
         embedder = self.embeds
         if embedder is not None and self.embedder is None:
-            embedder = _remembering(embedder, {d.page_content: known for d in documents if (known := self._vector(d)) is not None})
-        return candidates.narrow(question, embedder=embedder, vector=vector, facts=self.facts, count=self.count, **how)
+            embedder = _remembering(
+                embedder,
+                {
+                    d.page_content: known
+                    for d in documents
+                    if (known := self._vector(d)) is not None
+                },
+            )
+        return candidates.narrow(
+            question, embedder=embedder, vector=vector, facts=self.facts, count=self.count, **how
+        )
 
     def _vector(self, document: Document) -> Any:
         """The vector that the store holds of a document, where it keeps them in a mapping by id, as LangChain's own in memory does."""

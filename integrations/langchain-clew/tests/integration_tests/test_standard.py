@@ -31,4 +31,6 @@ class TestOverAnIndex(RetrieversIntegrationTests):
 class TestOverAVectorStore(TestOverAnIndex):
     @pytest.fixture(autouse=True)
     def _built(self, documents, embeddings) -> None:
-        self.index = ClewRetriever.from_vectorstore(InMemoryVectorStore.from_documents(documents, embeddings)).index
+        self.index = ClewRetriever.from_vectorstore(
+            InMemoryVectorStore.from_documents(documents, embeddings)
+        ).index

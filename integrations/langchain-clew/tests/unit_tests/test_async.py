@@ -46,13 +46,17 @@ class BlockingStore(InMemoryVectorStore):
 
 
 @pytest.mark.parametrize("kind", ["index", "store", "compressor"])
-async def test_the_loop_goes_on_while_a_blocking_embedder_works(kind, documents, embeddings, question):
+async def test_the_loop_goes_on_while_a_blocking_embedder_works(
+    kind, documents, embeddings, question
+):
     waiting = Waiting(embeddings)
     waiting.heard = None
     if kind == "index":
         ask = ClewRetriever.from_documents(documents, waiting).ainvoke
     elif kind == "store":
-        ask = ClewRetriever.from_vectorstore(BlockingStore.from_documents(documents, embeddings), embeddings=waiting).ainvoke
+        ask = ClewRetriever.from_vectorstore(
+            BlockingStore.from_documents(documents, embeddings), embeddings=waiting
+        ).ainvoke
     else:
         compressor = ClewCompressor(embeddings=waiting)
 
@@ -85,7 +89,9 @@ async def test_an_embedder_with_async_calls_is_asked_by_them(kind, documents, em
     if kind == "index":
         found = await ClewRetriever.from_documents(documents, native).ainvoke(question)
     elif kind == "store":
-        found = await ClewRetriever.from_vectorstore(InMemoryVectorStore.from_documents(documents, native)).ainvoke(question)
+        found = await ClewRetriever.from_vectorstore(
+            InMemoryVectorStore.from_documents(documents, native)
+        ).ainvoke(question)
     else:
         found = await ClewCompressor(embeddings=native).acompress_documents(documents, question)
     assert found

@@ -29,35 +29,58 @@ def compressor(embeddings):
 
 
 def scored(documents, name, scores):
-    return [d.model_copy(update={"metadata": {**d.metadata, name: s}}) for d, s in zip(documents, scores, strict=False)]
+    return [
+        d.model_copy(update={"metadata": {**d.metadata, name: s}})
+        for d, s in zip(documents, scores, strict=False)
+    ]
 
 
 @pytest.mark.parametrize("name", ["relevance_score", "score", "_similarity_score", "clew_score"])
-def test_scores_in_the_metadata_decide_the_order_where_every_document_has_one(compressor, documents, question, name):
+def test_scores_in_the_metadata_decide_the_order_where_every_document_has_one(
+    compressor, documents, question, name
+):
     some = scored(documents, name, [0.1, 0.9, 0.5])
-    assert ids(compressor.compress_documents(some, question)) == [documents[i].id for i in (1, 2, 0)]
+    assert ids(compressor.compress_documents(some, question)) == [
+        documents[i].id for i in (1, 2, 0)
+    ]
     assert compressor.context(some, question).trace[0].notes["scores"] == f"metadata {name!r}"
 
 
 @pytest.mark.parametrize("missing", [None, "high", float("nan"), True])
-def test_scores_that_not_every_document_has_count_for_nothing(compressor, documents, question, missing):
+def test_scores_that_not_every_document_has_count_for_nothing(
+    compressor, documents, question, missing
+):
     some = scored(documents, "score", [0.1, 0.9, missing])
     assert ids(compressor.compress_documents(some, question)) == ids(some)
     assert compressor.context(some, question).trace[0].notes["scores"].startswith("rank")
 
 
 @pytest.mark.parametrize("logits", [[-7.5, -1.0, -4.0], [-7.5, 3.0, -4.0], [-0.9, -0.2, -0.3]])
-def test_scores_without_a_common_zero_such_as_a_reranker_s_logits_count_by_their_order(compressor, documents, question, logits):
+def test_scores_without_a_common_zero_such_as_a_reranker_s_logits_count_by_their_order(
+    compressor, documents, question, logits
+):
     some = scored(documents, "relevance_score", logits)
-    assert ids(compressor.compress_documents(some, question)) == [documents[i].id for i in (1, 2, 0)]
+    assert ids(compressor.compress_documents(some, question)) == [
+        documents[i].id for i in (1, 2, 0)
+    ]
 
 
 async def test_no_documents_make_no_documents(compressor, question):
-    assert compressor.compress_documents([], question) == await compressor.acompress_documents([], question) == []
+    assert (
+        compressor.compress_documents([], question)
+        == await compressor.acompress_documents([], question)
+        == []
+    )
 
 
 def test_of_several_with_one_id_the_first_is_kept_and_ids_go_as_they_came(compressor, question):
-    came = [Document("first", id="a"), Document("second", id="a"), Document("no name"), Document("no name"), Document("other")]
+    came = [
+        Document("first", id="a"),
+        Document("second", id="a"),
+        Document("no name"),
+        Document("no name"),
+        Document("other"),
+    ]
     assert [(d.id, d.page_content) for d in compressor.compress_documents(came, question)] == [
         ("a", "first"),
         (None, "no name"),
@@ -78,8 +101,12 @@ def test_the_budget_is_kept_by_the_caller_s_own_count(documents, question):
     assert 0 < len(context.text) == context.tokens <= 200
 
 
-async def test_it_compresses_behind_a_retriever_in_a_pipeline_and_in_a_lambda(compressor, documents, embeddings, question):
-    base = InMemoryVectorStore.from_documents(documents, embeddings).as_retriever(search_kwargs={"k": 5})
+async def test_it_compresses_behind_a_retriever_in_a_pipeline_and_in_a_lambda(
+    compressor, documents, embeddings, question
+):
+    base = InMemoryVectorStore.from_documents(documents, embeddings).as_retriever(
+        search_kwargs={"k": 5}
+    )
     wanted = compressor.compress_documents(base.invoke(question), question)
     assert len(wanted) == 5
 
@@ -88,13 +115,17 @@ async def test_it_compresses_behind_a_retriever_in_a_pipeline_and_in_a_lambda(co
     pipeline = DocumentCompressorPipeline(transformers=[compressor, compressor])
     twice = ContextualCompressionRetriever(base_compressor=pipeline, base_retriever=base)
     assert ids(twice.invoke(question)) == ids(await twice.ainvoke(question)) == ids(wanted)
-    chain = RunnableLambda(lambda question: compressor.compress_documents(base.invoke(question), question))
+    chain = RunnableLambda(
+        lambda question: compressor.compress_documents(base.invoke(question), question)
+    )
     assert chain.invoke(question) == wanted
 
 
 def test_it_compresses_what_an_ensemble_found(compressor, index, documents, embeddings, question):
     store = InMemoryVectorStore.from_documents(documents, embeddings)
-    ensemble = EnsembleRetriever(retrievers=[ClewRetriever(index=index, recipe="bm25", k=4), store.as_retriever()])
+    ensemble = EnsembleRetriever(
+        retrievers=[ClewRetriever(index=index, recipe="bm25", k=4), store.as_retriever()]
+    )
     found = ensemble.invoke(question)
     assert sorted(ids(compressor.compress_documents(found, question))) == sorted(ids(found))
 
@@ -107,10 +138,17 @@ def test_what_it_does_not_take_is_refused(wrong):
         ClewCompressor(embeddings=3)
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c)), lambda c: c.model_copy()])
+@pytest.mark.parametrize(
+    "again",
+    [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c)), lambda c: c.model_copy()],
+)
 def test_a_copy_compresses_the_same(documents, question, again):
-    compressor = ClewCompressor(embeddings=DeterministicFakeEmbedding(size=16), recipe="mmr", budget=100)
-    assert again(compressor).compress_documents(documents, question) == compressor.compress_documents(documents, question)
+    compressor = ClewCompressor(
+        embeddings=DeterministicFakeEmbedding(size=16), recipe="mmr", budget=100
+    )
+    assert again(compressor).compress_documents(
+        documents, question
+    ) == compressor.compress_documents(documents, question)
 
 
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=6, unique=True), st.booleans())
@@ -118,4 +156,6 @@ def test_scores_in_either_direction_become_higher_for_better(scores, descending)
     came = sorted(scores, reverse=descending)
     weights, _ = one_direction(came)
     assert weights is None or (sorted(weights, reverse=True) == weights and max(weights) > 0)
-    assert (weights is None) == ((max(scores) <= 0 or min(scores) < -1) and (descending or len(scores) == 1))
+    assert (weights is None) == (
+        (max(scores) <= 0 or min(scores) < -1) and (descending or len(scores) == 1)
+    )

@@ -16,7 +16,9 @@ def ids(documents):
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-async def test_every_way_of_calling_gives_the_ids_of_the_core_in_their_order(recipe, index, question):
+async def test_every_way_of_calling_gives_the_ids_of_the_core_in_their_order(
+    recipe, index, question
+):
     retriever = ClewRetriever(index=index, recipe=recipe, budget=120)
     wanted = [index.ask(asked, recipe=recipe, budget=120).ids for asked in (question, OTHER)]
     assert wanted[0]
@@ -35,21 +37,35 @@ def test_what_is_said_of_a_document_is_what_the_context_says(recipe, index, ques
     retriever = ClewRetriever(index=index, recipe=recipe)
     context = retriever.context(question)
 
-    for place, (item, document) in enumerate(zip(context, retriever.invoke(question), strict=True), 1):
-        said = {name: value for name, value in document.metadata.items() if name.startswith("clew_")}
+    for place, (item, document) in enumerate(
+        zip(context, retriever.invoke(question), strict=True), 1
+    ):
+        said = {
+            name: value for name, value in document.metadata.items() if name.startswith("clew_")
+        }
         assert document.page_content == item.text
         assert said.pop("clew_why").startswith("question -")
         assert said == {"clew_rank": place, "clew_role": item.role, "clew_score": item.score}
-        assert {name: type(value) for name, value in said.items()} == {"clew_rank": int, "clew_role": str, "clew_score": float}
+        assert {name: type(value) for name, value in said.items()} == {
+            "clew_rank": int,
+            "clew_role": str,
+            "clew_score": float,
+        }
         assert document.metadata.keys() - said.keys() - {"clew_why"} == item.metadata.keys()
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-async def test_a_compressor_gives_the_ids_of_narrow_in_their_order(recipe, documents, embeddings, facts, question):
+async def test_a_compressor_gives_the_ids_of_narrow_in_their_order(
+    recipe, documents, embeddings, facts, question
+):
     some = documents[1:7]
-    said = {id: triples for id, triples in facts.items() if id in {document.id for document in some}}
+    said = {
+        id: triples for id, triples in facts.items() if id in {document.id for document in some}
+    }
     read = [clew.Document(d.id, d.page_content) for d in some]
-    wanted = clew.narrow(question, read, recipe=recipe, budget=90, embedder=embeddings, facts=said).ids
+    wanted = clew.narrow(
+        question, read, recipe=recipe, budget=90, embedder=embeddings, facts=said
+    ).ids
     compressor = ClewCompressor(embeddings=embeddings, recipe=recipe, budget=90, facts=facts)
 
     assert wanted

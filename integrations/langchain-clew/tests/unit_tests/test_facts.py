@@ -16,7 +16,12 @@ def agrag(style="bullets"):
     """AGRAG over facts and mentions alone, with room for facts."""
     recipe = clew.recipes.AGRAG
     select = replace(recipe.selects[0], kinds=("fact", "mentions"), fact_share=1.0)
-    return replace(recipe, seed=replace(recipe.seed, top=20, passages=0), selects=(select,), render=clew.Render(style))
+    return replace(
+        recipe,
+        seed=replace(recipe.seed, top=20, passages=0),
+        selects=(select,),
+        render=clew.Render(style),
+    )
 
 
 @pytest.fixture(params=["retriever", "compressor"])
@@ -37,7 +42,10 @@ def ask(request, documents, embeddings, facts):
     return compressed
 
 
-@pytest.mark.parametrize(("style", "said"), [("bullets", "- Theseus killed Minotaur"), ("triples", "(Theseus, killed, Minotaur)")])
+@pytest.mark.parametrize(
+    ("style", "said"),
+    [("bullets", "- Theseus killed Minotaur"), ("triples", "(Theseus, killed, Minotaur)")],
+)
 def test_facts_are_printed_as_asked_for_and_come_as_documents_with_their_way(ask, style, said):
     documents, context = ask(agrag(style))
     facts = [document for document in documents if document.metadata["clew_role"] == "fact"]
@@ -50,6 +58,11 @@ def test_facts_are_printed_as_asked_for_and_come_as_documents_with_their_way(ask
 
 def test_parts_that_nothing_joins_are_named(documents, embeddings):
     apart = {"minos": [("Minos", "ruled", "Crete")], "theseus": [("Theseus", "killed", "Minotaur")]}
-    context = ClewRetriever.from_documents(documents, embeddings, facts=apart, recipe=agrag()).context(QUESTION + ", Minos ruled Crete")
+    context = ClewRetriever.from_documents(
+        documents, embeddings, facts=apart, recipe=agrag()
+    ).context(QUESTION + ", Minos ruled Crete")
     assert len(context.missing) == 1
-    assert {item.text for item in context if item.role == "fact"} == {"Minos ruled Crete", "Theseus killed Minotaur"}
+    assert {item.text for item in context if item.role == "fact"} == {
+        "Minos ruled Crete",
+        "Theseus killed Minotaur",
+    }

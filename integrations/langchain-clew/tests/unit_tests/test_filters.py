@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from langchain_clew.filters import where_of
 
 KEYS = st.sampled_from(["a", "b"])
-VALUES = st.one_of(st.integers(0, 3), st.sampled_from(["x", "y"]), st.none(), st.lists(st.integers(0, 1), max_size=2))
+VALUES = st.one_of(
+    st.integers(0, 3),
+    st.sampled_from(["x", "y"]),
+    st.none(),
+    st.lists(st.integers(0, 1), max_size=2),
+)
 METADATA = st.dictionaries(KEYS, VALUES)
 
 
@@ -29,7 +34,9 @@ PLAIN = st.dictionaries(KEYS, CONDITIONS, max_size=2)
 
 
 def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    joined = st.tuples(st.sampled_from(["$and", "$or"]), st.lists(inner, min_size=1, max_size=3)).map(lambda pair: dict([pair]))
+    joined = st.tuples(
+        st.sampled_from(["$and", "$or"]), st.lists(inner, min_size=1, max_size=3)
+    ).map(lambda pair: dict([pair]))
     negated = inner.map(lambda each: {"$not": each})
     both = st.tuples(inner, joined).map(lambda pair: pair[0] | pair[1])
     return st.one_of(joined, negated, both)
@@ -60,7 +67,9 @@ def holds_for(wanted: Any, there: bool, value: Any) -> bool:
         return there and value in wanted
     if not isinstance(wanted, dict):
         return there and value == wanted
-    comparable = there and type(value) is type(wanted.get("$gt", wanted.get("$gte", wanted.get("$lt", wanted.get("$lte")))))
+    comparable = there and type(value) is type(
+        wanted.get("$gt", wanted.get("$gte", wanted.get("$lt", wanted.get("$lte"))))
+    )
     for name, operand in wanted.items():
         comparable = there and type(value) is type(operand) and operand is not None
         match name:
@@ -96,14 +105,22 @@ def test_a_filter_allows_what_its_definition_says(filter, metadata):
 
 @given(FILTERS, FILTERS, METADATA)
 def test_a_negated_conjunction_is_a_disjunction_of_negations(one, other, metadata):
-    assert where_of({"$not": {"$and": [one, other]}})(metadata) == where_of({"$or": [{"$not": one}, {"$not": other}]})(metadata)
+    assert where_of({"$not": {"$and": [one, other]}})(metadata) == where_of(
+        {"$or": [{"$not": one}, {"$not": other}]}
+    )(metadata)
 
 
 @pytest.mark.parametrize(
     ("filter", "message"),
     [
-        ({"a": {"$regex": "x"}}, r"unknown filter operator '\$regex' for the key 'a'; known: \$eq, \$ne"),
-        ({"$nor": [{"a": 1}]}, r"unknown filter operator '\$nor' around filters; known: \$and, \$or, \$not"),
+        (
+            {"a": {"$regex": "x"}},
+            r"unknown filter operator '\$regex' for the key 'a'; known: \$eq, \$ne",
+        ),
+        (
+            {"$nor": [{"a": 1}]},
+            r"unknown filter operator '\$nor' around filters; known: \$and, \$or, \$not",
+        ),
         ({"a": {"$eq": 1, "plain": 2}}, "unknown filter operator 'plain'"),
         ({"a": {"$not": {"$in": 3}}}, r"\$in takes a list of values; the key 'a' has 3"),
         ({"$or": []}, r"\$or takes a list of at least one filter"),

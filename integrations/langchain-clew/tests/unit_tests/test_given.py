@@ -11,15 +11,24 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 
 @pytest.mark.parametrize("given", ["Hello you", Path("folder"), b"Hello", None, 3])
-@pytest.mark.parametrize(("make", "what"), [(ClewRetriever.from_documents, "documents"), (ClewRetriever.from_texts, "texts")])
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [(ClewRetriever.from_documents, "documents"), (ClewRetriever.from_texts, "texts")],
+)
 def test_a_folder_or_text_is_not_read_letter_by_letter(make, what, given):
-    with pytest.raises(TypeError, match=rf"{what} are a list .*not a {type(given).__name__}.*clew\.Index\.from_documents\(folder"):
+    with pytest.raises(
+        TypeError,
+        match=rf"{what} are a list .*not a {type(given).__name__}.*clew\.Index\.from_documents\(folder",
+    ):
         make(given)
 
 
 def test_one_document_is_a_list_of_one():
     document = Document("Theseus of Athens killed the Minotaur.", id="theseus")
-    assert [found.id for found in ClewRetriever.from_documents(document).invoke("Who killed the Minotaur?")] == ["theseus"]
+    assert [
+        found.id
+        for found in ClewRetriever.from_documents(document).invoke("Who killed the Minotaur?")
+    ] == ["theseus"]
 
 
 def test_facts_are_named_by_document(documents, embeddings):

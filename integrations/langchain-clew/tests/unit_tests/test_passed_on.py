@@ -33,11 +33,15 @@ async def test_a_retriever_over_an_index_passes_on_all_its_fields(index, questio
     retriever = ClewRetriever(index=index, recipe=probe, budget=300, k=3, deadline=9.0, model=MODEL)
     retriever.invoke(question)
     await retriever.ainvoke(question)
-    ClewRetriever(index=index).invoke(question, recipe=probe, budget=300, k=3, deadline=9.0, model=MODEL)
+    ClewRetriever(index=index).invoke(
+        question, recipe=probe, budget=300, k=3, deadline=9.0, model=MODEL
+    )
     assert probe.asked == [(300, 3, 9.0, MODEL)] * 3
 
 
-async def test_a_retriever_over_a_store_and_a_compressor_pass_on_all_their_fields(documents, embeddings, question):
+async def test_a_retriever_over_a_store_and_a_compressor_pass_on_all_their_fields(
+    documents, embeddings, question
+):
     probe, how = Probe(), {"budget": 300, "k": 3, "model": MODEL}
     store = InMemoryVectorStore.from_documents(documents, embeddings)
     retriever = ClewRetriever.from_vectorstore(store, recipe=probe, **how)
@@ -54,13 +58,17 @@ async def test_a_retriever_over_a_store_and_a_compressor_pass_on_all_their_field
 
 async def test_a_deadline_over_a_store_reaches_the_method(documents, embeddings, question):
     probe = Probe()
-    retriever = ClewRetriever.from_vectorstore(InMemoryVectorStore.from_documents(documents, embeddings), recipe=probe)
+    retriever = ClewRetriever.from_vectorstore(
+        InMemoryVectorStore.from_documents(documents, embeddings), recipe=probe
+    )
     retriever.invoke(question, deadline=9.0)
     await retriever.ainvoke(question, deadline=8.0)
     assert [deadline for _, _, deadline, _ in probe.asked] == [9.0, 8.0]
 
 
-def test_a_splitter_cuts_the_documents_and_a_piece_says_which_it_is_of(documents, embeddings, question):
+def test_a_splitter_cuts_the_documents_and_a_piece_says_which_it_is_of(
+    documents, embeddings, question
+):
     def halves(document):
         middle = document.text.index(" ", len(document.text) // 2)
         ends = [(0, middle), (middle + 1, len(document.text))]
@@ -76,5 +84,7 @@ def test_a_splitter_cuts_the_documents_and_a_piece_says_which_it_is_of(documents
 
 
 def test_an_extractor_reads_facts_out_of_the_texts(documents, embeddings):
-    retriever = ClewRetriever.from_documents(documents, embeddings, extractor=clew.Names(), recipe="hipporag")
+    retriever = ClewRetriever.from_documents(
+        documents, embeddings, extractor=clew.Names(), recipe="hipporag"
+    )
     assert retriever.context("Who killed the Minotaur?").trace[0].notes["facts"] > 0

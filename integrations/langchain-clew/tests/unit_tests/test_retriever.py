@@ -39,12 +39,17 @@ OVERRIDES = [
     ({"budget": None, "recipe": "bm25"}, {"budget": None, "recipe": "bm25"}),
     ({"recipe": clew.recipes.DENSE}, {"recipe": "dense"}),
     ({"filter": {"length": {"$lt": 73}}}, {"where": lambda metadata: metadata["length"] < 73}),
-    ({"filter": lambda metadata: metadata["length"] < 73, "deadline": 60.0}, {"where": lambda metadata: metadata["length"] < 73}),
+    (
+        {"filter": lambda metadata: metadata["length"] < 73, "deadline": 60.0},
+        {"where": lambda metadata: metadata["length"] < 73},
+    ),
 ]
 
 
 @pytest.mark.parametrize(("overrides", "asked"), OVERRIDES)
-async def test_a_question_may_set_what_the_retriever_sets_in_every_way_of_calling(retriever, index, question, overrides, asked):
+async def test_a_question_may_set_what_the_retriever_sets_in_every_way_of_calling(
+    retriever, index, question, overrides, asked
+):
     wanted = index.ask(question, **asked).ids
     assert wanted != index.ask(question).ids
 
@@ -56,16 +61,23 @@ async def test_a_question_may_set_what_the_retriever_sets_in_every_way_of_callin
     assert ids(retriever.bind(**overrides).invoke(question)) == wanted
     assert retriever.context(question, **overrides).ids == wanted
     assert (await retriever.acontext(question, **overrides)).ids == wanted
-    assert ids(retriever.invoke(question)) == index.ask(question).ids, "an override is for its question alone"
+    assert ids(retriever.invoke(question)) == index.ask(question).ids, (
+        "an override is for its question alone"
+    )
 
 
 @pytest.mark.parametrize(("overrides", "asked"), OVERRIDES)
 def test_the_constructor_sets_the_same(index, question, overrides, asked):
-    assert ids(ClewRetriever(index=index, **overrides).invoke(question)) == index.ask(question, **asked).ids
+    assert (
+        ids(ClewRetriever(index=index, **overrides).invoke(question))
+        == index.ask(question, **asked).ids
+    )
 
 
 async def test_what_a_question_does_not_take_is_refused_and_not_ignored(retriever, question):
-    with pytest.raises(TypeError, match="does not take top_k; it takes recipe, budget, k, filter, deadline, model"):
+    with pytest.raises(
+        TypeError, match="does not take top_k; it takes recipe, budget, k, filter, deadline, model"
+    ):
         retriever.invoke(question, top_k=1)
     with pytest.raises(TypeError, match="does not take top_k"):
         await retriever.ainvoke(question, top_k=1)
@@ -73,7 +85,16 @@ async def test_what_a_question_does_not_take_is_refused_and_not_ignored(retrieve
         retriever.invoke(question, index=retriever.index)
 
 
-@pytest.mark.parametrize("wrong", [{"k": 0}, {"budget": 0}, {"deadline": 0}, {"recipe": "fuzed"}, {"filter": {"a": {"$like": 1}}}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"k": 0},
+        {"budget": 0},
+        {"deadline": 0},
+        {"recipe": "fuzed"},
+        {"filter": {"a": {"$like": 1}}},
+    ],
+)
 def test_a_wrong_value_is_refused_at_once_and_at_a_question(index, retriever, question, wrong):
     with pytest.raises(ValidationError, match=rf"({next(iter(wrong))}|unknown)"):
         ClewRetriever(index=index, **wrong)
@@ -92,13 +113,21 @@ def test_a_misspelt_argument_is_refused_before_anything_is_indexed(index, docume
         ClewRetriever(index=documents)
 
 
-@pytest.mark.parametrize("filter", [{"length": {"$gt": 10**6}}, lambda metadata: metadata["length"] == 0])
+@pytest.mark.parametrize(
+    "filter", [{"length": {"$gt": 10**6}}, lambda metadata: metadata["length"] == 0]
+)
 async def test_a_filter_that_allows_nothing_finds_nothing(retriever, question, filter):
-    assert retriever.invoke(question, filter=filter) == await retriever.ainvoke(question, filter=filter) == []
+    assert (
+        retriever.invoke(question, filter=filter)
+        == await retriever.ainvoke(question, filter=filter)
+        == []
+    )
     assert retriever.context(question, filter=filter).text == ""
 
 
-def test_documents_and_texts_make_the_index_that_the_core_makes(documents, embeddings, facts, question):
+def test_documents_and_texts_make_the_index_that_the_core_makes(
+    documents, embeddings, facts, question
+):
     def count(text):
         return len(text)
 
@@ -107,10 +136,21 @@ def test_documents_and_texts_make_the_index_that_the_core_makes(documents, embed
     wanted = index.ask(question, recipe="hipporag", budget=300)
 
     assert wanted.tokens > len(wanted.text.split())
-    assert ClewRetriever.from_documents(iter(documents), embeddings, **how).context(question).text == wanted.text
-    parts = ([getattr(document, name) for document in documents] for name in ("page_content", "metadata", "id"))
+    assert (
+        ClewRetriever.from_documents(iter(documents), embeddings, **how).context(question).text
+        == wanted.text
+    )
+    parts = (
+        [getattr(document, name) for document in documents]
+        for name in ("page_content", "metadata", "id")
+    )
     texts, metadatas, named = parts
-    assert ClewRetriever.from_texts(texts, embeddings, metadatas, ids=named, **how).context(question).text == wanted.text
+    assert (
+        ClewRetriever.from_texts(texts, embeddings, metadatas, ids=named, **how)
+        .context(question)
+        .text
+        == wanted.text
+    )
 
 
 def test_texts_and_metadata_of_different_lengths_are_refused(embeddings):
@@ -119,7 +159,9 @@ def test_texts_and_metadata_of_different_lengths_are_refused(embeddings):
 
 
 def test_a_document_without_an_id_gets_the_index_s(embeddings, question):
-    retriever = ClewRetriever.from_texts(["Theseus followed the thread.", "Icarus fell into the sea."], embeddings)
+    retriever = ClewRetriever.from_texts(
+        ["Theseus followed the thread.", "Icarus fell into the sea."], embeddings
+    )
     found = retriever.invoke(question, k=2)
     assert set(ids(found)) == {document.id for document in retriever.index.documents}
 
@@ -148,8 +190,13 @@ class FactsFirst:
         return lambda query, prizes, chosen: Reading.of(inner(query, prizes, chosen).nodes, [0])
 
 
-def test_nothing_done_to_what_came_out_changes_the_index_or_the_caller_s_documents(documents, embeddings, question):
-    retriever, before = ClewRetriever.from_documents(documents, embeddings), copy.deepcopy(documents)
+def test_nothing_done_to_what_came_out_changes_the_index_or_the_caller_s_documents(
+    documents, embeddings, question
+):
+    retriever, before = (
+        ClewRetriever.from_documents(documents, embeddings),
+        copy.deepcopy(documents),
+    )
     first = retriever.invoke(question)
     untouched = copy.deepcopy(first)
     for document in first:
@@ -159,7 +206,9 @@ def test_nothing_done_to_what_came_out_changes_the_index_or_the_caller_s_documen
         document.metadata["new"] = 1
     assert retriever.invoke(question) == untouched
     assert documents == before
-    assert [item.original for item in retriever.context(question)] == [next(d for d in before if d.id == u.id) for u in untouched]
+    assert [item.original for item in retriever.context(question)] == [
+        next(d for d in before if d.id == u.id) for u in untouched
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainBetaWarning")
@@ -170,7 +219,10 @@ def test_a_found_document_survives_being_written_and_read(retriever, question):
 
 
 async def test_batches_run_side_by_side_and_each_question_keeps_its_answer(retriever, index):
-    questions = [f"{name} and the labyrinth" for name in ("Minos", "Daedalus", "Ariadne", "Theseus", "Icarus", "Aegeus")] * 3
+    questions = [
+        f"{name} and the labyrinth"
+        for name in ("Minos", "Daedalus", "Ariadne", "Theseus", "Icarus", "Aegeus")
+    ] * 3
     wanted = [index.ask(question, limit=3).ids for question in questions]
     assert [ids(each) for each in retriever.batch(questions, k=3)] == wanted
     assert [ids(each) for each in await retriever.abatch(questions, k=3)] == wanted
@@ -178,30 +230,48 @@ async def test_batches_run_side_by_side_and_each_question_keeps_its_answer(retri
 
 def test_configuring_a_field_embeds_nothing_again(retriever, index, embeddings, question):
     embedded = len(embeddings.documents)
-    configurable = retriever.configurable_fields(recipe=ConfigurableField(id="recipe"), k=ConfigurableField(id="k"))
+    configurable = retriever.configurable_fields(
+        recipe=ConfigurableField(id="recipe"), k=ConfigurableField(id="k")
+    )
     for recipe in ("dense", "bm25", "dense"):
         found = configurable.invoke(question, config={"configurable": {"recipe": recipe, "k": 3}})
         assert ids(found) == index.ask(question, recipe=recipe, limit=3).ids
     assert len(embeddings.documents) == embedded
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda retriever: retriever.model_copy(update={"tags": ["t"]})])
+@pytest.mark.parametrize(
+    "again",
+    [copy.copy, copy.deepcopy, lambda retriever: retriever.model_copy(update={"tags": ["t"]})],
+)
 def test_a_copy_answers_the_same(retriever, question, again):
     assert again(retriever).invoke(question) == retriever.invoke(question)
 
 
 def test_a_pickled_retriever_answers_the_same(documents, question):
-    retriever = ClewRetriever.from_documents(documents, DeterministicFakeEmbedding(size=16), recipe="dense", k=4)
+    retriever = ClewRetriever.from_documents(
+        documents, DeterministicFakeEmbedding(size=16), recipe="dense", k=4
+    )
     assert pickle.loads(pickle.dumps(retriever)).invoke(question) == retriever.invoke(question)
 
 
 @pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainBetaWarning")
 def test_a_retriever_is_a_tool(retriever, question):
     found = retriever.invoke(question)
-    tool = create_retriever_tool(retriever, "myths", "Searches the myths.", response_format="content_and_artifact")
-    assert tool.invoke({"query": question}) == "\n\n".join(document.page_content for document in found)
-    assert tool.invoke({"type": "tool_call", "id": "1", "name": "myths", "args": {"query": question}}).artifact == found
-    assert retriever.as_tool(name="myths", description="Searches the myths.").invoke(question) == found
+    tool = create_retriever_tool(
+        retriever, "myths", "Searches the myths.", response_format="content_and_artifact"
+    )
+    assert tool.invoke({"query": question}) == "\n\n".join(
+        document.page_content for document in found
+    )
+    assert (
+        tool.invoke(
+            {"type": "tool_call", "id": "1", "name": "myths", "args": {"query": question}}
+        ).artifact
+        == found
+    )
+    assert (
+        retriever.as_tool(name="myths", description="Searches the myths.").invoke(question) == found
+    )
 
 
 class Heard(BaseCallbackHandler):
@@ -222,7 +292,9 @@ class Heard(BaseCallbackHandler):
 
 async def test_callbacks_hear_the_question_the_documents_and_the_tracing_names(index, question):
     heard = Heard()
-    retriever = ClewRetriever(index=index, tags=["own"], metadata={"tenant": 7}).with_config(callbacks=[heard], tags=["run"])
+    retriever = ClewRetriever(index=index, tags=["own"], metadata={"tenant": 7}).with_config(
+        callbacks=[heard], tags=["run"]
+    )
     found = retriever.invoke(question)
     assert await retriever.ainvoke(question) == found
     assert heard.ended == [found, found]
@@ -240,7 +312,10 @@ async def test_a_chain_gives_the_model_the_documents_in_reading_order(retriever,
     seen = []
     prompt = ChatPromptTemplate.from_template("Context:\n{context}\n\nQuestion: {question}")
     chain = (
-        {"context": retriever | (lambda found: "\n".join(d.page_content for d in found)), "question": RunnablePassthrough()}
+        {
+            "context": retriever | (lambda found: "\n".join(d.page_content for d in found)),
+            "question": RunnablePassthrough(),
+        }
         | prompt
         | RunnableLambda(lambda value: seen.append(value.to_string()) or value)
         | FakeListChatModel(responses=["Ariadne", "Ariadne"])
@@ -264,15 +339,21 @@ async def test_an_ensemble_fuses_two_recipes(index, question):
 
 def test_a_document_prompt_prints_the_heading_that_a_piece_stands_under():
     book = "# Wren flow meter\n\nIt measures the flow of water.\n\n## History\n\nIt was discontinued in 2021.\n"
-    retriever = ClewRetriever.from_documents([Document(book, id="wren", metadata={"source": "wren.md"})], splitter=clew.Splitter())
+    retriever = ClewRetriever.from_documents(
+        [Document(book, id="wren", metadata={"source": "wren.md"})], splitter=clew.Splitter()
+    )
     found = retriever.invoke("When was it discontinued?")
-    assert [d.metadata["clew_heading"] for d in found if "2021" in d.page_content] == ["Wren flow meter > History"]
+    assert [d.metadata["clew_heading"] for d in found if "2021" in d.page_content] == [
+        "Wren flow meter > History"
+    ]
 
     seen = []
     prompt = PromptTemplate.from_template("# {clew_heading}\n{page_content}")
     asks = ChatPromptTemplate.from_template("{context}\n{input}")
     chain = create_stuff_documents_chain(
-        RunnableLambda(lambda asked: seen.append(asked.to_string()) or "2021"), asks, document_prompt=prompt
+        RunnableLambda(lambda asked: seen.append(asked.to_string()) or "2021"),
+        asks,
+        document_prompt=prompt,
     )
     chain.invoke({"context": found, "input": "When?"})
     assert "# Wren flow meter > History\nIt was discontinued in 2021." in seen[0]

@@ -25,7 +25,10 @@ class Distances(InMemoryVectorStore):
     """Means a distance by a score, and has no relevance, as the default of several stores."""
 
     def similarity_search_with_score(self, query, k=4, **kwargs):
-        return [(document, 1 - score) for document, score in super().similarity_search_with_score(query, k, **kwargs)]
+        return [
+            (document, 1 - score)
+            for document, score in super().similarity_search_with_score(query, k, **kwargs)
+        ]
 
     async def asimilarity_search_with_score(self, query, k=4, **kwargs):
         return self.similarity_search_with_score(query, k, **kwargs)
@@ -77,7 +80,12 @@ STORES = {
 async def test_the_store_s_order_is_kept_whatever_it_means_by_a_score_and_the_trace_says_what_was_understood(
     kind, documents, embeddings, question
 ):
-    store = kind.from_texts([d.page_content for d in documents], embeddings, [d.metadata for d in documents], ids=[d.id for d in documents])
+    store = kind.from_texts(
+        [d.page_content for d in documents],
+        embeddings,
+        [d.metadata for d in documents],
+        ids=[d.id for d in documents],
+    )
     retriever = ClewRetriever.from_vectorstore(store, candidates=6, recipe="dense", budget=None)
 
     assert ids(retriever.invoke(question)) == ids(store.similarity_search(question, k=6))
@@ -100,22 +108,32 @@ def test_nothing_that_the_store_holds_is_embedded_again(documents, embeddings, q
     assert set(ids(fresh)) == set(ids(found))
 
 
-def test_the_vectors_of_one_embedder_are_not_taken_for_those_of_another(documents, embeddings, question):
+def test_the_vectors_of_one_embedder_are_not_taken_for_those_of_another(
+    documents, embeddings, question
+):
     other = type(embeddings)()
-    retriever = ClewRetriever.from_vectorstore(InMemoryVectorStore.from_documents(documents, embeddings), 4, embeddings=other)
+    retriever = ClewRetriever.from_vectorstore(
+        InMemoryVectorStore.from_documents(documents, embeddings), 4, embeddings=other
+    )
     embeddings.questions.clear()
     retriever.invoke(question)
     assert len(other.documents) == 4
     assert (other.questions, embeddings.questions) == ([question], [question])
 
 
-def test_a_filter_and_the_search_arguments_go_to_the_store_as_they_are(documents, embeddings, question):
+def test_a_filter_and_the_search_arguments_go_to_the_store_as_they_are(
+    documents, embeddings, question
+):
     store = InMemoryVectorStore.from_documents(documents, embeddings)
 
     def named(document):
         return document.id in ("naxos", "icarus", "theseus")
 
-    assert set(ids(ClewRetriever.from_vectorstore(store, filter=named).invoke(question))) == {"naxos", "icarus", "theseus"}
+    assert set(ids(ClewRetriever.from_vectorstore(store, filter=named).invoke(question))) == {
+        "naxos",
+        "icarus",
+        "theseus",
+    }
     always = ClewRetriever.from_vectorstore(store, search_kwargs={"filter": named})
     assert set(ids(always.invoke(question))) == {"naxos", "icarus", "theseus"}
     assert ids(always.invoke(question, filter=lambda document: document.id == "minos")) == ["minos"]
@@ -125,7 +143,12 @@ async def test_a_store_that_finds_nothing_gives_no_documents(embeddings, questio
     retriever = ClewRetriever.from_vectorstore(InMemoryVectorStore(embeddings))
     assert retriever.invoke(question) == await retriever.ainvoke(question) == []
     context = retriever.context(question)
-    assert (context.text, context.tokens, context.budget, context.question) == ("", 0, 2000, question)
+    assert (context.text, context.tokens, context.budget, context.question) == (
+        "",
+        0,
+        2000,
+        question,
+    )
 
 
 def test_nothing_done_to_what_came_out_reaches_the_store(documents, embeddings, question):
@@ -138,15 +161,21 @@ def test_nothing_done_to_what_came_out_reaches_the_store(documents, embeddings, 
     assert all("clew_rank" not in document.metadata for document in documents)
 
 
-def test_facts_of_documents_that_were_not_found_are_left_aside(documents, embeddings, facts, question):
+def test_facts_of_documents_that_were_not_found_are_left_aside(
+    documents, embeddings, facts, question
+):
     store = InMemoryVectorStore.from_documents(documents, embeddings)
-    retriever = ClewRetriever.from_vectorstore(store, 3, facts={id: iter(said) for id, said in facts.items()}, recipe="hipporag")
+    retriever = ClewRetriever.from_vectorstore(
+        store, 3, facts={id: iter(said) for id, said in facts.items()}, recipe="hipporag"
+    )
     assert retriever.invoke(question, k=3) == retriever.invoke(question, k=3)
     assert retriever.context(question).trace[1].notes["facts"] > 0
 
 
 def test_the_tracing_names_are_the_store_s(documents, embeddings):
-    retriever = ClewRetriever.from_vectorstore(InMemoryVectorStore.from_documents(documents, embeddings))
+    retriever = ClewRetriever.from_vectorstore(
+        InMemoryVectorStore.from_documents(documents, embeddings)
+    )
     said = retriever._get_ls_params()
     assert said == {
         "ls_retriever_name": "clew",
@@ -158,7 +187,10 @@ def test_the_tracing_names_are_the_store_s(documents, embeddings):
 
 @pytest.mark.parametrize(
     ("how", "message"),
-    [({"candidates": 0}, "candidates is a whole number of at least 1; got 0"), ({"embeddings": 3}, "cannot embed with a int")],
+    [
+        ({"candidates": 0}, "candidates is a whole number of at least 1; got 0"),
+        ({"embeddings": 3}, "cannot embed with a int"),
+    ],
 )
 def test_a_wrong_value_is_refused_when_the_retriever_is_made(embeddings, how, message):
     with pytest.raises((ValueError, TypeError), match=message):
@@ -170,9 +202,15 @@ def test_documents_with_one_text_and_no_id_count_once():
         embeddings = None
 
         def similarity_search(self, query, k=4, **kwargs):
-            return [Document(text, metadata={"n": n}) for n, text in enumerate(["thread", "thread", " ", "wax"])]
+            return [
+                Document(text, metadata={"n": n})
+                for n, text in enumerate(["thread", "thread", " ", "wax"])
+            ]
 
     retriever = ClewRetriever.from_vectorstore(Fixed(None), recipe="dense")
-    assert [(d.id, d.page_content, d.metadata["n"]) for d in retriever.invoke("thread")] == [(None, "thread", 0), (None, "wax", 3)]
+    assert [(d.id, d.page_content, d.metadata["n"]) for d in retriever.invoke("thread")] == [
+        (None, "thread", 0),
+        (None, "wax", 3),
+    ]
     notes = retriever.context("thread").trace[0].notes
     assert (notes["candidates"], notes["repeated"], notes["blank"]) == (2, 1, 1)

@@ -36,7 +36,13 @@ FEWER = 0.75  # of the rows that were open when a search was cut short, at most,
 NESTED = 3  # cuts one behind the other that are looked for at once
 
 
-def prove(problem: Problem, incumbent: Solution, work: int = WORK, deadline: float | None = None, backend: str = "auto") -> Solution:
+def prove(
+    problem: Problem,
+    incumbent: Solution,
+    work: int = WORK,
+    deadline: float | None = None,
+    backend: str = "auto",
+) -> Solution:
     """Return the incumbent or a better choice, and a bound that no choice exceeds; proved where both agree.
 
     Args:
@@ -75,7 +81,14 @@ class _State:
     deadline: float | None
     small: Reduced
     counts: dict[str, int] = field(
-        default_factory=lambda: {"programmes": 0, "cuts": 0, "searches": 0, "integer programmes": 0, "nodes": 0, "fixed": 0}
+        default_factory=lambda: {
+            "programmes": 0,
+            "cuts": 0,
+            "searches": 0,
+            "integer programmes": 0,
+            "nodes": 0,
+            "fixed": 0,
+        }
     )
     stopped: str = ""
 
@@ -99,7 +112,11 @@ class _State:
         return self.value + self.grain * (1 - 1e-6) if self.grain else self.value * (1 + CLOSE)
 
     def seconds(self) -> float | None:
-        return None if self.deadline is None else max(0.0, self.deadline - (time.monotonic() - self.begun))
+        return (
+            None
+            if self.deadline is None
+            else max(0.0, self.deadline - (time.monotonic() - self.begun))
+        )
 
     def may_go_on(self) -> bool:
         if self.spent >= self.work:
@@ -128,9 +145,18 @@ class _State:
     def answer(self, backend: str) -> Solution:
         proved = self.done
         bound = max(self.value, self.bound)
-        work: Mapping[str, Any] = {**self.incumbent.work, **self.counts, "backend": backend, "bound": "separator cuts"}
+        work: Mapping[str, Any] = {
+            **self.incumbent.work,
+            **self.counts,
+            "backend": backend,
+            "bound": "separator cuts",
+        }
         if not proved:
-            work = {**work, "stopped by": self.stopped, "gap": (bound - self.value) / bound if bound > 0 else 0.0}
+            work = {
+                **work,
+                "stopped by": self.stopped,
+                "gap": (bound - self.value) / bound if bound > 0 else 0.0,
+            }
         return Solution(self.rows, self.value, bound, proved, work)
 
 
@@ -173,7 +199,9 @@ def _search(state: _State, backend: str) -> None:
 def _enumerate(state: _State, bound: float, left: Floats, lower: Floats, upper: Floats) -> None:
     """Try what is left open one by one, if that is little: then all is known."""
     wanted = state.wanted - state.constant
-    found, complete = enumerated(state.small.problem, lower, upper, left, bound, wanted, state.wanted - state.value)
+    found, complete = enumerated(
+        state.small.problem, lower, upper, left, bound, wanted, state.wanted - state.value
+    )
     state.spent += 1
     state.counts["searches"] += 1
     if found is not None:
@@ -182,7 +210,9 @@ def _enumerate(state: _State, bound: float, left: Floats, lower: Floats, upper: 
         state.nothing_better()
 
 
-def _integer(state: _State, programme: Programme, cutter: _Cutter, lower: Floats, upper: Floats, scale: float) -> int:
+def _integer(
+    state: _State, programme: Programme, cutter: _Cutter, lower: Floats, upper: Floats, scale: float
+) -> int:
     """Solve the integer programme over the cuts so far; its choice is cut off where it is not connected. Return how still it is now."""
     nodes = (state.work - state.spent) * NODES
     least = (state.wanted - state.constant) / scale
@@ -218,7 +248,9 @@ def _base(one: Problem) -> tuple[Any, Floats]:
 
     from clew.algorithms.budgeted.kernels.reduction import first_rows
 
-    ends, columns, values, limits = first_rows(one.starts, one.targets, one.prizes, one.tokens, one.roots, one.budget)
+    ends, columns, values, limits = first_rows(
+        one.starts, one.targets, one.prizes, one.tokens, one.roots, one.budget
+    )
     return csr_array((values, columns, ends), (len(limits), len(one))), limits
 
 
@@ -237,7 +269,9 @@ class _Cutter:
         from scipy.sparse import csr_array
 
         one = self.one
-        ends, rows, heads = self.kernels.violated(one.starts, one.targets, self.mate, self.roots, x, CREEP, BROKEN, NESTED)
+        ends, rows, heads = self.kernels.violated(
+            one.starts, one.targets, self.mate, self.roots, x, CREEP, BROKEN, NESTED
+        )
         k = len(heads)
         columns = np.insert(rows, ends[:-1], heads)
         values = np.insert(np.full(len(rows), -1.0), ends[:-1], 1.0)
@@ -247,7 +281,9 @@ class _Cutter:
         """Return the cut that forbids all these rows together."""
         from scipy.sparse import csr_array
 
-        return csr_array((np.ones(len(rows)), rows, [0, len(rows)]), (1, len(self.one))), np.array([len(rows) - 1.0])
+        return csr_array((np.ones(len(rows)), rows, [0, len(rows)]), (1, len(self.one))), np.array(
+            [len(rows) - 1.0]
+        )
 
 
 def _guided(state: _State, x: Floats) -> None:
@@ -257,7 +293,9 @@ def _guided(state: _State, x: Floats) -> None:
     one = state.small.problem
     costs = one.tokens * (1 - np.minimum(x, 1)) + 1e-6 * one.tokens
     nothing = np.zeros(len(one), np.bool_)
-    _, _, came = cheapest(one.starts, one.targets, costs, one.prizes, one.roots.astype(np.int64), nothing, np.inf)
+    _, _, came = cheapest(
+        one.starts, one.targets, costs, one.prizes, one.roots.astype(np.int64), nothing, np.inf
+    )
     taken, _ = best_within(came, one.prizes, one.tokens, one.budget)
     found = pruned(one, np.flatnonzero(taken))
     better = tree(one, Solution(found, float(one.prizes[found].sum())))
@@ -273,7 +311,15 @@ def _fix(state: _State, bound: float, left: Floats, lower: Floats, upper: Floats
     lower[(bound - left < state.wanted) & (upper == 1)] = 1
     costs = np.where(upper > 0, one.tokens, np.inf)
     nothing = np.zeros(len(one), np.bool_)
-    came = cheapest(one.starts, one.targets, costs, one.prizes, one.roots.astype(np.int64), nothing, float(one.budget))[2]
+    came = cheapest(
+        one.starts,
+        one.targets,
+        costs,
+        one.prizes,
+        one.roots.astype(np.int64),
+        nothing,
+        float(one.budget),
+    )[2]
     upper[(came == -2) & (lower == 0)] = 0
     state.counts["fixed"] = int((lower == upper).sum())
 
@@ -284,5 +330,9 @@ def _grain(prizes: Floats) -> float:
     if not parts:
         return 0.0
     below = reduce(lcm, (part.denominator for part in parts))
-    grain = float(Fraction(reduce(gcd, (part.numerator * (below // part.denominator) for part in parts)), below))
+    grain = float(
+        Fraction(
+            reduce(gcd, (part.numerator * (below // part.denominator) for part in parts)), below
+        )
+    )
     return grain if grain > 1e-4 * float(prizes.max()) else 0.0

@@ -17,7 +17,14 @@ EFFORT = 1_000_000  # looks at a row or an edge, some milliseconds: those who ne
 
 
 def enumerated(
-    problem: Problem, lower: Floats, upper: Floats, left: Floats, bound: float, wanted: float, margin: float, effort: int = EFFORT
+    problem: Problem,
+    lower: Floats,
+    upper: Floats,
+    left: Floats,
+    bound: float,
+    wanted: float,
+    margin: float,
+    effort: int = EFFORT,
 ) -> tuple[Rows | None, bool]:
     """Return (the best choice worth `wanted` or more, if one was seen; whether no other is worth `margin` more, or `wanted` at all).
 
@@ -30,8 +37,19 @@ def enumerated(
     from clew.algorithms.budgeted.kernels.enumeration import searched
 
     order = np.flatnonzero(upper > 0)
-    order = order[np.argsort(-problem.prizes[order] / np.maximum(problem.tokens[order], 1e-9), kind="stable")]
-    asked = (problem.starts, problem.targets, problem.roots.astype(np.int64), upper, lower > 0, problem.prizes)
+    order = order[
+        np.argsort(-problem.prizes[order] / np.maximum(problem.tokens[order], 1e-9), kind="stable")
+    ]
+    asked = (
+        problem.starts,
+        problem.targets,
+        problem.roots.astype(np.int64),
+        upper,
+        lower > 0,
+        problem.prizes,
+    )
     tokens, budget = problem.tokens.astype(np.float64), float(problem.budget)
-    best, found, complete, _ = searched(*asked, tokens, left, order, budget, bound, wanted, margin, effort)
+    best, found, complete, _ = searched(
+        *asked, tokens, left, order, budget, bound, wanted, margin, effort
+    )
     return freeze(np.flatnonzero(best), np.int32) if found else None, bool(complete)

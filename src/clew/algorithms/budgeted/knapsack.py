@@ -13,7 +13,9 @@ from clew.graph import Floats, Mask
 CELLS = 4_000_000  # of the table: above, tokens are counted in coarser units, rounded up, so that the budget is still kept
 
 
-def best_within(came: NDArray[np.int64], prizes: Floats, tokens: NDArray[np.int64], budget: int) -> tuple[Mask, int]:
+def best_within(
+    came: NDArray[np.int64], prizes: Floats, tokens: NDArray[np.int64], budget: int
+) -> tuple[Mask, int]:
     """Return the choice of most prize whose tokens are within the budget, and the unit that they were counted in.
 
     Exact by dynamic programming where the unit is 1. O(rows * budget), and never more than a fixed number of cells.

@@ -47,7 +47,9 @@ class Programme:
             self.parts = [vstack(self.parts, "csr")]
         return self.parts[0]
 
-    def solve(self, lower: Floats, upper: Floats, seconds: float | None) -> tuple[str, Floats, Floats]:
+    def solve(
+        self, lower: Floats, upper: Floats, seconds: float | None
+    ) -> tuple[str, Floats, Floats]:
         """Return ("optimal", "infeasible" or "stopped", x, y >= 0)."""
         if self.highs is not None:
             return _solved_warm(self.highs, len(self.prizes), lower, upper, seconds)
@@ -55,9 +57,15 @@ class Programme:
 
         options: Any = {"presolve": False} | ({} if seconds is None else {"time_limit": seconds})
         sides: Any = np.stack([lower, upper], 1)
-        found = linprog(-self.prizes, self.matrix, self.limits, bounds=sides, method="highs-ds", options=options)
+        found = linprog(
+            -self.prizes, self.matrix, self.limits, bounds=sides, method="highs-ds", options=options
+        )
         if found.status == 0:
-            return "optimal", np.asarray(found.x), np.maximum(0, -np.asarray(found.ineqlin.marginals))
+            return (
+                "optimal",
+                np.asarray(found.x),
+                np.maximum(0, -np.asarray(found.ineqlin.marginals)),
+            )
         return "infeasible" if found.status == 2 else "stopped", np.zeros(0), np.zeros(0)
 
     def bound(self, y: Floats, lower: Floats, upper: Floats) -> tuple[float, Floats]:
@@ -76,11 +84,21 @@ class Programme:
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array, vstack
 
-        options: Any = {"mip_rel_gap": 0.0, "node_limit": min(nodes, 2**31 - 1)} | ({} if seconds is None else {"time_limit": seconds})
+        options: Any = {"mip_rel_gap": 0.0, "node_limit": min(nodes, 2**31 - 1)} | (
+            {} if seconds is None else {"time_limit": seconds}
+        )
         worth = csr_array(-self.prizes[None, :])
-        rows = LinearConstraint(vstack([self.matrix, worth], "csr"), -np.inf, np.append(self.limits, -least))
+        rows = LinearConstraint(
+            vstack([self.matrix, worth], "csr"), -np.inf, np.append(self.limits, -least)
+        )
         whole = np.ones(len(lower), np.int64)
-        found: Any = milp(-self.prizes, integrality=whole, bounds=Bounds(lower, upper), constraints=rows, options=options)
+        found: Any = milp(
+            -self.prizes,
+            integrality=whole,
+            bounds=Bounds(lower, upper),
+            constraints=rows,
+            options=options,
+        )
         state = {0: "optimal", 2: "infeasible"}.get(found.status, "stopped")
         x = np.zeros(0) if found.x is None else np.round(found.x)
         bound = np.inf if found.mip_dual_bound is None else -float(found.mip_dual_bound)
@@ -101,7 +119,9 @@ def chosen_backend(name: str) -> str:
     if name not in BACKENDS:
         raise ValueError(f"unknown backend {name!r}; known: {', '.join(BACKENDS)}")
     if name == "highspy" and find_spec("highspy") is None:
-        raise ModuleNotFoundError("the backend 'highspy' is not installed; install clew[exact] or use backend='scipy'")
+        raise ModuleNotFoundError(
+            "the backend 'highspy' is not installed; install clew[exact] or use backend='scipy'"
+        )
     return "highspy" if name != "scipy" and find_spec("highspy") is not None else "scipy"
 
 
@@ -119,7 +139,11 @@ def _warm(prizes: Floats) -> Any:
 
 
 def _solved_warm(
-    highs: Any, n: int, lower: NDArray[np.float64], upper: NDArray[np.float64], seconds: float | None
+    highs: Any,
+    n: int,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    seconds: float | None,
 ) -> tuple[str, Floats, Floats]:
     from importlib import import_module
 

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from clew.algorithms.budgeted.solve import Problem
 from clew.graph import Rows, freeze
 
-AWAY, FREE = -2, -1  # labels of rows that no choice needs, and of those that come for nothing with Q
+AWAY, FREE = (
+    -2,
+    -1,
+)  # labels of rows that no choice needs, and of those that come for nothing with Q
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,9 @@ class Reduced:
 
     def rows_of(self, rows: Any) -> Rows:
         """Return the rows of the full problem that rows of the smaller one stand for, without what is worthless and holds nothing."""
-        taken = np.append(np.zeros(len(self.problem), np.bool_), [False, True])  # label -2 is one before the last, -1 is the last
+        taken = np.append(
+            np.zeros(len(self.problem), np.bool_), [False, True]
+        )  # label -2 is one before the last, -1 is the last
         taken[np.asarray(rows, np.int64)] = True
         return pruned(self.full, np.flatnonzero(taken[self.label]))
 
@@ -42,9 +47,21 @@ def reduced(problem: Problem) -> Reduced:
     """Return the smaller problem: the optimum of the full one is its optimum and the prizes of the rows that come for nothing."""
     from clew.algorithms.budgeted.kernels.reduction import contracted
 
-    arrays = problem.starts, problem.targets, problem.prizes, problem.tokens, problem.roots.astype(np.int64)
-    label, starts, targets, prizes, tokens, roots = contracted(*arrays, _reached(problem), AWAY, FREE)
-    return Reduced(Problem(starts, targets, prizes, tokens, roots.astype(np.int32), problem.budget), problem, label)
+    arrays = (
+        problem.starts,
+        problem.targets,
+        problem.prizes,
+        problem.tokens,
+        problem.roots.astype(np.int64),
+    )
+    label, starts, targets, prizes, tokens, roots = contracted(
+        *arrays, _reached(problem), AWAY, FREE
+    )
+    return Reduced(
+        Problem(starts, targets, prizes, tokens, roots.astype(np.int32), problem.budget),
+        problem,
+        label,
+    )
 
 
 def pruned(problem: Problem, rows: Any) -> Rows:
@@ -53,7 +70,9 @@ def pruned(problem: Problem, rows: Any) -> Rows:
 
     inside = np.zeros(len(problem), np.bool_)
     inside[np.asarray(rows, np.int64)] = True
-    needed = without_leaves(problem.starts, problem.targets, problem.prizes, problem.roots.astype(np.int64), inside)
+    needed = without_leaves(
+        problem.starts, problem.targets, problem.prizes, problem.roots.astype(np.int64), inside
+    )
     return freeze(np.flatnonzero(needed), np.int32)
 
 
@@ -61,7 +80,13 @@ def _reached(problem: Problem) -> NDArray[np.bool_]:
     from clew.algorithms.budgeted.kernels.growth import cheapest
 
     nothing = np.zeros(len(problem), np.bool_)
-    arrays = (problem.starts, problem.targets, problem.tokens.astype(np.float64), problem.prizes, problem.roots.astype(np.int64))
+    arrays = (
+        problem.starts,
+        problem.targets,
+        problem.tokens.astype(np.float64),
+        problem.prizes,
+        problem.roots.astype(np.int64),
+    )
     came: NDArray[np.int64] = cheapest(*arrays, nothing, float(problem.budget))[2]
     reached: NDArray[np.bool_] = came != AWAY
     return reached

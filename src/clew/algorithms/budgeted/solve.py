@@ -74,7 +74,9 @@ class Solution:
     work: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
 
 
-def solve(problem: Problem, method: str = "auto", work: int = WORK, deadline: float | None = None) -> Solution:
+def solve(
+    problem: Problem, method: str = "auto", work: int = WORK, deadline: float | None = None
+) -> Solution:
     """Return a choice of much prize, by one method or by the ladder of them.
 
     Args:
@@ -98,7 +100,9 @@ def solve(problem: Problem, method: str = "auto", work: int = WORK, deadline: fl
 def greedy(problem: Problem) -> Solution:
     """Add the linked row of most prize per token while one fits: stuck before a connector without a prize, a baseline only."""
     kernels, arrays = _bound(problem)
-    return _answer(problem, kernels.by_neighbours(*arrays, float(problem.budget)), {"method": "greedy"})
+    return _answer(
+        problem, kernels.by_neighbours(*arrays, float(problem.budget)), {"method": "greedy"}
+    )
 
 
 def density(problem: Problem) -> Solution:
@@ -116,7 +120,10 @@ def density(problem: Problem) -> Solution:
             single[row] = True
             row = int(came[row])
         other, more = _filled(problem, single)
-        chosen, ways = (other if _value(problem, other) > _value(problem, chosen) else chosen), ways + more
+        chosen, ways = (
+            (other if _value(problem, other) > _value(problem, chosen) else chosen),
+            ways + more,
+        )
     return _answer(problem, chosen, {"method": "density", "ways": ways})
 
 
@@ -146,7 +153,9 @@ def tree(problem: Problem, start: Solution | None = None) -> Solution:
     trees = 0
     while trees < ROUNDS:
         trees += 1
-        taken, unit = best_within(_grown(problem, chosen), problem.prizes, problem.tokens, problem.budget)
+        taken, unit = best_within(
+            _grown(problem, chosen), problem.prizes, problem.tokens, problem.budget
+        )
         other, _ = _filled(problem, taken)
         if _value(problem, other) <= _value(problem, chosen) * (1 + CLOSE):
             break
@@ -164,11 +173,17 @@ def priced(problem: Problem) -> Solution:
     if not len(paid):
         return replace(found := tree(problem), work={**found.work, "method": "priced"})
     last = paid[min(int(np.searchsorted(np.cumsum(tokens[paid]), problem.budget)), len(paid) - 1)]
-    owed = np.maximum(UNPAID * tokens, tokens - problem.prizes * tokens[last] / problem.prizes[last])
+    owed = np.maximum(
+        UNPAID * tokens, tokens - problem.prizes * tokens[last] / problem.prizes[last]
+    )
     kernels, (starts, targets, _, prizes, roots) = _bound(problem)
-    came = kernels.cheapest(starts, targets, owed, prizes, roots, np.zeros(len(problem), np.bool_), np.inf)[2]
+    came = kernels.cheapest(
+        starts, targets, owed, prizes, roots, np.zeros(len(problem), np.bool_), np.inf
+    )[2]
     chosen, _ = _filled(problem, best_within(came, prizes, problem.tokens, problem.budget)[0])
-    found = tree(problem, Solution(np.flatnonzero(chosen).astype(np.int32), _value(problem, chosen)))
+    found = tree(
+        problem, Solution(np.flatnonzero(chosen).astype(np.int32), _value(problem, chosen))
+    )
     return replace(found, work={**found.work, "method": "priced"})
 
 
@@ -197,7 +212,15 @@ def best_of(problem: Problem) -> Solution:
     if found[-1].value > first.value or first is found[0]:  # else it is regrown already
         found.append(tree(problem, found[-1]))
     best = max(found, key=lambda one: one.value)
-    return replace(best, work={**best.work, "values": {f"{place}. {one.work['method']}": one.value for place, one in enumerate(found, 1)}})
+    return replace(
+        best,
+        work={
+            **best.work,
+            "values": {
+                f"{place}. {one.work['method']}": one.value for place, one in enumerate(found, 1)
+            },
+        },
+    )
 
 
 def feasible(problem: Problem, rows: Any) -> bool:
@@ -219,7 +242,9 @@ def attached_rows(problem: Problem, rows: Any) -> Mask:
     from clew.algorithms.budgeted.kernels import filling
 
     _, (starts, targets, _, _, roots) = _bound(problem)
-    found: Mask = filling.holding(starts, targets, roots, _mask(problem, rows))[np.asarray(rows, np.int64)]
+    found: Mask = filling.holding(starts, targets, roots, _mask(problem, rows))[
+        np.asarray(rows, np.int64)
+    ]
     return found
 
 
@@ -233,7 +258,13 @@ def _bound(problem: Problem) -> tuple[Any, tuple[Any, ...]]:
     from clew.algorithms.budgeted.kernels import growth as kernels
 
     costs = problem.tokens.astype(np.float64)
-    return kernels, (problem.starts, problem.targets, costs, problem.prizes, problem.roots.astype(np.int64))
+    return kernels, (
+        problem.starts,
+        problem.targets,
+        costs,
+        problem.prizes,
+        problem.roots.astype(np.int64),
+    )
 
 
 def _mask(problem: Problem, rows: Any) -> Mask:
@@ -260,7 +291,9 @@ def _started(problem: Problem, start: Solution) -> Mask:
     """The rows to start from, if they are a choice at all."""
     if not feasible(problem, start.rows):
         spent = int(problem.tokens[start.rows].sum())
-        raise ValueError(f"the start must be connected with Q and within the budget of {problem.budget} tokens; it has {spent}")
+        raise ValueError(
+            f"the start must be connected with Q and within the budget of {problem.budget} tokens; it has {spent}"
+        )
     return _mask(problem, start.rows)
 
 
@@ -277,7 +310,9 @@ def _grown(problem: Problem, chosen: Mask) -> NDArray[np.int64]:
     kernels, (starts, targets, costs, prizes, roots) = _bound(problem)
     nothing = np.zeros(len(problem), np.bool_)
     came: NDArray[np.int64]
-    _, _, came = kernels.cheapest(starts, targets, np.where(chosen, 0.0, costs), prizes, roots, nothing, float(problem.budget))
+    _, _, came = kernels.cheapest(
+        starts, targets, np.where(chosen, 0.0, costs), prizes, roots, nothing, float(problem.budget)
+    )
     return came
 
 
@@ -287,4 +322,10 @@ def _answer(problem: Problem, chosen: Mask, work: Mapping[str, Any]) -> Solution
     chosen = pruned(*_bound(problem)[1], chosen)
     value, bound = _value(problem, chosen), problem.upper_bound
     proved = bound <= value * (1 + CLOSE)
-    return Solution(freeze(np.flatnonzero(chosen), np.int32), value, max(bound, value), proved, {**work, "bound": "fractional knapsack"})
+    return Solution(
+        freeze(np.flatnonzero(chosen), np.int32),
+        value,
+        max(bound, value),
+        proved,
+        {**work, "bound": "fractional knapsack"},
+    )

@@ -133,7 +133,12 @@ def refined(starts, targets, weights, strengths, number, order, scale):
 def split(starts, targets, number):
     """Return (int numbers of the connected parts of every community, by first row, uint32 [n]; how many)."""
     n = len(starts) - 1
-    part, seen, stack, parts = np.empty(n, np.uint32), np.zeros(n, np.bool_), np.empty(n, np.uint32), 0
+    part, seen, stack, parts = (
+        np.empty(n, np.uint32),
+        np.zeros(n, np.bool_),
+        np.empty(n, np.uint32),
+        0,
+    )
     for row in range(n):
         if seen[row]:
             continue

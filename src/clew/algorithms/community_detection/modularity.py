@@ -38,7 +38,10 @@ class CommunityHierarchy:
         """Return the rows of every community of a level, ascending."""
         number = self.levels[level]
         sizes = np.bincount(number)
-        return Ragged(freeze(np.concatenate([[0], np.cumsum(sizes)]), np.int64), freeze(np.argsort(number, kind="stable"), np.int32))
+        return Ragged(
+            freeze(np.concatenate([[0], np.cumsum(sizes)]), np.int64),
+            freeze(np.argsort(number, kind="stable"), np.int32),
+        )
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,26 @@ class CommunityDetection:
 
     def compute(self, graph: Graph) -> CommunityHierarchy:
         edges, made = graph.edges, graph.generated
-        own = graph.with_edges(edges.take(np.flatnonzero(~made[edges.tails] & ~made[edges.heads]))) if made.any() else graph
-        return detect_communities(own.links(self.kinds, merge="sum"), self.resolution, self.method, self.iterations, self.seed)
+        own = (
+            graph.with_edges(edges.take(np.flatnonzero(~made[edges.tails] & ~made[edges.heads])))
+            if made.any()
+            else graph
+        )
+        return detect_communities(
+            own.links(self.kinds, merge="sum"),
+            self.resolution,
+            self.method,
+            self.iterations,
+            self.seed,
+        )
 
 
 def detect_communities(
-    links: Links, resolution: float = 1.0, method: str = "leiden", iterations: int | None = 3, seed: int | None = 0
+    links: Links,
+    resolution: float = 1.0,
+    method: str = "leiden",
+    iterations: int | None = 3,
+    seed: int | None = 0,
 ) -> CommunityHierarchy:
     """Return the communities of undirected links, as `Graph.links` makes them; see `Communities` for the rest."""
     _checked(resolution, method, iterations)
@@ -142,18 +159,32 @@ def followed(links: Links, number: Any) -> Rows:
 
 
 def found(
-    starts: Any, targets: Any, weights: Any, resolution: float, method: str, iterations: int | None, seed: int | None
+    starts: Any,
+    targets: Any,
+    weights: Any,
+    resolution: float,
+    method: str,
+    iterations: int | None,
+    seed: int | None,
 ) -> list[Number]:
     """Return the partitions of Louvain or Leiden, finest first, the last the best; see `communities`."""
     from clew.algorithms.community_detection import kernels as kernel
 
     # Plain arrays, as read-only ones would compile the loops anew.
-    base = (np.array(starts).astype(np.uint64), np.array(targets).astype(np.uint32), np.array(weights, np.float64))
+    base = (
+        np.array(starts).astype(np.uint64),
+        np.array(targets).astype(np.uint32),
+        np.array(weights, np.float64),
+    )
     n = len(base[0]) - 1
-    strengths = np.bincount(np.repeat(np.arange(n), np.diff(starts)), weights=base[2], minlength=n).astype(np.float64)
+    strengths = np.bincount(
+        np.repeat(np.arange(n), np.diff(starts)), weights=base[2], minlength=n
+    ).astype(np.float64)
     alone: Number = np.arange(n, dtype=np.uint32)
     if not np.allclose(np.bincount(base[1], weights=base[2], minlength=n), strengths):
-        raise ValueError("communities are of undirected links: what comes into a node has another weight than what goes out of it")
+        raise ValueError(
+            "communities are of undirected links: what comes into a node has another weight than what goes out of it"
+        )
     if not strengths.sum() > 0:
         return [alone]
     scale = resolution / strengths.sum()
@@ -171,7 +202,13 @@ def found(
 
 
 def _climbed(
-    kernel: Any, graph: tuple[Any, ...], number: Number, scale: float, order: Callable[[int], Number], *, refine: bool
+    kernel: Any,
+    graph: tuple[Any, ...],
+    number: Number,
+    scale: float,
+    order: Callable[[int], Number],
+    *,
+    refine: bool,
 ) -> list[Number]:
     """Move, make a graph of what was found, and move again, until every node is a community of its own."""
     flat, levels = np.arange(len(number), dtype=np.uint32), list[Number]()
@@ -180,7 +217,11 @@ def _climbed(
         n = len(number)
         kernel.moved(*graph, number, order(n), scale)
         number, count = kernel.dense(number)
-        parts, parted = (number, count) if count == n else _parts(kernel, graph, number, order(n) if refine else None, scale)
+        parts, parted = (
+            (number, count)
+            if count == n
+            else _parts(kernel, graph, number, order(n) if refine else None, scale)
+        )
         if parted == n:  # nothing more to join
             return levels or [flat]
         flat = parts[flat]
@@ -191,7 +232,9 @@ def _climbed(
         number = kernel.dense(inside)[0] if refine else np.arange(parted, dtype=np.uint32)
 
 
-def _parts(kernel: Any, graph: tuple[Any, ...], number: Number, order: Number | None, scale: float) -> tuple[Number, int]:
+def _parts(
+    kernel: Any, graph: tuple[Any, ...], number: Number, order: Number | None, scale: float
+) -> tuple[Number, int]:
     """The connected parts of the communities: well connected if an order is given in which nodes join them, else whole."""
     if order is not None:
         parts, count = kernel.dense(kernel.refined(*graph, number, order, scale))

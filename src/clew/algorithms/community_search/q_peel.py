@@ -22,7 +22,12 @@ from numpy.typing import NDArray
 from clew.algorithms.ranking import DECIMALS, top_k
 from clew.graph import Floats, Links, Ragged, Rows, freeze
 
-LEVELS = ("truss", "pieces", "nearest", "empty")  # how closely what is found hangs together: see `search`
+LEVELS = (
+    "truss",
+    "pieces",
+    "nearest",
+    "empty",
+)  # how closely what is found hangs together: see `search`
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +76,18 @@ def truss_of(links: Links, trussness: Rows, k: int) -> Truss:
     from clew.algorithms.community_search.kernels import q_peel as qpeel
 
     # Plain arrays, as read-only ones would compile the loops anew.
-    found = qpeel.truss_of(np.array(links.starts, np.int64), np.array(links.targets, np.int32), np.array(trussness, np.int32), k)
+    found = qpeel.truss_of(
+        np.array(links.starts, np.int64),
+        np.array(links.targets, np.int32),
+        np.array(trussness, np.int32),
+        k,
+    )
     return Truss(k, *found)
 
 
-def peel(truss: Truss, worth: Floats, *, cascade: bool = False, least: int | None = None) -> Community | None:
+def peel(
+    truss: Truss, worth: Floats, *, cascade: bool = False, least: int | None = None
+) -> Community | None:
     """Return the community that Q-Peel finds in a truss, or None where no part of it has `least` nodes.
 
     Args:
@@ -89,9 +101,25 @@ def peel(truss: Truss, worth: Floats, *, cascade: bool = False, least: int | Non
     least = truss.k if least is None else max(least, 2)
     if not len(truss):
         return None
-    arrays = truss.rows, truss.starts, truss.targets, truss.slots, truss.edge_of, truss.ends, truss.begins, truss.pairs, truss.part
-    rows, slots, mean, means = qpeel.peeled(*arrays, np.array(worth, np.float64), truss.k - 2, least, cascade)
-    return Community(truss.k, freeze(rows, np.int32), slots, mean, tuple(means.tolist())) if len(rows) else None
+    arrays = (
+        truss.rows,
+        truss.starts,
+        truss.targets,
+        truss.slots,
+        truss.edge_of,
+        truss.ends,
+        truss.begins,
+        truss.pairs,
+        truss.part,
+    )
+    rows, slots, mean, means = qpeel.peeled(
+        *arrays, np.array(worth, np.float64), truss.k - 2, least, cascade
+    )
+    return (
+        Community(truss.k, freeze(rows, np.int32), slots, mean, tuple(means.tolist()))
+        if len(rows)
+        else None
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +152,25 @@ def search_communities(
 
     inner, slots = induced_links(links, rows)
     own = np.array(worth[rows], np.float64)
-    ks, *ends, means, all_rows, all_slots, steps = qpeel.search(np.array(inner.starts), np.array(inner.targets), own, most, pieces, cascade)
-    all_rows, all_slots, begin, found = rows[all_rows], slots[all_slots], [0, 0, 0], dict[bytes, Community]()
-    for k, mean, *end in zip(ks.tolist(), means.tolist(), *(some.tolist() for some in ends), strict=True):
-        there, trace = freeze(all_rows[begin[0] : end[0]], np.int32), tuple(steps[begin[2] : end[2]].tolist())
-        found[there.tobytes()] = Community(k, there, all_slots[begin[1] : end[1]], mean, trace)  # of the same nodes, the closer
+    ks, *ends, means, all_rows, all_slots, steps = qpeel.search(
+        np.array(inner.starts), np.array(inner.targets), own, most, pieces, cascade
+    )
+    all_rows, all_slots, begin, found = (
+        rows[all_rows],
+        slots[all_slots],
+        [0, 0, 0],
+        dict[bytes, Community](),
+    )
+    for k, mean, *end in zip(
+        ks.tolist(), means.tolist(), *(some.tolist() for some in ends), strict=True
+    ):
+        there, trace = (
+            freeze(all_rows[begin[0] : end[0]], np.int32),
+            tuple(steps[begin[2] : end[2]].tolist()),
+        )
+        found[there.tobytes()] = Community(
+            k, there, all_slots[begin[1] : end[1]], mean, trace
+        )  # of the same nodes, the closer
         begin = end
     if found:
         return CommunitySearchResult("truss" if ks[-1] > 2 else "pieces", tuple(found.values()))
@@ -147,5 +189,12 @@ def induced_links(links: Links, rows: Rows) -> tuple[Links, NDArray[np.int64]]:
     """Return the links among some rows (ascending), over their places, and the slots that these are in `links`."""
     from clew.algorithms.traversal.kernels.search import induced as compiled
 
-    starts, targets, slots = compiled(freeze(links.starts, np.int64), freeze(links.targets, np.int32), rows.astype(np.int64))
-    return Links(freeze(starts, np.int64), freeze(targets, np.int32), links.weights[slots], Ragged.empty(len(slots))), slots
+    starts, targets, slots = compiled(
+        freeze(links.starts, np.int64), freeze(links.targets, np.int32), rows.astype(np.int64)
+    )
+    return Links(
+        freeze(starts, np.int64),
+        freeze(targets, np.int32),
+        links.weights[slots],
+        Ragged.empty(len(slots)),
+    ), slots

@@ -31,5 +31,7 @@ def trussness(links: Links) -> Rows:
     starts, targets = np.array(links.starts, np.int64), np.array(links.targets, np.int32)
     found = truss.trusses(starts, targets, truss.LISTED)
     if found[0] < 0:
-        raise ValueError("trusses are of undirected links: an edge came that has no way back, or leads to its own end")
+        raise ValueError(
+            "trusses are of undirected links: an edge came that has no way back, or leads to its own end"
+        )
     return freeze(found, np.int32)

@@ -41,7 +41,9 @@ def pop(keys, rows, size):
         if child >= size:
             break
         right = child + 1
-        if right < size and (keys[right] < keys[child] or (keys[right] == keys[child] and rows[right] < rows[child])):
+        if right < size and (
+            keys[right] < keys[child] or (keys[right] == keys[child] and rows[right] < rows[child])
+        ):
             child = right
         if last_key < keys[child] or (last_key == keys[child] and last_row <= rows[child]):
             break

@@ -35,7 +35,11 @@ def greedy(vectors, worth, costs, share, most, budget, before, floor):
     relevance is never too low: the best old value is brought up to date, and chosen once it is the best that way. `floor` is NaN for none.
     """
     n = len(worth)
-    chosen, passed, left_then = np.empty(most, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    chosen, passed, left_then = (
+        np.empty(most, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+    )
     count, skipped, left = 0, 0, budget
     like, seen = np.full(n, -np.inf), np.zeros(n, np.int64)
     keys, rows, size = np.empty(max(n, 1)), np.empty(max(n, 1), np.int64), 0
@@ -51,7 +55,9 @@ def greedy(vectors, worth, costs, share, most, budget, before, floor):
             for j in range(seen[i], count):
                 like[i] = max(like[i], likeness(vectors[i], vectors[chosen[j]], floor))
             seen[i] = count
-            keys, rows, size = push(keys, rows, size, -np.round(share * worth[i] - (1 - share) * like[i], 9), i)
+            keys, rows, size = push(
+                keys, rows, size, -np.round(share * worth[i] - (1 - share) * like[i], 9), i
+            )
             continue
         if costs[i] > left:
             passed[skipped], left_then[skipped] = i, left

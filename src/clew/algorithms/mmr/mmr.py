@@ -78,4 +78,6 @@ def mean_cosine(vectors: Vectors) -> float:
     if n < 2:
         return 0.0
     rows = vectors.astype(np.float64)
-    return round(float((np.square(rows.sum(axis=0)).sum() - np.square(rows).sum()) / (n * (n - 1))), 6)
+    return round(
+        float((np.square(rows.sum(axis=0)).sum() - np.square(rows).sum()) / (n * (n - 1))), 6
+    )

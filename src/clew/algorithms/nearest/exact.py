@@ -25,8 +25,14 @@ def nearest_pairs(vectors: Vectors, k: int, least: float) -> tuple[Rows, Rows, F
         block = vectors[start : start + height] @ vectors.T
         own = np.arange(len(block))
         block[own, own + start] = -1
-        bar = np.partition(block, n - k, axis=1)[:, n - k] if k < n else np.full(len(block), -1, np.float32)
-        near = block >= np.maximum(bar, np.float32(least))[:, None] - np.float32(2 * 10.0**-DECIMALS)
+        bar = (
+            np.partition(block, n - k, axis=1)[:, n - k]
+            if k < n
+            else np.full(len(block), -1, np.float32)
+        )
+        near = block >= np.maximum(bar, np.float32(least))[:, None] - np.float32(
+            2 * 10.0**-DECIMALS
+        )
         crowded = np.flatnonzero(near.sum(axis=1) > k + CROWD)
         near[crowded] = False
         rows, others = np.nonzero(near)
@@ -34,7 +40,11 @@ def nearest_pairs(vectors: Vectors, k: int, least: float) -> tuple[Rows, Rows, F
         for row in crowded.tolist():
             all_cosines = np.round(block[row].astype(np.float64), DECIMALS)
             few = top_k(all_cosines, k)
-            rows, others, cosines = np.append(rows, np.full(len(few), row)), np.append(others, few), np.append(cosines, all_cosines[few])
+            rows, others, cosines = (
+                np.append(rows, np.full(len(few), row)),
+                np.append(others, few),
+                np.append(cosines, all_cosines[few]),
+            )
         order = np.lexsort((others, -cosines, rows))
         rows, others, cosines = rows[order], others[order], cosines[order]
         rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
@@ -43,4 +53,8 @@ def nearest_pairs(vectors: Vectors, k: int, least: float) -> tuple[Rows, Rows, F
     if not found:
         return freeze([], np.int32), freeze([], np.int32), freeze([], np.float64)
     rows, others, cosines = (np.concatenate(part) for part in zip(*found, strict=True))
-    return freeze(rows, np.int32), freeze(others, np.int32), freeze(np.minimum(cosines, 1.0), np.float64)
+    return (
+        freeze(rows, np.int32),
+        freeze(others, np.int32),
+        freeze(np.minimum(cosines, 1.0), np.float64),
+    )

@@ -79,10 +79,14 @@ class HNSWIndex:
         """
         vectors, rows = np.ascontiguousarray(vectors, np.float32), np.asarray(rows, np.int64)
         if vectors.shape != (len(rows), self._index.d):
-            raise ValueError(f"the vectors are of shape {vectors.shape}; wanted {(len(rows), self._index.d)}, one for each of the rows")
+            raise ValueError(
+                f"the vectors are of shape {vectors.shape}; wanted {(len(rows), self._index.d)}, one for each of the rows"
+            )
         there = np.concatenate([self.rows[~self.deleted], rows])
         if len(np.unique(there)) < len(there):
-            raise ValueError("a row comes twice, or is in the index already: delete it before it is added again")
+            raise ValueError(
+                "a row comes twice, or is in the index already: delete it before it is added again"
+            )
         some = vectors.any(axis=1)
         with _threads(self.how.threads):
             self._index.add(vectors[some])
@@ -120,8 +124,14 @@ class HNSWIndex:
         k = min(k, self._left)
         if k < 1 or not vector.any():
             return np.zeros(0, np.int32), np.zeros(0)
-        how = _parameters(max(ef or self.how.ef_search, k)) if self._bits is None else _among(self._bits, max(ef or self.how.ef_search, k))
-        cosines, places = self._index.search(np.ascontiguousarray(vector, np.float32)[None], k, params=how)
+        how = (
+            _parameters(max(ef or self.how.ef_search, k))
+            if self._bits is None
+            else _among(self._bits, max(ef or self.how.ef_search, k))
+        )
+        cosines, places = self._index.search(
+            np.ascontiguousarray(vector, np.float32)[None], k, params=how
+        )
         near, found = cosines[0].astype(np.float64), places[0]
         if found[-1] < 0:  # fewer than were wanted could be reached
             near, found = near[found >= 0], found[found >= 0]
@@ -133,7 +143,13 @@ class HNSWIndex:
 
 
 def recall(
-    index: HNSWIndex, k: int = 10, questions: Vectors | None = None, *, ef: int | None = None, sample: int = 200, seed: int = 0
+    index: HNSWIndex,
+    k: int = 10,
+    questions: Vectors | None = None,
+    *,
+    ef: int | None = None,
+    sample: int = 200,
+    seed: int = 0,
 ) -> float:
     """Return the share of the k nearest rows that a search finds, in [0, 1], measured against exact search.
 
@@ -161,7 +177,15 @@ def recall(
     return found / (k * len(questions))
 
 
-def tuned(index: HNSWIndex, wanted: float, k: int = 10, *, most: int = 4096, sample: int = 200, seed: int = 0) -> int:
+def tuned(
+    index: HNSWIndex,
+    wanted: float,
+    k: int = 10,
+    *,
+    most: int = 4096,
+    sample: int = 200,
+    seed: int = 0,
+) -> int:
     """Return the least ef, of k times a power of two up to `most`, whose recall@k on a sample is at least `wanted` (in (0, 1]).
 
     Raises:
@@ -172,7 +196,9 @@ def tuned(index: HNSWIndex, wanted: float, k: int = 10, *, most: int = 4096, sam
         if recall(index, k, ef=ef, sample=sample, seed=seed) >= wanted:
             return ef
         ef *= 2
-    raise ValueError(f"no ef up to {most} has a recall@{k} of {wanted}: make the index with a greater m or ef_construction")
+    raise ValueError(
+        f"no ef up to {most} has a recall@{k} of {wanted}: make the index with a greater m or ef_construction"
+    )
 
 
 def _faiss() -> Any:

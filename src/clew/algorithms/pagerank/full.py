@@ -26,9 +26,14 @@ from numpy.typing import NDArray
 from clew.graph import Adjacency, Floats, Graph, Rows
 
 SINGLE = 2.0**-22  # what an iteration in float32 can shrink a residual by
-DOUBLE = 2.0**-46  # some units in the last place of a sum in float64: no iteration brings the residual far below it
+DOUBLE = (
+    2.0**-46
+)  # some units in the last place of a sum in float64: no iteration brings the residual far below it
 TINY = 1e-300
-CACHE, MOST_TOGETHER = 2**19, 16  # bytes of the densities that questions in one pass share, and the most questions
+CACHE, MOST_TOGETHER = (
+    2**19,
+    16,
+)  # bytes of the densities that questions in one pass share, and the most questions
 
 Compressed = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.floating[Any]]]
 
@@ -72,7 +77,9 @@ class WalkPart:
         return build_walk(links.matrix(dtype=np.float32), links.strengths(), directed=self.directed)
 
 
-def build_walk(adjacency: Any, strengths: Floats, *, directed: bool = False, shares: Floats | None = None) -> Walk:
+def build_walk(
+    adjacency: Any, strengths: Floats, *, directed: bool = False, shares: Floats | None = None
+) -> Walk:
     """Return the walk on a scipy CSR adjacency of weights > 0 whose row sums are `strengths`.
 
     Args:
@@ -83,12 +90,18 @@ def build_walk(adjacency: Any, strengths: Floats, *, directed: bool = False, sha
     from clew.algorithms.pagerank.kernels.walks import relabelled
 
     back = adjacency.T.tocsr() if directed else adjacency
-    order = np.argsort(-(np.diff(adjacency.indptr) + np.diff(back.indptr)), kind="stable").astype(np.int32)
+    order = np.argsort(-(np.diff(adjacency.indptr) + np.diff(back.indptr)), kind="stable").astype(
+        np.int32
+    )
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=np.int32)
     out = relabelled(*_plain(adjacency), order, places)
     into = relabelled(*_plain(back), order, places) if directed else out
-    own = np.divide(1.0, strengths, out=np.ones(len(order)), where=strengths > 0) if shares is None else shares
+    own = (
+        np.divide(1.0, strengths, out=np.ones(len(order)), where=strengths > 0)
+        if shares is None
+        else shares
+    )
     tops = np.maximum.accumulate(1 / own[order][::-1])[::-1].copy()
     return Walk(order, places, out, into, own[order], tops, not directed)
 
@@ -119,7 +132,9 @@ def pageranks(walk: Walk, resets: Floats, damping: float = 0.5, tolerance: float
         check(damping, reset)
     together = min(MOST_TOGETHER, CACHE // (4 * max(len(walk), 1)))
     if not walk.symmetric or together < 4:
-        return np.array([pagerank(walk, reset, damping, tolerance) for reset in resets]).reshape(resets.shape)
+        return np.array([pagerank(walk, reset, damping, tolerance) for reset in resets]).reshape(
+            resets.shape
+        )
     found = np.empty(resets.shape)
     for first in range(0, len(resets), together):
         some = resets[first : first + together]
@@ -135,17 +150,33 @@ def solved(walk: Walk, reset: Floats, damping: float, tolerance: float) -> Float
 
     if walk.symmetric:
         return _semi_iterated(walk, reset, damping, tolerance)
-    x: Floats = swept(*walk.into, walk.shares, (1 - damping) * reset, np.zeros(len(walk)), damping, _enough(damping, tolerance))[0]
+    x: Floats = swept(
+        *walk.into,
+        walk.shares,
+        (1 - damping) * reset,
+        np.zeros(len(walk)),
+        damping,
+        _enough(damping, tolerance),
+    )[0]
     return x
 
 
 def _semi_iterated(walk: Walk, reset: Floats, damping: float, tolerance: float) -> Floats:
     """Solve in float32 for what the residual in float64 leaves, until that is small enough; then one plain step with it."""
-    from clew.algorithms.pagerank.kernels.walks import residual_of, residuals_of, semi_iterated, semi_iterated_many
+    from clew.algorithms.pagerank.kernels.walks import (
+        residual_of,
+        residuals_of,
+        semi_iterated,
+        semi_iterated_many,
+    )
 
-    iterate, left = (semi_iterated, residual_of) if reset.ndim == 1 else (semi_iterated_many, residuals_of)
+    iterate, left = (
+        (semi_iterated, residual_of) if reset.ndim == 1 else (semi_iterated_many, residuals_of)
+    )
     shares = walk.shares if reset.ndim == 1 else walk.shares[:, None]
-    rate = damping / (1 + math.sqrt(1 - damping**2))  # of Chebyshev's polynomials on [-damping, damping]
+    rate = damping / (
+        1 + math.sqrt(1 - damping**2)
+    )  # of Chebyshev's polynomials on [-damping, damping]
     enough = _enough(damping, tolerance)
     start = (1 - damping) * reset
     x, residual = np.zeros_like(start), start
@@ -153,8 +184,13 @@ def _semi_iterated(walk: Walk, reset: Floats, damping: float, tolerance: float) 
     norm, least = start.sum(axis=0), SINGLE
     while True:
         norm = np.maximum(norm, TINY)
-        wanted = max(float(np.min(enough / max(damping, TINY) * np.maximum(x.sum(axis=0), norm) / norm)), least)
-        products = 2 + math.ceil(math.log(wanted / 2) / math.log(rate)) if rate > 0 and wanted < 1 else 1
+        wanted = max(
+            float(np.min(enough / max(damping, TINY) * np.maximum(x.sum(axis=0), norm) / norm)),
+            least,
+        )
+        products = (
+            2 + math.ceil(math.log(wanted / 2) / math.log(rate)) if rate > 0 and wanted < 1 else 1
+        )
         scaled = (residual * shares / norm).astype(kind)
         x += iterate(*walk.out, walk.shares.astype(kind), scaled, damping, products) * norm / shares
         residual = left(*walk.out, walk.shares, start, x, damping)
@@ -180,10 +216,18 @@ def _enough(damping: float, tolerance: float) -> float:
 def check(damping: float, reset: Floats) -> None:
     """Raise ValueError unless these can be solved for."""
     if not 0 <= damping < 1:
-        raise ValueError(f"damping is the probability of following an edge, in [0, 1); got {damping}")
+        raise ValueError(
+            f"damping is the probability of following an edge, in [0, 1); got {damping}"
+        )
     if not reset.sum() > 0:
-        raise ValueError("the reset vector has no mass: at least one node must have a positive weight")
+        raise ValueError(
+            "the reset vector has no mass: at least one node must have a positive weight"
+        )
 
 
 def _plain(matrix: Any) -> Compressed:
-    return matrix.indptr.astype(np.uint64), matrix.indices.astype(np.uint32), np.ascontiguousarray(matrix.data)
+    return (
+        matrix.indptr.astype(np.uint64),
+        matrix.indices.astype(np.uint32),
+        np.ascontiguousarray(matrix.data),
+    )

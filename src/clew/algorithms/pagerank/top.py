@@ -21,7 +21,9 @@ from clew.algorithms.ranking import DECIMALS, decimals, top_k
 from clew.graph import Floats, Rows, freeze
 
 TOLERANCE = 1e-10  # of the full vector that the set is that of
-MARGIN = 2 * 10.0**-DECIMALS  # of scores that sum to 1: those that differ by more do not tie, the full solve's error included
+MARGIN = (
+    2 * 10.0**-DECIMALS
+)  # of scores that sum to 1: those that differ by more do not tie, the full solve's error included
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,15 @@ class TopPageRank:
     work: int
 
 
-def top_pagerank(walk: Walk, reset: Floats, k: int, damping: float = 0.5, *, accuracy: float = 1.0, budget: float = 0.5) -> TopPageRank:
+def top_pagerank(
+    walk: Walk,
+    reset: Floats,
+    k: int,
+    damping: float = 0.5,
+    *,
+    accuracy: float = 1.0,
+    budget: float = 0.5,
+) -> TopPageRank:
     """Return the k rows of the highest personalised PageRank; fewer only where the graph has fewer.
 
     Args:
@@ -63,7 +73,18 @@ def top_pagerank(walk: Walk, reset: Floats, k: int, damping: float = 0.5, *, acc
     estimates, residuals, queue, _ = arrays
     masses = reset[seeds] / reset.sum()
     reached, work, proven = pushed(
-        *walk.out, walk.shares, walk.tops, damping, walk.symmetric, walk.places[seeds], masses, k, allowed, MARGIN, accuracy, *arrays
+        *walk.out,
+        walk.shares,
+        walk.tops,
+        damping,
+        walk.symmetric,
+        walk.places[seeds],
+        masses,
+        k,
+        allowed,
+        MARGIN,
+        accuracy,
+        *arrays,
     )
     touched = queue[1, :reached].astype(np.int64)
     estimate, residual = estimates[touched], residuals[touched]
@@ -78,15 +99,35 @@ def top_pagerank(walk: Walk, reset: Floats, k: int, damping: float = 0.5, *, acc
     low = estimate + (1 - damping) * residual
     most = float((residual * walk.shares[touched]).max())
     chosen = np.argpartition(-low, k - 1)[:k]
-    high = damping * (np.minimum(left, most / walk.shares[touched[chosen]]) if walk.symmetric else np.full(k, left))
-    total, sure = float(estimate.sum()) + left, (1 - damping) * left  # on a directed walk mass may still be lost at a node without links
+    high = damping * (
+        np.minimum(left, most / walk.shares[touched[chosen]])
+        if walk.symmetric
+        else np.full(k, left)
+    )
+    total, sure = (
+        float(estimate.sum()) + left,
+        (1 - damping) * left,
+    )  # on a directed walk mass may still be lost at a node without links
     scores, rows = low[chosen] / total, walk.order[touched[chosen]]
-    error = float((high if walk.symmetric else high + (low[chosen] + high) * (left - sure) / (total - left + sure)).max()) / total
+    error = (
+        float(
+            (
+                high
+                if walk.symmetric
+                else high + (low[chosen] + high) * (left - sure) / (total - left + sure)
+            ).max()
+        )
+        / total
+    )
     order = np.lexsort((rows, -np.rint(scores * 10.0 ** decimals(float(scores.max())))))
-    return TopPageRank(freeze(rows[order], np.int32), freeze(scores[order], np.float64), error, "push", int(work))
+    return TopPageRank(
+        freeze(rows[order], np.int32), freeze(scores[order], np.float64), error, "push", int(work)
+    )
 
 
-def _from_residual(walk: Walk, reset: Floats, k: int, damping: float, known: Floats, rest: Floats, work: int) -> TopPageRank:
+def _from_residual(
+    walk: Walk, reset: Floats, k: int, damping: float, known: Floats, rest: Floats, work: int
+) -> TopPageRank:
     """Solve for what the push has left; a tie at the border is left to the full solve itself."""
     mass = float(rest.sum())
     x = known + solved(walk, rest / mass, damping, TOLERANCE) * mass if mass > 0 else known
@@ -94,7 +135,9 @@ def _from_residual(walk: Walk, reset: Floats, k: int, damping: float, known: Flo
     rows = top_k(x, k + 1)
     if not x[rows[k - 1]] - x[rows[k]] > MARGIN:
         return _full(walk, reset, k, damping, work)
-    return TopPageRank(freeze(rows[:k], np.int32), freeze(x[rows[:k]], np.float64), TOLERANCE, "residual", work)
+    return TopPageRank(
+        freeze(rows[:k], np.int32), freeze(x[rows[:k]], np.float64), TOLERANCE, "residual", work
+    )
 
 
 def _full(walk: Walk, reset: Floats, k: int, damping: float, work: int) -> TopPageRank:

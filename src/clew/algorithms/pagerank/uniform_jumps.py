@@ -75,7 +75,9 @@ def pagerank_over(jumps: Jumps, reset: Floats, tolerance: float = 1e-10) -> Floa
     return found
 
 
-def pagerank_with_jumps(adjacency: Any, reset: Floats, damping: float = 0.5, tolerance: float = 1e-10) -> Floats:
+def pagerank_with_jumps(
+    adjacency: Any, reset: Floats, damping: float = 0.5, tolerance: float = 1e-10
+) -> Floats:
     """Return x = (1 - d) r + d W^T x, float64 [n], summing to 1.
 
     Args:

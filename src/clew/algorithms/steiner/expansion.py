@@ -42,7 +42,15 @@ class ExpandedTree:
     ratios: tuple[float, ...]
 
 
-def expand(links: Links, costs: Floats, scores: Floats, nodes: Any, slots: Any, rule: str = "mean", most: int = 20) -> ExpandedTree:
+def expand(
+    links: Links,
+    costs: Floats,
+    scores: Floats,
+    nodes: Any,
+    slots: Any,
+    rule: str = "mean",
+    most: int = 20,
+) -> ExpandedTree:
     """Return the forest with at most `most` more nodes, each joined by one edge.
 
     Args:
@@ -59,7 +67,11 @@ def expand(links: Links, costs: Floats, scores: Floats, nodes: Any, slots: Any, 
     for row in inside:
         whole.score += float(scores[row])
     for slot in chosen:
-        whole.add(float(costs[slot]), float(scores[_source(links, slot)]), float(scores[links.targets[slot]]))
+        whole.add(
+            float(costs[slot]),
+            float(scores[_source(links, slot)]),
+            float(scores[links.targets[slot]]),
+        )
     whole.freeze()
     heap: list[tuple[float, int, int, int, float]] = []
 
@@ -117,7 +129,11 @@ class _Whole:
             return float(np.inf)
         if self.rule == "sum":
             return self.weight
-        return self.cost / max(self.score, LEAST_SCORE) if self.rule == "ratio" else self.weight / self.edges
+        return (
+            self.cost / max(self.score, LEAST_SCORE)
+            if self.rule == "ratio"
+            else self.weight / self.edges
+        )
 
     def key(self, cost: float, one: float, other: float) -> float:
         if self.rule == "official":
@@ -129,7 +145,9 @@ class _Whole:
     def better(self, key: float) -> bool:
         if self.rule == "official":
             return -key >= self.ratio()
-        return key < self.ratio() * (1 - 1e-12)  # relative, so that the scale of the scores is of no account
+        return key < self.ratio() * (
+            1 - 1e-12
+        )  # relative, so that the scale of the scores is of no account
 
 
 def _source(links: Links, slot: int) -> int:

@@ -64,12 +64,20 @@ class LazyLengths:
     def __post_init__(self) -> None:
         wide, question = np.shape(self.vectors), np.asarray(self.question, np.float64)
         if len(wide) != 2 or question.shape != wide[1:]:
-            raise ValueError(f"vectors must be [f, d] and the question [d]; got {wide} and {question.shape}")
+            raise ValueError(
+                f"vectors must be [f, d] and the question [d]; got {wide} and {question.shape}"
+            )
         weighted = self.weights is not None and self.weights.shape == (len(self.facts),)
-        if self.nodes is not None and not (weighted and np.shape(self.asked) == self.nodes.shape[1:]):
-            raise ValueError(f"nodes of {self.nodes.shape} want one weight per slot and a question as wide as they are")
+        if self.nodes is not None and not (
+            weighted and np.shape(self.asked) == self.nodes.shape[1:]
+        ):
+            raise ValueError(
+                f"nodes of {self.nodes.shape} want one weight per slot and a question as wide as they are"
+            )
         if not np.isfinite(question).all() or not self.neutral > 0:
-            raise ValueError(f"the question must be finite and neutral > 0; got a question of {question} and {self.neutral}")
+            raise ValueError(
+                f"the question must be finite and neutral > 0; got a question of {question} and {self.neutral}"
+            )
 
     def __len__(self) -> int:
         return len(self.facts)
@@ -78,7 +86,9 @@ class LazyLengths:
         """Return the lengths of all slots of the links, float64."""
         from clew.algorithms.steiner.kernels.lengths import all_lengths
 
-        lengths: Floats = all_lengths(_plain(links.sources, np.int64), _plain(links.targets, np.int32), _costs(self, np.inf))
+        lengths: Floats = all_lengths(
+            _plain(links.sources, np.int64), _plain(links.targets, np.int32), _costs(self, np.inf)
+        )
         return lengths
 
 
@@ -115,24 +125,42 @@ def steiner_forest(
         raise ValueError(f"unknown method {method!r}; known: mehlhorn, kou, takahashi, exact")
     wanted = _wanted(terminals, len(links))
     if len(lengths) != len(links.targets):
-        raise ValueError(f"there must be one length for each of the {len(links.targets)} slots; got {len(lengths)}")
+        raise ValueError(
+            f"there must be one length for each of the {len(links.targets)} slots; got {len(lengths)}"
+        )
     if not (most_edge > 0 and most_path > 0):
-        raise ValueError(f"most_edge and most_path must be positive; got {most_edge} and {most_path}")
+        raise ValueError(
+            f"most_edge and most_path must be positive; got {most_edge} and {most_path}"
+        )
     if most_path < np.inf and method in ("takahashi", "exact"):
         raise ValueError(f"most_path is for 'mehlhorn' and 'kou'; {method!r} came with {most_path}")
     if len(wanted) < 2:
         return SteinerForest(freeze(wanted, np.int32), np.zeros(0, np.int64), 0.0)
-    task = _Task(steiner, spanning, _plain(links.starts, np.int64), _plain(links.targets, np.int32), _costs(lengths, most_edge))
+    task = _Task(
+        steiner,
+        spanning,
+        _plain(links.starts, np.int64),
+        _plain(links.targets, np.int32),
+        _costs(lengths, most_edge),
+    )
     if method == "mehlhorn":
         found = task.tidied(wanted, task.mehlhorn(wanted, most_path, whole), most_path == np.inf)
     else:
         if isinstance(lengths, LazyLengths):
-            task = _Task(steiner, spanning, task.starts, task.targets, _costs(lengths.all(links), most_edge))
-        found = {"kou": _kou, "takahashi": _takahashi, "exact": _exact}[method](task, wanted, most_path)
+            task = _Task(
+                steiner, spanning, task.starts, task.targets, _costs(lengths.all(links), most_edge)
+            )
+        found = {"kou": _kou, "takahashi": _takahashi, "exact": _exact}[method](
+            task, wanted, most_path
+        )
     slots, cost, trees = found
-    nodes = np.unique(np.concatenate([slot_sources(links, slots), links.targets[slots].astype(np.int64), wanted]))
+    nodes = np.unique(
+        np.concatenate([slot_sources(links, slots), links.targets[slots].astype(np.int64), wanted])
+    )
     heads = wanted[np.sort(np.unique(trees, return_index=True)[1])].tolist()
-    return SteinerForest(freeze(nodes, np.int32), slots, float(cost), tuple((heads[0], other) for other in heads[1:]))
+    return SteinerForest(
+        freeze(nodes, np.int32), slots, float(cost), tuple((heads[0], other) for other in heads[1:])
+    )
 
 
 def slot_sources(links: Links, slots: Any) -> NDArray[np.int64]:
@@ -147,7 +175,9 @@ def _wanted(terminals: Any, n: int) -> NDArray[np.int64]:
         raise TypeError(f"terminals must be rows, whole numbers; got {rows.dtype}")
     wanted = np.unique(rows.astype(np.int64))
     if len(wanted) and not 0 <= wanted[0] <= wanted[-1] < n:
-        raise ValueError(f"terminals must be rows from 0 to {n - 1}; got {wanted[0]} to {wanted[-1]}")
+        raise ValueError(
+            f"terminals must be rows from 0 to {n - 1}; got {wanted[0]} to {wanted[-1]}"
+        )
     return wanted
 
 
@@ -161,7 +191,11 @@ def _plain(values: Any, dtype: Any) -> NDArray[Any]:
 def _costs(lengths: Floats | LazyLengths, most_edge: float) -> tuple[Any, ...]:
     """What `kernels.steiner.length_of` reads."""
     lazy = isinstance(lengths, LazyLengths)
-    facts = lengths if isinstance(lengths, LazyLengths) else LazyLengths(Ragged.empty(0), np.zeros((0, 0), np.float32), np.zeros(0), 1.0)
+    facts = (
+        lengths
+        if isinstance(lengths, LazyLengths)
+        else LazyLengths(Ragged.empty(0), np.zeros((0, 0), np.float32), np.zeros(0), 1.0)
+    )
     read = _plain(np.zeros(0) if lazy else lengths, np.float64)
     vectors = _plain(facts.vectors, np.float32)
     starts, values = _plain(facts.facts.starts, np.int64), _plain(facts.facts.values, np.int32)
@@ -170,7 +204,17 @@ def _costs(lengths: Floats | LazyLengths, most_edge: float) -> tuple[Any, ...]:
     weights = _plain(np.zeros(0) if facts.weights is None else facts.weights, np.float32)
     asked = _unit(np.zeros(0) if facts.nodes is None else facts.asked)
     own = nodes, weights, asked, np.zeros(len(nodes))
-    return read, limit, starts, values, vectors, _unit(facts.question), float(facts.neutral), np.zeros(len(vectors)), *own
+    return (
+        read,
+        limit,
+        starts,
+        values,
+        vectors,
+        _unit(facts.question),
+        float(facts.neutral),
+        np.zeros(len(vectors)),
+        *own,
+    )
 
 
 def _unit(question: Any) -> NDArray[np.float32]:
@@ -188,16 +232,26 @@ class _Task:
     targets: Rows
     costs: tuple[Any, ...]
 
-    def mehlhorn(self, wanted: NDArray[np.int64], most_path: float = np.inf, whole: bool = False) -> NDArray[np.int64]:
+    def mehlhorn(
+        self, wanted: NDArray[np.int64], most_path: float = np.inf, whole: bool = False
+    ) -> NDArray[np.int64]:
         """Mehlhorn's tree, as slots; zeros are handed out by the page, so that what a search does not touch costs nothing."""
         n = len(self.starts) - 1
         labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)
-        bridges, _ = self.kernels.mehlhorn(self.starts, self.targets, self.costs, wanted, float(most_path), whole, *labels)
-        slots: NDArray[np.int64] = self.kernels.walked(self.starts, self.targets, bridges, labels[1])
+        bridges, _ = self.kernels.mehlhorn(
+            self.starts, self.targets, self.costs, wanted, float(most_path), whole, *labels
+        )
+        slots: NDArray[np.int64] = self.kernels.walked(
+            self.starts, self.targets, bridges, labels[1]
+        )
         return slots
 
-    def tidied(self, wanted: NDArray[np.int64], slots: NDArray[np.int64], induced: bool) -> tuple[NDArray[np.int64], float, Any]:
-        found: tuple[NDArray[np.int64], float, Any] = self.spanning.tidied(self.starts, self.targets, self.costs, wanted, slots, induced)
+    def tidied(
+        self, wanted: NDArray[np.int64], slots: NDArray[np.int64], induced: bool
+    ) -> tuple[NDArray[np.int64], float, Any]:
+        found: tuple[NDArray[np.int64], float, Any] = self.spanning.tidied(
+            self.starts, self.targets, self.costs, wanted, slots, induced
+        )
         return found
 
     def goal(self, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -209,7 +263,10 @@ class _Task:
 def _kou(task: _Task, wanted: NDArray[np.int64], most_path: float) -> Any:
     """The distances of all pairs, a minimum spanning forest of these, the ways it stands for, and a spanning forest of their union."""
     goal, parts = task.goal(wanted), {int(row): {int(row)} for row in wanted}
-    searches = {int(row): task.kernels.from_one(task.starts, task.targets, task.costs, row, goal) for row in wanted}
+    searches = {
+        int(row): task.kernels.from_one(task.starts, task.targets, task.costs, row, goal)
+        for row in wanted
+    }
     pairs = sorted((float(searches[a][0][b]), a, b) for a in parts for b in parts if a < b)
     ways = [np.zeros(0, np.int64)]
     for cost, a, b in pairs:
@@ -239,7 +296,12 @@ def _takahashi(task: _Task, wanted: NDArray[np.int64], _: float) -> Any:
             slots = task.kernels.grown(task.starts, task.targets, task.costs, start, goal)
             if start == left[0] and len(slots):
                 reached = np.intersect1d(
-                    left, task.targets[np.concatenate([slots, task.spanning.reverse_of(task.starts, task.targets, slots)])]
+                    left,
+                    task.targets[
+                        np.concatenate(
+                            [slots, task.spanning.reverse_of(task.starts, task.targets, slots)]
+                        )
+                    ],
                 )
             tree, cost, _ = task.tidied(reached, slots, True)
             if cost < best:
@@ -262,5 +324,9 @@ def _exact(task: _Task, wanted: NDArray[np.int64], _: float) -> Any:
             )
         if len(together) > 1:
             most = task.tidied(together, task.mehlhorn(together), True)[1]
-            forest.append(task.kernels.dreyfus_wagner(task.starts, task.targets, task.costs, together, float(most) * (1 + 1e-9)))
+            forest.append(
+                task.kernels.dreyfus_wagner(
+                    task.starts, task.targets, task.costs, together, float(most) * (1 + 1e-9)
+                )
+            )
     return task.tidied(wanted, np.concatenate(forest), False)

@@ -59,13 +59,24 @@ def distance(
     """
     from ot.gromov import fused_gromov_wasserstein
 
-    content, one, other = (np.ascontiguousarray(matrix, np.float64) for matrix in (content, one, other))
+    content, one, other = (
+        np.ascontiguousarray(matrix, np.float64) for matrix in (content, one, other)
+    )
     n, m = content.shape
     mass = np.full(n, 1 / n) if mass is None else np.asarray(mass, np.float64)
     other_mass = np.full(m, 1 / m) if other_mass is None else np.asarray(other_mass, np.float64)
     begin = None if start is None else np.ascontiguousarray(start, np.float64)
     plan, log = fused_gromov_wasserstein(
-        content, one, other, mass, other_mass, "square_loss", symmetric=True, alpha=1 - content_weight, G0=begin, log=True
+        content,
+        one,
+        other,
+        mass,
+        other_mass,
+        "square_loss",
+        symmetric=True,
+        alpha=1 - content_weight,
+        G0=begin,
+        log=True,
     )
     return max(0.0, float(log["fgw_dist"])), np.asarray(plan)
 
@@ -77,7 +88,9 @@ def bound(content: Floats, one: Floats, other: Floats, content_weight: float = 0
     return float(stay(content, one, other, content_weight))
 
 
-def accepted(content: Floats, one: Floats, other: Floats, most: float, content_weight: float = 0.5) -> TransportVerdict:
+def accepted(
+    content: Floats, one: Floats, other: Floats, most: float, content_weight: float = 0.5
+) -> TransportVerdict:
     """Return whether a graph and what became of it are at most `most` apart, by the cheapest of three means that can tell.
 
     Args:
@@ -113,7 +126,12 @@ def accepted(content: Floats, one: Floats, other: Floats, most: float, content_w
 
 
 def conditional_gradient(
-    content: Floats, one: Floats, other: Floats, plan: Floats, content_weight: float = 0.5, enough: float = -np.inf
+    content: Floats,
+    one: Floats,
+    other: Floats,
+    plan: Floats,
+    content_weight: float = 0.5,
+    enough: float = -np.inf,
 ) -> tuple[float, Floats]:
     """Return a local minimum of FGW that is reached from `plan`, and its plan; at a value of at most `enough` it stops.
 
@@ -134,13 +152,19 @@ def conditional_gradient(
         back[to] = np.arange(n)
         change = one[:, back] @ other / n - inner
         square = -2 * share * float((change * towards).sum())
-        linear = content_weight * float((content * towards).sum()) - 4 * share * float((inner * towards).sum())
-        step = min(1.0, max(0.0, -linear / (2 * square))) if square > 0 else float(square + linear < 0)
+        linear = content_weight * float((content * towards).sum()) - 4 * share * float(
+            (inner * towards).sum()
+        )
+        step = (
+            min(1.0, max(0.0, -linear / (2 * square))) if square > 0 else float(square + linear < 0)
+        )
         gained = -(square * step + linear) * step
         if gained <= ENOUGH * abs(value) + 1e-15:
             break
         plan, inner, value = plan + step * towards, inner + step * change, value - gained
-    value = content_weight * float((content * plan).sum()) + share * (constant - 2 * float((one @ plan @ other * plan).sum()))
+    value = content_weight * float((content * plan).sum()) + share * (
+        constant - 2 * float((one @ plan @ other * plan).sum())
+    )
     return max(0.0, value), plan
 
 
@@ -151,11 +175,17 @@ def _first_lower_bound(content: Floats, one: Floats, other: Floats, content_weig
     return float(least(content, one, other, content_weight))
 
 
-def _third_lower_bound(content: Floats, one: Floats, other: Floats, content_weight: float) -> Floats:
+def _third_lower_bound(
+    content: Floats, one: Floats, other: Floats, content_weight: float
+) -> Floats:
     """Costs whose least plan is worth no more than FGW: a slot's distances to all others, sorted, beside another's."""
     ways, others = np.sort(one, axis=1), np.sort(other, axis=1)
-    squares = (ways**2).sum(axis=1)[:, None] + (others**2).sum(axis=1)[None, :] - 2 * ways @ others.T
-    costs: Floats = content_weight * content + (1 - content_weight) / len(one) * np.maximum(squares, 0)
+    squares = (
+        (ways**2).sum(axis=1)[:, None] + (others**2).sum(axis=1)[None, :] - 2 * ways @ others.T
+    )
+    costs: Floats = content_weight * content + (1 - content_weight) / len(one) * np.maximum(
+        squares, 0
+    )
     return costs
 
 

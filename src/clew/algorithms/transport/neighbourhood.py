@@ -43,7 +43,9 @@ class Neighbourhood:
     def _measured(self) -> tuple[Floats, float]:
         from clew.algorithms.transport.kernels.fusing import distances
 
-        found: tuple[Floats, float] = distances(self.products, self.joined, self.alike, self.sharpness, SHORTEST, self.scale)
+        found: tuple[Floats, float] = distances(
+            self.products, self.joined, self.alike, self.sharpness, SHORTEST, self.scale
+        )
         return found
 
     @property
@@ -74,11 +76,17 @@ class Neighbourhood:
         own = self.products.diagonal()
         return np.maximum(own[:, None] + own[None, :] - 2 * self.products, 0) / 4
 
-    def may_fuse(self, members: NDArray[np.int64], most: float, content_weight: float) -> TransportVerdict:
+    def may_fuse(
+        self, members: NDArray[np.int64], most: float, content_weight: float
+    ) -> TransportVerdict:
         """Return whether fusing these slots changes it by at most `most`; see `accepted`."""
         after, costs = self.fused(members)
         return accepted(costs, self.distances, after.distances, most, content_weight)
 
-    def may_link(self, at: NDArray[np.int64], to: NDArray[np.int64], most: float, content_weight: float) -> TransportVerdict:
+    def may_link(
+        self, at: NDArray[np.int64], to: NDArray[np.int64], most: float, content_weight: float
+    ) -> TransportVerdict:
         """Return whether these edges change it by at most `most`."""
-        return accepted(self.costs, self.distances, self.linked(at, to).distances, most, content_weight)
+        return accepted(
+            self.costs, self.distances, self.linked(at, to).distances, most, content_weight
+        )

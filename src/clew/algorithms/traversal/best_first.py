@@ -59,7 +59,9 @@ class TypedLinks:
         of_kind = np.array([table.get(kind, default) for kind in self.kinds], np.float64)
         found = np.concatenate([of_kind, of_kind[self.kind_of]])
         for name in table:
-            found[[place for place in self._places.get(name, ()) if place >= len(self.kinds)]] = table[name]
+            found[[place for place in self._places.get(name, ()) if place >= len(self.kinds)]] = (
+                table[name]
+            )
         return found
 
 
@@ -71,7 +73,11 @@ class TypedLinksPart:
     directed: bool = False
 
     def compute(self, graph: Graph) -> TypedLinks:
-        links, edges, facts = graph.links(self.kinds, directed=self.directed), graph.edges, graph.facts
+        links, edges, facts = (
+            graph.links(self.kinds, directed=self.directed),
+            graph.edges,
+            graph.facts,
+        )
         kinds, relations = edges.kinds.names, facts.relations
         codes, stated = edges.kinds.codes.astype(np.int64), np.flatnonzero(edges.facts >= 0)
         # a relation that edges of two kinds state is two types of one name
@@ -120,7 +126,10 @@ def best_first(
 
     begun = freeze(sources, np.int64)
     given = freeze(np.full(len(begun), np.nan) if priorities is None else priorities, np.float64)
-    most, deep = LARGE if max_nodes is None else max_nodes, LARGE if max_depth is None else max_depth
+    most, deep = (
+        LARGE if max_nodes is None else max_nodes,
+        LARGE if max_depth is None else max_depth,
+    )
     wide = 0 if beam is None or beam >= most else beam
     links = typed.links
     rows, depths, parents, scores, slots, offered, dropped, below = compiled(
@@ -139,5 +148,9 @@ def best_first(
         most,
         deep,
     )
-    notes = {"offered": int(offered), "dropped by the beam": int(dropped), "below the threshold": int(below)}
+    notes = {
+        "offered": int(offered),
+        "dropped by the beam": int(dropped),
+        "below the threshold": int(below),
+    }
     return Reached(freeze(rows, np.int32), depths, parents, slots, scores, notes)

@@ -45,21 +45,32 @@ def breadth_first(
     """
     from clew.algorithms.traversal.kernels.search import breadth_first as compiled
 
-    limits = [LARGE if limit is None else limit for limit in (max_depth, max_degree, max_nodes, most_tokens)]
+    limits = [
+        LARGE if limit is None else limit
+        for limit in (max_depth, max_degree, max_nodes, most_tokens)
+    ]
     costs = freeze([] if tokens is None or most_tokens is None else tokens, np.int32)
     begun = freeze(sources, np.int64)
-    plain = freeze(links.starts, np.int64), freeze(links.targets, np.int32), freeze(links.weights, np.float32)
+    plain = (
+        freeze(links.starts, np.int64),
+        freeze(links.targets, np.int32),
+        freeze(links.weights, np.float32),
+    )
     found = compiled(*plain, *kernel_question(vectors, question), costs, begun, *limits)
     rows, depths, parents, scores, slots = found
     return Reached(freeze(rows, np.int32), depths, parents, slots, scores)
 
 
-def shortest_paths(links: Links, sources: Collection[int], wanted: Collection[int], most: int) -> dict[int, list[int]]:
+def shortest_paths(
+    links: Links, sources: Collection[int], wanted: Collection[int], most: int
+) -> dict[int, list[int]]:
     """Return for each wanted row within `most` hops of a source the slots of a way with the fewest hops, in walking order.
 
     A source itself has an empty way. Ties go to the first slot in the order of the rows before. O(edges touched), one numpy step per hop.
     """
-    came = np.zeros(len(links), np.int64)  # FROM and the slot by which a row was reached: zeros take no memory before they are touched
+    came = np.zeros(
+        len(links), np.int64
+    )  # FROM and the slot by which a row was reached: zeros take no memory before they are touched
     frontier: NDArray[np.int64] = np.fromiter(sources, np.int64, len(sources))
     targets = np.fromiter(wanted, np.int64, len(wanted))
     came[frontier] = SOURCE
@@ -71,7 +82,9 @@ def shortest_paths(links: Links, sources: Collection[int], wanted: Collection[in
         slots = np.arange(ends[-1]) + np.repeat(links.starts[frontier] - ends + lengths, lengths)
         slots = slots[came[links.targets[slots]] == 0]
         reached = links.targets[slots]
-        came[reached[::-1]] = slots[::-1] + FROM  # of several slots to one row the first is written last, and stays
+        came[reached[::-1]] = (
+            slots[::-1] + FROM
+        )  # of several slots to one row the first is written last, and stays
         frontier = reached[came[reached] == slots + FROM].astype(np.int64)
     return {int(row): _back(links, came, int(row)) for row in targets.tolist() if came[row]}
 

@@ -41,10 +41,17 @@ def induced_links(links: Links, rows: Any) -> tuple[Links, NDArray[np.int64]]:
     from clew.algorithms.traversal.kernels.search import induced as compiled
 
     starts, targets, slots = compiled(
-        freeze(links.starts, np.int64), freeze(links.targets, np.int32), np.unique(np.asarray(rows, np.int64))
+        freeze(links.starts, np.int64),
+        freeze(links.targets, np.int32),
+        np.unique(np.asarray(rows, np.int64)),
     )
     weights = links.weights[slots]
-    return Links(freeze(starts, np.int64), freeze(targets, np.int32), freeze(weights, np.float32), links.edges.take(slots)), slots
+    return Links(
+        freeze(starts, np.int64),
+        freeze(targets, np.int32),
+        freeze(weights, np.float32),
+        links.edges.take(slots),
+    ), slots
 
 
 def kernel_question(vectors: Vectors, question: Any) -> tuple[Vectors, NDArray[np.float32]]:

@@ -67,7 +67,11 @@ class MentionedEntitiesPart:
 
     def compute(self, graph: Graph) -> Ragged:
         entities: NDArray[Any] = graph.kinds.mask("entity")
-        kept = entities[graph.read_from.owners] if len(graph.read_from.values) else np.zeros(0, np.bool_)
+        kept = (
+            entities[graph.read_from.owners]
+            if len(graph.read_from.values)
+            else np.zeros(0, np.bool_)
+        )
         passages, owners = graph.read_from.values[kept], graph.read_from.owners[kept]
         order = np.lexsort((owners, passages))
         starts = np.zeros(len(graph) + 1, np.int64)

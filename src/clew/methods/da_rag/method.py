@@ -51,7 +51,9 @@ class DaRag:
     render: Render = Render()
 
     def on(self, graph: Graph) -> Callable[[Query, int], Context]:
-        free = Pipeline(self.seed, selects=(self.communities,), order=FactsFirst(), render=self.render).on(graph)
+        free = Pipeline(
+            self.seed, selects=(self.communities,), order=FactsFirst(), render=self.render
+        ).on(graph)
         seed, find = self.seed.on(graph), self.communities.finder(graph)
         everything, named = Subgraph(freeze(np.arange(len(graph)), np.int32)), repr(self)
 
@@ -70,10 +72,23 @@ class DaRag:
             if not told:
                 context = free(query, budget)
                 note = {"fallback": "the model told of no community: facts in the place of reports"}
-                return replace(context, method=named, trace=(replace(step, notes={**notes, **note}), *context.trace))
+                return replace(
+                    context,
+                    method=named,
+                    trace=(replace(step, notes={**notes, **note}), *context.trace),
+                )
             wide, scores = _with(graph, told)
-            stages = _Told(self, graph, wide, replace(seeds, scores=np.append(seeds.scores, scores)), found, told)
-            row = Pipeline(stages, selects=(stages,), order=_ReportsFirst(len(graph)), render=self.render)
+            stages = _Told(
+                self,
+                graph,
+                wide,
+                replace(seeds, scores=np.append(seeds.scores, scores)),
+                found,
+                told,
+            )
+            row = Pipeline(
+                stages, selects=(stages,), order=_ReportsFirst(len(graph)), render=self.render
+            )
             context = row.on(wide)(query, budget)
             return replace(context, method=named, trace=(step, *context.trace))
 
@@ -93,7 +108,12 @@ def prompt_of(graph: Graph, query: Query, one: Candidate, room: int) -> str:
         lines += [f"{graph.texts[row]}: {summaries[row]}" for row in rows if row in summaries]
         lines += [graph.facts.texts[fact] for fact in facts]
     text = "\n".join(f"- {line}" for line in lines)
-    return PROMPT.format(question=query.text, what=what, text=text, words=max(10, int(min(room, 3200) * WORDS_PER_TOKEN)))
+    return PROMPT.format(
+        question=query.text,
+        what=what,
+        text=text,
+        words=max(10, int(min(room, 3200) * WORDS_PER_TOKEN)),
+    )
 
 
 @dataclass(frozen=True)
@@ -110,7 +130,9 @@ def judged(text: str) -> Judged:
     """Return the score, from 0 to 100, and the report in a model's answer; raise ValueError where one is missing."""
     came = parse_json(text)
     if not isinstance(came, dict):
-        raise ValueError("a list came; wanted an object with 'score' and 'report'")  # noqa: TRY004  # an answer, no argument
+        raise ValueError(
+            "a list came; wanted an object with 'score' and 'report'"
+        )  # an answer, no argument
     score, report = came.get("score"), came.get("report")
     if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= 100:
         raise ValueError(f"'score' must be a number from 0 to 100; it is {score!r}")
@@ -146,7 +168,13 @@ def _reports(
 
 def _with(graph: Graph, told: list[tuple[Candidate, float, str]]) -> tuple[Graph, Floats]:
     """The graph with the reports, each linked to what it tells of, and their scores in [0, 1]."""
-    n, ids, made_of, tails, heads = len(graph), list[str](), list[list[int]](), list[int](), list[int]()
+    n, ids, made_of, tails, heads = (
+        len(graph),
+        list[str](),
+        list[list[int]](),
+        list[int](),
+        list[int](),
+    )
     known = set(graph.ids)
     for i, (one, _, _) in enumerate(told):
         id = f"report:{one.layer}:{one.community.k}"
@@ -155,7 +183,11 @@ def _with(graph: Graph, told: list[tuple[Candidate, float, str]]) -> tuple[Graph
         known.add(id)
         ids.append(id)
         rows = one.community.rows.tolist()
-        passages = rows if one.layer == CHUNKS else sorted({p for row in rows for p in graph.read_from[row].tolist()})
+        passages = (
+            rows
+            if one.layer == CHUNKS
+            else sorted({p for row in rows for p in graph.read_from[row].tolist()})
+        )
         made_of.append(passages or rows)
         tails += [n + i] * len(rows)
         heads += rows
@@ -164,7 +196,9 @@ def _with(graph: Graph, told: list[tuple[Candidate, float, str]]) -> tuple[Graph
         kinds=("report",) * len(told),
         texts=tuple(report for _, _, report in told),
         read_from=made_of,
-        metadata=tuple({"k": one.community.k, "layer": one.layer, "score": score} for one, score, _ in told),
+        metadata=tuple(
+            {"k": one.community.k, "layer": one.layer, "score": score} for one, score, _ in told
+        ),
         edges=Edges.of("summarises", tails, heads),
     )
     return add_generated(graph, written), np.array([score / 100 for _, score, _ in told])
@@ -191,12 +225,21 @@ class _Told:
             _, prizes, candidates, budget = rest
             n, tokens = len(self.graph), self.wide.tokens[len(self.graph) :]
             kept = {id(one) for one, _, _ in self.told}
-            packed = [replace(one, kept=id(one) in kept, edges=freeze([], np.int32)) for one in self.found]
+            packed = [
+                replace(one, kept=id(one) in kept, edges=freeze([], np.int32)) for one in self.found
+            ]
             left = max(0, budget - int(tokens.sum()))
             inner = Subgraph(candidates.nodes[candidates.nodes < n])
             seeds = replace(self.seeds, scores=self.seeds.scores[:n])
-            chosen = self.method.communities.read(self.graph, query, seeds, prizes[:n], inner, left, packed)
-            return replace(chosen, nodes=freeze(np.concatenate([np.arange(n, len(self.wide)), chosen.nodes]), np.int32))
+            chosen = self.method.communities.read(
+                self.graph, query, seeds, prizes[:n], inner, left, packed
+            )
+            return replace(
+                chosen,
+                nodes=freeze(
+                    np.concatenate([np.arange(n, len(self.wide)), chosen.nodes]), np.int32
+                ),
+            )
 
         return stage
 

@@ -21,10 +21,22 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.community_search.q_peel import Community, CommunitySearchResult, search_communities, whole_community
+from clew.algorithms.community_search.q_peel import (
+    Community,
+    CommunitySearchResult,
+    search_communities,
+    whole_community,
+)
 from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Graph, Rows, freeze
-from clew.methods.da_rag.layers import ChunkLayer, DescribedPart, KnowledgeLayer, Layer, MentionedEntitiesPart, SimilarityLayer
+from clew.methods.da_rag.layers import (
+    ChunkLayer,
+    DescribedPart,
+    KnowledgeLayer,
+    Layer,
+    MentionedEntitiesPart,
+    SimilarityLayer,
+)
 from clew.select._costs import similarities
 from clew.select._evidence import JoinedRows, select_evidence
 from clew.types import UNLIMITED, Query, Seeds, Subgraph
@@ -47,7 +59,13 @@ class Candidate:
     def said(self) -> dict[str, Any]:
         """Return it as the trace tells it."""
         mean, score = round(self.community.mean, 4), round(self.score, 4)
-        return {"k": self.community.k, "nodes": len(self.community), "mean": mean, "score": score, "kept": self.kept}
+        return {
+            "k": self.community.k,
+            "nodes": len(self.community),
+            "mean": mean,
+            "score": score,
+            "kept": self.kept,
+        }
 
 
 @dataclass(frozen=True)
@@ -93,9 +111,13 @@ class CommunitySearch:
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         find = self.finder(graph)
 
-        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
             found = find(query, seeds, candidates)
-            return self.read(graph, query, seeds, prizes, candidates, budget, self.packed(graph, found, budget))
+            return self.read(
+                graph, query, seeds, prizes, candidates, budget, self.packed(graph, found, budget)
+            )
 
         return select
 
@@ -103,13 +125,23 @@ class CommunitySearch:
         """Return the tokens of all reports, of one report, and of chunks, out of a budget."""
         whole = self.context_tokens + self.text_unit_tokens
         scale = 1.0 if budget >= UNLIMITED or not whole else budget / whole
-        return int(self.context_tokens * scale), int(self.report_tokens * scale), int(self.text_unit_tokens * scale)
+        return (
+            int(self.context_tokens * scale),
+            int(self.report_tokens * scale),
+            int(self.text_unit_tokens * scale),
+        )
 
     def finder(self, graph: Graph) -> Callable[[Query, Seeds, Subgraph], list[Candidate]]:
         """Return what finds the communities of a question in all layers, none of them kept yet."""
         chunks = graph.part(ChunkLayer(self.hub_cap, self.min_support, self.shared))
-        facts, mentioned, speaker = graph.part(KnowledgeLayer()), graph.part(MentionedEntitiesPart()), graph.part(DescribedPart())
-        fine = {FACTS: facts} | ({ALIKE: graph.part(SimilarityLayer(self.k_neighbor))} if self.similarity_layer else {})
+        facts, mentioned, speaker = (
+            graph.part(KnowledgeLayer()),
+            graph.part(MentionedEntitiesPart()),
+            graph.part(DescribedPart()),
+        )
+        fine = {FACTS: facts} | (
+            {ALIKE: graph.part(SimilarityLayer(self.k_neighbor))} if self.similarity_layer else {}
+        )
 
         def find(query: Query, seeds: Seeds, candidates: Subgraph) -> list[Candidate]:
             offered = np.zeros(len(graph), np.bool_)
@@ -117,15 +149,25 @@ class CommunitySearch:
             worth = np.zeros(len(graph))
             rows = chunks.rows[offered[chunks.rows]]
             given = query.candidate_scores is not None
-            worth[rows] = seeds.scores[rows] if given else similarities(_taken(graph.vectors, speaker[rows]), query.vector)
+            worth[rows] = (
+                seeds.scores[rows]
+                if given
+                else similarities(_taken(graph.vectors, speaker[rows]), query.vector)
+            )
             rows = rows[worth[rows] > 0]
             found, work = list[Candidate](), freeze([], np.int32)
             if self.chunk_layer:
                 found = self._in(graph, CHUNKS, chunks, rows, worth, self.max_nearest)
-                inside = np.unique(np.concatenate([c.community.rows for c in found])) if found else rows[top_k(worth[rows], self.nearest)]
+                inside = (
+                    np.unique(np.concatenate([c.community.rows for c in found]))
+                    if found
+                    else rows[top_k(worth[rows], self.nearest)]
+                )
                 work = mentioned.take(inside).values
                 if self.max_start_rows:
-                    about = np.unique(mentioned.take(rows[top_k(worth[rows], self.max_nearest)]).values)
+                    about = np.unique(
+                        mentioned.take(rows[top_k(worth[rows], self.max_nearest)]).values
+                    )
                     about = about[offered[about]]
                     like = similarities(graph.vectors[about], query.vector)
                     work = np.concatenate([work, about[top_k(like, self.max_start_rows)]])
@@ -134,12 +176,16 @@ class CommunitySearch:
             work = np.unique(work[offered[work]]).astype(np.int32)
             worth[work] = similarities(graph.vectors[work], query.vector)
             for name, layer in fine.items():
-                found += self._in(graph, name, layer, work, worth, None if self.chunk_layer else self.max_nearest)
+                found += self._in(
+                    graph, name, layer, work, worth, None if self.chunk_layer else self.max_nearest
+                )
             return _told(graph, query, facts, worth, found)
 
         return find
 
-    def _in(self, graph: Graph, name: str, layer: Layer, rows: Rows, worth: Floats, near: int | None) -> list[Candidate]:
+    def _in(
+        self, graph: Graph, name: str, layer: Layer, rows: Rows, worth: Floats, near: int | None
+    ) -> list[Candidate]:
         """The communities of one layer among some of its nodes."""
         if not len(rows):
             return []
@@ -147,7 +193,13 @@ class CommunitySearch:
         among = freeze(np.sort(rows[top_k(worth[rows], near)]), np.int32)
         if self.acs:
             found = search_communities(
-                layer.links, among, worth, most=self.max_communities, cascade=self.cascade, pieces=self.pieces, nearest=self.nearest
+                layer.links,
+                among,
+                worth,
+                most=self.max_communities,
+                cascade=self.cascade,
+                pieces=self.pieces,
+                nearest=self.nearest,
             )
         else:
             first = among[top_k(worth[among], self.nearest)]
@@ -155,8 +207,14 @@ class CommunitySearch:
             hop = np.intersect1d(np.concatenate([first, *ranges]), among).astype(np.int32)
             found = CommunitySearchResult("one hop", (whole_community(layer.links, hop, worth),))
         none = freeze([], np.int32)
-        scores = [(c.mean - mean) * np.sqrt(len(c)) / deviation if deviation > 1e-9 else np.sqrt(len(c)) for c in found.communities]
-        return [Candidate(name, found.level, c, float(s), none, 0) for c, s in zip(found.communities, scores, strict=True)]
+        scores = [
+            (c.mean - mean) * np.sqrt(len(c)) / deviation if deviation > 1e-9 else np.sqrt(len(c))
+            for c in found.communities
+        ]
+        return [
+            Candidate(name, found.level, c, float(s), none, 0)
+            for c, s in zip(found.communities, scores, strict=True)
+        ]
 
     def packed(self, graph: Graph, found: list[Candidate], budget: int) -> list[Candidate]:
         """Return the candidates, kept by falling score while the facts that they add fit in the room of all reports.
@@ -194,21 +252,46 @@ class CommunitySearch:
         return packed
 
     def read(
-        self, graph: Graph, query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int, packed: list[Candidate]
+        self,
+        graph: Graph,
+        query: Query,
+        seeds: Seeds,
+        prizes: Floats,
+        candidates: Subgraph,
+        budget: int,
+        packed: list[Candidate],
     ) -> Subgraph:
         """Return what is read of the kept candidates, and of others where there is room."""
         kept = sorted((one for one in packed if one.kept), key=lambda one: -round(one.score, 9))
-        chunks = dict.fromkeys(row for one in kept if one.layer == CHUNKS for row in one.community.rows.tolist())
+        chunks = dict.fromkeys(
+            row for one in kept if one.layer == CHUNKS for row in one.community.rows.tolist()
+        )
         ranked = sorted(chunks, key=lambda row: (-round(float(prizes[row]), 9), row))
         told = [edge for one in kept if one.layer != CHUNKS for edge in one.edges.tolist()]
         edges = freeze(told if query.limit is None else [], np.int32)  # a limit counts passages
-        entities = dict.fromkeys(np.concatenate([graph.edges.tails[edges], graph.edges.heads[edges]]).tolist())
+        entities = dict.fromkeys(
+            np.concatenate([graph.edges.tails[edges], graph.edges.heads[edges]]).tolist()
+        )
         nodes = freeze([*ranked, *entities], np.int32)
         joined = JoinedRows(nodes, edges, np.arange(len(edges)), freeze([], np.int32))
-        share = self.fact_share * self.context_tokens / max(1, self.context_tokens + self.text_unit_tokens)
+        share = (
+            self.fact_share
+            * self.context_tokens
+            / max(1, self.context_tokens + self.text_unit_tokens)
+        )
         led = prizes.copy()
         led[ranked] *= self.lead or 1.0
-        chosen = select_evidence(graph, query, seeds, led, candidates, budget, joined, fact_share=share, tree_first=self.lead is None)
+        chosen = select_evidence(
+            graph,
+            query,
+            seeds,
+            led,
+            candidates,
+            budget,
+            joined,
+            fact_share=share,
+            tree_first=self.lead is None,
+        )
         wanted = [CHUNKS] * self.chunk_layer + [FACTS] + [ALIKE] * self.similarity_layer
         levels = dict.fromkeys(wanted, "empty") | {one.layer: one.level for one in packed}
         trace: dict[str, Any] = {
@@ -216,13 +299,23 @@ class CommunitySearch:
             **{layer: [one.said() for one in packed if one.layer == layer] for layer in levels},
             **chosen.notes,
         }
-        lower = [f"{layer}: {level}" for layer, level in levels.items() if level not in ("truss", "one hop")]
+        lower = [
+            f"{layer}: {level}"
+            for layer, level in levels.items()
+            if level not in ("truss", "one hop")
+        ]
         if lower:
-            trace["fallback"] = f"no truss among {', '.join(lower)}" if packed else "no communities: the passages by prize"
+            trace["fallback"] = (
+                f"no truss among {', '.join(lower)}"
+                if packed
+                else "no communities: the passages by prize"
+            )
         return replace(chosen, notes=trace)
 
 
-def _told(graph: Graph, query: Query, facts: Layer, worth: Floats, found: list[Candidate]) -> list[Candidate]:
+def _told(
+    graph: Graph, query: Query, facts: Layer, worth: Floats, found: list[Candidate]
+) -> list[Candidate]:
     """The candidates with the facts that tell of them: each entity's best, then those of its truss, by likeness to the question."""
     wanted = [one.community.rows for one in found if one.layer != CHUNKS]
     if not wanted:

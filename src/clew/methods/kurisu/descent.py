@@ -80,7 +80,9 @@ class Descent:
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         tree: DocumentTree = graph.part(DocumentTreePart(self.semantic))
         content = graph.content
-        latest: list[tuple[Query, Floats, Gone]] = []  # a question that is asked again with less room goes the same way
+        latest: list[
+            tuple[Query, Floats, Gone]
+        ] = []  # a question that is asked again with less room goes the same way
 
         def descents(query: Query, prizes: Floats, offered: Mask, prized: Floats) -> Gone:
             whole = bool(offered.all())
@@ -94,20 +96,32 @@ class Descent:
             def cosine(rows: NDArray[np.int64]) -> Floats:
                 if vector is None:
                     return np.zeros(len(rows))
-                found: Floats = np.einsum("ij,j->i", unit_vectors(graph, tree, rows), vector).astype(np.float64)
+                found: Floats = np.einsum(
+                    "ij,j->i", unit_vectors(graph, tree, rows), vector
+                ).astype(np.float64)
                 return found
 
-            visited, scores = content & ~offered, _scores(self.likeness, graph, tree, prized, vector)
+            visited, scores = (
+                content & ~offered,
+                _scores(self.likeness, graph, tree, prized, vector),
+            )
             way, paths = Descents(self, graph, tree, scores, cosine), Paths()
             while len(paths) < self.paths and (path := way.path(visited)):
                 paths.append(path)
                 visited[list(path[-1].stop.rows)] = True
-            rewards = [reward for path in paths[:1] for step in path for reward in step.children.rewards(step.ranked, scores, self)]
+            rewards = [
+                reward
+                for path in paths[:1]
+                for step in path
+                for reward in step.children.rewards(step.ranked, scores, self)
+            ]
             if whole:
                 latest[:] = [(query, prizes, (paths, rewards))]
             return paths, rewards
 
-        def select(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int) -> Subgraph:
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
             offered = np.zeros(len(graph), np.bool_)
             offered[candidates.nodes] = True
             prized = np.where(offered, prizes, 0.0)
@@ -118,7 +132,16 @@ class Descent:
             found = Gathered(graph, tree, offered, budget, places)
             for row in kept.tolist():
                 found.take(row)
-            gather(graph, tree, paths, prized, found, last=self.last, broad=self.broad, window=self.window)
+            gather(
+                graph,
+                tree,
+                paths,
+                prized,
+                found,
+                last=self.last,
+                broad=self.broad,
+                window=self.window,
+            )
             return Subgraph(
                 freeze(list(found.rows), np.int32),
                 required=candidates.required,
@@ -142,10 +165,19 @@ def _scores(likeness: str, graph: Graph, tree: DocumentTree, prizes: Floats, vec
     return scores
 
 
-def _ways(tree: DocumentTree, paths: Paths, rows: list[int], prizes: Floats) -> dict[int, tuple[float, tuple[int, ...]]]:
+def _ways(
+    tree: DocumentTree, paths: Paths, rows: list[int], prizes: Floats
+) -> dict[int, tuple[float, tuple[int, ...]]]:
     """For every row the similarity of the outermost node on the way to it, and the rows from there."""
-    came = {row: source for path in paths for step in path for row, source in zip(step.stop.rows, step.sources, strict=True)}
-    score = {member: step.stop.score for path in paths for step in path for member in step.stop.rows}
+    came = {
+        row: source
+        for path in paths
+        for step in path
+        for row, source in zip(step.stop.rows, step.sources, strict=True)
+    }
+    score = {
+        member: step.stop.score for path in paths for step in path for member in step.stop.rows
+    }
     found = {}
     for row in rows:
         way = [row]
@@ -160,25 +192,38 @@ def _said(graph: Graph, paths: Paths, rewards: Rewards) -> dict[str, Any]:
     if not paths:
         return {"fallback": "nothing is known of what the question is like: there is no path"}
     steps = list(dict.fromkeys(step for path in paths for step in path))
-    successors, relevant = ([getattr(step, name) for step in paths[0]] for name in ("successors", "relevant"))
+    successors, relevant = (
+        [getattr(step, name) for step in paths[0]] for name in ("successors", "relevant")
+    )
     return {
-        "path": tuple((tuple(graph.ids[row] for row in step.stop.rows), step.stop.score) for step in paths[0]),
+        "path": tuple(
+            (tuple(graph.ids[row] for row in step.stop.rows), step.stop.score) for step in paths[0]
+        ),
         "paths": len(paths),
-        "tests": {by: sum(step.decided.get(by, 0) for step in steps) for by in ("bound", "lower bound", "solver")},
+        "tests": {
+            by: sum(step.decided.get(by, 0) for step in steps)
+            for by in ("bound", "lower bound", "solver")
+        },
         "successors": tuple(successors),
         "relevant": tuple(relevant),
         "decay": (round(decay(successors)[1], 3), round(decay(relevant)[1], 3)),
         "grafts": tuple(
             (graph.ids[row], strength)
             for step in steps
-            for row, strength in zip(step.grafts.rows.tolist(), step.grafts.strengths.tolist(), strict=True)
+            for row, strength in zip(
+                step.grafts.rows.tolist(), step.grafts.strengths.tolist(), strict=True
+            )
         ),
         "taken": tuple(
             (graph.ids[member], graph.ids[row], round(float(strength), 9))
             for before, step in pairwise(paths[0])
-            for row, strength in zip(before.grafts.rows.tolist(), before.grafts.strengths.tolist(), strict=True)
+            for row, strength in zip(
+                before.grafts.rows.tolist(), before.grafts.strengths.tolist(), strict=True
+            )
             if row in step.stop.rows
             for member in before.stop.rows
         ),
-        "rewards": tuple((graph.ids[t] if t >= 0 else "", graph.ids[h], change) for t, h, change in rewards),
+        "rewards": tuple(
+            (graph.ids[t] if t >= 0 else "", graph.ids[h], change) for t, h, change in rewards
+        ),
     }

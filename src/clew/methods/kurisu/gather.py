@@ -26,7 +26,9 @@ FIRST = 500  # ranking all of a large corpus costs more than ranking as many as 
 class Gathered:
     """What is chosen so far: rows in the order they were taken, what was passed over, and the tokens and places left."""
 
-    def __init__(self, graph: Graph, tree: DocumentTree, offered: Mask, tokens: int, places: int) -> None:
+    def __init__(
+        self, graph: Graph, tree: DocumentTree, offered: Mask, tokens: int, places: int
+    ) -> None:
         self.graph, self.tree, self.offered = graph, tree, offered
         self.left, self.places = tokens, places
         self.rows: dict[int, None] = {}
@@ -60,7 +62,11 @@ class Gathered:
 
     def dropped(self) -> list[tuple[int, str]]:
         """What did not fit; of that behind the last one taken only the first was kept out by the room alone."""
-        return [item for item in list(self.passed.items())[: self.before_last + 1] if item[0] not in self.rows]
+        return [
+            item
+            for item in list(self.passed.items())[: self.before_last + 1]
+            if item[0] not in self.rows
+        ]
 
 
 def gather(
@@ -81,7 +87,9 @@ def gather(
         window: read so many neighbours too, before and after, of what is read of the first node.
     """
     content = graph.content
-    for place, stop in _in_turn([[step.stop for step in (path if broad else path[::-1])][:last] for path in paths]):
+    for place, stop in _in_turn(
+        [[step.stop for step in (path if broad else path[::-1])][:last] for path in paths]
+    ):
         for row in _ranked(tree.within(np.array(stop.rows), content), stop, prizes, content):
             if found.full:
                 return
@@ -97,10 +105,15 @@ def gather(
             found.take(row)
 
 
-def groups_of(paths: Sequence[Sequence[DescentStep]], chosen: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+def groups_of(
+    paths: Sequence[Sequence[DescentStep]], chosen: Iterable[int]
+) -> tuple[tuple[int, ...], ...]:
     """Return the members of every fused node that are read."""
     read = set(chosen)
-    fused = (tuple(sorted(row for row in stop.rows if row in read)) for stop in dict.fromkeys(step.stop for path in paths for step in path))
+    fused = (
+        tuple(sorted(row for row in stop.rows if row in read))
+        for stop in dict.fromkeys(step.stop for path in paths for step in path)
+    )
     return tuple(rows for rows in fused if len(rows) > 1)
 
 
@@ -134,7 +147,9 @@ def _near(graph: Graph, tree: DocumentTree, row: int, window: int) -> list[int]:
     above = int(tree.above[row])
     if above < 0:
         return []
-    heads = tree.heads[tree.starts[above] : tree.starts[above + 1]][tree.contains[tree.starts[above] : tree.starts[above + 1]]]
+    heads = tree.heads[tree.starts[above] : tree.starts[above + 1]][
+        tree.contains[tree.starts[above] : tree.starts[above + 1]]
+    ]
     heads = heads[graph.content[heads]]
     heads = heads[np.lexsort((heads, graph.spans[heads, 0]))]
     at = int(np.flatnonzero(heads == row)[0])

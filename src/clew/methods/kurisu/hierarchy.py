@@ -49,7 +49,9 @@ class DocumentTree:
             return np.arange(self.starts[rows[0]], self.starts[rows[0] + 1])
         lengths = self.starts[rows + 1] - self.starts[rows]
         ends = np.cumsum(lengths)
-        found: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.starts[rows] - ends + lengths, lengths)
+        found: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
+            self.starts[rows] - ends + lengths, lengths
+        )
         return found
 
     def sources(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -86,21 +88,51 @@ class DocumentTreePart:
 
     def compute(self, graph: Graph) -> DocumentTree:
         edges, n = graph.edges, len(graph)
-        inner = np.flatnonzero(edges.kinds.mask("contains") & (edges.tails != edges.heads)) if len(edges) else np.zeros(0, np.int64)
-        said = np.flatnonzero(graph.parents >= 0)  # a graph without edges has its documents' structure all the same
+        inner = (
+            np.flatnonzero(edges.kinds.mask("contains") & (edges.tails != edges.heads))
+            if len(edges)
+            else np.zeros(0, np.int64)
+        )
+        said = np.flatnonzero(
+            graph.parents >= 0
+        )  # a graph without edges has its documents' structure all the same
         alike = np.zeros(0, np.int64)
         if len(edges):
-            alike = np.flatnonzero(edges.kinds.mask(*self.similar) & (edges.weights >= self.least) & (edges.tails != edges.heads))
+            alike = np.flatnonzero(
+                edges.kinds.mask(*self.similar)
+                & (edges.weights >= self.least)
+                & (edges.tails != edges.heads)
+            )
         taught = np.flatnonzero(edges.kinds.mask(LEARNED)) if len(edges) else np.zeros(0, np.int64)
         grafts = taught[edges.tails[taught] != edges.heads[taught]]
         near, far = edges.tails[alike].astype(np.int64), edges.heads[alike].astype(np.int64)
-        tails = np.concatenate([edges.tails[inner], graph.parents[said], near, far, edges.tails[grafts]]).astype(np.int64)
-        heads = np.concatenate([edges.heads[inner], said, far, near, edges.heads[grafts]]).astype(np.int64)
-        weights = np.concatenate([edges.weights[inner], np.ones(len(said)), np.tile(edges.weights[alike], 2), np.zeros(len(grafts))])
+        tails = np.concatenate(
+            [edges.tails[inner], graph.parents[said], near, far, edges.tails[grafts]]
+        ).astype(np.int64)
+        heads = np.concatenate([edges.heads[inner], said, far, near, edges.heads[grafts]]).astype(
+            np.int64
+        )
+        weights = np.concatenate(
+            [
+                edges.weights[inner],
+                np.ones(len(said)),
+                np.tile(edges.weights[alike], 2),
+                np.zeros(len(grafts)),
+            ]
+        )
         contains = np.arange(len(tails)) < len(inner) + len(said)
-        keys, first = np.unique(tails * n + heads, return_index=True)  # of parallel edges the first: contains before parents before similar
-        tails, heads, weights, contains = tails[first], heads[first], BUILT_STRENGTH * weights[first], contains[first]
-        weights[np.searchsorted(keys, edges.tails[grafts].astype(np.int64) * n + edges.heads[grafts])] = edges.weights[grafts]
+        keys, first = np.unique(
+            tails * n + heads, return_index=True
+        )  # of parallel edges the first: contains before parents before similar
+        tails, heads, weights, contains = (
+            tails[first],
+            heads[first],
+            BUILT_STRENGTH * weights[first],
+            contains[first],
+        )
+        weights[
+            np.searchsorted(keys, edges.tails[grafts].astype(np.int64) * n + edges.heads[grafts])
+        ] = edges.weights[grafts]
         starts = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(tails, minlength=n), out=starts[1:])
 
@@ -109,7 +141,10 @@ class DocumentTreePart:
         above[heads[bare][::-1]] = tails[bare][::-1]
         tops, order = _depths(above, ~graph.kinds.mask("entity"))
         means, place, root = _means(graph, above, len(order))
-        strength, own = np.full(n, BUILT_STRENGTH), taught[edges.tails[taught] == edges.heads[taught]]
+        strength, own = (
+            np.full(n, BUILT_STRENGTH),
+            taught[edges.tails[taught] == edges.heads[taught]],
+        )
         strength[edges.heads[own]] = edges.weights[own]
         return DocumentTree(
             starts,
@@ -126,7 +161,9 @@ class DocumentTreePart:
         )
 
 
-def _depths(above: NDArray[np.int64], wanted: Mask) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+def _depths(
+    above: NDArray[np.int64], wanted: Mask
+) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
     """The rows without a container, and the others in groups of falling depth; a ring of containers is cut open at its lowest row."""
     n = len(above)
     depth = np.full(n, -1)
@@ -136,7 +173,9 @@ def _depths(above: NDArray[np.int64], wanted: Mask) -> tuple[NDArray[np.int64], 
         if known.any():
             depth[known] = depth[above[known]] + 1
             continue
-        lowest = int(np.flatnonzero(depth < 0)[0])  # all that is left leads into rings: walk up from it until a row comes again
+        lowest = int(
+            np.flatnonzero(depth < 0)[0]
+        )  # all that is left leads into rings: walk up from it until a row comes again
         seen: dict[int, None] = {}
         while lowest not in seen:
             seen[lowest] = None
@@ -144,7 +183,9 @@ def _depths(above: NDArray[np.int64], wanted: Mask) -> tuple[NDArray[np.int64], 
         ring = list(seen)[list(seen).index(lowest) :]
         above[min(ring)], depth[min(ring)] = -1, 0
     deepest = int(depth.max(initial=0))
-    return np.flatnonzero((depth == 0) & wanted), [np.flatnonzero(depth == level) for level in range(deepest, 0, -1)]
+    return np.flatnonzero((depth == 0) & wanted), [
+        np.flatnonzero(depth == level) for level in range(deepest, 0, -1)
+    ]
 
 
 def _means(graph: Graph, above: NDArray[np.int64], depth: int) -> tuple[Vectors, Rows, Vectors]:
@@ -154,17 +195,29 @@ def _means(graph: Graph, above: NDArray[np.int64], depth: int) -> tuple[Vectors,
     content = graph.content
     outer = np.flatnonzero(content & ~((above >= 0) & content[above]))
     weighted = graph.vectors[outer] * np.maximum(graph.tokens[outer], 1).astype(np.float32)[:, None]
-    containers, members, at, left = list[NDArray[np.int64]](), list[NDArray[np.int64]](), outer, np.arange(len(outer))
+    containers, members, at, left = (
+        list[NDArray[np.int64]](),
+        list[NDArray[np.int64]](),
+        outer,
+        np.arange(len(outer)),
+    )
     for _ in range(depth):  # each round one container further out
         left, at = left[above[at] >= 0], above[at][above[at] >= 0]
         containers, members = [*containers, at], [*members, left]
-    around, inside = (np.concatenate([np.zeros(0, np.int64), *rows]) for rows in (containers, members))
+    around, inside = (
+        np.concatenate([np.zeros(0, np.int64), *rows]) for rows in (containers, members)
+    )
     bare, place = np.unique(around), np.full(len(graph), -1)
     bare = bare[~graph.vectors[bare].any(axis=1)]
     place[bare] = np.arange(len(bare))
     kept = place[around] >= 0
     shape = len(bare), len(outer)
-    sums = csr_array((np.ones(int(kept.sum()), np.float32), (place[around[kept]], inside[kept])), shape) @ weighted
+    sums = (
+        csr_array(
+            (np.ones(int(kept.sum()), np.float32), (place[around[kept]], inside[kept])), shape
+        )
+        @ weighted
+    )
     told = sums.any(axis=1)
     place[bare] = np.where(told, np.cumsum(told) - 1, -1)
     root = _unit(weighted.sum(axis=0, keepdims=True))[0]

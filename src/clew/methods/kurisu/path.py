@@ -107,13 +107,41 @@ class Descents:
             bare = self.cosine(rows)
             at_best = top_k(bare, 1)
             stop = Stop((int(rows[at_best[0]]),), float(bare.max()))
-            return DescentStep(stop, children.of(rows[at_best]), NO_CHILDREN, len(rows), 1, {}, children, ranked[:0])
-        chosen, score, grafts, decided = rows[relevant[:1]], float(scores[rows[relevant[0]]]), NO_CHILDREN, dict[str, int]()
+            return DescentStep(
+                stop,
+                children.of(rows[at_best]),
+                NO_CHILDREN,
+                len(rows),
+                1,
+                {},
+                children,
+                ranked[:0],
+            )
+        chosen, score, grafts, decided = (
+            rows[relevant[:1]],
+            float(scores[rows[relevant[0]]]),
+            NO_CHILDREN,
+            dict[str, int](),
+        )
         if len(relevant) > 1:
-            near = Surroundings.of(self.graph, self.tree, at, children, ranked, len(relevant), scores, rule.n_loc, rule.sharpness)
+            near = Surroundings.of(
+                self.graph,
+                self.tree,
+                at,
+                children,
+                ranked,
+                len(relevant),
+                scores,
+                rule.n_loc,
+                rule.sharpness,
+            )
             slots = 1 + np.arange(min(len(relevant), rule.n_loc - 1))
             members = longest_fusion(
-                rule.bisect, slots, lambda m: near.hood.may_fuse(m, rule.fgw_threshold, rule.content_weight), decided, 1
+                rule.bisect,
+                slots,
+                lambda m: near.hood.may_fuse(m, rule.fgw_threshold, rule.content_weight),
+                decided,
+                1,
             )
             if len(members) > 1:
                 chosen = rows[ranked[: len(members)]]
@@ -122,16 +150,27 @@ class Descents:
                 score = float(self.cosine(chosen).sum() / length)
                 grafts = self.grafts(near, children, chosen, members, decided)
         stop = Stop(tuple(chosen.tolist()), score)
-        return DescentStep(stop, children.of(chosen), grafts, len(rows), len(relevant), decided, children, ranked)
+        return DescentStep(
+            stop, children.of(chosen), grafts, len(rows), len(relevant), decided, children, ranked
+        )
 
-    def grafts(self, near: Surroundings, children: Children, chosen: IntRows, members: IntRows, decided: dict[str, int]) -> Children:
+    def grafts(
+        self,
+        near: Surroundings,
+        children: Children,
+        chosen: IntRows,
+        members: IntRows,
+        decided: dict[str, int],
+    ) -> Children:
         """Return children of the unfused children that are similar enough, while linking them to the fused node changes little."""
         rule, tree, scores = self.rule, self.tree, self.scores
         others = children.without(chosen)
         slots, sources = tree.slots(others.rows), tree.sources(others.rows)
         heads = tree.heads[slots].astype(np.int64)
         through = (
-            others.strengths[np.searchsorted(others.rows, sources)] * tree.strengths[slots] / BUILT_STRENGTH
+            others.strengths[np.searchsorted(others.rows, sources)]
+            * tree.strengths[slots]
+            / BUILT_STRENGTH
         )  # of two as built: as built
         there = near.place(heads)
         taken = np.zeros(len(scores), np.bool_)
@@ -147,15 +186,24 @@ class Descents:
         ranked = ranked[scores[heads[ranked]] > rule.sim_threshold * scores[heads].max(initial=0)]
         hood, _ = near.hood.fused(members)
         allowed = longest_fusion(
-            rule.bisect, there[ranked], lambda to: hood.may_link(members, to, rule.graft_threshold, rule.content_weight), decided
+            rule.bisect,
+            there[ranked],
+            lambda to: hood.may_link(members, to, rule.graft_threshold, rule.content_weight),
+            decided,
         )
         kept = ranked[: len(allowed)]
-        strengths = through[kept] + rule.graft_rate * (hood.products[members[0], there[kept]] - rule.graft_similarity)
+        strengths = through[kept] + rule.graft_rate * (
+            hood.products[members[0], there[kept]] - rule.graft_similarity
+        )
         return Children(heads[kept], np.clip(strengths, 0, 1), sources[kept])
 
 
 def longest_fusion(
-    bisect: bool, slots: IntRows, allowed: Callable[[IntRows], TransportVerdict], decided: dict[str, int], least: int = 0
+    bisect: bool,
+    slots: IntRows,
+    allowed: Callable[[IntRows], TransportVerdict],
+    decided: dict[str, int],
+    least: int = 0,
 ) -> IntRows:
     """Return the longest beginning of `slots` that is allowed, `least` of them untested: one by one, or by bisection.
 

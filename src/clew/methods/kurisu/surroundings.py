@@ -30,11 +30,15 @@ class Children:
     strengths: Floats
     sources: IntRows
 
-    def rewards(self, ranked: IntRows, scores: Floats, rule: Descent) -> list[tuple[int, int, float]]:
+    def rewards(
+        self, ranked: IntRows, scores: Floats, rule: Descent
+    ) -> list[tuple[int, int, float]]:
         """Return how the edges to the best of them would change: (row of the tail or -1, row of the head, change)."""
         near = np.sort(ranked[: rule.n_loc - 1])
         rows, sources = self.rows[near], self.sources[near]
-        found = strength_changes(np.minimum(scores[rows], 1), reward=rule.reward, penalty_share=rule.penalty_share)
+        found = strength_changes(
+            np.minimum(scores[rows], 1), reward=rule.reward, penalty_share=rule.penalty_share
+        )
         return list(zip(sources.tolist(), rows.tolist(), found.tolist(), strict=True))
 
     def of(self, rows: IntRows) -> tuple[int, ...]:
@@ -44,7 +48,11 @@ class Children:
     def outside(self, visited: Mask) -> Children:
         """Return those that are not `visited` (bool [n])."""
         gone = visited[self.rows]
-        return Children(self.rows[~gone], self.strengths[~gone], self.sources[~gone]) if gone.any() else self
+        return (
+            Children(self.rows[~gone], self.strengths[~gone], self.sources[~gone])
+            if gone.any()
+            else self
+        )
 
     def without(self, rows: IntRows) -> Children:
         """Return the others."""
@@ -63,7 +71,10 @@ def children_of(tree: DocumentTree, at: IntRows, grafted: Children = NO_CHILDREN
     slots, sources = tree.slots(at), tree.sources(at)
     heads, strengths = tree.heads[slots].astype(np.int64), tree.strengths[slots]
     if len(grafted.rows):
-        heads, strengths = np.concatenate([heads, grafted.rows]), np.concatenate([strengths, grafted.strengths])
+        heads, strengths = (
+            np.concatenate([heads, grafted.rows]),
+            np.concatenate([strengths, grafted.strengths]),
+        )
         sources = np.concatenate([sources, grafted.sources])
     elif len(at) == 1:
         return Children(heads, strengths, sources)
@@ -71,7 +82,9 @@ def children_of(tree: DocumentTree, at: IntRows, grafted: Children = NO_CHILDREN
     if (np.diff(heads[order]) > 0).all():  # as in a tree, nothing is reached twice
         return Children(heads[order], strengths[order], sources[order])
     rows, first, where = np.unique(heads, return_index=True, return_inverse=True)
-    means = np.bincount(where, strengths, len(rows)) / np.maximum(np.bincount(where, minlength=len(rows)), 1)
+    means = np.bincount(where, strengths, len(rows)) / np.maximum(
+        np.bincount(where, minlength=len(rows)), 1
+    )
     return Children(rows, means, sources[first])
 
 
@@ -111,7 +124,9 @@ class Surroundings:
         rows = np.concatenate([sure, others[top_k(scores[others], most - 1 - len(sure))]])
         order = np.argsort(rows)
 
-        vectors = np.concatenate([_unit(tree, unit_vectors(graph, tree, at)), unit_vectors(graph, tree, rows)]).astype(np.float64)
+        vectors = np.concatenate(
+            [_unit(tree, unit_vectors(graph, tree, at)), unit_vectors(graph, tree, rows)]
+        ).astype(np.float64)
         products = np.round(vectors @ vectors.T, DECIMALS)
         joined = joins(rows, tree.starts, tree.heads, children.rows)
         return cls(Neighbourhood.of(products, joined, sharpness), rows, order, children)

@@ -37,10 +37,14 @@ def unspaced_titles(titles: Sequence[str]) -> dict[str, list[str]]:
     for title in titles:
         if not title.isascii() and len(title) > 1 and UNSPACED.match(title):
             found[title[:2]].add(title)
-    return {start: sorted(some, key=lambda title: (-len(title), title)) for start, some in found.items()}
+    return {
+        start: sorted(some, key=lambda title: (-len(title), title)) for start, some in found.items()
+    }
 
 
-def unspaced_mentions(text: str, start: int, titles: Mapping[str, Sequence[str]]) -> Iterator[Mention]:
+def unspaced_mentions(
+    text: str, start: int, titles: Mapping[str, Sequence[str]]
+) -> Iterator[Mention]:
     """Yield titles, and runs of katakana, in what is written without spaces."""
     if text.isascii():
         return
@@ -48,7 +52,10 @@ def unspaced_mentions(text: str, start: int, titles: Mapping[str, Sequence[str]]
         sentence = max(text.rfind(sign, start, run.start()) for sign in "\n。！？") + 1
         i = run.start()
         while i < run.end():
-            title = next((title for title in titles.get(text[i : i + 2], ()) if text.startswith(title, i)), None)
+            title = next(
+                (title for title in titles.get(text[i : i + 2], ()) if text.startswith(title, i)),
+                None,
+            )
             kana = KATAKANA.match(text, i, run.end()) if title is None else None
             name = title or (kana[0] if kana else "")
             if name:
@@ -56,7 +63,9 @@ def unspaced_mentions(text: str, start: int, titles: Mapping[str, Sequence[str]]
             i += max(1, len(name))
 
 
-def spaced_mentions(texts: Sequence[str], words: Sequence[Sequence[Word]], titles: Collection[str]) -> list[list[Mention]]:
+def spaced_mentions(
+    texts: Sequence[str], words: Sequence[Sequence[Word]], titles: Collection[str]
+) -> list[list[Mention]]:
     """Return, for every text, the caseless words that are in two passages at least and in few, joined where they come back joined.
 
     Args:
@@ -65,7 +74,9 @@ def spaced_mentions(texts: Sequence[str], words: Sequence[Sequence[Word]], title
     alone, joined = Counter[str](), Counter[tuple[str, str]]()
     for some in words:
         alone.update({word.key for word in some})
-        joined.update({(a.key, b.key) for a, b in pairwise(some) if b.start == a.end + 1 and not b.begins})
+        joined.update(
+            {(a.key, b.key) for a, b in pairwise(some) if b.start == a.end + 1 and not b.begins}
+        )
     most = max(2, int(OFTEN * len(texts)))
     found: list[list[Mention]] = []
     for text, some in zip(texts, words, strict=True):
@@ -75,11 +86,20 @@ def spaced_mentions(texts: Sequence[str], words: Sequence[Sequence[Word]], title
             if word.key not in titles and (not 2 <= alone[word.key] <= most or len(word.key) < 2):
                 last = None
                 continue
-            if last is not None and word.start == last.end + 1 and not word.begins and joined[last.key, word.key] >= 2:
+            if (
+                last is not None
+                and word.start == last.end + 1
+                and not word.begins
+                and joined[last.key, word.key] >= 2
+            ):
                 before = mentions.pop()
-                mentions.append(Mention(text[before.start : word.end], before.start, word.end, before.sentence))
+                mentions.append(
+                    Mention(text[before.start : word.end], before.start, word.end, before.sentence)
+                )
             else:
-                mentions.append(Mention(text[word.start : word.end], word.start, word.end, word.sentence))
+                mentions.append(
+                    Mention(text[word.start : word.end], word.start, word.end, word.sentence)
+                )
             last = word
         found.append(mentions)
     return found

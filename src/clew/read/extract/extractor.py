@@ -25,7 +25,9 @@ class Passage:
     @property
     def key(self) -> str:
         """What it is remembered by: its title and text, whatever its id."""
-        return blake2b(f"{self.title}\0{self.text}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return blake2b(
+            f"{self.title}\0{self.text}".encode("utf-8", "surrogatepass"), digest_size=16
+        ).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -79,18 +81,33 @@ class CachedExtractor:
             found = _all(self.extractor, passages, self.progress)
         else:
             keys = [passage.key for passage in passages]
-            new = {key: passage for key, passage in zip(keys, passages, strict=True) if key not in self.known}
+            new = {
+                key: passage
+                for key, passage in zip(keys, passages, strict=True)
+                if key not in self.known
+            }
             fresh: list[Iterable[Triple]]
             if self.before is not None and getattr(self.extractor, "model", None) is not None:
-                fresh = [Incomplete((), self.before.get(passage.id, UNREAD)) for passage in new.values()]
+                fresh = [
+                    Incomplete((), self.before.get(passage.id, UNREAD)) for passage in new.values()
+                ]
             else:
                 fresh = _all(self.extractor, list(new.values()), self.progress) if new else []
-            by_key: dict[str, Iterable[Triple]] = {**self.known, **dict(zip(new, fresh, strict=True))}
+            by_key: dict[str, Iterable[Triple]] = {
+                **self.known,
+                **dict(zip(new, fresh, strict=True)),
+            }
             found = [by_key[key] for key in keys]
-            whole = {key: said for key, said in zip(keys, found, strict=True) if not isinstance(said, Incomplete)}
+            whole = {
+                key: said
+                for key, said in zip(keys, found, strict=True)
+                if not isinstance(said, Incomplete)
+            }
             self.read = {key: tuple(said) for key, said in whole.items()}
         reasons = zip(passages, found, strict=True)
-        self.failed = [(passage.id, said.error) for passage, said in reasons if isinstance(said, Incomplete)]
+        self.failed = [
+            (passage.id, said.error) for passage, said in reasons if isinstance(said, Incomplete)
+        ]
         return [list(said) for said in found]
 
 
@@ -109,12 +126,21 @@ def extract_triples(extractor: Any, passages: Sequence[Passage]) -> list[list[Tr
 
 def _all(extractor: Any, passages: Sequence[Passage], progress: bool) -> list[Iterable[Triple]]:
     if isinstance(extractor, type):
-        raise TypeError(f"the extractor is the class {extractor.__name__}; give an object of it, as {extractor.__name__}()")
+        raise TypeError(
+            f"the extractor is the class {extractor.__name__}; give an object of it, as {extractor.__name__}()"
+        )
     if hasattr(extractor, "triples"):
         shows = progress and "progress" in inspect.signature(extractor.triples).parameters
-        read = [_kept(said) for said in (extractor.triples(passages, progress=True) if shows else extractor.triples(passages))]
+        read = [
+            _kept(said)
+            for said in (
+                extractor.triples(passages, progress=True) if shows else extractor.triples(passages)
+            )
+        ]
         if len(read) != len(passages):
-            raise ValueError(f"the extractor gave triples for {len(read):,} of {len(passages):,} passages; wanted a list for each")
+            raise ValueError(
+                f"the extractor gave triples for {len(read):,} of {len(passages):,} passages; wanted a list for each"
+            )
         return read
     if not callable(extractor):
         raise TypeError(
@@ -132,4 +158,6 @@ def _of_one(extractor: Any, passage: Passage) -> list[Triple]:
     try:
         return list(extractor(passage.text))
     except Exception as error:
-        raise RuntimeError(f"the extractor failed on the passage {passage.id!r}: {type(error).__name__}: {error}") from error
+        raise RuntimeError(
+            f"the extractor failed on the passage {passage.id!r}: {type(error).__name__}: {error}"
+        ) from error

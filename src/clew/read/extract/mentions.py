@@ -48,7 +48,9 @@ def abbreviations(texts: Iterable[str]) -> frozenset[str]:
         for word, stop in ABBREVIATED.findall(text):
             all[word.casefold()] += 1
             dotted[word.casefold()] += bool(stop)
-    return frozenset(word for word, times in dotted.items() if times >= 3 and times > 0.8 * all[word])
+    return frozenset(
+        word for word, times in dotted.items() if times >= 3 and times > 0.8 * all[word]
+    )
 
 
 def words_of(text: str, short: Collection[str] = ()) -> list[Word]:
@@ -109,7 +111,9 @@ def _ends_sentence(gap: str, before: str, short: Collection[str]) -> bool:
     return SENTENCE_END.search(gap) is not None
 
 
-def _behind(text: str, words: Sequence[Word], first: int, inside: Collection[str], longest: int) -> int:
+def _behind(
+    text: str, words: Sequence[Word], first: int, inside: Collection[str], longest: int
+) -> int:
     """Where the run that begins at a word ends."""
     end = first + 1
     while end < len(words) and end - first < longest:
@@ -131,14 +135,20 @@ def _behind(text: str, words: Sequence[Word], first: int, inside: Collection[str
 
 def _joined(text: str, words: Sequence[Word], i: int) -> bool:
     before = words[i - 1]
-    return not words[i].begins and text[before.end : words[i].start] in NEAR and not before.key.endswith(("'s", "’s"))
+    return (
+        not words[i].begins
+        and text[before.end : words[i].start] in NEAR
+        and not before.key.endswith(("'s", "’s"))
+    )
 
 
 def _has_case(letter: str) -> bool:
     return letter.lower() != letter.upper()
 
 
-def _title(words: Sequence[Word], first: int, titles: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]) -> int:
+def _title(
+    words: Sequence[Word], first: int, titles: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]
+) -> int:
     """How many words from the first on are a title."""
     if first + 1 == len(words):
         return 0

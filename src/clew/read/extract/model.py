@@ -20,7 +20,11 @@ from clew.text.words import fold_case, words
 
 LONGEST = 300  # letters of a name or a relation: more is a clause
 OF_A_FACT = 24  # tokens that a fact takes in an answer
-PARTS = {"subject": ("subject", "head", "source"), "relation": ("relation", "predicate", "type"), "object": ("object", "tail", "target")}
+PARTS = {
+    "subject": ("subject", "head", "source"),
+    "relation": ("relation", "predicate", "type"),
+    "object": ("object", "tail", "target"),
+}
 
 PROMPT = """Read the text and write down the facts that it states.
 A fact is {form}. Subject and object are names or short noun phrases of the text or its title; the relation is the few words that join \
@@ -37,7 +41,10 @@ MORE = """
 These facts are known already: {known}
 Give those that the text states beside these, in the same form, or {{"facts": []}} if there are none.
 """
-PLAIN, WITH_KINDS = '["subject", "relation", "object"]', '["subject", "kind of the subject", "relation", "object", "kind of the object"]'
+PLAIN, WITH_KINDS = (
+    '["subject", "relation", "object"]',
+    '["subject", "kind of the subject", "relation", "object", "kind of the object"]',
+)
 
 Part = tuple[str, str]  # title, text
 
@@ -118,13 +125,20 @@ class Triples:
 
     def __repr__(self) -> str:
         """What decides the facts: the same in another process, whatever object the model is."""
-        own = {name: getattr(self, name) for name in ("rounds", "kinds", "relations", "most", "tokens", "said")}
+        own = {
+            name: getattr(self, name)
+            for name in ("rounds", "kinds", "relations", "most", "tokens", "said")
+        }
         return f"Triples({self.model.name!r}, {', '.join(f'{name}={value!r}' for name, value in own.items())})"
 
-    def triples(self, passages: Sequence[Passage], progress: bool = False) -> list[Sequence[Triple] | Incomplete]:
+    def triples(
+        self, passages: Sequence[Passage], progress: bool = False
+    ) -> list[Sequence[Triple] | Incomplete]:
         """Return the facts of every passage, in their order, whatever the order of the answers."""
         shown = [self._parts(passage) for passage in passages]
-        found, errors = self._asked(list(dict.fromkeys(part for parts in shown for part in parts)), progress)
+        found, errors = self._asked(
+            list(dict.fromkeys(part for parts in shown for part in parts)), progress
+        )
         read: list[Sequence[Triple] | Incomplete] = []
         for parts in shown:
             said = tuple(dict.fromkeys(triple for part in parts for triple in found[part]))
@@ -145,7 +159,9 @@ class Triples:
                 if answer is None:
                     left = self.rounds + 1 - done  # each of these shows the facts of those before
                     prompts += left - 1
-                    tokens += left * self.count(prompt) + self.most * OF_A_FACT * (left * (left - 1) // 2)
+                    tokens += left * self.count(prompt) + self.most * OF_A_FACT * (
+                        left * (left - 1) // 2
+                    )
                     break
                 remembered += 1
                 new = tuple(triple for triple in self._new(answer) if triple not in known)
@@ -158,25 +174,43 @@ class Triples:
     def prompt(self, part: Part, known: Sequence[Triple] = ()) -> str:
         """Return the prompt for a title and a text, and for what is missing beside facts that are known."""
         title, text = (side.encode("utf-8", "replace").decode() for side in part)
-        limits = f"\nSubjects and objects are of these kinds alone: {', '.join(self.kinds)}." if self.kinds else ""
-        limits += f"\nThe relation is one of these: {', '.join(self.relations)}." if self.relations else ""
+        limits = (
+            f"\nSubjects and objects are of these kinds alone: {', '.join(self.kinds)}."
+            if self.kinds
+            else ""
+        )
+        limits += (
+            f"\nThe relation is one of these: {', '.join(self.relations)}."
+            if self.relations
+            else ""
+        )
         form = WITH_KINDS if self.kinds else PLAIN
-        asked = PROMPT.format(form=form, limits=limits, most=self.most, title=title or "(none)", text=text)
+        asked = PROMPT.format(
+            form=form, limits=limits, most=self.most, title=title or "(none)", text=text
+        )
         return asked + MORE.format(known=json.dumps(known, ensure_ascii=False)) if known else asked
 
     def _parts(self, passage: Passage) -> list[Part]:
         if self.count(passage.text) <= self.tokens:
             return [(passage.title, passage.text)]
         pieces = Splitter(self.tokens, count=self.count)(Document(passage.id, passage.text))
-        return [(passage.title, piece.text) for piece in pieces if piece.kind == "passage" and piece.text.strip()]
+        return [
+            (passage.title, piece.text)
+            for piece in pieces
+            if piece.kind == "passage" and piece.text.strip()
+        ]
 
-    def _asked(self, parts: list[Part], progress: bool) -> tuple[dict[Part, tuple[Triple, ...]], dict[Part, str]]:
+    def _asked(
+        self, parts: list[Part], progress: bool
+    ) -> tuple[dict[Part, tuple[Triple, ...]], dict[Part, str]]:
         found: dict[Part, tuple[Triple, ...]] = dict.fromkeys(parts, ())
         errors: dict[Part, str] = {}
         for done in range(self.rounds + 1):
             what = "reading facts" if not done else f"reading facts, round {done}"
             prompts = [self.prompt(part, found[part]) for part in parts]
-            answers = self.model.ask_all(prompts, self._read, workers=self.workers, progress=progress, what=what)
+            answers = self.model.ask_all(
+                prompts, self._read, workers=self.workers, progress=progress, what=what
+            )
             more = []
             for part, answer in zip(parts, answers, strict=True):
                 if answer.value is None:
@@ -187,9 +221,15 @@ class Triples:
                 if new:  # whoever finds nothing more has said all
                     more.append(part)
             parts = more
-        spelt = {part: f" {' '.join(words(' '.join(part)))} " for part in found} if self.said else {}
+        spelt = (
+            {part: f" {' '.join(words(' '.join(part)))} " for part in found} if self.said else {}
+        )
         for part, text in spelt.items():
-            found[part] = tuple(t for t in found[part] if all(f" {' '.join(words(end))} " in text for end in (t[0], t[2])))
+            found[part] = tuple(
+                t
+                for t in found[part]
+                if all(f" {' '.join(words(end))} " in text for end in (t[0], t[2]))
+            )
         return found, errors
 
     def _read(self, answer: str) -> tuple[Triple, ...]:
@@ -202,7 +242,9 @@ class Triples:
             return ()
 
 
-def facts_in(answer: str, kinds: Sequence[str] = (), relations: Sequence[str] = ()) -> tuple[Triple, ...]:
+def facts_in(
+    answer: str, kinds: Sequence[str] = (), relations: Sequence[str] = ()
+) -> tuple[Triple, ...]:
     """Return the facts in a model's answer, each once; items that are none are left out, unless there is nothing else.
 
     Raises:
@@ -212,21 +254,36 @@ def facts_in(answer: str, kinds: Sequence[str] = (), relations: Sequence[str] = 
         said = parse_json(answer)
     except RecursionError as error:
         raise ValueError("its brackets are nested too deep") from error
-    items = next((said[key] for key in ("facts", "triples") if key in said), None) if isinstance(said, dict) else said
+    items = (
+        next((said[key] for key in ("facts", "triples") if key in said), None)
+        if isinstance(said, dict)
+        else said
+    )
     if not isinstance(items, list):
-        raise ValueError(f'wanted {{"facts": [...]}}, got {json.dumps(said, ensure_ascii=False)[:80]}')  # noqa: TRY004  # an answer, no argument
+        raise ValueError(
+            f'wanted {{"facts": [...]}}, got {json.dumps(said, ensure_ascii=False)[:80]}'
+        )  # an answer, no argument
     form = WITH_KINDS if kinds else PLAIN
     facts = [fact for item in items if (fact := _fact(item, bool(kinds))) is not None]
     if items and not facts:
-        raise ValueError(f"wanted facts as {form}, got {json.dumps(items[0], ensure_ascii=False)[:80]}")
-    allowed, of_kinds = {fold_case(one): one for one in relations}, {fold_case(kind) for kind in kinds}
+        raise ValueError(
+            f"wanted facts as {form}, got {json.dumps(items[0], ensure_ascii=False)[:80]}"
+        )
+    allowed, of_kinds = (
+        {fold_case(one): one for one in relations},
+        {fold_case(kind) for kind in kinds},
+    )
     return tuple(dict.fromkeys(_within(facts, allowed, of_kinds)))
 
 
-def _within(facts: list[tuple[str, ...]], allowed: dict[str, str], kinds: set[str]) -> Iterator[Triple]:
+def _within(
+    facts: list[tuple[str, ...]], allowed: dict[str, str], kinds: set[str]
+) -> Iterator[Triple]:
     """The facts whose relation and kinds are allowed, a relation written as the caller does."""
     for subject, relation, object, *of in facts:
-        if (allowed and fold_case(relation) not in allowed) or not {fold_case(kind) for kind in of} <= kinds:
+        if (allowed and fold_case(relation) not in allowed) or not {
+            fold_case(kind) for kind in of
+        } <= kinds:
             continue
         yield subject, allowed.get(fold_case(relation), relation), object
 
@@ -234,13 +291,27 @@ def _within(facts: list[tuple[str, ...]], allowed: dict[str, str], kinds: set[st
 def _fact(item: Any, with_kinds: bool) -> tuple[str, ...] | None:
     """Subject, relation, object and, if they are asked for, both kinds; None for what is no fact."""
     if isinstance(item, dict):
-        parts = [next((item[name] for name in names if name in item), None) for names in PARTS.values()]
-        parts += [item.get(f"{end}_kind", item.get(f"{end}_type")) for end in ("subject", "object")] if with_kinds else []
+        parts = [
+            next((item[name] for name in names if name in item), None) for names in PARTS.values()
+        ]
+        parts += (
+            [item.get(f"{end}_kind", item.get(f"{end}_type")) for end in ("subject", "object")]
+            if with_kinds
+            else []
+        )
     elif isinstance(item, list) and len(item) == (5 if with_kinds else 3):
         parts = [item[0], item[2], item[3], item[1], item[4]] if with_kinds else item
     else:
         return None
-    said = [str(part) if isinstance(part, (int, float)) and not isinstance(part, bool) else part for part in parts]
+    said = [
+        str(part) if isinstance(part, (int, float)) and not isinstance(part, bool) else part
+        for part in parts
+    ]
     texts = tuple(" ".join(part.split()) for part in said if isinstance(part, str))
-    fine = len(texts) == len(parts) and all(0 < len(text) <= LONGEST for text in texts) and fold_case(texts[0]) and fold_case(texts[2])
+    fine = (
+        len(texts) == len(parts)
+        and all(0 < len(text) <= LONGEST for text in texts)
+        and fold_case(texts[0])
+        and fold_case(texts[2])
+    )
     return texts if fine else None

@@ -14,9 +14,23 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from clew.read.extract.caseless import is_caseless, spaced_mentions, unspaced_mentions, unspaced_titles, without_unspaced
+from clew.read.extract.caseless import (
+    is_caseless,
+    spaced_mentions,
+    unspaced_mentions,
+    unspaced_titles,
+    without_unspaced,
+)
 from clew.read.extract.extractor import Passage, Triple
-from clew.read.extract.mentions import POSSESSIVE, Run, Word, abbreviations, quoted, runs_of, words_of
+from clew.read.extract.mentions import (
+    POSSESSIVE,
+    Run,
+    Word,
+    abbreviations,
+    quoted,
+    runs_of,
+    words_of,
+)
 from clew.read.extract.relations import Mention, facts_of
 from clew.read.formats.markdown import front_matter, front_title
 from clew.text.words import fold_case
@@ -50,7 +64,24 @@ INSIDE = (
     "av",
     "y",
 )
-LISTS = ("and", "or", "und", "oder", "et", "ou", "y", "e", "o", "en", "och", "og", "и", "или", "και", "ή")
+LISTS = (
+    "and",
+    "or",
+    "und",
+    "oder",
+    "et",
+    "ou",
+    "y",
+    "e",
+    "o",
+    "en",
+    "och",
+    "og",
+    "и",
+    "или",
+    "και",
+    "ή",
+)
 LONGEST_TITLE = 100  # letters of a first line that is taken for a title
 IN_BRACKETS = re.compile(r"\s*\([^()]*\)$")
 
@@ -76,14 +107,22 @@ class Names:
         """Return (title, words before the name, name) for every passage; see `clew.read.extract.relations`."""
         texts, titles, found = self._found(passages)
         parts = zip(texts, titles, found, strict=True)
-        return [list(facts_of(text, title, mentions, self.relation, self.lists)) for text, title, mentions in parts]
+        return [
+            list(facts_of(text, title, mentions, self.relation, self.lists))
+            for text, title, mentions in parts
+        ]
 
     def names(self, passages: Sequence[Passage]) -> list[list[str]]:
         """Return the names in every passage, each once, as they are written there first."""
-        found = [{fold_case(mention.name): mention.name for mention in reversed(mentions)} for mentions in self._found(passages)[2]]
+        found = [
+            {fold_case(mention.name): mention.name for mention in reversed(mentions)}
+            for mentions in self._found(passages)[2]
+        ]
         return [list(reversed(names.values())) for names in found]
 
-    def _found(self, passages: Sequence[Passage]) -> tuple[list[str], list[str], list[list[Mention]]]:
+    def _found(
+        self, passages: Sequence[Passage]
+    ) -> tuple[list[str], list[str], list[list[Mention]]]:
         inside = frozenset(self.inside)
         texts = [unicodedata.normalize("NFKC", passage.text) for passage in passages]
         headed = [title_of(text, passage) for text, passage in zip(texts, passages, strict=True)]
@@ -93,23 +132,44 @@ class Names:
         small, large = Counter[str](), Counter[str]()
         runs, caseless = list[list[Run]](), list[list[Word]]()
         for text, (_, start) in zip(texts, headed, strict=True):
-            words = [word for word in words_of(without_unspaced(text), short) if word.start >= start]
-            caseless.append([] if text.isascii() else [word for word in words if is_caseless(text, word)])
+            words = [
+                word for word in words_of(without_unspaced(text), short) if word.start >= start
+            ]
+            caseless.append(
+                [] if text.isascii() else [word for word in words if is_caseless(text, word)]
+            )
             for word in words:
                 if not word.begins and text[word.start - 2 : word.start] != ". ":
                     (large if word.capital else small)[word.key] += 1
             found = list(runs_of(text, words, by_start, inside, self.longest))
             if self.years:
-                found += [Run((word,), True) for word in words if len(word.key) == 4 and word.key.isdigit()]
+                found += [
+                    Run((word,), True)
+                    for word in words
+                    if len(word.key) == 4 and word.key.isdigit()
+                ]
             runs.append(found)
         known = {fold_case(title) for title in titles if title}
         unspaced, spaced = unspaced_titles(titles), spaced_mentions(texts, caseless, known)
         candidates = [
-            [*_candidates(text, some, start, small, large, known, inside), *unspaced_mentions(text, start, unspaced), *others]
+            [
+                *_candidates(text, some, start, small, large, known, inside),
+                *unspaced_mentions(text, start, unspaced),
+                *others,
+            ]
             for text, some, (_, start), others in zip(texts, runs, headed, spaced, strict=True)
         ]
-        passages_with = Counter(name for some in candidates for name in {fold_case(mention.name) for mention in some})
-        kept = [[m for m in some if passages_with[fold_case(m.name)] >= self.least or fold_case(m.name) in known] for some in candidates]
+        passages_with = Counter(
+            name for some in candidates for name in {fold_case(mention.name) for mention in some}
+        )
+        kept = [
+            [
+                m
+                for m in some
+                if passages_with[fold_case(m.name)] >= self.least or fold_case(m.name) in known
+            ]
+            for some in candidates
+        ]
         return texts, titles, [apart(some) for some in kept]
 
 
@@ -122,7 +182,12 @@ def title_of(text: str, passage: Passage) -> tuple[str, int]:
         return " ".join(said.split()), start
     first, line_end, rest = text[start:].partition("\n")
     title = " ".join(first.strip("#*=_- \t\r").split())
-    is_title = line_end and rest.strip() and 0 < len(title) <= LONGEST_TITLE and not title.endswith((".", "。", ":", ","))
+    is_title = (
+        line_end
+        and rest.strip()
+        and 0 < len(title) <= LONGEST_TITLE
+        and not title.endswith((".", "。", ":", ","))
+    )
     return (title, start + len(first)) if is_title else ("", start)
 
 
@@ -133,25 +198,49 @@ def _by_start(titles: Sequence[str]) -> dict[tuple[str, ...], list[tuple[str, ..
         keys = tuple(word.key for word in words_of(title))
         if len(keys) > 1:
             found[keys[0], POSSESSIVE.sub("", keys[1])].add(keys)
-    return {first: sorted(some, key=lambda keys: (-len(keys), keys)) for first, some in found.items()}
+    return {
+        first: sorted(some, key=lambda keys: (-len(keys), keys)) for first, some in found.items()
+    }
 
 
 def _candidates(
-    text: str, runs: Sequence[Run], start: int, small: Counter[str], large: Counter[str], known: set[str], inside: Collection[str]
+    text: str,
+    runs: Sequence[Run],
+    start: int,
+    small: Counter[str],
+    large: Counter[str],
+    known: set[str],
+    inside: Collection[str],
 ) -> Iterator[Mention]:
     for run in runs:
         for words in [run.words] if run.titled else _cut(text, run.words, small, large, inside):
             name = POSSESSIVE.sub("", text[words[0].start : words[-1].end])
             key = words[0].key
-            unsure = not run.titled and len(words) == 1 and (small[key] > large[key] or (words[0].begins and not large[key]))
+            unsure = (
+                not run.titled
+                and len(words) == 1
+                and (small[key] > large[key] or (words[0].begins and not large[key]))
+            )
             if not unsure or fold_case(name) in known:
                 yield Mention(name, words[0].start, words[-1].end, words[0].sentence)
     for begin, end, name in quoted(text, start):
-        yield Mention(name, begin, end, max((run.words[0].sentence for run in runs if run.words[0].sentence <= begin), default=start))
+        yield Mention(
+            name,
+            begin,
+            end,
+            max(
+                (run.words[0].sentence for run in runs if run.words[0].sentence <= begin),
+                default=start,
+            ),
+        )
 
 
 def _cut(
-    text: str, words: tuple[Word, ...], small: Counter[str], large: Counter[str], inside: Collection[str]
+    text: str,
+    words: tuple[Word, ...],
+    small: Counter[str],
+    large: Counter[str],
+    inside: Collection[str],
 ) -> Iterator[tuple[Word, ...]]:
     """Leave out words whose capital is there for the sentence's sake: first, or behind a full stop, and mostly small elsewhere."""
     first = 0
@@ -161,7 +250,11 @@ def _cut(
             if i > first:
                 yield words[first:i]
             first = i + 1
-        elif i == first and word.key in inside and (not word.capital or (word.begins and not large[word.key])):
+        elif (
+            i == first
+            and word.key in inside
+            and (not word.capital or (word.begins and not large[word.key]))
+        ):
             first = i + 1
     if first < len(words):
         yield words[first:]

@@ -31,7 +31,9 @@ class Mention(NamedTuple):
     sentence: int
 
 
-def facts_of(text: str, title: str, mentions: Sequence[Mention], most: int, lists: Collection[str]) -> Iterator[Triple]:
+def facts_of(
+    text: str, title: str, mentions: Sequence[Mention], most: int, lists: Collection[str]
+) -> Iterator[Triple]:
     """Yield (title, words before the name, name), each once; without a title the first name stands for it.
 
     Args:
@@ -43,11 +45,15 @@ def facts_of(text: str, title: str, mentions: Sequence[Mention], most: int, list
     relation, before = PLAIN, None
     for mention in mentions:
         inside = before is not None and before.sentence == mention.sentence
-        between = text[before.end if before is not None and inside else mention.sentence : mention.start]
+        between = text[
+            before.end if before is not None and inside else mention.sentence : mention.start
+        ]
         if not (inside and _lists(between, lists)):
             said = _words(between.rpartition("\n")[2])
             words = " ".join(said[max(0, len(said) - most) :])
-            of_another = before is not None and inside and fold_case(before.name) != fold_case(about)
+            of_another = (
+                before is not None and inside and fold_case(before.name) != fold_case(about)
+            )
             relation = (ELLIPSIS + words if of_another else words) if words else PLAIN
         if fold_case(mention.name) != fold_case(about):
             seen.setdefault((about, relation, mention.name))
@@ -61,4 +67,8 @@ def _words(text: str) -> list[str]:
 
 def _lists(between: str, lists: Collection[str]) -> bool:
     """Whether what stands between two names only lists them."""
-    return len(between) < 20 and all(word.casefold() in lists for word in _words(between)) and not SIGNS.sub("", WORD.sub("", between))
+    return (
+        len(between) < 20
+        and all(word.casefold() in lists for word in _words(between))
+        and not SIGNS.sub("", WORD.sub("", between))
+    )

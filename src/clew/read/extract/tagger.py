@@ -30,13 +30,22 @@ class Tagged:
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return (title, words before the name, name) for every passage."""
         if not hasattr(self.nlp, "pipe"):
-            raise TypeError(f"a tagger has pipe(texts), as a spaCy pipeline has; got a {type(self.nlp).__name__}")
+            raise TypeError(
+                f"a tagger has pipe(texts), as a spaCy pipeline has; got a {type(self.nlp).__name__}"
+            )
         texts = [unicodedata.normalize("NFKC", passage.text) for passage in passages]
         titles = [title_of(text, passage) for text, passage in zip(texts, passages, strict=True)]
         found: list[list[Triple]] = []
         for text, (title, start), tagged in zip(texts, titles, self.nlp.pipe(texts), strict=True):
-            kept = [one for one in tagged.ents if one.start_char >= start and (not self.labels or one.label_ in self.labels)]
-            mentions = [Mention(one.text, one.start_char, one.end_char, max(start, _sentence(one))) for one in kept]
+            kept = [
+                one
+                for one in tagged.ents
+                if one.start_char >= start and (not self.labels or one.label_ in self.labels)
+            ]
+            mentions = [
+                Mention(one.text, one.start_char, one.end_char, max(start, _sentence(one)))
+                for one in kept
+            ]
             found.append(list(facts_of(text, title, apart(mentions), self.relation, self.lists)))
         return found
 

@@ -21,9 +21,14 @@ SILENT = frozenset((
     "object", "embed", "audio", "video", "dialog", "menu", "annotation", "rt", "rp",
 ))  # fmt: skip
 AROUND = frozenset(("header", "footer", "aside"))
-ROLES = frozenset(("navigation", "search", "menu", "menubar", "toolbar", "alert", "dialog", "tooltip"))
+ROLES = frozenset(
+    ("navigation", "search", "menu", "menubar", "toolbar", "alert", "dialog", "tooltip")
+)
 AROUND_ROLES = frozenset(("banner", "contentinfo", "complementary"))
-_DECLARED = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)", re.IGNORECASE)
+_DECLARED = re.compile(
+    rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)",
+    re.IGNORECASE,
+)
 _WIDER = {  # what browsers take for what pages say (the WHATWG encoding standard)
     **dict.fromkeys(("ascii", "iso8859-1"), "windows-1252"),
     "iso8859-9": "windows-1254",
@@ -49,7 +54,11 @@ def decoded(raw: bytes) -> tuple[str, str]:
 
     A character that the encoding does not have becomes U+FFFD.
     """
-    for mark, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
         if raw.startswith(mark):
             return raw[len(mark) :].decode(name, "replace"), name
     declared = _DECLARED.search(raw[:HEAD])
@@ -82,7 +91,11 @@ def page(html: str) -> HtmlPage:
     named = tree.css_first("head > title") or tree.css_first("title")
     title = title or " ".join((named.text() if named else "").split()) or None
     language = _attribute(tree.css_first("html"), "lang")
-    absolute = canonical if canonical and urlsplit(canonical).scheme else (urljoin(base, canonical) if base and canonical else None)
+    absolute = (
+        canonical
+        if canonical and urlsplit(canonical).scheme
+        else (urljoin(base, canonical) if base and canonical else None)
+    )
     return HtmlPage(title, language, absolute, said)
 
 
@@ -136,7 +149,9 @@ def _silent(node: Any, strict: int) -> bool:
         return True
     if strict < 2:
         return False
-    return (tag in AROUND and not (tag == "header" and node.css_first("h1") is not None)) or role in AROUND_ROLES
+    return (
+        tag in AROUND and not (tag == "header" and node.css_first("h1") is not None)
+    ) or role in AROUND_ROLES
 
 
 def _attribute(node: Any, name: str) -> str | None:

@@ -16,7 +16,9 @@ from clew.read.formats.outline import Block, Heading, Outline
 from clew.text.spans import trim_span
 
 _END = r"(?:\r\n?|\n)"
-_FRONT = re.compile(rf"---[ \t]*{_END}(?=[\w\"'-]+[ \t]*:)(?:[^\r\n]*{_END})*?(?:---|\.\.\.)[ \t]*(?:{_END}|\Z)")
+_FRONT = re.compile(
+    rf"---[ \t]*{_END}(?=[\w\"'-]+[ \t]*:)(?:[^\r\n]*{_END})*?(?:---|\.\.\.)[ \t]*(?:{_END}|\Z)"
+)
 _TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
 _LINE_END = re.compile(_END)
 _LINES = ("fence", "code_block", "table_open", "html_block")
@@ -25,14 +27,18 @@ _LINES = ("fence", "code_block", "table_open", "html_block")
 def outline(text: str) -> Outline:
     """Return what a Markdown text consists of."""
     tokens, starts, first = _parsed(text)
-    begins: list[tuple[int, int]] = [(first, -1)]  # line, token; -1 for what no token tells of, such as the targets of references
+    begins: list[tuple[int, int]] = [
+        (first, -1)
+    ]  # line, token; -1 for what no token tells of, such as the targets of references
     for i, token in enumerate(tokens):
         if token.level == 0 and token.nesting >= 0 and token.map:
             begins.append((token.map[0], i))
             if token.type == "heading_open":
                 begins.append((token.map[1], -1))
     parts: list[Heading | Block] = []
-    for (line, i), (stop, following) in zip(begins, [*begins[1:], (len(starts) - 1, len(tokens))], strict=True):
+    for (line, i), (stop, following) in zip(
+        begins, [*begins[1:], (len(starts) - 1, len(tokens))], strict=True
+    ):
         start, end = trim_span(text, starts[line], starts[stop])
         if start == end:
             continue
@@ -41,8 +47,15 @@ def outline(text: str) -> Outline:
             parts.append(Heading(int(tokens[i].tag[1]), _words(tokens[i + 1]), start, end))
         elif kind.endswith("_list_open"):
             inside = tokens[i : following if following >= 0 else None]
-            lines = [token.map[0] for token in inside if token.type == "list_item_open" and token.level == 1]
-            items = (trim_span(text, starts[a], starts[b]) for a, b in zip(lines, [*lines[1:], stop], strict=True))
+            lines = [
+                token.map[0]
+                for token in inside
+                if token.type == "list_item_open" and token.level == 1
+            ]
+            items = (
+                trim_span(text, starts[a], starts[b])
+                for a, b in zip(lines, [*lines[1:], stop], strict=True)
+            )
             parts.append(Block(start, end, "list", tuple(Block(a, b) for a, b in items if a < b)))
         else:
             parts.append(Block(start, end, "lines" if kind in _LINES else "prose"))
@@ -99,7 +112,11 @@ def _parser(inline: bool = True) -> Any:
 
 def _words(inline: Any) -> str:
     """What is read of a heading, without marks."""
-    said = (" " if child.type.endswith("break") else child.content for child in inline.children or () if child.type != "html_inline")
+    said = (
+        " " if child.type.endswith("break") else child.content
+        for child in inline.children or ()
+        if child.type != "html_inline"
+    )
     return " ".join("".join(said).split())
 
 
@@ -111,7 +128,9 @@ def _links(text: str, tokens: Sequence[Any], starts: list[int]) -> Iterator[tupl
             at, stop = max(at, starts[token.map[0]]), starts[token.map[1]]
         for link, inside in pairwise(token.children or ()):
             if link.type == "link_open" and (target := link.attrGet("href")):
-                found = text.find(("<" if link.markup == "autolink" else "[") + inside.content, at, stop)
+                found = text.find(
+                    ("<" if link.markup == "autolink" else "[") + inside.content, at, stop
+                )
                 at = found if found >= 0 else trim_span(text, min(at, stop), stop)[0]
                 yield at, str(target)
                 at += 1

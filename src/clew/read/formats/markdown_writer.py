@@ -18,7 +18,9 @@ BLOCKS = frozenset((
 LAYOUT = "table, pre, ul, ol, h1, h2, h3, h4, h5, h6, blockquote"  # a table with these in it is no table but a way to place them
 PERMALINKS = ("¶", "#", "§", "🔗", "")
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
-_MARK = re.compile(r"^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3}|~{3}|<|=+\s*$|-+\s*$|\[(?=[^\]]*\]:)|[|:]?\s*-{1,}[\s|:-]*$)")
+_MARK = re.compile(
+    r"^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3}|~{3}|<|=+\s*$|-+\s*$|\[(?=[^\]]*\]:)|[|:]?\s*-{1,}[\s|:-]*$)"
+)
 _NUMBER = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 
 
@@ -34,7 +36,9 @@ class MarkdownWriter:
         self.title: str | None = None
         self.blocks: list[str] = []
         self.line: list[str] = []
-        self.lists: list[list[Any]] = []  # mark, number of the next item or None, whether the item's mark is still to be written
+        self.lists: list[
+            list[Any]
+        ] = []  # mark, number of the next item or None, whether the item's mark is still to be written
         self.listing = False  # whether the last block is an item, or the words below one: the next item follows without an empty line
         self.quotes = 0
         self.open: list[tuple[str, int]] = []  # links: target, where in the line their words begin
@@ -59,7 +63,9 @@ class MarkdownWriter:
         if not self.code:
             said = said.replace("](", "]\\(")
         if said.strip() or (self.line and not self.line[-1].endswith((" ", "\n"))):
-            self.line.append(said if self.line and not self.line[-1].endswith((" ", "\n")) else said.lstrip())
+            self.line.append(
+                said if self.line and not self.line[-1].endswith((" ", "\n")) else said.lstrip()
+            )
 
     def enter(self, tag: str, node: Any) -> None:
         """Begin an element."""
@@ -115,7 +121,10 @@ class MarkdownWriter:
             self._quoted()
         elif tag in ("td", "th") and self.rows:
             spans = min(int(self.rows[-1].pop()), 100)
-            self.rows[-1] += ["".join(self._taken()).strip().replace("\n", " ").replace("|", "\\|"), *[""] * (spans - 1)]
+            self.rows[-1] += [
+                "".join(self._taken()).strip().replace("\n", " ").replace("|", "\\|"),
+                *[""] * (spans - 1),
+            ]
         elif tag == "table":
             self._flush()
             if self.layouts:
@@ -128,7 +137,9 @@ class MarkdownWriter:
         elif tag in BLOCKS:
             self._flush(cell=tag not in ("tr", "tbody", "thead", "tfoot"))
             self.listing = self.listing and len(self.lists) > (tag in ("ul", "ol"))
-            if self.lists and (tag in ("ul", "ol") or (tag == "li" and self.lists[-1][0] == "loose")):
+            if self.lists and (
+                tag in ("ul", "ol") or (tag == "li" and self.lists[-1][0] == "loose")
+            ):
                 self.lists.pop()
             elif tag == "blockquote":
                 self.quotes -= 1
@@ -155,7 +166,9 @@ class MarkdownWriter:
             if self.heading == 1 and self.title is None:
                 self.title = _plain(said)
             self._block(
-                "#" * self.heading + " " + re.sub(r"(?<!\\)([*_<])", r"\\\1", said) if "`" not in said else "#" * self.heading + " " + said
+                "#" * self.heading + " " + re.sub(r"(?<!\\)([*_<])", r"\\\1", said)
+                if "`" not in said
+                else "#" * self.heading + " " + said
             )
         else:
             self._block("\n".join(_escaped(line) for line in said.split("\n")))
@@ -176,7 +189,10 @@ class MarkdownWriter:
             first = indent
         quote = "> " * self.quotes
         lines = said.split("\n")
-        written = [quote + first + lines[0], *(quote + (indent + line if line else "") for line in lines[1:])]
+        written = [
+            quote + first + lines[0],
+            *(quote + (indent + line if line else "") for line in lines[1:]),
+        ]
         block = "\n".join(line.rstrip() for line in written)
         if tight:
             self.blocks[-1] += "\n" + block
@@ -188,14 +204,24 @@ class MarkdownWriter:
         if not said.strip():
             return
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", said)), default=0))
-        code = re.sub(r"[ \t]+$", "", said.replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " "), flags=re.MULTILINE)
+        code = re.sub(
+            r"[ \t]+$",
+            "",
+            said.replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " "),
+            flags=re.MULTILINE,
+        )
         if self.rows is None:
             self._block(f"{fence}{self.language}\n{code}\n{fence}")
         else:
             self.line.append(" ".join(code.split()))
 
     def _table(self, node: Any) -> None:
-        if self.rows is not None or self.layouts or (node.css_first("td") or node.css_first("th")) is None or _lays_out(node):
+        if (
+            self.rows is not None
+            or self.layouts
+            or (node.css_first("td") or node.css_first("th")) is None
+            or _lays_out(node)
+        ):
             self.layouts += 1
         else:
             self.rows = []
@@ -212,14 +238,25 @@ class MarkdownWriter:
     def _target(self, node: Any) -> str:
         """Where a link leads, unless that is a place in the page, a program or a letter."""
         target = (node.attributes.get("href") or "").strip()
-        if not target or target.startswith("#") or target.lower().startswith(("javascript:", "mailto:", "data:", "tel:")):
+        if (
+            not target
+            or target.startswith("#")
+            or target.lower().startswith(("javascript:", "mailto:", "data:", "tel:"))
+        ):
             return ""
         if self.base:
             try:
                 target = urljoin(self.base, target)
             except ValueError:  # an address that is none
                 return ""
-        return target.replace(" ", "%20").replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E").replace("\n", "")
+        return (
+            target.replace(" ", "%20")
+            .replace("(", "%28")
+            .replace(")", "%29")
+            .replace("<", "%3C")
+            .replace(">", "%3E")
+            .replace("\n", "")
+        )
 
     def _linked(self, target: str, at: int) -> None:
         """Make a link of what was written since its beginning."""
@@ -228,8 +265,13 @@ class MarkdownWriter:
         if said.strip() in PERMALINKS:
             self.line[at:] = [" "] if written else []
         elif target:
-            before, behind = (" " if written[:1].isspace() else ""), (" " if written[-1:].isspace() else "")
-            self.line[at:] = [f"{before}[{said.replace('[', '(').replace(']', ')')}]({target}){behind}"]
+            before, behind = (
+                (" " if written[:1].isspace() else ""),
+                (" " if written[-1:].isspace() else ""),
+            )
+            self.line[at:] = [
+                f"{before}[{said.replace('[', '(').replace(']', ')')}]({target}){behind}"
+            ]
 
     def _quoted(self) -> None:
         """Put the marks of code around what was written since the last of them."""

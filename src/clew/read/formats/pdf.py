@@ -55,7 +55,13 @@ def pages_of(raw: bytes, id: str, metadata: dict[str, Any]) -> Iterator[Document
     previous = None
     for number, text in enumerate(texts, 1):
         if text:
-            yield Document(f"{id}#page={number}", text, {**shared, "page": number}, parent=id, previous=previous)
+            yield Document(
+                f"{id}#page={number}",
+                text,
+                {**shared, "page": number},
+                parent=id,
+                previous=previous,
+            )
             previous = f"{id}#page={number}"
 
 

@@ -26,18 +26,27 @@ def outline(text: str, share: Callable[[int, int], float]) -> Outline:
     if isinstance(tree, str):
         return Outline(tuple(Block(a, b, "lines") for a, b in paragraphs(text)))
     place = _places(text)
-    return Outline(tuple(parts_of(text, _statements(tree.body, place), share)), tuple(sorted(set(_uses(tree, place)))))
+    return Outline(
+        tuple(parts_of(text, _statements(tree.body, place), share)),
+        tuple(sorted(set(_uses(tree, place)))),
+    )
 
 
 def parsed(text: str) -> ast.Module | str:
     """Return the tree of a module, or the reason why there is none."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what the interpreter thinks of somebody's escapes is not the reader's business
+            warnings.simplefilter(
+                "ignore"
+            )  # what the interpreter thinks of somebody's escapes is not the reader's business
             return ast.parse(text)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}"
-    except (ValueError, RecursionError, MemoryError) as error:  # null bytes, and texts nested too deep for the parser
+    except (
+        ValueError,
+        RecursionError,
+        MemoryError,
+    ) as error:  # null bytes, and texts nested too deep for the parser
         return f"{type(error).__name__}: {error}"
 
 
@@ -52,15 +61,26 @@ def module_of(file: Path) -> str:
     return ".".join(parts) or file.stem
 
 
-def _statements(body: Sequence[ast.stmt], place: Callable[[int, int], int]) -> tuple[Statement, ...]:
+def _statements(
+    body: Sequence[ast.stmt], place: Callable[[int, int], int]
+) -> tuple[Statement, ...]:
     return tuple(_statement(node, place) for node in body)
 
 
 def _statement(node: ast.stmt, place: Callable[[int, int], int]) -> Statement:
-    start, end = place(node.lineno, node.col_offset), place(node.end_lineno or node.lineno, node.end_col_offset or 0)
-    said = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    start, end = (
+        place(node.lineno, node.col_offset),
+        place(node.end_lineno or node.lineno, node.end_col_offset or 0),
+    )
+    said = (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
     if isinstance(node, DEFINITIONS):
-        start = min(start, *(place(mark.lineno, mark.col_offset) - 1 for mark in node.decorator_list), start)
+        start = min(
+            start, *(place(mark.lineno, mark.col_offset) - 1 for mark in node.decorator_list), start
+        )
         return Statement(start, end, _signature(node), _statements(node.body, place))
     return Statement(start, end, None, _statements(list(_within(node)), place), said)
 
@@ -69,7 +89,9 @@ def _within(node: ast.AST) -> Iterator[ast.stmt]:
     """The statements directly within a compound one, those of its branches too."""
     for branch in ("body", "handlers", "orelse", "finalbody", "cases"):
         found = getattr(node, branch, ())
-        for child in found if isinstance(found, list) else ():  # the body of a lambda is an expression
+        for child in (
+            found if isinstance(found, list) else ()
+        ):  # the body of a lambda is an expression
             if isinstance(child, ast.stmt):
                 yield child
             else:
@@ -115,7 +137,10 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[st
         if isinstance(node, ast.Import):
             yield alias.asname or alias.name.partition(".")[0], (f"module:{alias.name}",)
         elif node.level == 0:
-            yield alias.asname or alias.name, (f"module:{node.module}.{alias.name}", f"module:{node.module}")
+            yield (
+                alias.asname or alias.name,
+                (f"module:{node.module}.{alias.name}", f"module:{node.module}"),
+            )
         else:
             near = "../" * (node.level - 1) + (node.module or "").replace(".", "/")
             inside = f"{near.rstrip('/')}/{alias.name}".lstrip("/")

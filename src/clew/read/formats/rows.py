@@ -18,7 +18,11 @@ LONGEST_FIELD = 10_000_000  # signs; the standard library stops at 131,072
 
 
 def rows_of(
-    path: str | Path, *, id: str | None = None, name: str | None = None, skipped: list[tuple[str, str]] | None = None
+    path: str | Path,
+    *,
+    id: str | None = None,
+    name: str | None = None,
+    skipped: list[tuple[str, str]] | None = None,
 ) -> Iterator[Document]:
     """Read a CSV, TSV, JSON or JSON-lines file row by row; only a JSON array is read at once.
 
@@ -45,7 +49,9 @@ def rows_of(
         skipped.append((f"{path.as_posix()}#{line}", reason))
 
     with path.open(encoding=_encoding(path), newline="") as file:
-        for line, record, reason in (_table if path.suffix.lower() in (".csv", ".tsv") else _json)(file, path):
+        for line, record, reason in (_table if path.suffix.lower() in (".csv", ".tsv") else _json)(
+            file, path
+        ):
             if reason:
                 amiss(line, reason)
             columns = {key: value for key, value in record.items() if value not in ("", None)}
@@ -53,11 +59,22 @@ def rows_of(
                 continue
             key = str(line) if id is None else str(columns.get(id, ""))
             if not key or key in seen:
-                amiss(line, f"its {id} is missing: named by its row" if not key else f"its {id} {key!r} came before: named by its row")
+                amiss(
+                    line,
+                    f"its {id} is missing: named by its row"
+                    if not key
+                    else f"its {id} {key!r} came before: named by its row",
+                )
                 key = f"row {line}"
             seen.add(key)
             text = "\n".join(f"{column}: {_said(value)}" for column, value in columns.items())
-            yield Document(f"{name}#{key}", text, {**columns, **shared, "line": line}, parent=name, format="record")
+            yield Document(
+                f"{name}#{key}",
+                text,
+                {**columns, **shared, "line": line},
+                parent=name,
+                format="record",
+            )
 
 
 def is_rows(path: Path) -> bool:
@@ -81,16 +98,28 @@ def _table(file: TextIO, path: Path) -> Rows:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(first)
     reader = csv.reader(chain(first, file), delimiter=delimiter, strict=True)
     try:
-        header: Sequence[str] = _named(next((row for row in reader if any(cell.strip() for cell in row)), []))
+        header: Sequence[str] = _named(
+            next((row for row in reader if any(cell.strip() for cell in row)), [])
+        )
         begun = reader.line_num
         for row in reader:
-            line, begun = begun + 1, reader.line_num  # a row may go over several lines: it is known by its first
+            line, begun = (
+                begun + 1,
+                reader.line_num,
+            )  # a row may go over several lines: it is known by its first
             if not any(cell.strip() for cell in row):
                 continue
             columns = {key: cell.strip() for key, cell in zip(header, row, strict=False)}
-            reason = "" if len(row) == len(header) else f"row of {len(row)} values for {len(header)} columns"
+            reason = (
+                ""
+                if len(row) == len(header)
+                else f"row of {len(row)} values for {len(header)} columns"
+            )
             if len(row) > len(header):
-                columns |= {f"column {i}": cell.strip() for i, cell in enumerate(row[len(header) :], len(header) + 1)}
+                columns |= {
+                    f"column {i}": cell.strip()
+                    for i, cell in enumerate(row[len(header) :], len(header) + 1)
+                }
             yield line, columns, f"{reason}, read with what is there" if reason else ""
     except csv.Error as error:
         yield reader.line_num, {}, f"{error}: what follows is not read"
@@ -105,7 +134,9 @@ def _delimiter(lines: Iterable[str]) -> str:
         except csv.Error:
             continue
         if widths and widths[0] > 1:
-            best = max(best, (sum(width == widths[0] for width in widths) / len(widths), widths[0], sign))
+            best = max(
+                best, (sum(width == widths[0] for width in widths) / len(widths), widths[0], sign)
+            )
     return best[2]
 
 
@@ -128,7 +159,11 @@ def _json(file: TextIO, path: Path) -> Rows:
         records = ((i, line) for i, line in enumerate(file, 1) if line.strip())
     for number, record in records:
         try:
-            said = json.loads(record) if isinstance(record, str) and path.suffix.lower() != ".json" else record
+            said = (
+                json.loads(record)
+                if isinstance(record, str) and path.suffix.lower() != ".json"
+                else record
+            )
         except ValueError as error:
             yield number, {}, f"not JSON: {error}"
             continue

@@ -40,7 +40,12 @@ DEFINITIONS = frozenset((
     "union_item", "trait_item", "impl_item", "mod_item", "macro_definition", "function_definition", "class_specifier",
     "struct_specifier", "namespace_definition",
 ))  # fmt: skip
-FUNCTIONS = ("arrow_function", "function_expression", "generator_function", "class")  # what a name may be declared to be
+FUNCTIONS = (
+    "arrow_function",
+    "function_expression",
+    "generator_function",
+    "class",
+)  # what a name may be declared to be
 COMMENTS = ("comment", "line_comment", "block_comment")
 DEEPEST = 60  # levels of nesting that are looked at; minified code has hundreds
 
@@ -83,11 +88,24 @@ def _statement(node: Any, raw: bytes, place: Callable[[int], int], depth: int) -
         if body is not None:
             inside = tuple(_statement(child, raw, place, depth + 1) for child in _within(body))
         elif defined is None:
-            inside = tuple(_statement(child, raw, place, depth + 1) for child in _within(node) if child.child_count)
+            inside = tuple(
+                _statement(child, raw, place, depth + 1)
+                for child in _within(node)
+                if child.child_count
+            )
     heading = None
     if defined is not None:
-        behind = body.start_byte if body is not None else min(node.end_byte, raw.find(b"\n", node.start_byte) % (len(raw) + 1))
-        heading = headed_by(raw[node.start_byte : behind].decode("utf-8", "replace").rstrip(" \t\r\n{;:").removesuffix("=>"))
+        behind = (
+            body.start_byte
+            if body is not None
+            else min(node.end_byte, raw.find(b"\n", node.start_byte) % (len(raw) + 1))
+        )
+        heading = headed_by(
+            raw[node.start_byte : behind]
+            .decode("utf-8", "replace")
+            .rstrip(" \t\r\n{;:")
+            .removesuffix("=>")
+        )
     return Statement(place(node.start_byte), place(node.end_byte), heading or None, inside)
 
 
@@ -95,8 +113,18 @@ def _defined(node: Any) -> Any:
     """What a statement defines, through what may stand around it: an export, a template, a declaration of one name."""
     for _ in range(3):
         if node.type in DEFINITIONS:
-            named = node.type == "impl_item" or any(node.child_by_field_name(f) is not None for f in ("name", "declarator", "body"))
-            return node if named and (node.child_by_field_name("body") is not None or "struct_specifier" not in node.type) else None
+            named = node.type == "impl_item" or any(
+                node.child_by_field_name(f) is not None for f in ("name", "declarator", "body")
+            )
+            return (
+                node
+                if named
+                and (
+                    node.child_by_field_name("body") is not None
+                    or "struct_specifier" not in node.type
+                )
+                else None
+            )
         if node.type in FUNCTIONS:
             return node
         if node.type not in (
@@ -108,22 +136,33 @@ def _defined(node: Any) -> Any:
         ):
             return None
         inner = node.child_by_field_name("declaration") or node.child_by_field_name("value")
-        node = inner or next((child for child in reversed(node.named_children) if child.type not in COMMENTS), None)
+        node = inner or next(
+            (child for child in reversed(node.named_children) if child.type not in COMMENTS), None
+        )
         if node is None:
             return None
     return node if node.type in FUNCTIONS else None
 
 
 def _within(node: Any) -> list[Any]:
-    return [child for child in node.named_children if child.type not in COMMENTS and child.end_byte > child.start_byte]
+    return [
+        child
+        for child in node.named_children
+        if child.type not in COMMENTS and child.end_byte > child.start_byte
+    ]
 
 
 def _imports(root: Any, raw: bytes, place: Callable[[int], int]) -> Iterator[tuple[int, str]]:
     """Files named by their paths, relative to the one that names them."""
     for node in root.named_children:
-        named = node.child_by_field_name("source") or (node.child_by_field_name("path") if node.type == "preproc_include" else None)
+        named = node.child_by_field_name("source") or (
+            node.child_by_field_name("path") if node.type == "preproc_include" else None
+        )
         if named is not None:
-            yield place(node.start_byte), raw[named.start_byte : named.end_byte].decode("utf-8", "replace").strip("\"'`<>")
+            yield (
+                place(node.start_byte),
+                raw[named.start_byte : named.end_byte].decode("utf-8", "replace").strip("\"'`<>"),
+            )
 
 
 def _places(text: str, raw: bytes) -> Callable[[int], int]:
@@ -133,6 +172,8 @@ def _places(text: str, raw: bytes) -> Callable[[int], int]:
     starts = [0]
     for sign in text:
         code = ord(sign)
-        starts.append(starts[-1] + (1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4))
+        starts.append(
+            starts[-1] + (1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4)
+        )
     of = {at: i for i, at in enumerate(starts)}
     return lambda at: of[at]

@@ -31,7 +31,9 @@ class Statement:
     said: bool = False
 
 
-def parts_of(text: str, statements: Sequence[Statement], share: Callable[[int, int], float]) -> Iterator[Heading | Block | Close]:
+def parts_of(
+    text: str, statements: Sequence[Statement], share: Callable[[int, int], float]
+) -> Iterator[Heading | Block | Close]:
     """Return the headings and blocks of a program, which leave out nothing but space; one that fits as a whole is one block."""
     if share(0, len(text)) <= 1:
         yield Block(0, len(text), "lines")
@@ -46,16 +48,30 @@ def headed_by(signature: str) -> str:
 
 
 def _laid(
-    text: str, statements: Sequence[Statement], start: int, end: int, level: int, share: Callable[[int, int], float]
+    text: str,
+    statements: Sequence[Statement],
+    start: int,
+    end: int,
+    level: int,
+    share: Callable[[int, int], float],
 ) -> Iterator[Heading | Block | Close]:
     if not statements:
         yield from _block(text, start, end)
         return
-    begins = [start, *(_behind(text, one.end, other.start) for one, other in pairwise(statements)), end]
-    small = [one.heading is not None and share(a, b) <= SMALL for one, (a, b) in zip(statements, pairwise(begins), strict=True)]
+    begins = [
+        start,
+        *(_behind(text, one.end, other.start) for one, other in pairwise(statements)),
+        end,
+    ]
+    small = [
+        one.heading is not None and share(a, b) <= SMALL
+        for one, (a, b) in zip(statements, pairwise(begins), strict=True)
+    ]
     for i, statement in enumerate(statements):
         stop = begins[i + 1]
-        if statement.heading is not None and not (small[i] and any(small[max(i - 1, 0) : i] + small[i + 1 : i + 2])):
+        if statement.heading is not None and not (
+            small[i] and any(small[max(i - 1, 0) : i] + small[i + 1 : i + 2])
+        ):
             first, _ = _kept(text, start, stop)
             yield Heading(level, statement.heading, first, first)
             yield from _one(text, statement, start, stop, level + 1, share)
@@ -66,11 +82,18 @@ def _laid(
 
 
 def _one(
-    text: str, statement: Statement, start: int, stop: int, level: int, share: Callable[[int, int], float]
+    text: str,
+    statement: Statement,
+    start: int,
+    stop: int,
+    level: int,
+    share: Callable[[int, int], float],
 ) -> Iterator[Heading | Block | Close]:
     first, last = _kept(text, start, stop)
     own = _line(text, statement.start, first)
-    if first < own and share(first, last) > 1 >= share(own, last):  # with the remark above it would not fit: that stands alone
+    if first < own and share(first, last) > 1 >= share(
+        own, last
+    ):  # with the remark above it would not fit: that stands alone
         yield from _block(text, first, own)
         first = start = own
     if first == last or share(first, last) <= 1 or not (statement.inside or statement.said):
@@ -94,7 +117,9 @@ def _kept(text: str, start: int, end: int) -> tuple[int, int]:
     """The span without empty lines and the space behind; the first line keeps its indentation, which code means something by."""
     said = text[start:end]
     inner = start + len(said) - len(said.lstrip())
-    return (_line(text, inner, start), start + len(said.rstrip())) if said.strip() else (start, start)
+    return (
+        (_line(text, inner, start), start + len(said.rstrip())) if said.strip() else (start, start)
+    )
 
 
 def _line(text: str, place: int, first: int) -> int:

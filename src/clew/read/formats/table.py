@@ -22,7 +22,9 @@ KNOWN = ("text", "markdown", "rst", "python", "record", *syntax.LANGUAGES)
 def format_of(metadata: Mapping[str, Any]) -> str:
     """Return how a text is written, "text" unless the name of the file that its metadata says it comes from tells more."""
     names = (str(metadata.get(name) or "") for name in ("file_name", "file_path", "path", "source"))
-    return next((OWN[end] for name in names if (end := PurePosixPath(name.lower()).suffix) in OWN), "text")
+    return next(
+        (OWN[end] for name in names if (end := PurePosixPath(name.lower()).suffix) in OWN), "text"
+    )
 
 
 def outline_of(text: str, format: str, share: Callable[[int, int], float]) -> Outline:
@@ -50,4 +52,8 @@ def links_of(text: str, format: str) -> tuple[str, ...]:
     """Return the link targets written in a text, each once."""
     if format == "markdown":
         return markdown.links_of(text)
-    return tuple(dict.fromkeys(target for _, target in outline_of(text, format, lambda start, end: 0.0).links))
+    return tuple(
+        dict.fromkeys(
+            target for _, target in outline_of(text, format, lambda start, end: 0.0).links
+        )
+    )

@@ -23,7 +23,12 @@ Unit = tuple[int, int, int]  # start, end, tokens
 
 
 def subjects(
-    text: str, runs: Sequence[Sequence[Unit]], most: int, breaks: float, embedder: Any, size: Callable[[int, int], int]
+    text: str,
+    runs: Sequence[Sequence[Unit]],
+    most: int,
+    breaks: float,
+    embedder: Any,
+    size: Callable[[int, int], int],
 ) -> frozenset[int]:
     """Return the places where units begin that another subject begins with.
 
@@ -37,19 +42,32 @@ def subjects(
     texts = [said[i] for i in known]
     vectors = np.zeros((len(said), 0))
     if texts:
-        found = embed_texts(fit_latent_semantic(texts, DIMENSIONS) if embedder is None else Embedder.of(embedder), texts)
+        found = embed_texts(
+            fit_latent_semantic(texts, DIMENSIONS) if embedder is None else Embedder.of(embedder),
+            texts,
+        )
         vectors = np.zeros((len(said), found.shape[1]))
         vectors[known] = found
     ends = np.cumsum([len(run) for run in runs]).tolist()
-    sizes = [[size(a, b) for (a, _, _), (b, _, _) in itertools.pairwise(run)] + [run[-1][2]] if run else [] for run in runs]
+    sizes = [
+        [size(a, b) for (a, _, _), (b, _, _) in itertools.pairwise(run)] + [run[-1][2]]
+        if run
+        else []
+        for run in runs
+    ]
     agreed = [
         cohesion(vectors[end - len(run) : end], np.array(tokens, np.float64), WINDOW)
         for run, tokens, end in zip(runs, sizes, ends, strict=True)
     ]
     gaps = np.concatenate([*agreed, np.zeros(0)])
     least = float(np.quantile(gaps, breaks)) if len(gaps) else 0.0
-    cuts = [segments(_costs(each, least).tolist(), tokens, most) for each, tokens in zip(agreed, sizes, strict=True)]
-    return frozenset(run[gap + 1][0] for run, found in zip(runs, cuts, strict=True) for gap in found)
+    cuts = [
+        segments(_costs(each, least).tolist(), tokens, most)
+        for each, tokens in zip(agreed, sizes, strict=True)
+    ]
+    return frozenset(
+        run[gap + 1][0] for run, found in zip(runs, cuts, strict=True) for gap in found
+    )
 
 
 def _costs(agreed: Floats, least: float) -> Floats:

@@ -46,10 +46,18 @@ class Splitter:
     breaks: float = 0.3
 
     def __post_init__(self) -> None:
-        if isinstance(self.breaks, bool) or not isinstance(self.breaks, (int, float)) or not 0 <= self.breaks <= 1:
-            raise ValueError(f"breaks is the share of gaps that are taken for changes, from 0 to 1; got {self.breaks!r}")
+        if (
+            isinstance(self.breaks, bool)
+            or not isinstance(self.breaks, (int, float))
+            or not 0 <= self.breaks <= 1
+        ):
+            raise ValueError(
+                f"breaks is the share of gaps that are taken for changes, from 0 to 1; got {self.breaks!r}"
+            )
         if isinstance(self.tokens, bool) or not isinstance(self.tokens, int) or self.tokens < 1:
-            raise ValueError(f"tokens is a whole number of at least 1, the most that a passage may have; got {self.tokens!r}")
+            raise ValueError(
+                f"tokens is a whole number of at least 1, the most that a passage may have; got {self.tokens!r}"
+            )
 
     def __call__(self, document: Document) -> list[Piece]:
         """Return the pieces of a document, every container before its contents.
@@ -58,14 +66,20 @@ class Splitter:
         is read as a passage. `document.text[piece.start:piece.end]` is the text of every passage and sentence. A section's text is its
         heading and its span reaches to its end.
         """
-        language = self.language or str(document.metadata.get("language") or "en").split("-")[0].lower()
-        return _Cut(document.text, self.count or estimate_tokens, language, self).pieces(document.format)
+        language = (
+            self.language or str(document.metadata.get("language") or "en").split("-")[0].lower()
+        )
+        return _Cut(document.text, self.count or estimate_tokens, language, self).pieces(
+            document.format
+        )
 
 
 class _Cut:
     """The pieces of one text under construction."""
 
-    def __init__(self, text: str, count: Callable[[str], int], language: str, how: Splitter) -> None:
+    def __init__(
+        self, text: str, count: Callable[[str], int], language: str, how: Splitter
+    ) -> None:
         self.text, self.count, self.language, self.how = text, count, language, how
         self.tokens, self.size = how.tokens, span_counter(text, count)
         self.begins: frozenset[int] = frozenset()  # where passages must begin
@@ -80,10 +94,19 @@ class _Cut:
             self._passage(0, len(self.text), None, self._units_of(found.parts))
             return self.made
         if self.how.semantic is not False:
-            runs = [list(part) for block, part in groupby(found.parts, lambda part: isinstance(part, Block)) if block]
-            units = [[unit for block in run if isinstance(block, Block) for unit in self._atoms(block)] for run in runs]
+            runs = [
+                list(part)
+                for block, part in groupby(found.parts, lambda part: isinstance(part, Block))
+                if block
+            ]
+            units = [
+                [unit for block in run if isinstance(block, Block) for unit in self._atoms(block)]
+                for run in runs
+            ]
             embedder = None if self.how.semantic is True else self.how.semantic
-            self.begins = subjects(self.text, units, self.tokens, self.how.breaks, embedder, self.size)
+            self.begins = subjects(
+                self.text, units, self.tokens, self.how.breaks, embedder, self.size
+            )
         self._sections(found.parts)
         return self.made
 
@@ -99,7 +122,16 @@ class _Cut:
                     self._passages(waiting, around[-1][1] if around else None)
                     parent = around[-1][1] if around else None
                     around.append((part.level, len(self.made)))
-                    self.made.append(Piece("section", part.text, part.start, end, parent, self._links_in(part.start, part.end)))
+                    self.made.append(
+                        Piece(
+                            "section",
+                            part.text,
+                            part.start,
+                            end,
+                            parent,
+                            self._links_in(part.start, part.end),
+                        )
+                    )
                     continue
                 part = Block(part.start, part.end)
             if isinstance(part, Block):
@@ -110,23 +142,41 @@ class _Cut:
         """Make passages of the blocks that wait, and let none wait."""
         atoms = [atom for block in waiting for atom in self._atoms(block)]
         units = self._units_of(waiting)
-        begins = [0, *(i for i, atom in enumerate(atoms) if i and atom[0] in self.begins), len(atoms)]
+        begins = [
+            0,
+            *(i for i, atom in enumerate(atoms) if i and atom[0] in self.begins),
+            len(atoms),
+        ]
         for first, behind in pairwise(begins):
             for start, end in pack_spans(atoms[first:behind], self.tokens, self.size):
                 self._passage(start, end, parent, units)
         waiting.clear()
 
-    def _passage(self, start: int, end: int, parent: int | None, units: Sequence[tuple[int, int]]) -> None:
+    def _passage(
+        self, start: int, end: int, parent: int | None, units: Sequence[tuple[int, int]]
+    ) -> None:
         position = len(self.made)
-        self.made.append(Piece("passage", self.text[start:end], start, end, parent, self._links_in(start, end)))
-        inside = units[bisect_right(units, start, key=lambda unit: unit[1]) : bisect_left(units, end, key=lambda unit: unit[0])]
+        self.made.append(
+            Piece("passage", self.text[start:end], start, end, parent, self._links_in(start, end))
+        )
+        inside = units[
+            bisect_right(units, start, key=lambda unit: unit[1]) : bisect_left(
+                units, end, key=lambda unit: unit[0]
+            )
+        ]
         spans = [trim_span(self.text, max(a, start), min(b, end)) for a, b in inside]
         if len(spans) > 1:
             for a, b in spans:
-                self.made.append(Piece("sentence", self.text[a:b], a, b, position, self._links_in(a, b)))
+                self.made.append(
+                    Piece("sentence", self.text[a:b], a, b, position, self._links_in(a, b))
+                )
 
     def _units_of(self, parts: Sequence[Heading | Block | Close]) -> list[tuple[int, int]]:
-        return [unit for part in parts if isinstance(part, Block) for unit in self._units(part)] if self.how.sentences else []
+        return (
+            [unit for part in parts if isinstance(part, Block) for unit in self._units(part)]
+            if self.how.sentences
+            else []
+        )
 
     def _units(self, block: Block) -> Iterator[tuple[int, int]]:
         """The sentences of a block; code, a table or HTML is one."""
@@ -147,21 +197,28 @@ class _Cut:
             return
         finer: Sequence[Block] = block.parts
         if not finer and block.kind == "prose":
-            finer = [Block(a, b, "words") for a, b in sentences(self.text, block.start, block.end, self.language)]
+            finer = [
+                Block(a, b, "words")
+                for a, b in sentences(self.text, block.start, block.end, self.language)
+            ]
         elif not finer and block.kind == "lines":
             finer = [Block(a, b, "words") for a, b in lines(self.text, block.start, block.end)]
         if finer:
             for part in finer:
                 yield from self._atoms(part)
             return
-        for start, end in split_at_words(self.text, block.start, block.end, self.tokens, self.count):
+        for start, end in split_at_words(
+            self.text, block.start, block.end, self.tokens, self.count
+        ):
             yield start, end, self.size(start, end)
 
     def _share(self, start: int, end: int) -> float:
         return self.size(start, end) / self.tokens
 
     def _links_in(self, start: int, end: int) -> tuple[str, ...]:
-        first, last = (bisect_left(self.links, place, key=lambda link: link[0]) for place in (start, end))
+        first, last = (
+            bisect_left(self.links, place, key=lambda link: link[0]) for place in (start, end)
+        )
         return tuple(dict.fromkeys(target for _, target in self.links[first:last]))
 
 

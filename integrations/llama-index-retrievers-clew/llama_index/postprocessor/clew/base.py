@@ -12,7 +12,13 @@ from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRan
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.clew.asking import bundle_of, given_vector
-from llama_index.retrievers.clew.candidates import facts_among, narrowed, readable, scored, without_vector
+from llama_index.retrievers.clew.candidates import (
+    facts_among,
+    narrowed,
+    readable,
+    scored,
+    without_vector,
+)
 from llama_index.retrievers.clew.nodes import nodes_of
 
 import clew
@@ -27,16 +33,42 @@ class ClewPostprocessor(BaseNodePostprocessor):
     model that cannot be known here, so the question and the nodes are embedded by `embed_model`.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
+    model_config = ConfigDict(
+        arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
+    )
 
-    recipe: Any = Field(default=clew.recipes.DEFAULT, description="A name of clew.recipes.names(), or a method.")
-    budget: int | None = Field(default=2000, ge=1, description="The most tokens of the nodes as a prompt shows them; None: no ceiling.")
-    top_n: int | None = Field(default=None, ge=1, description="Exactly so many nodes while there are so many; None: as the recipe has it.")
-    embed_model: Any = Field(default=None, exclude=True, description="The embedding model; None: clew's own, fitted on the nodes.")
-    facts: dict[str, Sequence[tuple[str, str, str]]] | None = Field(default=None, description="Triples by node or document id.")
-    count: Callable[[str], Any] | str | None = Field(default=None, exclude=True, description="A tokenizer, or the name of one.")
-    deadline: float | None = Field(default=None, gt=0, description="Seconds after which an anytime recipe returns its best so far.")
-    llm: Any = Field(default=None, exclude=True, description="A language model, for recipes that ask one.")
+    recipe: Any = Field(
+        default=clew.recipes.DEFAULT, description="A name of clew.recipes.names(), or a method."
+    )
+    budget: int | None = Field(
+        default=2000,
+        ge=1,
+        description="The most tokens of the nodes as a prompt shows them; None: no ceiling.",
+    )
+    top_n: int | None = Field(
+        default=None,
+        ge=1,
+        description="Exactly so many nodes while there are so many; None: as the recipe has it.",
+    )
+    embed_model: Any = Field(
+        default=None,
+        exclude=True,
+        description="The embedding model; None: clew's own, fitted on the nodes.",
+    )
+    facts: dict[str, Sequence[tuple[str, str, str]]] | None = Field(
+        default=None, description="Triples by node or document id."
+    )
+    count: Callable[[str], Any] | str | None = Field(
+        default=None, exclude=True, description="A tokenizer, or the name of one."
+    )
+    deadline: float | None = Field(
+        default=None,
+        gt=0,
+        description="Seconds after which an anytime recipe returns its best so far.",
+    )
+    llm: Any = Field(
+        default=None, exclude=True, description="A language model, for recipes that ask one."
+    )
 
     @field_validator("recipe")
     @classmethod
@@ -58,7 +90,9 @@ class ClewPostprocessor(BaseNodePostprocessor):
         bundle = bundle_of(query)
         vector = None
         if self.embed_model is not None:
-            asked = QueryBundle(bundle.query_str, custom_embedding_strs=bundle.custom_embedding_strs)
+            asked = QueryBundle(
+                bundle.query_str, custom_embedding_strs=bundle.custom_embedding_strs
+            )
             vector = given_vector(clew.Embedder.of(self.embed_model), asked)
         how = {
             "recipe": self.recipe,
@@ -73,13 +107,19 @@ class ClewPostprocessor(BaseNodePostprocessor):
         }
         return narrowed(bundle.query_str, scored(nodes, without_vector), how)
 
-    def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> list[NodeWithScore]:
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
         if query_bundle is None:
-            raise ValueError("clew chooses nodes for a question: give postprocess_nodes a query_bundle or a query_str")
+            raise ValueError(
+                "clew chooses nodes for a question: give postprocess_nodes a query_bundle or a query_str"
+            )
         if not readable(nodes):
             return []
         name, wanted = f"clew {self.recipe}", self.top_n or len(nodes)
-        dispatcher.event(ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=wanted, model_name=name))
+        dispatcher.event(
+            ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=wanted, model_name=name)
+        )
         payload: Mapping[str, Any] = {
             EventPayload.NODES: nodes,
             EventPayload.MODEL_NAME: name,
@@ -96,7 +136,13 @@ class ClewPostprocessor(BaseNodePostprocessor):
     def __getstate__(self) -> dict[str, Any]:
         """Refuse to lose a field: LlamaIndex leaves out what cannot be pickled, and a copy without its tokenizer would count otherwise."""
         state = super().__getstate__()
-        lost = [name for name in type(self).model_fields if name not in state["__dict__"] and name != "callback_manager"]
+        lost = [
+            name
+            for name in type(self).model_fields
+            if name not in state["__dict__"] and name != "callback_manager"
+        ]
         if lost:
-            raise TypeError(f"{lost[0]!r} of this postprocessor cannot be pickled: give a function or object of a module's own")
+            raise TypeError(
+                f"{lost[0]!r} of this postprocessor cannot be pickled: give a function or object of a module's own"
+            )
         return state

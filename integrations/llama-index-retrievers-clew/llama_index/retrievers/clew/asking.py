@@ -81,15 +81,27 @@ class Asking:
     def _how(self) -> dict[str, Any]:
         """The options in clew's words, but for filters."""
         limit = self.similarity_top_k
-        return {"recipe": self.recipe, "budget": self.budget, "limit": limit, "deadline": self.deadline, "model": self.llm}
+        return {
+            "recipe": self.recipe,
+            "budget": self.budget,
+            "limit": limit,
+            "deadline": self.deadline,
+            "model": self.llm,
+        }
 
-    def _ask(self, index: clew.Index, bundle: QueryBundle, kept: Mapping[str, BaseNode]) -> clew.Context:
+    def _ask(
+        self, index: clew.Index, bundle: QueryBundle, kept: Mapping[str, BaseNode]
+    ) -> clew.Context:
         allowed = where(self.filters)
         if _forbids_all(index, allowed):
             return nothing_found(bundle, self.budget, self.recipe)
-        return self._answer(index, bundle, None if index.fitted else _vector(index, bundle), allowed, kept)
+        return self._answer(
+            index, bundle, None if index.fitted else _vector(index, bundle), allowed, kept
+        )
 
-    async def _aask(self, index: clew.Index, bundle: QueryBundle, kept: Mapping[str, BaseNode]) -> clew.Context:
+    async def _aask(
+        self, index: clew.Index, bundle: QueryBundle, kept: Mapping[str, BaseNode]
+    ) -> clew.Context:
         allowed = where(self.filters)
         if allowed is not None and await asyncio.to_thread(_forbids_all, index, allowed):
             return nothing_found(bundle, self.budget, self.recipe)
@@ -97,7 +109,12 @@ class Asking:
         return await asyncio.to_thread(self._answer, index, bundle, vector, allowed, kept)
 
     def _answer(
-        self, index: clew.Index, bundle: QueryBundle, vector: Any, allowed: Where | None, kept: Mapping[str, BaseNode]
+        self,
+        index: clew.Index,
+        bundle: QueryBundle,
+        vector: Any,
+        allowed: Where | None,
+        kept: Mapping[str, BaseNode],
     ) -> clew.Context:
         """The context whose nodes a synthesizer prints within the budget; the vector is known, so that asking again embeds nothing."""
         how = self._how() | {"where": allowed, "vector": vector}
@@ -120,7 +137,9 @@ def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
     where(options.get("filters"))
 
 
-def nodes_from(index: clew.Index, context: clew.Context, kept: Mapping[str, BaseNode], explain: bool) -> list[NodeWithScore]:
+def nodes_from(
+    index: clew.Index, context: clew.Context, kept: Mapping[str, BaseNode], explain: bool
+) -> list[NodeWithScore]:
     """Return the nodes of a context that was asked of this index; `kept` are the caller's nodes where a loaded index has none."""
     graph = index.graph
 
@@ -145,14 +164,30 @@ def given_vector(embedder: clew.Embedder, bundle: QueryBundle) -> Any:
         return bundle.embedding
     if not bundle.custom_embedding_strs:
         return None
-    return np.mean([np.asarray(embedder.embed_question(text), np.float64) for text in bundle.custom_embedding_strs], axis=0)
+    return np.mean(
+        [
+            np.asarray(embedder.embed_question(text), np.float64)
+            for text in bundle.custom_embedding_strs
+        ],
+        axis=0,
+    )
 
 
 async def agiven_vector(embedder: clew.Embedder, bundle: QueryBundle) -> Any:
     """Return what `given_vector` returns, without blocking the event loop."""
-    if bundle.embedding is not None or not bundle.custom_embedding_strs or embedder.aembed_question is None:
+    if (
+        bundle.embedding is not None
+        or not bundle.custom_embedding_strs
+        or embedder.aembed_question is None
+    ):
         return await asyncio.to_thread(given_vector, embedder, bundle)
-    return np.mean([np.asarray(await embedder.aembed_question(text), np.float64) for text in bundle.custom_embedding_strs], axis=0)
+    return np.mean(
+        [
+            np.asarray(await embedder.aembed_question(text), np.float64)
+            for text in bundle.custom_embedding_strs
+        ],
+        axis=0,
+    )
 
 
 def _vector(index: clew.Index, bundle: QueryBundle) -> Any:
@@ -184,9 +219,13 @@ def bundle_of(query: str | QueryBundle) -> QueryBundle:
     given = query if isinstance(query, QueryBundle) else QueryBundle(query)
     if not given.query_str.strip():
         raise ValueError(f"a question is a text with at least one word; got {given.query_str!r}")
-    return QueryBundle(given.query_str.strip(), given.image_path, given.custom_embedding_strs, given.embedding)
+    return QueryBundle(
+        given.query_str.strip(), given.image_path, given.custom_embedding_strs, given.embedding
+    )
 
 
 def _forbids_all(index: clew.Index, allowed: Where | None) -> bool:
     graph = index.graph
-    return allowed is not None and not any(allowed(graph.metadata[row]) for row in np.flatnonzero(graph.content))
+    return allowed is not None and not any(
+        allowed(graph.metadata[row]) for row in np.flatnonzero(graph.content)
+    )

@@ -10,10 +10,23 @@ from typing import Any, Self
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.graph_stores.types import PropertyGraphStore
-from llama_index.core.schema import BaseNode, Document, IndexNode, NodeWithScore, QueryBundle, TransformComponent
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    IndexNode,
+    NodeWithScore,
+    QueryBundle,
+    TransformComponent,
+)
 from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.retrievers.clew import persisted
-from llama_index.retrievers.clew.asking import OPTIONS, Asking, check_options, nodes_from, nothing_found
+from llama_index.retrievers.clew.asking import (
+    OPTIONS,
+    Asking,
+    check_options,
+    nodes_from,
+    nothing_found,
+)
 from llama_index.retrievers.clew.candidates import Candidates, nodes_with_vectors, without_vector
 from llama_index.retrievers.clew.given import several, triples
 from llama_index.retrievers.clew.nodes import nodes_of
@@ -94,8 +107,15 @@ class ClewRetriever(Asking, BaseRetriever):
         check_options(options, CONSTRUCTOR)
         documents, facts = several(documents, "documents"), triples(facts)
         if isinstance(splitter, TransformComponent):
-            how: dict[str, Any] = {"facts": facts, "extractor": extractor, "count": count, "canonical": canonical}
-            return cls.from_nodes(splitter(documents), embed_model, **how, show_progress=show_progress, **options)
+            how: dict[str, Any] = {
+                "facts": facts,
+                "extractor": extractor,
+                "count": count,
+                "canonical": canonical,
+            }
+            return cls.from_nodes(
+                splitter(documents), embed_model, **how, show_progress=show_progress, **options
+            )
         made = clew.Index.from_documents(
             documents,
             embedder=embed_model,
@@ -130,7 +150,12 @@ class ClewRetriever(Asking, BaseRetriever):
         check_options(options, CONSTRUCTOR)
         nodes, facts = several(nodes, "nodes"), triples(facts)
         given = nodes if embed_model is not None else [without_vector(node) for node in nodes]
-        how: dict[str, Any] = {"facts": facts, "extractor": extractor, "count": count, "canonical": canonical}
+        how: dict[str, Any] = {
+            "facts": facts,
+            "extractor": extractor,
+            "count": count,
+            "canonical": canonical,
+        }
         made = clew.Index.from_documents(given, embedder=embed_model, progress=show_progress, **how)
         return cls(made, **options)
 
@@ -160,7 +185,9 @@ class ClewRetriever(Asking, BaseRetriever):
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         nodes = nodes_with_vectors(index)
         if nodes:
-            return cls.from_nodes(nodes, embed_model, facts=facts, count=count, show_progress=show_progress, **options)
+            return cls.from_nodes(
+                nodes, embed_model, facts=facts, count=count, show_progress=show_progress, **options
+            )
         return cls(Candidates(index, embed_model, candidates, facts, count), **options)
 
     @classmethod
@@ -187,7 +214,9 @@ class ClewRetriever(Asking, BaseRetriever):
         check_options(options, CONSTRUCTOR)
         made = index_of(store, embed_model, count, show_progress)
         if made is None:
-            raise ValueError(f"the {type(store).__name__} holds neither chunks nor triplets: there is nothing to read")
+            raise ValueError(
+                f"the {type(store).__name__} holds neither chunks nor triplets: there is nothing to read"
+            )
         return cls(made, **options)
 
     def persist(self, persist_dir: str | Path) -> None:
@@ -196,10 +225,21 @@ class ClewRetriever(Asking, BaseRetriever):
         The embed_model, a splitter or tokenizer of one's own, and the llm are not saved: they are given again.
         """
         if not isinstance(self.index, clew.Index):
-            raise TypeError("there is nothing to save: this retriever narrows the candidates of a vector store, which is saved by itself")
+            raise TypeError(
+                "there is nothing to save: this retriever narrows the candidates of a vector store, which is saved by itself"
+            )
         graph = self.index.graph
-        nodes = {id: node for id, node in zip(graph.ids, graph.originals, strict=True) if isinstance(node, BaseNode)}
-        persisted.save(persist_dir, self.index, {**nodes, **self._kept}, {name: getattr(self, name) for name in OPTIONS})
+        nodes = {
+            id: node
+            for id, node in zip(graph.ids, graph.originals, strict=True)
+            if isinstance(node, BaseNode)
+        }
+        persisted.save(
+            persist_dir,
+            self.index,
+            {**nodes, **self._kept},
+            {name: getattr(self, name) for name in OPTIONS},
+        )
 
     @classmethod
     def from_persist_dir(
@@ -219,7 +259,9 @@ class ClewRetriever(Asking, BaseRetriever):
             options: the arguments of the constructor but the index, in the place of those that were saved.
         """
         check_options(options, CONSTRUCTOR)
-        index, nodes, saved = persisted.load(persist_dir, embed_model, count=count, splitter=splitter, canonical=canonical)
+        index, nodes, saved = persisted.load(
+            persist_dir, embed_model, count=count, splitter=splitter, canonical=canonical
+        )
         made = cls(index, **(saved | options))
         made._kept = nodes
         return made

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
+from llama_index.core.vector_stores.types import (
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+)
 
 Where = Callable[[Mapping[str, Any]], bool]
 NUMBER, TEXT, LIST = (int, float), (str,), (list, tuple, set)
@@ -28,10 +33,17 @@ TESTS: dict[FilterOperator, tuple[tuple[type, ...] | None, Callable[[Any, Any], 
     FilterOperator.ALL: (LIST, lambda has, value: all(one in has for one in value)),
     FilterOperator.CONTAINS: (NUMBER + TEXT, lambda has, value: value in has),
     FilterOperator.TEXT_MATCH: (TEXT, lambda has, value: isinstance(has, str) and value in has),
-    FilterOperator.TEXT_MATCH_INSENSITIVE: (TEXT, lambda has, value: isinstance(has, str) and value.lower() in has.lower()),
+    FilterOperator.TEXT_MATCH_INSENSITIVE: (
+        TEXT,
+        lambda has, value: isinstance(has, str) and value.lower() in has.lower(),
+    ),
     FilterOperator.IS_EMPTY: (None, lambda has, _: has in ("", [])),
 }
-MATCHES_MISSING = (FilterOperator.NE, FilterOperator.NIN, FilterOperator.IS_EMPTY)  # what a missing value, or None, satisfies
+MATCHES_MISSING = (
+    FilterOperator.NE,
+    FilterOperator.NIN,
+    FilterOperator.IS_EMPTY,
+)  # what a missing value, or None, satisfies
 
 
 def where(filters: MetadataFilters | None) -> Where | None:
@@ -43,12 +55,16 @@ def where(filters: MetadataFilters | None) -> Where | None:
     if filters is None:
         return None
     if not isinstance(filters, MetadataFilters):
-        raise TypeError(f"filters are a MetadataFilters, not a {type(filters).__name__}: MetadataFilters(filters=[MetadataFilter(...)])")
+        raise TypeError(
+            f"filters are a MetadataFilters, not a {type(filters).__name__}: MetadataFilters(filters=[MetadataFilter(...)])"
+        )
     return _all(filters) if filters.filters else None
 
 
 def _all(filters: MetadataFilters) -> Where:
-    tests = [_all(one) if isinstance(one, MetadataFilters) else _one(one) for one in filters.filters]
+    tests = [
+        _all(one) if isinstance(one, MetadataFilters) else _one(one) for one in filters.filters
+    ]
     condition = filters.condition or FilterCondition.AND
     if condition == FilterCondition.AND or not tests:  # an empty group allows everything
         return lambda metadata: all(test(metadata) for test in tests)
@@ -61,11 +77,15 @@ def _all(filters: MetadataFilters) -> Where:
 
 def _one(one: MetadataFilter) -> Where:
     if one.operator not in TESTS:
-        raise ValueError(f"unsupported filter operator {one.operator!r}; supported: {', '.join(o.value for o in TESTS)}")
+        raise ValueError(
+            f"unsupported filter operator {one.operator!r}; supported: {', '.join(o.value for o in TESTS)}"
+        )
     wanted, test = TESTS[one.operator]
     if wanted is not None and not isinstance(one.value, wanted):
         kinds = " or ".join(kind.__name__ for kind in wanted)
-        raise ValueError(f"the filter {one.key!r} {one.operator.value} wants a value of type {kinds}, not {one.value!r}")
+        raise ValueError(
+            f"the filter {one.key!r} {one.operator.value} wants a value of type {kinds}, not {one.value!r}"
+        )
 
     def matches(metadata: Mapping[str, Any]) -> bool:
         has = metadata.get(one.key)

@@ -32,7 +32,9 @@ def triples(facts: Any) -> Any:
         TypeError: no mapping.
     """
     if facts is not None and not isinstance(facts, Mapping):
-        raise TypeError(f"facts are triples by document id, {{id: [(subject, relation, object), ...]}}, not a {type(facts).__name__}")
+        raise TypeError(
+            f"facts are triples by document id, {{id: [(subject, relation, object), ...]}}, not a {type(facts).__name__}"
+        )
     return facts
 
 
@@ -43,7 +45,11 @@ def graph_store(store: Any) -> Any:
         TypeError: an index over one, or something else.
     """
     if hasattr(store, "property_graph_store"):
-        raise TypeError(f"a {type(store).__name__} is not a property graph store but has one: give its .property_graph_store")
+        raise TypeError(
+            f"a {type(store).__name__} is not a property graph store but has one: give its .property_graph_store"
+        )
     if not hasattr(store, "get") or not hasattr(store, "get_triplets"):
-        raise TypeError(f"wanted a PropertyGraphStore, such as index.property_graph_store; got a {type(store).__name__}")
+        raise TypeError(
+            f"wanted a PropertyGraphStore, such as index.property_graph_store; got a {type(store).__name__}"
+        )
     return store

@@ -22,7 +22,9 @@ import clew
 INDEX, NODES, OPTIONS = "clew_index", "clew_nodes.json", "clew_retriever.json"
 
 
-def save(folder: str | Path, index: clew.Index, nodes: Mapping[str, BaseNode], options: Mapping[str, Any]) -> None:
+def save(
+    folder: str | Path, index: clew.Index, nodes: Mapping[str, BaseNode], options: Mapping[str, Any]
+) -> None:
     """Save to a folder, which may hold the files of a `StorageContext` too.
 
     Raises:
@@ -30,9 +32,13 @@ def save(folder: str | Path, index: clew.Index, nodes: Mapping[str, BaseNode], o
     """
     root, recipe, filters = Path(folder), options["recipe"], options["filters"]
     if not isinstance(recipe, str):
-        raise TypeError(f"a recipe is saved by its name: with_options(recipe=…) before, and after loading, in the place of {recipe!r}")
+        raise TypeError(
+            f"a recipe is saved by its name: with_options(recipe=…) before, and after loading, in the place of {recipe!r}"
+        )
     plain = {name: value for name, value in options.items() if name not in ("filters", "llm")}
-    written = json.dumps(plain | {"filters": None if filters is None else filters.model_dump(mode="json")}, indent=1)
+    written = json.dumps(
+        plain | {"filters": None if filters is None else filters.model_dump(mode="json")}, indent=1
+    )
     store = SimpleDocumentStore()
     store.add_documents([without_vector(node) for node in nodes.values()])
     index.save(root / INDEX)
@@ -40,7 +46,9 @@ def save(folder: str | Path, index: clew.Index, nodes: Mapping[str, BaseNode], o
     _replace(root / OPTIONS, written)
 
 
-def load(folder: str | Path, embed_model: Any, **own: Any) -> tuple[clew.Index, dict[str, BaseNode], dict[str, Any]]:
+def load(
+    folder: str | Path, embed_model: Any, **own: Any
+) -> tuple[clew.Index, dict[str, BaseNode], dict[str, Any]]:
     """Return the index, the nodes by id, and the options that were saved; `own` is given to `clew.Index.load`.
 
     Raises:
@@ -56,13 +64,19 @@ def load(folder: str | Path, embed_model: Any, **own: Any) -> tuple[clew.Index, 
     except ValueError as error:
         raise ValueError(_in_our_words(str(error))) from error
     nodes = SimpleDocumentStore.from_dict(json.loads((root / NODES).read_text("utf-8"))).docs
-    return index, nodes, options | {"filters": None if filters is None else MetadataFilters.model_validate(filters)}
+    return (
+        index,
+        nodes,
+        options | {"filters": None if filters is None else MetadataFilters.model_validate(filters)},
+    )
 
 
 def _in_our_words(advice: str) -> str:
     """What clew advises, by the names that `from_persist_dir` has."""
     ours = advice.replace("load(path, embedder=", "from_persist_dir(persist_dir, embed_model=")
-    return re.sub(r"\bload\(path, (?=count|splitter|canonical)", "from_persist_dir(persist_dir, ", ours)
+    return re.sub(
+        r"\bload\(path, (?=count|splitter|canonical)", "from_persist_dir(persist_dir, ", ours
+    )
 
 
 def _replace(path: Path, text: str) -> None:

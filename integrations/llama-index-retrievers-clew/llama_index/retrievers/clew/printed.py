@@ -61,7 +61,12 @@ def within(
     out = [item.id for i, item in enumerate(context) if i not in kept]
     context = replace(context, budget=budget)
     context = _only(context, kept, count, recipe) if out else context
-    notes = {"tokens": pages.size(kept), "at first": first, "asked again with": tuple(rooms), "left out": tuple(out)}
+    notes = {
+        "tokens": pages.size(kept),
+        "at first": first,
+        "asked again with": tuple(rooms),
+        "left out": tuple(out),
+    }
     return replace(context, trace=(*context.trace, clew.Step("printed with metadata", 0.0, notes)))
 
 
@@ -96,7 +101,9 @@ def _fitting(context: clew.Context, pages: _Pages) -> list[int]:
     return kept
 
 
-def _only(context: clew.Context, kept: Sequence[int], count: Callable[[str], int], recipe: Any) -> clew.Context:
+def _only(
+    context: clew.Context, kept: Sequence[int], count: Callable[[str], int], recipe: Any
+) -> clew.Context:
     """The context of some of its items, rendered again as the recipe renders."""
     items = tuple(context.items[i] for i in kept)
     gone = set(context.ids) - {item.id for item in items}

@@ -46,7 +46,9 @@ class ClewPGRetriever(Asking, BasePGRetriever):
                 chunks; embeddings in the store are then left alone.
             count: a tokenizer, or the name of one.
         """
-        super().__init__(graph_store(property_graph_store), include_text=False, callback_manager=callback_manager)
+        super().__init__(
+            graph_store(property_graph_store), include_text=False, callback_manager=callback_manager
+        )
         self.stored = StoredGraph(property_graph_store, embed_model, count)
         self._set_options(
             recipe=recipe,
@@ -70,17 +72,35 @@ class ClewPGRetriever(Asking, BasePGRetriever):
     def retrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the nodes for a question, in reading order; none while the store is empty."""
         index, bundle = self.index, bundle_of(query_bundle)
-        return [] if index is None else nodes_from(index, self._ask(index, bundle, {}), {}, self.explain)
+        return (
+            []
+            if index is None
+            else nodes_from(index, self._ask(index, bundle, {}), {}, self.explain)
+        )
 
     async def aretrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return what `retrieve_from_graph` returns, without blocking the event loop."""
         index, bundle = await asyncio.to_thread(self.stored.index), bundle_of(query_bundle)
-        return [] if index is None else await asyncio.to_thread(nodes_from, index, await self._aask(index, bundle, {}), {}, self.explain)
+        return (
+            []
+            if index is None
+            else await asyncio.to_thread(
+                nodes_from, index, await self._aask(index, bundle, {}), {}, self.explain
+            )
+        )
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         index = self.index
-        return nothing_found(bundle, self.budget, self.recipe) if index is None else self._ask(index, bundle, {})
+        return (
+            nothing_found(bundle, self.budget, self.recipe)
+            if index is None
+            else self._ask(index, bundle, {})
+        )
 
     async def _acontext(self, bundle: QueryBundle) -> clew.Context:
         index = await asyncio.to_thread(self.stored.index)
-        return nothing_found(bundle, self.budget, self.recipe) if index is None else await self._aask(index, bundle, {})
+        return (
+            nothing_found(bundle, self.budget, self.recipe)
+            if index is None
+            else await self._aask(index, bundle, {})
+        )

@@ -10,7 +10,22 @@ OPEN, IN, OUT = 0, 1, 2
 
 
 @compiled
-def searched(starts, targets, roots, upper, required, prizes, tokens, left, order, budget, bound, wanted, margin, effort):
+def searched(
+    starts,
+    targets,
+    roots,
+    upper,
+    required,
+    prizes,
+    tokens,
+    left,
+    order,
+    budget,
+    bound,
+    wanted,
+    margin,
+    effort,
+):
     """Return (which rows the best choice worth `wanted` has, whether there is one, whether none better is left, the effort).
 
     A choice grows from Q by one neighbour at a time, taken or left out, so that it is connected at every step. A branch ends where the
@@ -18,8 +33,16 @@ def searched(starts, targets, roots, upper, required, prizes, tokens, left, orde
     what is wanted: `margin` more than the best so far. `order` holds the rows with an `upper` above 0, by prize per token; a look at a
     row or an edge is one effort.
     """
-    n, deep = len(starts) - 1, (upper > 0).sum() - required.sum() + 2  # each branching row lies on the stack once
-    states, spent, values, losses = np.zeros((deep, n), np.int8), np.zeros(deep), np.zeros(deep), np.zeros(deep)
+    n, deep = (
+        len(starts) - 1,
+        (upper > 0).sum() - required.sum() + 2,
+    )  # each branching row lies on the stack once
+    states, spent, values, losses = (
+        np.zeros((deep, n), np.int8),
+        np.zeros(deep),
+        np.zeros(deep),
+        np.zeros(deep),
+    )
     best, found, top, done = np.zeros(n, np.bool_), False, 1, 0
     states[0, upper <= 0] = OUT
     reached, beside, queue = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, np.int64)
@@ -76,7 +99,9 @@ def searched(starts, targets, roots, upper, required, prizes, tokens, left, orde
                     pick, weight = row, abs(left[row]) + 1e-9 * prizes[row]
         if pick < 0:
             continue
-        if not required[pick]:  # `state` is this place of the stack: what lies in it is left out, what goes on top of it is taken
+        if not required[
+            pick
+        ]:  # `state` is this place of the stack: what lies in it is left out, what goes on top of it is taken
             if used + tokens[pick] <= budget:
                 states[top + 1] = state
                 states[top + 1, pick] = IN
@@ -89,6 +114,9 @@ def searched(starts, targets, roots, upper, required, prizes, tokens, left, orde
                 top += 1
         elif used + tokens[pick] <= budget:
             state[pick] = IN
-            spent[top], values[top] = used + tokens[pick], value + prizes[pick]  # the bound counts already what is required
+            spent[top], values[top] = (
+                used + tokens[pick],
+                value + prizes[pick],
+            )  # the bound counts already what is required
             top += 1
     return best, found, True, done

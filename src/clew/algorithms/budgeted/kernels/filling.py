@@ -31,7 +31,10 @@ def without_leaves(starts, targets, prizes, roots, inside):
 def pruned(starts, targets, costs, prizes, roots, inside):
     """Return the choice without leaves, and without what has no prize, costs tokens and can be spared, dearest first."""
     kept = without_leaves(starts, targets, prizes, roots, inside)
-    spare = np.array([row for row in range(len(kept)) if kept[row] and prizes[row] <= 0 and costs[row] > 0], np.int64)
+    spare = np.array(
+        [row for row in range(len(kept)) if kept[row] and prizes[row] <= 0 and costs[row] > 0],
+        np.int64,
+    )
     if len(spare) == 0:
         return kept
     held_by = holding(starts, targets, roots, kept)
@@ -95,7 +98,9 @@ def filled(starts, targets, costs, prizes, roots, inside, budget, banned):
     inside = pruned(starts, targets, costs, prizes, roots, inside)
     ways = 0
     while True:
-        inside, more = by_density(starts, targets, entered, prizes, roots, inside, budget - costs[inside].sum())
+        inside, more = by_density(
+            starts, targets, entered, prizes, roots, inside, budget - costs[inside].sum()
+        )
         if more == 0:
             return inside, ways
         inside = pruned(starts, targets, costs, prizes, roots, inside)

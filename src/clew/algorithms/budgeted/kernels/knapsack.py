@@ -11,7 +11,10 @@ from clew.algorithms.kernels.compiled import compiled
 def preorder(came, prizes):
     """Return (rows that lead to a prize, each before those below it and these right behind it; how many of them are at and below each)."""
     n = len(came)
-    first, after = np.full(n + 1, -1), np.full(n, -1)  # the children of a row, ascending; those at the top are the last row's
+    first, after = (
+        np.full(n + 1, -1),
+        np.full(n, -1),
+    )  # the children of a row, ascending; those at the top are the last row's
     for row in range(n - 1, -1, -1):
         if came[row] >= -1:
             above = came[row] if came[row] >= 0 else n

@@ -58,7 +58,10 @@ def contracted(starts, targets, prizes, tokens, roots, near, away, with_q):
     pairs = np.unique(pairs[:size])
     begin = np.searchsorted(pairs, np.arange(count + 1) * count)
     links = np.array([begin[i + 1] - begin[i] + linked[i] for i in range(count)], np.int64)
-    stay, going = np.ones(count, np.bool_), [i for i in range(count) if worth[i] <= 0 and links[i] < 2]
+    stay, going = (
+        np.ones(count, np.bool_),
+        [i for i in range(count) if worth[i] <= 0 and links[i] < 2],
+    )
     while len(going) > 0:
         leaf = going.pop()
         stay[leaf] = False

@@ -50,7 +50,9 @@ def violated(starts, targets, mate, roots, x, creep, least, nested):
         through[:], along[:] = 0.0, 0.0
         flow = 0.0
         for _ in range(nested):
-            flow, reached = _filled(starts, targets, mate, roots, capacity, through, along, v, flow, x[v] - least)
+            flow, reached = _filled(
+                starts, targets, mate, roots, capacity, through, along, v, flow, x[v] - least
+            )
             if reached[2 * v]:  # the flow suffices
                 break
             found = 0
@@ -62,7 +64,11 @@ def violated(starts, targets, mate, roots, x, creep, least, nested):
                     if reached[2 * u] and not reached[2 * u + 1] and u != v:
                         rows.append(u)
                         total += x[u]
-                if x[v] - total <= least or (side == 1 and size - ends[-2] == len(rows) - size and _same(rows, ends[-2], size)):
+                if x[v] - total <= least or (
+                    side == 1
+                    and size - ends[-2] == len(rows) - size
+                    and _same(rows, ends[-2], size)
+                ):
                     while len(rows) > size:
                         rows.pop()
                 else:
@@ -81,7 +87,7 @@ def violated(starts, targets, mate, roots, x, creep, least, nested):
 @compiled
 def _same(rows, begin, end):
     """Whether rows[begin:end] and what follows, of one length, are the same."""
-    for at in range(begin, end):  # noqa: SIM110 - loops compile, generators do not
+    for at in range(begin, end):
         if rows[at] != rows[end + at - begin]:
             return False
     return True

@@ -43,7 +43,9 @@ def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, 
                 node = members[place]
                 if worth[node] >= mean - SLACK * max(1.0, abs(mean)):
                     break
-                gone = drop(starts, targets, edge_of, begins, pairs, kept, support, node, need, going)
+                gone = drop(
+                    starts, targets, edge_of, begins, pairs, kept, support, node, need, going
+                )
                 best, best_size, best_first = mean + SLACK * max(1.0, abs(mean)), 0, node
                 before = stamp
                 for other_place in range(size):
@@ -62,7 +64,9 @@ def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, 
                                 seen[other] = stamp
                                 queue[found] = other
                                 found += 1
-                    if found >= least and (worths / found > best or (worths / found == best and found > best_size)):
+                    if found >= least and (
+                        worths / found > best or (worths / found == best and found > best_size)
+                    ):
                         best, best_size, best_first = worths / found, found, first
                 if best_size == 0:
                     for back in range(gone - 1, -1, -1):

@@ -52,7 +52,12 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
     together is asked only of nodes whose neighbours do not hang together by themselves, and again only when a witness is gone.
     """
     n, m = len(starts) - 1, len(ends)
-    alive, queued, blocked, support = np.ones(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.int32), np.empty(m, np.int32)
+    alive, queued, blocked, support = (
+        np.ones(n, np.bool_),
+        np.zeros(n, np.bool_),
+        np.zeros(n, np.int32),
+        np.empty(m, np.int32),
+    )
     for edge in range(m):
         support[edge] = begins[edge + 1] - begins[edge]
         if support[edge] == need:
@@ -70,7 +75,12 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
         if blocked[node] == 0:
             keys, rows, waiting = push(keys, rows, waiting, float(turn[node]), np.int64(node))
             queued[node] = True
-    watch, following, watcher, watches = np.full(n, -1, np.int64), np.empty(64, np.int64), np.empty(64, np.int32), 0
+    watch, following, watcher, watches = (
+        np.full(n, -1, np.int64),
+        np.empty(64, np.int64),
+        np.empty(64, np.int32),
+        0,
+    )
     seen, group = np.zeros(n, np.int64), np.zeros(n, np.int32)
     of, pending, queue = np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n, np.int32)
     trace_part, trace_mean, steps, tests = np.empty(n, np.int32), np.empty(n, np.float64), 0, 0
@@ -86,7 +96,21 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
             continue
         tests += 1
         whole, one, other = hangs_together(
-            starts, targets, edge_of, ends, begins, pairs, alive, turn, node, tests, seen, group, of, pending, queue
+            starts,
+            targets,
+            edge_of,
+            ends,
+            begins,
+            pairs,
+            alive,
+            turn,
+            node,
+            tests,
+            seen,
+            group,
+            of,
+            pending,
+            queue,
         )
         if not whole:
             if watches + 2 > len(following):
@@ -118,12 +142,16 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
                 if support[side] == need:
                     blocked[near] -= 1
                     if blocked[near] == 0 and not queued[near]:
-                        keys, rows, waiting = push(keys, rows, waiting, float(turn[near]), np.int64(near))
+                        keys, rows, waiting = push(
+                            keys, rows, waiting, float(turn[near]), np.int64(near)
+                        )
                         queued[near] = True
                 if support[edge] == need:
                     blocked[far] -= 1
                     if blocked[far] == 0 and not queued[far]:
-                        keys, rows, waiting = push(keys, rows, waiting, float(turn[far]), np.int64(far))
+                        keys, rows, waiting = push(
+                            keys, rows, waiting, float(turn[far]), np.int64(far)
+                        )
                         queued[far] = True
                 support[across] -= 1
                 if support[across] == need:
@@ -142,7 +170,23 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
 
 
 @compiled
-def hangs_together(starts, targets, edge_of, ends, begins, pairs, alive, turn, node, test, seen, group, of, pending, queue):
+def hangs_together(
+    starts,
+    targets,
+    edge_of,
+    ends,
+    begins,
+    pairs,
+    alive,
+    turn,
+    node,
+    test,
+    seen,
+    group,
+    of,
+    pending,
+    queue,
+):
     """Return (whether the living neighbours of `node` hang together without it, and two of worth that do not).
 
     One search from all neighbours at once, joined where they close a triangle with the node and where the searches meet, ends when all are

@@ -32,7 +32,11 @@ def truss_of(starts, targets, trussness, k):
             size += 1
             kept += own
     rows = rows[:size].copy()
-    first, others, slots = np.zeros(size + 1, np.int64), np.empty(kept, np.int32), np.empty(kept, np.int64)
+    first, others, slots = (
+        np.zeros(size + 1, np.int64),
+        np.empty(kept, np.int32),
+        np.empty(kept, np.int64),
+    )
     kept = 0
     for i in range(size):
         for slot in range(starts[rows[i]], starts[rows[i] + 1]):
@@ -52,7 +56,9 @@ def truss_of(starts, targets, trussness, k):
 
 
 @compiled
-def peeled(rows, starts, targets, slots, edge_of, ends, begins, pairs, part, worth, need, least, cascade):
+def peeled(
+    rows, starts, targets, slots, edge_of, ends, begins, pairs, part, worth, need, least, cascade
+):
     """Return what Q-Peel leaves of a truss: (rows, slots of its edges, mean, the means of its part from the whole on); no rows: nothing."""
     n = len(rows)
     own = np.empty(n, np.float64)
@@ -61,13 +67,22 @@ def peeled(rows, starts, targets, slots, edge_of, ends, begins, pairs, part, wor
     turn = np.empty(n, np.int32)
     turn[np.argsort(own, kind="mergesort")] = np.arange(n).astype(np.int32)
     if cascade:
-        alive, kept, trace_part, trace_mean = cascading(starts, targets, edge_of, ends, begins, pairs, part, own, turn, need, least)
+        alive, kept, trace_part, trace_mean = cascading(
+            starts, targets, edge_of, ends, begins, pairs, part, own, turn, need, least
+        )
     else:
-        alive, trace_part, trace_mean = strict(starts, targets, edge_of, ends, begins, pairs, part, own, turn, need, least)
+        alive, trace_part, trace_mean = strict(
+            starts, targets, edge_of, ends, begins, pairs, part, own, turn, need, least
+        )
         kept = np.ones(len(ends), np.bool_)
 
     parts = part.max() + 1 if n > 0 else 0
-    whole, before, total, size = np.zeros(parts), np.zeros(parts, np.int64), np.zeros(parts), np.zeros(parts, np.int64)
+    whole, before, total, size = (
+        np.zeros(parts),
+        np.zeros(parts, np.int64),
+        np.zeros(parts),
+        np.zeros(parts, np.int64),
+    )
     for node in range(n):
         whole[part[node]] += own[node]
         before[part[node]] += 1
@@ -109,19 +124,52 @@ def search(starts, targets, worth, most, pieces, cascade):
         value = truss.trusses(starts, targets, truss.LISTED)
     largest = 2 if len(value) == 0 else value.max()
     ks, size = np.empty(max(1, min(most, largest) - 2), np.int32), 0
-    row_ends, slot_ends, mean_ends = np.zeros(len(ks), np.int64), np.zeros(len(ks), np.int64), np.zeros(len(ks), np.int64)
+    row_ends, slot_ends, mean_ends = (
+        np.zeros(len(ks), np.int64),
+        np.zeros(len(ks), np.int64),
+        np.zeros(len(ks), np.int64),
+    )
     means = np.zeros(len(ks))
     rows, slots, steps = np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.float64)
     first, last = 3, min(most, largest)
     if last < 3:
         first, last, cascade = 2, 2, False
     for k in range(first, last + 1):
-        of, begins_at, others, kept, edge_of, ends, begins, pairs, part = truss_of(starts, targets, value, k)
+        of, begins_at, others, kept, edge_of, ends, begins, pairs, part = truss_of(
+            starts, targets, value, k
+        )
         least = max(pieces, 2) if k == 2 else k
-        own, edges, mean, trace = peeled(of, begins_at, others, kept, edge_of, ends, begins, pairs, part, worth, k - 2, least, cascade)
+        own, edges, mean, trace = peeled(
+            of,
+            begins_at,
+            others,
+            kept,
+            edge_of,
+            ends,
+            begins,
+            pairs,
+            part,
+            worth,
+            k - 2,
+            least,
+            cascade,
+        )
         if len(own) > 0:
-            rows, slots, steps = np.concatenate((rows, own)), np.concatenate((slots, edges)), np.concatenate((steps, trace))
+            rows, slots, steps = (
+                np.concatenate((rows, own)),
+                np.concatenate((slots, edges)),
+                np.concatenate((steps, trace)),
+            )
             ks[size], means[size] = k, mean
             row_ends[size], slot_ends[size], mean_ends[size] = len(rows), len(slots), len(steps)
             size += 1
-    return ks[:size], row_ends[:size], slot_ends[:size], mean_ends[:size], means[:size], rows, slots, steps
+    return (
+        ks[:size],
+        row_ends[:size],
+        slot_ends[:size],
+        mean_ends[:size],
+        means[:size],
+        rows,
+        slots,
+        steps,
+    )

@@ -41,7 +41,11 @@ def oriented(starts, targets):
     ranks are `highs[lows[i]:lows[i + 1]]`, ascending; an edge's number is its place there.
     """
     n, m = len(starts) - 1, len(targets) // 2
-    lows, highs, edge_of = np.zeros(n + 1, np.int64), np.empty(m, np.int32), np.empty(len(targets), np.int32)
+    lows, highs, edge_of = (
+        np.zeros(n + 1, np.int64),
+        np.empty(m, np.int32),
+        np.empty(len(targets), np.int32),
+    )
     rank = ranks(starts)
     for row in range(n):
         mine, above = rank[row], 0
@@ -67,7 +71,9 @@ def oriented(starts, targets):
                 size += 1
         for place in range(begin, size):
             edge_of[slots[place]] = place
-    for row in range(n):  # as rows come ascending, the way back of a slot is the next one of the row it leads to
+    for row in range(
+        n
+    ):  # as rows come ascending, the way back of a slot is the next one of the row it leads to
         for slot in range(starts[row], starts[row + 1]):
             other = targets[slot]
             way = back[other]
@@ -114,7 +120,12 @@ def triangles(lows, highs, most):
                     support[mine] += 1
                     support[its] += 1
                     if total == len(corners) and total < most:
-                        corners = np.concatenate((corners, np.empty((min(len(corners) + 1024, most - total), 3), np.int32)))
+                        corners = np.concatenate(
+                            (
+                                corners,
+                                np.empty((min(len(corners) + 1024, most - total), 3), np.int32),
+                            )
+                        )
                     if total < len(corners):
                         corners[total, 0], corners[total, 1], corners[total, 2] = edge, mine, its
                     total += 1

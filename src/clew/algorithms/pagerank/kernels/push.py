@@ -10,7 +10,23 @@ from clew.algorithms.kernels.heap import lift, pop
 
 @compiled
 def pushed(
-    starts, targets, weights, shares, tops, damping, symmetric, seeds, masses, k, most, margin, accuracy, estimates, residuals, queue, marks
+    starts,
+    targets,
+    weights,
+    shares,
+    tops,
+    damping,
+    symmetric,
+    seeds,
+    masses,
+    k,
+    most,
+    margin,
+    accuracy,
+    estimates,
+    residuals,
+    queue,
+    marks,
 ):
     """Return (rows touched, work, proven) of a forward push that ends when the k best rows are proven, or after work on `most` links.
 
@@ -33,7 +49,10 @@ def pushed(
         residuals[u] = masses[i]
         limit = max(limit, masses[i] * shares[u])
         if starts[u] == starts[u + 1]:
-            estimates[u], residuals[u] = (1 - damping) * masses[i], 0.0  # nothing of it goes anywhere
+            estimates[u], residuals[u] = (
+                (1 - damping) * masses[i],
+                0.0,
+            )  # nothing of it goes anywhere
     least = limit * 2.0**-60  # what is below this is rounding
     free = 0  # the first row that may be untouched
     while True:
@@ -74,7 +93,18 @@ def pushed(
         while free < n and (residuals[free] > 0.0 or estimates[free] > 0.0):
             free += 1
         beyond = tops[free] if free < n else -1.0
-        if proven(shares, beyond, damping, symmetric, k, margin, accuracy, estimates, residuals, touched[:reached]):
+        if proven(
+            shares,
+            beyond,
+            damping,
+            symmetric,
+            k,
+            margin,
+            accuracy,
+            estimates,
+            residuals,
+            touched[:reached],
+        ):
             return reached, work, True
         if work >= most or limit <= least:
             return reached, work, False

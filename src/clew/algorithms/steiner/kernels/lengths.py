@@ -37,22 +37,45 @@ def between(slot, row, other, nodes, weights, asked, near):
 @compiled
 def length_of(slot, row, other, costs):
     """Return the length of the slot between two rows, inf where it is longer than allowed: read, or measured and kept."""
-    lengths, most_edge, starts, facts, vectors, unit, neutral, known, nodes, weights, asked, near = costs
+    (
+        lengths,
+        most_edge,
+        starts,
+        facts,
+        vectors,
+        unit,
+        neutral,
+        known,
+        nodes,
+        weights,
+        asked,
+        near,
+    ) = costs
     if len(lengths) > 0:
         length = lengths[slot]
     elif starts[slot] == starts[slot + 1]:
-        length = neutral if len(asked) == 0 else between(slot, np.int64(row), np.int64(other), nodes, weights, asked, near)
+        length = (
+            neutral
+            if len(asked) == 0
+            else between(slot, np.int64(row), np.int64(other), nodes, weights, asked, near)
+        )
     else:
         length = np.inf
         for place in range(starts[slot], starts[slot + 1]):
             fact = facts[place]
             if fact < 0 or fact >= len(known):
-                raise ValueError("a slot names a fact that has no vector: its row must be less than the number of vectors")
+                raise ValueError(
+                    "a slot names a fact that has no vector: its row must be less than the number of vectors"
+                )
             if known[fact] == 0.0:
-                known[fact] = min(max((1.0 - np.float64(cosine(vectors[fact], unit))) / 2.0, 1e-6), 1.0)
+                known[fact] = min(
+                    max((1.0 - np.float64(cosine(vectors[fact], unit))) / 2.0, 1e-6), 1.0
+                )
             length = min(length, known[fact])
     if not length > 0:
-        raise ValueError("lengths must be positive, and inf forbids an edge; a zero, a negative or a nan came")
+        raise ValueError(
+            "lengths must be positive, and inf forbids an edge; a zero, a negative or a nan came"
+        )
     return length if length <= most_edge else np.inf
 
 

@@ -50,7 +50,9 @@ def tidied(starts, targets, costs, terminals, chosen, induced):
 def spanning(starts, targets, costs, terminals, offered, rows):
     """Return what `tidied` does, of the edges offered (slots, ascending) among `rows` (ascending)."""
     n, size = len(rows), len(offered)
-    lengths = np.array([length_of(slot, source_of(starts, slot), targets[slot], costs) for slot in offered])
+    lengths = np.array(
+        [length_of(slot, source_of(starts, slot), targets[slot], costs) for slot in offered]
+    )
     one = np.array([np.searchsorted(rows, source_of(starts, slot)) for slot in offered])
     two = np.array([np.searchsorted(rows, targets[slot]) for slot in offered])
     of, degree, edges = np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -96,4 +98,6 @@ def slot_between(starts, targets, row, other):
 @compiled
 def reverse_of(starts, targets, slots):
     """Return for each slot the one that leads back."""
-    return np.array([slot_between(starts, targets, targets[slot], source_of(starts, slot)) for slot in slots])
+    return np.array(
+        [slot_between(starts, targets, targets[slot], source_of(starts, slot)) for slot in slots]
+    )

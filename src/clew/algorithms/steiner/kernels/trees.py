@@ -34,7 +34,12 @@ def mehlhorn(starts, targets, costs, terminals, most_path, whole, distance, came
     read = len(lengths) > 0
     bound = min(most_path, np.finfo(np.float64).max)
     pairs = k if k <= MOST_BOUNDED and not whole else 0
-    best, way_costs, way_ends, ways = np.full((pairs, pairs), np.inf), np.empty(k + 1), np.empty(k + 1, np.int64), 0
+    best, way_costs, way_ends, ways = (
+        np.full((pairs, pairs), np.inf),
+        np.empty(k + 1),
+        np.empty(k + 1, np.int64),
+        0,
+    )
     keys, rows, size = np.empty(1024, np.float64), np.empty(1024, np.int64), 0
     bridge_keys, bridge_slots, bridges = np.empty(256, np.float64), np.empty(256, np.int64), 0
     of, scratch = np.arange(k), np.arange(k)
@@ -84,12 +89,23 @@ def mehlhorn(starts, targets, costs, terminals, most_path, whole, distance, came
                 cost = distance[other] + length + key if its < 0 else through + distance[other]
                 if cost <= bound:
                     if its < 0:
-                        bridge_keys, bridge_slots, bridges = push(bridge_keys, bridge_slots, bridges, cost, np.int64(slot))
+                        bridge_keys, bridge_slots, bridges = push(
+                            bridge_keys, bridge_slots, bridges, cost, np.int64(slot)
+                        )
                     if pairs > 0:
-                        ways = note_way(best, way_costs, way_ends, ways, scratch, cost, mine - 1, abs(its) - 1)
+                        ways = note_way(
+                            best, way_costs, way_ends, ways, scratch, cost, mine - 1, abs(its) - 1
+                        )
                         if ways == k - 1:
                             bound = min(bound, way_costs[ways - 1] * (1 + 1e-9))
-            if its < 0 or 2 * through > bound or (its > 0 and (through > distance[other] or (through == distance[other] and mine >= its))):
+            if (
+                its < 0
+                or 2 * through > bound
+                or (
+                    its > 0
+                    and (through > distance[other] or (through == distance[other] and mine >= its))
+                )
+            ):
                 continue
             distance[other] = through
             cell[other] = mine

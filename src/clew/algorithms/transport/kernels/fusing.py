@@ -71,7 +71,9 @@ def distances(products, joined, alike, sharpness, shortest_edge, scale):
         scale = scale if scale > 0 else 1.0
     for row in range(n):
         for other in range(n):
-            lengths[row, other] = lengths[row, other] / scale if lengths[row, other] < np.inf else 1.0
+            lengths[row, other] = (
+                lengths[row, other] / scale if lengths[row, other] < np.inf else 1.0
+            )
     return lengths, scale
 
 

@@ -21,4 +21,6 @@ def _shortest(lengths):
                 ways[other] = min(ways[other], first + onwards[other])
 
 
-shortest = compiled(_shortest, fastmath={"nnan", "nsz"})  # nothing is ever nan: knowing that, the inner loop takes many at a time
+shortest = compiled(
+    _shortest, fastmath={"nnan", "nsz"}
+)  # nothing is ever nan: knowing that, the inner loop takes many at a time

@@ -12,7 +12,12 @@ def hops(starts, targets, rows):
     """Return the fewest edges between every two of `rows` (int32 [k, k]), -1 where no way leads; each search ends when it has met all."""
     n, k = len(starts) - 1, len(rows)
     found = np.full((k, k), -1, np.int32)
-    place, seen, depth, queue = np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.zeros(n, np.int32), np.empty(n, np.int32)
+    place, seen, depth, queue = (
+        np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
+        np.zeros(n, np.int32),
+        np.empty(n, np.int32),
+    )
     for i in range(k):
         place[rows[i]] = i
     for i in range(k):

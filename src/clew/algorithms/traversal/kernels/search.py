@@ -99,15 +99,33 @@ def strongest(keys, items, size, most):
 
 
 @compiled
-def breadth_first(starts, targets, weights, vectors, unit, tokens, sources, max_depth, max_degree, max_nodes, most_tokens):
+def breadth_first(
+    starts,
+    targets,
+    weights,
+    vectors,
+    unit,
+    tokens,
+    sources,
+    max_depth,
+    max_degree,
+    max_nodes,
+    most_tokens,
+):
     """Return (rows, depths, parents, scores, slots) of what is visited, in turn; `parents` are places in `rows`, -1 at sources.
 
     From every row, in turn, at most `max_degree` unvisited neighbours are visited, by falling weight x relevance.
     """
     table = np.full(1024, -1, np.int32)
     rows, near, size = np.empty(512, np.int64), np.empty(512), 0
-    turn = np.empty(512, np.int32)  # of a place, where it stands in the queue; UNSEEN before it is visited
-    queue, depths, parents = np.empty(512, np.int32), np.empty(512, np.int32), np.empty(512, np.int32)
+    turn = np.empty(
+        512, np.int32
+    )  # of a place, where it stands in the queue; UNSEEN before it is visited
+    queue, depths, parents = (
+        np.empty(512, np.int32),
+        np.empty(512, np.int32),
+        np.empty(512, np.int32),
+    )
     scores, slots, visited = np.empty(512), np.empty(512, np.int64), 0
     keys, found = np.empty(64), np.empty(64, np.int64)
     spent, full = 0, False
@@ -157,11 +175,21 @@ def breadth_first(starts, targets, weights, vectors, unit, tokens, sources, max_
                 queue, depths, parents = longer(queue), longer(depths), longer(parents)
                 scores, slots = longer(scores), longer(slots)
             turn[place] = visited
-            queue[visited], depths[visited], parents[visited] = place, depths[head] + 1 if head >= 0 else 0, head
+            queue[visited], depths[visited], parents[visited] = (
+                place,
+                depths[head] + 1 if head >= 0 else 0,
+                head,
+            )
             scores[visited], slots[visited] = keys[i], slot if head >= 0 else -1
             visited += 1
         head += 1
-    return rows[queue[:visited]], depths[:visited], parents[:visited], scores[:visited], slots[:visited]
+    return (
+        rows[queue[:visited]],
+        depths[:visited],
+        parents[:visited],
+        scores[:visited],
+        slots[:visited],
+    )
 
 
 @numba.njit(forceinline=True)
@@ -174,7 +202,23 @@ def strength_of(slot, held, codes, weights, factors):
 
 
 @compiled
-def best_first(starts, targets, held, codes, weights, factors, vectors, unit, sources, given, decay, beam, threshold, max_nodes, max_depth):
+def best_first(
+    starts,
+    targets,
+    held,
+    codes,
+    weights,
+    factors,
+    vectors,
+    unit,
+    sources,
+    given,
+    decay,
+    beam,
+    threshold,
+    max_nodes,
+    max_depth,
+):
     """Return (rows, depths, parents, priorities, slots, pushed, dropped, below) of what is accepted, in turn.
 
     `held` [m + 1], `codes` and `weights` are the edges of each slot, `factors` what each code counts for. `given` are the sources'
@@ -182,11 +226,24 @@ def best_first(starts, targets, held, codes, weights, factors, vectors, unit, so
     longer true of a row is passed over when it comes up.
     """
     table = np.full(1024, -1, np.int32)
-    rows, near, priority, state = np.empty(512, np.int64), np.empty(512), np.empty(512), np.empty(512, np.int8)
+    rows, near, priority, state = (
+        np.empty(512, np.int64),
+        np.empty(512),
+        np.empty(512),
+        np.empty(512, np.int8),
+    )
     depth, parent, came = np.empty(512, np.int32), np.empty(512, np.int32), np.empty(512, np.int64)
     size, alive, accepted, pushed, dropped, below = 0, 0, 0, 0, 0, 0
-    tops, top_rows, top = np.empty(256), np.empty(256, np.int64), 0  # by falling priority: keys are negative
-    ends, end_rows, end = np.empty(256), np.empty(256, np.int64), 0  # by rising priority, of equals the higher row first
+    tops, top_rows, top = (
+        np.empty(256),
+        np.empty(256, np.int64),
+        0,
+    )  # by falling priority: keys are negative
+    ends, end_rows, end = (
+        np.empty(256),
+        np.empty(256, np.int64),
+        0,
+    )  # by rising priority, of equals the higher row first
     order, turn = np.empty(256, np.int32), np.empty(512, np.int32)
     place, level, mine, faded = -1, 0, 1.0, 1.0
     first, last = np.int64(0), np.int64(len(sources))
@@ -200,8 +257,18 @@ def best_first(starts, targets, held, codes, weights, factors, vectors, unit, so
                     table = grown_table(table, rows, size)
                     at = slot_in(table, rows, other)
                 if size == len(rows):
-                    rows, near, priority, state = longer(rows), longer(near), longer(priority), longer(state)
-                    depth, parent, came, turn = longer(depth), longer(parent), longer(came), longer(turn)
+                    rows, near, priority, state = (
+                        longer(rows),
+                        longer(near),
+                        longer(priority),
+                        longer(state),
+                    )
+                    depth, parent, came, turn = (
+                        longer(depth),
+                        longer(parent),
+                        longer(came),
+                        longer(turn),
+                    )
                 seen = size
                 table[at], rows[seen], state[seen] = seen, other, UNSEEN
                 near[seen] = likeness(vectors[other], unit) if len(unit) > 0 else 1.0
@@ -224,7 +291,13 @@ def best_first(starts, targets, held, codes, weights, factors, vectors, unit, so
                     continue
             else:
                 alive += 1
-            state[seen], priority[seen], depth[seen], parent[seen], came[seen] = OPEN, key, level, place, slot
+            state[seen], priority[seen], depth[seen], parent[seen], came[seen] = (
+                OPEN,
+                key,
+                level,
+                place,
+                slot,
+            )
             pushed += 1
             if top == len(tops):
                 tops, top_rows = longer(tops), longer(top_rows)
@@ -258,12 +331,23 @@ def best_first(starts, targets, held, codes, weights, factors, vectors, unit, so
             near[place] = near[parent[place]] if parent[place] >= 0 else 1.0
         row, level, mine = rows[place], depth[place] + 1, near[place]
         faded = decay**level
-        first, last = (starts[row], starts[row + 1]) if level <= max_depth else (np.int64(0), np.int64(0))
+        first, last = (
+            (starts[row], starts[row + 1]) if level <= max_depth else (np.int64(0), np.int64(0))
+        )
     chosen = order[:accepted]
     before = parent[chosen]
     for i in range(accepted):
         before[i] = turn[before[i]] if before[i] >= 0 else -1
-    return rows[chosen], depth[chosen], before, priority[chosen], np.where(before >= 0, came[chosen], -1), pushed, dropped, below
+    return (
+        rows[chosen],
+        depth[chosen],
+        before,
+        priority[chosen],
+        np.where(before >= 0, came[chosen], -1),
+        pushed,
+        dropped,
+        below,
+    )
 
 
 @compiled
