@@ -50,7 +50,7 @@ ALLOWED = {
     "embed": BASE | {"latent"},
     "vectors": BASE | {"document", "embed"},
     "render": {"graph"},
-    "nesting": {"graph"},
+    "nesting": BASE,
     "explain": BASE | {"context"},
     "read": BASE | {"document", "embed", "read", "model", "tokens"},
     "learned": BASE | {"context"},

@@ -94,7 +94,7 @@ def test_a_filter_makes_them_of_what_is_allowed_and_never_asks_a_model():
     assert reports(paid) == []
     assert paid.failed[-1] == (
         repr(Pairs(model=str)),
-        "it asks a language model, and a filter must cost nothing",
+        "it asks a language model, which a filter must not, or was not given again",
     )
 
 

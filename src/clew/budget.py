@@ -9,9 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from clew.algorithms.ranking import levels, top_k
 from clew.context import Dropped
 from clew.explain import fact_score
 from clew.graph import Floats, Graph, freeze
@@ -45,13 +48,20 @@ class PageRequest:
         prizes[list(chosen.extra_prizes)] = list(chosen.extra_prizes.values())
         return replace(self, prizes=prizes)
 
-    def scores(self, reading: Reading) -> Floats:
-        """The prize of every entry, rounded so that float noise decides no tie."""
+    @cached_property
+    def largest(self) -> float:
+        """The highest prize of all, by which equal ones are told."""
+        return float(np.abs(self.prizes).max(initial=0))
+
+    def scores(self, reading: Reading) -> list[float]:
+        """The prize of every entry."""
         pairs = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
         of_fact = (self.graph, self.query, self.seeds, self.prizes)
-        return np.round(
-            [float(self.prizes[n]) if n >= 0 else fact_score(*of_fact, f) for n, f in pairs], 12
-        )
+        return [float(self.prizes[n]) if n >= 0 else fact_score(*of_fact, f) for n, f in pairs]
+
+    def levels(self, reading: Reading) -> NDArray[np.int64]:
+        """The level of every entry by its prize: 0 for the highest."""
+        return levels(self.scores(reading), self.largest)
 
     def pieces(self, reading: Reading) -> list[str]:
         """What is printed of a reading, entry by entry."""
@@ -132,19 +142,19 @@ class _Warned:
 def _warn_of_the_best(page: FittedPage, budget: int) -> None:
     """Say, once a graph, that what is worth most is larger than the whole budget, and so cannot be read."""
     graph, prizes = page.asked.graph, np.where(page.asked.graph.content, page.asked.prizes, 0.0)
-    best, said = int(prizes.argmax()), graph.part(_Warned())
+    first, said = int(top_k(prizes, 1)[0]), graph.part(_Warned())
     if (
-        prizes[best] > 0
-        and graph.tokens[best] > budget
-        and best not in page.reading.nodes
+        prizes[first] > 0
+        and graph.tokens[first] > budget
+        and first not in page.reading.nodes
         and not said
     ):
-        said.add(best)
+        said.add(first)
         logging.getLogger("clew").warning(
             "%r is worth most and was left out: it takes %d tokens, more than the whole budget of %d; split documents, as "
             "splitter=clew.Splitter() does, or give a larger budget",
-            graph.ids[best],
-            graph.tokens[best],
+            graph.ids[first],
+            graph.tokens[first],
             budget,
         )
 
@@ -170,9 +180,10 @@ def _refilled(
 ) -> FittedPage:
     """Put back what was wanted and fits after all, the best first."""
     asked = page.asked
-    graph, limit, worth = asked.graph, asked.query.limit, np.round(asked.prizes, 12)
-    left = [row for row in wanted - set(page.reading.nodes.tolist()) if worth[row] > 0]
-    for row in sorted(left, key=lambda row: (-worth[row], row))[:REFILLS]:
+    graph, limit = asked.graph, asked.query.limit
+    left = np.array(sorted(wanted - set(page.reading.nodes.tolist())), np.int64)
+    left = left[asked.prizes[left] > 0]
+    for row in left[top_k(asked.prizes[left], REFILLS, asked.largest)].tolist():
         if limit is not None and len(page.reading) >= limit:
             break
         chosen, now = page.chosen, page.reading
@@ -235,9 +246,10 @@ def _filled(
     outside = np.flatnonzero(graph.content & ~inside)
     extra: list[int] = []
     worth, touch = (
-        np.round(values[outside], 12) for values in (asked.prizes, asked.seeds.scores)
+        levels(asked.prizes[outside], asked.largest),
+        levels(asked.seeds.scores[outside]),
     )  # of equals what the question touches
-    for row in outside[np.lexsort((-touch, -worth))].tolist():
+    for row in outside[np.lexsort((touch, worth))].tolist():
         if len(extra) == wanted:
             break
         if graph.tokens[row] <= left and apart.take(row):
@@ -250,7 +262,7 @@ def _filled(
 def _without_nested(asked: PageRequest, reading: Reading) -> tuple[Reading, list[Dropped]]:
     """Leave out what lies inside something better that is read too."""
     apart, kept, dropped = OverlapFilter(asked.graph), list[int](), list[Dropped]()
-    for entry in np.argsort(-asked.scores(reading), kind="stable").tolist():
+    for entry in np.argsort(asked.levels(reading), kind="stable").tolist():
         node = int(reading.nodes[entry])
         if node < 0 or apart.take(node):
             kept.append(entry)
@@ -264,7 +276,7 @@ def _without_nested(asked: PageRequest, reading: Reading) -> tuple[Reading, list
 def _without_least(asked: PageRequest, reading: Reading, chosen: Subgraph) -> tuple[Reading, str]:
     """Take the entry of the lowest prize away, bridges last; return what is left and the id that went."""
     kept = np.isin(reading.nodes, chosen.required) & (reading.nodes >= 0)
-    worst = np.lexsort((-np.arange(len(reading)), asked.scores(reading), kept))[0]
+    worst = np.lexsort((-np.arange(len(reading)), -asked.levels(reading), kept))[0]
     node, fact = int(reading.nodes[worst]), int(reading.facts[worst])
     rest = np.delete(np.arange(len(reading)), worst).tolist()
     return _entries(reading, rest), asked.graph.ids[

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from clew.algorithms.ranking import exceeds, foremost
 from clew.context import Context, Item
 from clew.seed.bm25 import BM25, InvertedIndex
 from clew.text.spans import lines, paragraphs, sentences
@@ -79,11 +80,10 @@ def quotes(context: Context, most: int = 3, index: Index | None = None) -> str:
         values = [
             gain * math.sqrt(item.score) for gain, (_, item, _) in zip(gains, found, strict=True)
         ]
-        best = max(range(len(found)), key=lambda i: (round(values[i], 9), -i), default=None)
-        if best is None or values[best] <= 1e-9:
+        if not values or not exceeds(max(values), 0.0, max(values)):
             break
-        chosen.append(best)
-        told |= bags[best]
+        chosen.append(foremost(dict(enumerate(values))))
+        told |= bags[chosen[-1]]
     asked_for = sum(worth.values())
     alone = max((sum(sorted(worth[word] for word in bag)) for bag in bags), default=0.0)
     if (

@@ -173,7 +173,7 @@ def _batches(graph: Graph, rows: list[int], batch: int) -> list[list[int]]:
 def _points(text: str, ids: tuple[str, ...]) -> list[Point]:
     said = parse_json(text)
     if not isinstance(said, list):
-        raise ValueError("a JSON list of points is wanted")  # a bad answer, not a bad argument
+        raise ValueError("a JSON list of points is wanted")  # noqa: TRY004  # a bad answer, not a bad argument
     points = list[Point]()
     for one in said:
         point, score, numbers = (

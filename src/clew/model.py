@@ -159,9 +159,7 @@ class Model:
             calls += 1
             try:
                 text = _within(self.timeout, self.complete, said)
-            except (
-                Exception
-            ) as problem:  # whatever the caller's model raises is recorded, with its kind
+            except Exception as problem:  # noqa: BLE001  # whatever the caller's model raises is recorded, with its kind
                 error = f"the model {self.name} failed: {type(problem).__name__}: {problem}"
                 continue
             try:
@@ -205,9 +203,7 @@ class Model:
                     return
                 try:
                     done.put((at, self.ask(prompt, read)))
-                except (
-                    BaseException
-                ) as problem:  # a mistake in `read`, raised below, in the caller's thread
+                except BaseException as problem:  # noqa: BLE001  # a mistake in `read`, raised below, in the caller's thread
                     done.put((at, problem))
 
         for _ in range(min(workers, len(prompts))):
@@ -270,7 +266,7 @@ def _within(timeout: float | None, call: Callable[[str], str], prompt: str) -> s
     def run() -> None:
         try:
             box.put((True, call(prompt)))
-        except BaseException as problem:  # raised again in the thread that waits
+        except BaseException as problem:  # noqa: BLE001  # raised again in the thread that waits
             box.put((False, problem))
 
     threading.Thread(target=run, daemon=True).start()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.ranking import levels
 from clew.graph import Floats, Graph, freeze, heading_of
 
 
@@ -35,6 +36,13 @@ class DuplicatesPart:
             several,
         )
 
+    def grown(self, graph: Graph, base: Graph, before: Duplicates) -> Duplicates:
+        """Return what `of` returns, where all nodes that came to the base are made texts, which are no copies."""
+        return replace(
+            before,
+            first=freeze(np.append(before.first, np.arange(len(base), len(graph))), np.int64),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
@@ -49,7 +57,13 @@ class Duplicates:
         if not len(self.rows):
             return prizes
         ranked = self.rows[
-            np.lexsort((self.rows, -np.round(prizes[self.rows], 12), self.first[self.rows]))
+            np.lexsort(
+                (
+                    self.rows,
+                    levels(prizes[self.rows], float(np.abs(prizes).max())),
+                    self.first[self.rows],
+                )
+            )
         ]
         best = np.append(True, np.diff(self.first[ranked]) != 0)
         alone = prizes.copy()

@@ -95,11 +95,7 @@ def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> C
     group = {row: str(i) for i, rows in enumerate(chosen.groups, 1) for row in rows}
     items = []
     for node, fact, piece, score in zip(
-        reading.nodes.tolist(),
-        reading.facts.tolist(),
-        pieces,
-        asked.scores(reading).tolist(),
-        strict=True,
+        reading.nodes.tolist(), reading.facts.tolist(), pieces, asked.scores(reading), strict=True
     ):
         costs = graph.count(piece)
         if node < 0:

@@ -137,10 +137,12 @@ def start_rows(seeds: Seeds, relevance: Floats, max_rows: int) -> Rows:
 class Link(Protocol):
     """What is connected to what?  nodes -> edges, once, when the graph is built.
 
-    `corpus_wide` says whether the edge between two nodes depends on other nodes too (nearest neighbours, rarity), so that it must be
-    made again when nodes come or go.
+    `kind` is the kind of all edges that it makes. `corpus_wide` says whether the edge between two nodes depends on other nodes too
+    (nearest neighbours, rarity), so that the edges of this kind must be made again when nodes come or go.
     """
 
+    @property
+    def kind(self) -> str: ...
     @property
     def corpus_wide(self) -> bool: ...
     def on(self, graph: Graph) -> Edges: ...

@@ -103,7 +103,7 @@ def problems(draw, most=12):
     n = draw(st.integers(0, most))
     ends = st.integers(0, max(n - 1, 0))
     edges = draw(st.lists(st.tuples(ends, ends), max_size=2 * n)) if n else []
-    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))
+    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))  # noqa: E731
     prizes = column(
         draw(
             st.sampled_from(

@@ -20,7 +20,7 @@ def unit_rows(n, width, seed=0):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def index_of(vectors, how=HNSW(), rows=None):
+def index_of(vectors, how=HNSW(), rows=None):  # noqa: B008 - frozen
     made = HNSWIndex(how, vectors.shape[1])
     made.add(vectors, np.arange(len(vectors)) if rows is None else rows)
     return made

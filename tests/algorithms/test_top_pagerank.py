@@ -64,10 +64,10 @@ def test_the_set_is_that_of_the_full_solve_however_it_was_proven(budget, directe
     )
 
 
-def test_a_tie_at_the_border_goes_to_the_lower_row_by_the_full_solve():
+def test_a_tie_at_the_border_goes_to_the_lower_row_by_the_whole_vector():
     over, reset = walk_on(star_of_stars()), np.eye(31)[0]
     assert top_pagerank(over, reset, 3, budget=100).rows.tolist() == [0, 1, 2]
-    assert top_pagerank(over, reset, 3, budget=100).how == "full"
+    assert top_pagerank(over, reset, 3, budget=100).how == "residual"
     assert top_pagerank(over, reset, 6, budget=100).rows.tolist() == [0, 1, 2, 3, 4, 5]
     assert top_pagerank(over, reset, 6, budget=100).how == "push"
 

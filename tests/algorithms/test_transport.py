@@ -15,8 +15,8 @@ os.environ.setdefault(
 )  # POT loads every backend that is installed, torch for many seconds
 ot = pytest.importorskip("ot")
 
-from clew.algorithms.transport import fused_gromov_wasserstein as transport
-from clew.algorithms.transport.fused_gromov_wasserstein import (
+from clew.algorithms.transport import fused_gromov_wasserstein as transport  # noqa: E402
+from clew.algorithms.transport.fused_gromov_wasserstein import (  # noqa: E402
     accepted,
     bound,
     conditional_gradient,

@@ -94,6 +94,9 @@ def by_pcst():
     return method
 
 
+SMOKE = "--nodes 20 --graphs 1 --shares 0.25"
+
+
 def main():
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

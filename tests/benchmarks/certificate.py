@@ -119,6 +119,11 @@ RIVALS = {"cuts": cuts, "flow": flow, "lazy": lazy, "cpsat": cpsat} | {
 }
 
 
+SMOKE = (
+    "--nodes 20 --graphs 2 --seconds 3 --rivals priced,best,cuts,flow,lazy,cpsat --bundle {folder}"
+)
+
+
 def main():
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

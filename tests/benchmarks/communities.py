@@ -1,6 +1,7 @@
 """Louvain and Leiden beside networkx, igraph, leidenalg, scikit-network and graspologic-native.
 
     pip install networkx igraph leidenalg scikit-network graspologic-native
+    export OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1
     python -m tests.benchmarks.communities --sizes 10000 100000 1000000
 
 igraph and leidenalg are under the GPL: they are compared with, and nothing of clew needs them. All find the communities of the same
@@ -14,12 +15,9 @@ graspologic-native above 1e5 (`--slow` keeps all).
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from time import process_time
 from typing import Any
-
-os.environ.update(OMP_NUM_THREADS="1", NUMBA_NUM_THREADS="1", RAYON_NUM_THREADS="1")
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -27,6 +25,7 @@ from scipy.sparse import csr_array
 from clew.algorithms.community_detection.modularity import found, modularity
 from clew.graph import Links, Ragged
 from tests.benchmarks.graphs import knowledge_graph
+from tests.benchmarks.rivals import there, wanted
 
 MOST = {"networkx Louvain": 10_000} | dict.fromkeys(
     (
@@ -41,22 +40,15 @@ MOST = {"networkx Louvain": 10_000} | dict.fromkeys(
 Run = Callable[[int], Any]
 
 
-def wanted(name: str) -> Any:
-    try:
-        return __import__(name, fromlist=["_"])
-    except ImportError as error:
-        raise SystemExit(f"this comparison needs {name}: see the top of this file") from error
-
-
 def ours(links: Links, method: str, iterations: int | None = None) -> Run:
     return lambda seed: found(
         links.starts, links.targets, links.weights, 1.0, method, iterations, seed
     )[-1]
 
 
-def with_igraph(links: Links, runs: dict[str, Run]) -> None:
-    """igraph's own Leiden and Louvain, and leidenalg on the same graph."""
-    igraph, leidenalg = wanted("igraph"), wanted("leidenalg")
+def with_igraph(links: Links, which: str) -> Run:
+    """igraph's own Leiden or Louvain, or leidenalg on the same graph."""
+    igraph, leidenalg = wanted("igraph"), wanted("leidenalg") if which == "leidenalg" else None
     sources = links.sources
     upper = sources < links.targets
     graph = igraph.Graph(
@@ -78,11 +70,13 @@ def with_igraph(links: Links, runs: dict[str, Run]) -> None:
         seeded(seed)
         return graph.community_multilevel(weights=weights).membership
 
-    runs["igraph Leiden, 2"], runs["igraph Louvain"] = leiden, multilevel
-    kind = leidenalg.ModularityVertexPartition
-    runs["leidenalg, 2"] = lambda seed: (
-        leidenalg.find_partition(graph, kind, weights=weights, n_iterations=2, seed=seed).membership
-    )
+    def partition(seed: int) -> Any:
+        kind = leidenalg.ModularityVertexPartition
+        return leidenalg.find_partition(
+            graph, kind, weights=weights, n_iterations=2, seed=seed
+        ).membership
+
+    return {"leiden": leiden, "louvain": multilevel, "leidenalg": partition}[which]
 
 
 def with_graspologic(links: Links, iterations: int) -> Run:
@@ -165,17 +159,17 @@ def compared(n: int, repeats: int, slow: bool) -> list[str]:
         "clew Leiden, 2": ours(links, "leiden", 2),
         "clew Leiden, 3": ours(links, "leiden", 3),
     }
-    with_igraph(links, runs)
-    runs["graspologic-native, 1"], runs["graspologic-native, 2"] = (
-        with_graspologic(links, 1),
-        with_graspologic(links, 2),
-    )
-    runs["scikit-network Louvain"], runs["scikit-network Leiden"] = (
-        with_scikit_network(links, kind) for kind in ("Louvain", "Leiden")
-    )
-    if slow or n <= MOST["networkx Louvain"]:
-        runs["networkx Louvain"] = with_networkx(links)
-    runs = {name: run for name, run in runs.items() if slow or n <= MOST.get(name, n)}
+    others: dict[str, Callable[[], Run]] = {
+        "igraph Leiden, 2": lambda: with_igraph(links, "leiden"),
+        "igraph Louvain": lambda: with_igraph(links, "louvain"),
+        "leidenalg, 2": lambda: with_igraph(links, "leidenalg"),
+        "graspologic-native, 1": lambda: with_graspologic(links, 1),
+        "graspologic-native, 2": lambda: with_graspologic(links, 2),
+        "scikit-network Louvain": lambda: with_scikit_network(links, "Louvain"),
+        "scikit-network Leiden": lambda: with_scikit_network(links, "Leiden"),
+        "networkx Louvain": lambda: with_networkx(links),
+    }
+    runs |= there({name: make for name, make in others.items() if slow or n <= MOST.get(name, n)})
     times: dict[str, list[float]] = {name: [] for name in runs}
     worth: dict[str, list[float]] = {name: [] for name in runs}
     broken: dict[str, list[int]] = {name: [] for name in runs}
@@ -198,6 +192,9 @@ def compared(n: int, repeats: int, slow: bool) -> list[str]:
         f"({min(worth[name]):.4f} to {max(worth[name]):.4f}) | {count[name]} | {max(broken[name])} |"
         for name in runs
     ]
+
+
+SMOKE = "--sizes 300 --repeats 1"
 
 
 def main() -> None:

@@ -114,6 +114,9 @@ def chosen(folder: Path, most: list[int], tokens: int) -> list[list[Path]]:
     return parts
 
 
+SMOKE = "{folder} --passages 2 6 --tokens 20"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -137,6 +140,10 @@ def main() -> None:
             )
         return
     parts = chosen(options.folder, options.passages, options.tokens)
+    if not all(parts):
+        raise SystemExit(
+            f"{options.folder} is no folder with files to index: wanted .py, .md, .rst, .txt or .html"
+        )
     for embedder in options.embedder:
         found = []
         for files in parts:

@@ -50,6 +50,9 @@ VARIANTS = {
 }
 
 
+SMOKE = "{folder} --budgets 64,256"
+
+
 def main():
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

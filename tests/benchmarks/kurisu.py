@@ -460,6 +460,9 @@ def speed(args: argparse.Namespace) -> None:
         )
 
 
+SMOKE = "--splits 1 --questions 4 --modules 3 --budgets 128 --methods dense kurisu --rounds 1 --sentences 300 --drift 10"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

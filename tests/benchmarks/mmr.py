@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.mmr.mmr import select_mmr
+from tests.benchmarks.rivals import there, wanted
 
 CASES = (
     (100, 15, 0.5),
@@ -73,31 +74,35 @@ def by_loop(vectors: Any, question: Any, share: float, k: int) -> list[int]:
     return chosen
 
 
+def by_langchain() -> Callable[..., list[int]]:
+    choose = wanted("langchain_core.vectorstores.utils").maximal_marginal_relevance
+    return lambda vectors, question, share, k: choose(question, vectors, share, k)
+
+
+SMOKE = "--repeats 1 --most 100"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--most", type=int, default=100_000, help="candidates of the largest case")
     parser.add_argument("--most-langchain", type=int, default=10_000, help="candidates")
     parser.add_argument("--most-loop", type=int, default=1_000, help="candidates")
     given = parser.parse_args()
-    try:
-        from langchain_core.vectorstores.utils import maximal_marginal_relevance
-    except ImportError as error:
-        raise SystemExit(
-            "this comparison needs langchain-core: pip install langchain-core"
-        ) from error
-    rivals: dict[str, Callable[..., list[int]]] = {
-        "clew": lambda v, q, share, k: select_mmr(v, v @ q, share, k).chosen.tolist(),
-        "products": by_products,
-        "LangChain": lambda v, q, share, k: maximal_marginal_relevance(q, v, share, k),
-        "plain loop": by_loop,
+    makers: dict[str, Callable[[], Callable[..., list[int]]]] = {
+        "clew": lambda: lambda v, q, share, k: select_mmr(v, v @ q, share, k).chosen.tolist(),
+        "products": lambda: by_products,
+        "LangChain": by_langchain,
+        "plain loop": lambda: by_loop,
     }
+    rivals = there(makers)
     select_mmr(case(10)[0], np.ones(10), 0.5, 3)  # compiled before it is timed
     print(
         "| candidates | choose | share | | ms | times clew | the same |\n| ---: | ---: | ---: | --- | ---: | ---: | --- |"
     )
-    for n, k, share in CASES:
+    for n, k, share in (case for case in CASES if case[0] <= given.most):
         vectors, question = case(n)
         most = {"LangChain": given.most_langchain, "plain loop": given.most_loop}
         chosen = {name: rival for name, rival in rivals.items() if n <= most.get(name, n)}

@@ -66,6 +66,9 @@ def measured(folder: Path, names: Names) -> list[str]:
     return lines
 
 
+SMOKE = "{folder}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -14,12 +14,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
+from tests.benchmarks.rivals import there, wanted
 
 K, M, EF_CONSTRUCTION = 10, 16, 200
 
@@ -34,15 +36,6 @@ def rows_like_texts(n: int, width: int, seed: int = 0) -> Any:
         part += rng.standard_normal((len(part), 64), np.float32) @ noise
         part /= np.linalg.norm(part, axis=1, keepdims=True)
     return rows
-
-
-def wanted(name: str) -> Any:
-    try:
-        return __import__(name, fromlist=["Index"])
-    except ImportError as error:
-        raise SystemExit(
-            f"this comparison needs {name}: pip install {'faiss-cpu' if name == 'faiss' else name.split('.')[0]}"
-        ) from error
 
 
 def exact(rows: Any, threads: int) -> Callable[[Any, int], Any]:
@@ -106,12 +99,17 @@ def measure(n: int, width: int, efs: list[int], asked: int, names: list[str], th
     every = rows_like_texts(n + asked, width)
     rows, questions = np.ascontiguousarray(every[:n]), every[n:]
     truth = [set(exact(rows, 1)(question, 0).tolist()) for question in questions]
-    found, built = {}, {}
-    for name in names:
+    built: dict[str, float] = {}
+
+    def made(name: str) -> Callable[[Any, int], Any]:
         began = perf_counter()
-        found[name] = MAKERS[name](rows, threads)
+        search = MAKERS[name](rows, threads)
         built[name] = perf_counter() - began
         sys.stderr.write(f"{name}: {n} rows built in {built[name]:.1f} s\n")
+        return search
+
+    found = there({name: partial(made, name) for name in names})
+    names = list(found)
     for ef in efs:
         times: dict[str, list[float]] = {name: [] for name in names}
         hits, rng = dict.fromkeys(names, 0), np.random.default_rng(ef)
@@ -128,6 +126,9 @@ def measure(n: int, width: int, efs: list[int], asked: int, names: list[str], th
                 f"| {n} | {width} | {name} | {ef} | {built[name]:.1f} | {median * 1e3:.3f} | {peer / median:.1f} | {share:.3f} |",
                 flush=True,
             )
+
+
+SMOKE = "--sizes 300 --width 16 --ef 32 --questions 5"
 
 
 def main() -> None:

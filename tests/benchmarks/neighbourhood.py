@@ -24,6 +24,7 @@ from clew.algorithms.traversal.best_first import TypedLinksPart, best_first
 from clew.algorithms.traversal.breadth_first import breadth_first
 from clew.graph import Edges, Graph
 from tests.benchmarks.graphs import knowledge_graph
+from tests.benchmarks.rivals import there, wanted
 
 SOURCES, TAKEN, DEPTH = 8, 500, 2
 
@@ -36,13 +37,6 @@ def graph_of(n: int, width: int) -> Graph:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     edges = Edges.of("tie", rows[upper], adjacency.indices[upper], adjacency.data[upper])
     return Graph.of([""] * n, vectors=vectors, tokens=np.ones(n), edges=edges)
-
-
-def wanted(name: str) -> Any:
-    try:
-        return __import__(name)
-    except ImportError as error:
-        raise SystemExit(f"this comparison needs {name}: pip install {name}") from error
 
 
 def rustworkx_waves(graph: Graph) -> Callable[[Any], Any]:
@@ -121,6 +115,9 @@ def heapq_best(graph: Graph) -> Callable[[Any], Any]:
     return search
 
 
+SMOKE = "--sizes 600 --repeats 2 --width 8"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -152,10 +149,12 @@ def measured(n: int, given: argparse.Namespace) -> None:
         return dict(zip(found.rows.tolist(), found.depths.tolist(), strict=True))
 
     waves = {"clew": lambda s: breadth_first(links, s, max_depth=DEPTH, max_degree=None)}
+    others: dict[str, Callable[[], Any]] = {}
     if n <= given.most_rustworkx:
-        waves["rustworkx, a visitor"] = rustworkx_waves(graph)
+        others["rustworkx, a visitor"] = lambda: rustworkx_waves(graph)
     if n <= given.most_networkx:
-        waves["networkx"] = networkx_waves(graph)
+        others["networkx"] = lambda: networkx_waves(graph)
+    waves |= there(others)
     capped = {
         "clew": lambda s: breadth_first(links, s, max_depth=DEPTH, max_degree=50),
         "clew, by likeness too": lambda s: breadth_first(

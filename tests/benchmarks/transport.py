@@ -26,6 +26,7 @@ from clew import recipes
 from clew.algorithms.transport import fused_gromov_wasserstein as transport
 from clew.algorithms.transport import neighbourhood
 from tests.benchmarks.kurisu import MODULES, corpus
+from tests.benchmarks.rivals import there, wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +38,9 @@ class Test:
     reduced: tuple[Any, ...]
 
 
-def met(size: int, wanted: int, modules: list[str]) -> list[Test]:
+def met(size: int, most: int, modules: list[str], questions: int) -> list[Test]:
     """The tests of descents with surroundings of so many nodes, in their order."""
-    documents, asked = corpus(modules, 200, 0)
+    documents, asked = corpus(modules, questions, 0)
     index = clew.Index.from_documents(documents, splitter=clew.Splitter(120, sentences=True))
     method = recipes.get("kurisu")
     method = replace(method, selects=(replace(method.selects[0], n_loc=size),))
@@ -53,11 +54,11 @@ def met(size: int, wanted: int, modules: list[str]) -> list[Test]:
 
     neighbourhood.accepted = record
     for question, _, _ in asked:
-        if len(found) >= wanted:
+        if len(found) >= most:
             break
         index.ask(question, recipe=method, budget=500)
     neighbourhood.accepted = inner
-    return found[:wanted]
+    return found[:most]
 
 
 def reduced(content: Any, one: Any, other: Any) -> tuple[Any, ...]:
@@ -102,6 +103,9 @@ def thresholds(tests: list[Test], mixture: str) -> list[float]:
     return found
 
 
+SMOKE = "--sizes 16 --tests 2 --modules 3 --questions 5"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -111,13 +115,15 @@ def main() -> None:
     )
     parser.add_argument("--tests", type=int, default=200, help="tests of each size")
     parser.add_argument("--modules", type=int, default=40, help="modules of the standard library")
+    parser.add_argument(
+        "--questions", type=int, default=200, help="that descents are made for, at most"
+    )
     args = parser.parse_args()
-    import ot
-
+    ot = there({"POT": lambda: wanted("ot")}).get("POT")
     warnings.simplefilter("ignore")
     print("nodes mixture   tests  accepted  by bound/lower/solver   ours/s   POT/s   ratio  agree")
     for size in args.sizes:
-        tests = met(size, args.tests, list(MODULES[: args.modules]))
+        tests = met(size, args.tests, list(MODULES[: args.modules]), args.questions)
         for mixture in ("real", "accepted", "rejected", "solver"):
             by = dict.fromkeys(("bound", "lower bound", "solver"), 0)
             ours = theirs = 0.0
@@ -126,7 +132,7 @@ def main() -> None:
                 begun = process_time()
                 verdict = transport.accepted(*test.given, most)
                 between = process_time()
-                other = plain(ot, test, most)
+                other = plain(ot, test, most) if ot else None
                 theirs += process_time() - between
                 ours += between - begun
                 by[verdict.by] += 1
@@ -134,9 +140,12 @@ def main() -> None:
                 agree += verdict.accepted == other
             n = max(1, len(tests))
             decided = "/".join(map(str, by.values()))
-            rates = f"{n / ours:8.0f} {n / theirs:7.0f} {theirs / ours:6.1f}x"
+            beside = (
+                f" {n / theirs:7.0f} {theirs / ours:6.1f}x {agree / n:6.3f}" if ot and tests else ""
+            )
+            per_second = n / ours if tests else float("nan")
             print(
-                f"{size:5} {mixture:9} {len(tests):5} {yes / n:9.2f}  {decided:>20} {rates} {agree / n:6.3f}",
+                f"{size:5} {mixture:9} {len(tests):5} {yes / n:9.2f}  {decided:>20} {per_second:8.0f}{beside}",
                 flush=True,
             )
 

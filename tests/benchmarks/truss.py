@@ -24,7 +24,8 @@ import numpy as np
 
 from clew.algorithms.community_search.truss import trussness
 from clew.graph import Links, Ragged
-from tests.benchmarks.steiner import cluster_graph, wanted
+from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.steiner import cluster_graph
 
 K = 4
 EDGES = 4.4  # per node
@@ -95,12 +96,13 @@ def with_graphblas(links: Links) -> Callable[[], int]:
 
 def compared(n: int, repeats: int, slow_repeats: int) -> list[str]:
     links = graph(n)
-    runs: dict[str, Callable[[], int]] = {
-        "clew, all k": lambda: int((trussness(links) >= K).sum() // 2),
-        "python-graphblas, k = 4": with_graphblas(links),
-        "scipy A@A.*A, k = 4": with_scipy(links),
-        "networkx, k = 4": with_networkx(links),
+    makers: dict[str, Callable[[], Callable[[], int]]] = {
+        "clew, all k": lambda: lambda: int((trussness(links) >= K).sum() // 2),
+        "python-graphblas, k = 4": lambda: with_graphblas(links),
+        "scipy A@A.*A, k = 4": lambda: with_scipy(links),
+        "networkx, k = 4": lambda: with_networkx(links),
     }
+    runs = there(makers)
     times: dict[str, list[float]] = {name: [] for name in runs}
     sizes: dict[str, int] = {}
     for turn in range(repeats + 1):
@@ -130,6 +132,9 @@ def alone(n: int) -> str:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     said = f"{n} nodes, {len(links.targets) // 2} edges, largest truss {found.max()}: {taken:.2f} s of processor time"
     return f"{said}, peak {peak / 2**20:.2f} GiB ({before / 2**20:.2f} when the graph was made)"
+
+
+SMOKE = "--sizes 300 --repeats 1 --slow-repeats 1"
 
 
 def main() -> None:

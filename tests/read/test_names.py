@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Document, Index
+from clew.index.filtering import filtered_index
 from clew.link import ShortForm
 from clew.read import Names, Passage, Splitter, Tagged
 
@@ -152,6 +153,9 @@ def test_an_extractor_is_saved_by_its_parameters_and_one_of_the_callers_own_is_w
     for one in (lost, loaded):
         assert facts(one.delete("why")) == facts(
             Index.from_documents(PEOPLE[:3], extractor=shouting)
+        )
+        assert facts(filtered_index(one, {"year": 1})) == facts(
+            Index.from_documents(PEOPLE[::2], extractor=shouting)
         )
     with pytest.raises(ValueError, match=r"extractor=.*give it again"):
         lost.add([Document("new", "Paris\nis new")])

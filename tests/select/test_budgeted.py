@@ -49,7 +49,7 @@ def graph_of(kinds, tokens, ties, kind="mentions"):
 def cases(draw):
     n = draw(st.integers(1, 8))
     ends = st.integers(0, n - 1)
-    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))
+    column = lambda values: draw(st.lists(values, min_size=n, max_size=n))  # noqa: E731
     graph = graph_of(
         column(st.sampled_from(["passage", "passage", "entity"])),
         column(st.integers(0, 5)),

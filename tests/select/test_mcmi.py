@@ -74,7 +74,7 @@ def cases(draw):
         )
     )
     kinds = ["passage"] * passages + ["entity"] * entities
-    graph = graph_of(kinds, triples, [e for e in more if e[1] != e[2]], draw(st.integers(0, 99)), draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)))  # fmt: skip
+    graph = graph_of(kinds, triples, [e for e in more if e[1] != e[2]], draw(st.integers(0, 99)), draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)))  # fmt: skip  # noqa: E501
     terminals = draw(st.lists(any_row, min_size=1, max_size=5, unique=True))
     scores = np.array(draw(st.lists(st.floats(0.01, 1), min_size=n, max_size=n)))
     return graph, terminals, scores

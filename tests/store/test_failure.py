@@ -179,7 +179,7 @@ def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_
             try:
                 index = load(tmp_path, embedder=embed, verify="full")
                 seen.append((index.skipped[0][0], len(index), len(index.graph.facts)))
-            except Exception as error:  # whatever it is, it fails the test
+            except Exception as error:  # noqa: BLE001  # whatever it is, it fails the test
                 wrong.append(repr(error))
 
     readers = [threading.Thread(target=reader) for _ in range(2)]

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.ranking import summable
+
 ROUNDS = 100
 
 
@@ -28,6 +30,9 @@ def k_medoids(distances: NDArray[Any], k: int) -> tuple[NDArray[np.int64], NDArr
         raise ValueError(
             f"wanted a square matrix and a number of clusters from 1 to its size; got shape {distances.shape} and k = {k}"
         )
+    distances = summable(distances.ravel()).reshape(
+        n, n
+    )  # so that sums of equal distances are equal
     medoids = _built(distances, k)
     for _ in range(ROUNDS):
         swap = _swap(distances, medoids)

@@ -29,7 +29,7 @@ def model_of(spec: str, **how: Any) -> Model:
     name, _, model = rest.partition(":")
     if not colon or not module or not name:
         raise ValueError(f"{RULE}; got {spec!r}")
-    here = os.getcwd()  # an entry of sys.path, which are texts
+    here = os.getcwd()  # noqa: PTH109  # an entry of sys.path, which are texts
     if here not in sys.path:
         sys.path.insert(0, here)
     try:

@@ -6,4 +6,4 @@ from clew.documentation.documentation import (
     write_documentation,
 )
 
-__all__ = ["Documentation", "write_documentation", "estimate_documentation"]
+__all__ = ["Documentation", "estimate_documentation", "write_documentation"]

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from clew.algorithms.ranking import reaches
 from clew.context import Context, Item
 from clew.documentation.branches import Branch, short
 from clew.graph import Floats, Graph, heading_of
@@ -47,7 +48,7 @@ def belonging(
     scored = {
         item.id: item
         for item in context
-        if of.get(item.id) in about or (item.score > 0 and near.get(item.id, 1.0) >= least)
+        if of.get(item.id) in about or (item.score > 0 and reaches(near.get(item.id, 1.0), least))
     }
     left = np.inf if context.budget is None else context.budget
     taken = dict[str, Item]()

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.clustering import classical_scaling, k_medoids
-from clew.algorithms.ranking import top_k
+from clew.algorithms.ranking import exceeds, top_k
 from clew.algorithms.transport.fused_gromov_wasserstein import conditional_gradient
 from clew.algorithms.transport.neighbourhood import Neighbourhood
 from clew.documentation.branches import branches, centres
@@ -100,7 +100,7 @@ def cluster_questions(
         value = _silhouette(
             points if distances is None else distances, labels, distances is not None
         )
-        if best is None or value > best[0] + 1e-9:
+        if best is None or exceeds(value, best[0]):
             best = value, labels, pivots
     assert best is not None
     return _ordered(best[1], best[2], points[:, :2], best[0])
@@ -219,7 +219,7 @@ def fusions(
     )
     while len(children := ends[np.isin(ends[:, 0], at), 1]):
         ranked = children[top_k(similar[children])]
-        ranked = ranked[similar[ranked] > LIKELY * similar[ranked[0]]]
+        ranked = ranked[exceeds(similar[ranked], LIKELY * similar[ranked[0]])]
         if not len(ranked):
             break
         at = longest_fusion(
@@ -315,7 +315,7 @@ def _kmeans(points: Floats, k: int) -> tuple[Any, Any]:
     for cluster in range(k):
         inside = np.flatnonzero(labels == cluster)
         far = np.linalg.norm(points[inside] - points[inside].mean(axis=0), axis=1)
-        pivots.append(inside[np.argmin(np.round(far, 9))])
+        pivots.append(inside[top_k(-far, 1)[0]])
     return labels, np.array(pivots)
 
 

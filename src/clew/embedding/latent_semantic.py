@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.ranking import levels
 from clew.graph import Floats, Vectors, freeze
 from clew.text.words import terms
 
@@ -195,10 +196,15 @@ def _directions(matrix: Any, most: int) -> Floats:
         return np.zeros((0, matrix.shape[1]))
     if matrix.shape[0] <= EXACT:
         values, left = np.linalg.eigh((matrix @ matrix.T).toarray())
-        values, left = values[::-1][:rank], left[:, ::-1][:, :rank]
-        real = values > 1e-9 * values[0]
-        right = (matrix.T @ left[:, real] / np.sqrt(values[real])).T
+        values, left = values[::-1], left[:, ::-1]
+        real = np.flatnonzero(values > 1e-9 * values[0])
+        turns = levels(
+            values[real]
+        )  # of equal values, any directions within one space may come: the cut takes all of them or none
+        whole = real[turns < turns[rank]] if len(real) > rank else real
+        right = (matrix.T @ left[:, whole] / np.sqrt(values[whole])).T
     else:
+        # The values of a sketch at random are all different, so that no cut parts equal ones.
         from sklearn.utils.extmath import randomized_svd
 
         right = randomized_svd(matrix, rank, n_iter=2, random_state=0)[2]

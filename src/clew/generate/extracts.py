@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.ranking import DECIMALS, top_k
+from clew.algorithms.ranking import exceeds, top_k
 from clew.graph import Graph, Rows
 from clew.text.spans import sentences
 from clew.text.words import words
@@ -71,7 +71,7 @@ def extract(graph: Graph, rows: Sequence[int], room: int) -> str:
             or (taken and graph.count(said[at]) > LONGEST * room)
         ):
             continue
-        if any(_cosine(bags[at], bags[other]) > ALIKE for other in taken):
+        if any(exceeds(_cosine(bags[at], bags[other]), ALIKE) for other in taken):
             continue
         if graph.count(" ".join(said[i] for i in sorted([*taken, at]))) <= room:
             taken.append(at)
@@ -82,9 +82,13 @@ def telling(graph: Graph, rows: Iterable[int], most: int) -> list[str]:
     """Return the words that set the passages apart from others, the most telling first."""
     rarity = graph.part(Rarity())
     found = Counter(word for row in rows for word in set(words(graph.texts[row])) if len(word) > 2)
-    return sorted(
-        found, key=lambda word: (-round(found[word] * rarity.get(word, 0.0) ** 2, DECIMALS), word)
-    )[:most]
+    known = sorted(found)
+    return [
+        known[i]
+        for i in top_k(
+            np.array([found[word] * rarity.get(word, 0.0) ** 2 for word in known]), most
+        ).tolist()
+    ]
 
 
 def in_order(graph: Graph, rows: Iterable[int] | Rows) -> list[int]:

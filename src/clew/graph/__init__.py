@@ -4,7 +4,7 @@ from clew.graph.adjacency import Adjacency, Kinds, Links, kinds_without
 from clew.graph.columns import EMPTY, Floats, Labels, Mask, Ragged, Rows, Vectors, freeze
 from clew.graph.core import CONNECTORS, Graph, Part
 from clew.graph.edges import Edges, Facts
-from clew.graph.generated import Generated, add_generated
+from clew.graph.generated import Generated, Overlay, add_generated, overlaid
 from clew.graph.headings import canonical_text, heading_of, text_with_heading
 
 __all__ = [
@@ -14,20 +14,22 @@ __all__ = [
     "Edges",
     "Facts",
     "Floats",
+    "Generated",
     "Graph",
     "Kinds",
     "Labels",
     "Links",
     "Mask",
+    "Overlay",
     "Part",
     "Ragged",
     "Rows",
     "Vectors",
-    "Generated",
     "add_generated",
+    "canonical_text",
     "freeze",
-    "text_with_heading",
     "heading_of",
     "kinds_without",
-    "canonical_text",
+    "overlaid",
+    "text_with_heading",
 ]

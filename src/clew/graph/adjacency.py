@@ -66,6 +66,31 @@ class Adjacency:
     merge: str
 
     def compute(self, graph: Graph) -> Links:
+        return self._over(graph, 0)
+
+    def grown(self, graph: Graph, base: Graph, before: Links) -> Links:
+        """Return what `of` returns, from the links of a graph that this one has more nodes than, and more edges, all with an end at those.
+
+        New neighbours have higher rows than old ones, so that they come last in each row: nothing is sorted again.
+        """
+        more = self._over(graph, len(base.edges))
+        old = np.append(before.starts, np.full(len(graph) - len(base), before.starts[-1]))
+        place = old[more.sources + 1]
+        lengths = np.insert(before.edges.lengths, place, more.edges.lengths)
+        values = np.insert(
+            before.edges.values,
+            np.repeat(before.edges.starts[place], more.edges.lengths),
+            more.edges.values,
+        )
+        return Links(
+            freeze(old + more.starts, np.int64),
+            freeze(np.insert(before.targets, place, more.targets), np.int32),
+            freeze(np.insert(before.weights, place, more.weights), np.float32),
+            Ragged(freeze(np.append(0, np.cumsum(lengths)), np.int64), freeze(values, np.int32)),
+        )
+
+    def _over(self, graph: Graph, begin: int) -> Links:
+        """The links of the graph's edges from one on."""
         if self.merge not in ("max", "sum"):
             raise ValueError(f"merge must be 'max' or 'sum', not {self.merge!r}")
         edges, n = graph.edges, len(graph)
@@ -73,7 +98,9 @@ class Adjacency:
         factors = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in kinds)
         factor = np.array([factors.get(name, 0.0) for name in edges.kinds.names], np.float64)
         scale = factor[edges.kinds.codes] if len(edges) else np.zeros(0)
-        rows = np.flatnonzero((scale > 0) & (edges.tails != edges.heads))
+        rows = begin + np.flatnonzero(
+            (scale[begin:] > 0) & (edges.tails[begin:] != edges.heads[begin:])
+        )
         tails, heads = edges.tails[rows].astype(np.int64), edges.heads[rows].astype(np.int64)
         weights = edges.weights[rows] * scale[rows]
         if not self.directed:

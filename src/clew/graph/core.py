@@ -242,6 +242,11 @@ class _Content:
     def compute(self, graph: Graph) -> Mask:
         return freeze(~graph.kinds.mask(*CONNECTORS) & ~graph.generated, np.bool_)
 
+    def grown(self, graph: Graph, base: Graph, before: Mask) -> Mask:
+        return freeze(
+            np.append(before, np.zeros(len(graph) - len(base), np.bool_)), np.bool_
+        )  # what is new was made
+
 
 @dataclass(frozen=True)
 class _RowOfId:

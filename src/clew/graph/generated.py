@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
 from clew.graph.columns import EMPTY, Labels, Ragged, freeze
+from clew.graph.core import Graph, Made, Part
 from clew.graph.edges import Edges
-
-if TYPE_CHECKING:
-    from clew.graph.core import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,63 @@ def add_generated(graph: Graph, written: Generated) -> Graph:
     Raises:
         ValueError: columns of different lengths, an id that is taken, a text that was made of nothing.
     """
+    vectors = freeze(
+        np.concatenate([graph.vectors, np.zeros((len(written), graph.vectors.shape[1]))]),
+        np.float32,
+    )
+    return replace(graph, vectors=vectors, **_columns(graph, written))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overlay(Graph):
+    """A graph with new texts behind its own nodes, for one question: made in little time, and not checked again.
+
+    Its `vectors` are those of the base alone. A part with `grown(graph, base, before)` is made of what it was for the base.
+    """
+
+    base: Graph = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_parts", {})
+        object.__setattr__(self, "_lock", threading.RLock())
+
+    def part(self, part: Part[Made]) -> Made:
+        """Return what `part.compute(self)` gives, computed once, from the base's where that can be."""
+        grown = getattr(part, "grown", None)
+        made: Made = super().part(part if grown is None else _Grown(part))
+        return made
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """A part of an overlay, made of its base's."""
+
+    part: Any
+
+    def compute(self, graph: Graph) -> Any:
+        base = graph.base  # type: ignore[attr-defined]  # an overlay
+        return self.part.grown(graph, base, base.part(self.part))
+
+
+def overlaid(graph: Graph, written: Generated) -> Overlay:
+    """Return the graph with the new texts after its own nodes, for one question: see `Overlay`.
+
+    Raises:
+        ValueError: as in `extended`; an edge that joins none of the new texts.
+    """
+    if (
+        len(written.edges)
+        and (np.maximum(written.edges.tails, written.edges.heads) < len(graph)).any()
+    ):
+        raise ValueError("an edge of an overlay has one of its new texts at an end")
+    return Overlay(
+        **({f.name: getattr(graph, f.name) for f in fields(Graph)} | _columns(graph, written)),
+        base=graph,
+    )
+
+
+def _columns(graph: Graph, written: Generated) -> dict[str, Any]:
+    """The columns of the graph with the new texts, but for the vectors."""
     m, nowhere = len(written), np.full(len(written), -1)
     metadata = written.metadata or (EMPTY,) * m
     lengths = {
@@ -57,31 +113,27 @@ def add_generated(graph: Graph, written: Generated) -> Graph:
     ]:
         raise ValueError(f"a text is made of at least one passage; {empty[0]!r} names none")
     added = Ragged.of([[int(row) for row in rows] for rows in written.read_from])
-    return replace(
-        graph,
-        ids=graph.ids + written.ids,
-        kinds=Labels.join([graph.kinds, Labels.of(written.kinds)]),
-        texts=graph.texts + written.texts,
-        vectors=freeze(
-            np.concatenate([graph.vectors, np.zeros((m, graph.vectors.shape[1]))]), np.float32
-        ),
-        tokens=freeze(
+    return {
+        "ids": graph.ids + written.ids,
+        "kinds": Labels.join([graph.kinds, Labels.of(written.kinds)]),
+        "texts": graph.texts + written.texts,
+        "tokens": freeze(
             np.concatenate([graph.tokens, [graph.count(f"- {text}\n") for text in written.texts]]),
             np.int32,
         ),
-        documents=freeze(np.concatenate([graph.documents, nowhere]), np.int32),
-        parents=freeze(np.concatenate([graph.parents, nowhere]), np.int32),
-        previous=freeze(np.concatenate([graph.previous, nowhere]), np.int32),
-        spans=freeze(
+        "documents": freeze(np.concatenate([graph.documents, nowhere]), np.int32),
+        "parents": freeze(np.concatenate([graph.parents, nowhere]), np.int32),
+        "previous": freeze(np.concatenate([graph.previous, nowhere]), np.int32),
+        "spans": freeze(
             np.concatenate(
                 [graph.spans, [(0, len(text)) for text in written.texts] or np.zeros((0, 2))]
             ),
             np.int32,
         ),
-        references=graph.references + ((),) * m,
-        read_from=Ragged.join([graph.read_from, added]),
-        generated=freeze(np.concatenate([graph.generated, np.ones(m)]), np.bool_),
-        metadata=graph.metadata + tuple(metadata),
-        originals=graph.originals + (None,) * m,
-        edges=Edges.join([graph.edges, written.edges]) if len(written.edges) else graph.edges,
-    )
+        "references": graph.references + ((),) * m,
+        "read_from": Ragged.join([graph.read_from, added]),
+        "made": freeze(np.concatenate([graph.generated, np.ones(m)]), np.bool_),
+        "metadata": graph.metadata + tuple(metadata),
+        "originals": graph.originals + (None,) * m,
+        "edges": Edges.join([graph.edges, written.edges]) if len(written.edges) else graph.edges,
+    }

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from clew.document import Document
 from clew.embedding.attach import attach_vectors, texts_embedded_as
 from clew.embedding.embedder import Embedder
@@ -71,7 +73,25 @@ def build_graph(
         graph, embedder, instead=texts_embedded_as(documents), known=known, progress=progress
     )
     bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
-    return made, graph.with_edges(Edges.join([link.on(graph) for link in bar])), reads
+    return made, graph.with_edges(Edges.join([edges_by(link, graph) for link in bar])), reads
+
+
+def edges_by(link: Link, graph: Graph) -> Edges:
+    """Return the edges that a link makes.
+
+    Raises:
+        TypeError: a link that does not say its kind. ValueError: edges of another kind, which a filter would not find again.
+    """
+    edges, kind, name = link.on(graph), getattr(link, "kind", None), type(link).__name__
+    if not isinstance(kind, str):
+        raise TypeError(
+            f"a link says the kind of its edges, kind: ClassVar[str] = 'similar'; {name} has {kind!r}"
+        )
+    if other := sorted({edges.kinds.names[code] for code in np.unique(edges.kinds.codes)} - {kind}):
+        raise ValueError(
+            f"a link makes edges of one kind, its own: {name} has kind {kind!r} and made edges of {', '.join(other)}"
+        )
+    return edges
 
 
 def collect_facts(

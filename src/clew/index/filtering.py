@@ -12,6 +12,7 @@ import numpy as np
 
 from clew.embedding.attach import attach_vectors
 from clew.graph import Edges, Graph, Mask
+from clew.index.build import edges_by
 
 if TYPE_CHECKING:
     from clew.index.index import Index
@@ -111,25 +112,19 @@ def _of_documents(index: Index, allowed: Mask) -> Index:
         left, {id: said for id, said in index.facts.items() if id in ids}, writers=free, free=True
     )
     out = [repr(writer) for writer in index.generators if writer not in free]
-    return replace(
-        made,
-        failed=(
-            *made.failed,
-            *((name, "it asks a language model, and a filter must cost nothing") for name in out),
-        ),
-    )
+    why = "it asks a language model, which a filter must not, or was not given again"
+    return replace(made, failed=(*made.failed, *((name, why) for name in out)))
 
 
 def _of_graph(index: Index, left: Graph) -> Index:
-    """Edges that depend on the whole corpus, and the fitted embedder, are made again."""
+    """Edges of a kind that depends on the whole corpus, and the fitted embedder, are made again."""
     embedder = index.embedder
     if index.fitted and left.content.any():
         embedder, left = attach_vectors(left, None)
-    wide = [link for link in index.links if link.corpus_wide]
-    stay = left.edges.take(
-        np.flatnonzero(~left.edges.kinds.mask(*(type(link).__name__.lower() for link in wide)))
-    )
-    graph, learned = index.learned.on(
-        left.with_edges(Edges.join([stay, *(link.on(left) for link in wide)]))
-    )
+    wide = {link.kind for link in index.links if link.corpus_wide}
+    again = [
+        edges_by(link, left) for link in index.links if link.kind in wide
+    ]  # a kind goes as a whole: whoever makes it is asked again
+    stay = left.edges.take(np.flatnonzero(~left.edges.kinds.mask(*wide)))
+    graph, learned = index.learned.on(left.with_edges(Edges.join([stay, *again])))
     return replace(index, graph=graph, embedder=embedder, learned=learned)

@@ -13,7 +13,7 @@ from clew.document import Document
 from clew.embedding.attach import attach_vectors, rows_to_embed, text_to_embed, texts_embedded_as
 from clew.embedding.embedder import Embedder, embed_texts, unit_rows
 from clew.graph import EMPTY, Edges, Graph, Vectors, canonical_text
-from clew.index.build import LINKS, Failed, build_graph, collect_facts, generate_texts
+from clew.index.build import LINKS, Failed, build_graph, collect_facts, edges_by, generate_texts
 from clew.index.filtering import Where, filtered_index
 from clew.index.learning import Learned
 from clew.index.question import check_question
@@ -129,10 +129,12 @@ class Index:
 
         Args:
             graph: nodes, facts and edges; vectors that are missing are made. embedder: as in `from_documents`.
-            links: kinds of edge to make beside those the graph has.
+            links: kinds of edge to make beside those the graph has; give each a kind of its own, as a filter makes corpus-wide kinds again.
         """
         made, graph = attach_vectors(graph, embedder, progress=progress)
-        graph = graph.with_edges(Edges.join([graph.edges, *(link.on(graph) for link in links)]))
+        graph = graph.with_edges(
+            Edges.join([graph.edges, *(edges_by(link, graph) for link in links)])
+        )
         return cls(graph, made, (), {}, None, tuple(links), fitted=embedder is None)
 
     def __repr__(self) -> str:

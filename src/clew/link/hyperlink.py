@@ -17,11 +17,12 @@ FIRST = ("index", "readme")  # what a folder shows
 class Hyperlink:
     """From the piece that a link is written in to the document it points at: by a path relative to its own, by id, url or module."""
 
+    kind: ClassVar[str] = "hyperlink"
     corpus_wide: ClassVar[bool] = False
 
     def on(self, graph: Graph) -> Edges:
         if not any(graph.references):
-            return Edges.of("hyperlink", [], [])
+            return Edges.of(self.kind, [], [])
         place: dict[str, int] = {}
         for row, id in enumerate(graph.ids):
             if graph.documents[row] == row:
@@ -43,7 +44,7 @@ class Hyperlink:
                 )
                 if target and to is not None and to != row and to != graph.documents[row]:
                     pairs[row, to] = None
-        return Edges.of("hyperlink", [tail for tail, _ in pairs], [head for _, head in pairs])
+        return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
 
 
 def _names(target: str, own: str) -> list[str]:

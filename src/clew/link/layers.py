@@ -95,6 +95,7 @@ class Related:
     min_support: int = 1
     shared: bool = False
 
+    kind: ClassVar[str] = "related"
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
@@ -107,6 +108,7 @@ class Alike:
 
     k: int = 5
 
+    kind: ClassVar[str] = "alike"
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:

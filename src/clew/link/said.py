@@ -14,6 +14,7 @@ from clew.graph import Edges, Graph, Ragged, freeze
 class Mentions:
     """From every passage to the entities read from it."""
 
+    kind: ClassVar[str] = "mentions"
     corpus_wide: ClassVar[bool] = False
 
     def on(self, graph: Graph) -> Edges:
@@ -22,13 +23,14 @@ class Mentions:
         of_entity = entity[owners] if len(owners) else np.zeros(0, np.bool_)
         tails = passages[of_entity]
         read_from = Ragged(freeze(np.arange(len(tails) + 1), np.int64), freeze(tails, np.int32))
-        return Edges.of("mentions", tails, owners[of_entity], read_from=read_from)
+        return Edges.of(self.kind, tails, owners[of_entity], read_from=read_from)
 
 
 @dataclass(frozen=True)
 class Fact:
     """From subject to object, one edge for every passage that a fact was read from, so that what is said twice counts twice."""
 
+    kind: ClassVar[str] = "fact"
     corpus_wide: ClassVar[bool] = False
 
     def on(self, graph: Graph) -> Edges:
@@ -40,5 +42,5 @@ class Fact:
         np.cumsum(one, out=starts[1:])
         read_from = Ragged(freeze(starts, np.int64), facts.read_from.values)
         return Edges.of(
-            "fact", facts.subjects[row], facts.objects[row], facts=row, read_from=read_from
+            self.kind, facts.subjects[row], facts.objects[row], facts=row, read_from=read_from
         )

@@ -20,6 +20,7 @@ class Shared:
 
     max_passages: int = 20
 
+    kind: ClassVar[str] = "shared"
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
@@ -31,5 +32,5 @@ class Shared:
                     apart[pair] = apart.get(pair, 1.0) * (1 - 1 / len(passages))
         pairs = np.array(sorted(apart), np.int64).reshape(-1, 2)
         return Edges.of(
-            "shared", pairs[:, 0], pairs[:, 1], [1 - apart[a, b] for a, b in pairs.tolist()]
+            self.kind, pairs[:, 0], pairs[:, 1], [1 - apart[a, b] for a, b in pairs.tolist()]
         )

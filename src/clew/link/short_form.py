@@ -29,6 +29,7 @@ class ShortForm:
     min_share: float = 0.34
     min_letters: int = 3
 
+    kind: ClassVar[str] = "shortform"
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
@@ -53,7 +54,7 @@ class ShortForm:
                     tails.append(short)
                     heads.append(row)
                     weights.append(weight)
-        return Edges.of("shortform", tails, heads, weights)
+        return Edges.of(self.kind, tails, heads, weights)
 
 
 def _short_forms(name: tuple[str, ...]) -> set[tuple[str, ...]]:

@@ -23,10 +23,11 @@ class Similar:
     min_similarity: float = 0.1
     kinds: tuple[str, ...] = ("passage",)
 
+    kind: ClassVar[str] = "similar"
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
-        return _nearest(graph, "similar", graph.rows(*self.kinds), self.k, self.min_similarity)
+        return _nearest(graph, self.kind, graph.rows(*self.kinds), self.k, self.min_similarity)
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,12 @@ class Synonym:
     k: int = 100
     min_letters: int = 3
 
+    kind: ClassVar[str] = "synonym"
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
         rows = graph.rows("entity")
-        edges = _nearest(graph, "synonym", rows, self.k, self.min_similarity)
+        edges = _nearest(graph, self.kind, rows, self.k, self.min_similarity)
         long = np.array(
             [sum(map(str.isalnum, text)) >= self.min_letters for text in graph.texts], np.bool_
         )

@@ -14,19 +14,21 @@ from clew.graph import Edges, Graph
 class Contains:
     """From every container to what it directly contains."""
 
+    kind: ClassVar[str] = "contains"
     corpus_wide: ClassVar[bool] = False
 
     def on(self, graph: Graph) -> Edges:
         rows = np.flatnonzero(graph.parents >= 0)
-        return Edges.of("contains", graph.parents[rows], rows)
+        return Edges.of(self.kind, graph.parents[rows], rows)
 
 
 @dataclass(frozen=True)
 class Next:
     """From every piece to the one that follows it in its document."""
 
+    kind: ClassVar[str] = "next"
     corpus_wide: ClassVar[bool] = False
 
     def on(self, graph: Graph) -> Edges:
         rows = np.flatnonzero(graph.previous >= 0)
-        return Edges.of("next", graph.previous[rows], rows)
+        return Edges.of(self.kind, graph.previous[rows], rows)

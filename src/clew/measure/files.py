@@ -118,7 +118,7 @@ def _raw_lines(path: Path) -> Iterator[str]:
     number = 1
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):  # told where reading ends
+            for number, line in enumerate(lines, 1):  # noqa: B007  # told where reading ends
                 yield line.decode("utf-8")
     except (gzip.BadGzipFile, zlib.error, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}:{number}: cannot be read on from here: {error}") from error

@@ -133,7 +133,7 @@ def verdict(text: str) -> dict[str, int]:
     """Return 1 or 2 for every measure in a model's reply; raise ValueError where one is missing."""
     came = parse_json(text)
     if not isinstance(came, dict):
-        raise ValueError("a list came; wanted an object")  # an answer, no argument
+        raise ValueError("a list came; wanted an object")  # noqa: TRY004  # an answer, no argument
     said = {
         str(name).lower(): str(value).strip().lower().removeprefix("answer ")
         for name, value in came.items()

@@ -77,9 +77,7 @@ def prepare(
     if not usable:
         raise ValueError(f"{source}: none of its {len(records):,} questions is answerable")
     if limit is not None and limit < len(usable):
-        usable = [
-            usable[i] for i in sorted(random.Random(seed).sample(range(len(usable)), limit))
-        ]  # a sample, no secret
+        usable = [usable[i] for i in sorted(random.Random(seed).sample(range(len(usable)), limit))]  # noqa: S311  # a sample, no secret
     asked = [
         (_musique if kind == "musique" else _hotpot)(place, record, kind)
         for place, record in usable

@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Graph
-from clew.order.by_prize import content_of, facts_of
+from clew.order.by_prize import content_of, facts_of, ranked
 from clew.types import Query, Reading, Subgraph
 
 
@@ -38,12 +38,11 @@ class ByAttention:
         steps = np.linspace(0, 1, len(self.curve))
 
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
-            rows = content_of(graph, chosen)
-            ranked = rows[top_k(prizes[rows])]
-            n = len(ranked)
+            falling = ranked(content_of(graph, chosen), prizes)
+            n = len(falling)
             places = (np.arange(n) + 0.5) / max(n, 1)
             order = np.empty(n, np.int64)
             order[top_k(np.interp(places, steps, self.curve))] = np.arange(n)
-            return Reading.of(ranked[order], facts_of(graph, chosen))
+            return Reading.of(falling[order], facts_of(graph, chosen))
 
         return read

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clew.algorithms.ranking import levels
 from clew.graph import Floats, Graph
 from clew.order.by_prize import content_of, facts_of
 from clew.types import Query, Reading, Subgraph
@@ -20,9 +21,9 @@ class ByDocument:
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
             rows = content_of(graph, chosen)
             documents = np.where(graph.documents[rows] >= 0, graph.documents[rows], rows)
-            top = np.full(len(graph), -np.inf)
-            np.maximum.at(top, documents, np.round(prizes[rows], 9))
-            order = np.lexsort((rows, graph.spans[rows, 0], documents, -top[documents]))
+            first = np.full(len(graph), len(rows))  # of a document, the level of its best piece
+            np.minimum.at(first, documents, levels(prizes[rows]))
+            order = np.lexsort((rows, graph.spans[rows, 0], documents, first[documents]))
             return Reading.of(rows[order], facts_of(graph, chosen))
 
         return read

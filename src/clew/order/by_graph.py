@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Graph
-from clew.order.by_prize import content_of, facts_of
+from clew.order.by_prize import content_of, facts_of, ranked
 from clew.types import Query, Reading, Subgraph
 
 
@@ -28,11 +27,11 @@ class ByGraph:
             content = set(content_of(graph, chosen).tolist())
             rows = np.unique(chosen.nodes)  # ties by row
             inside = set(rows.tolist())
-            ranked = rows[top_k(prizes[rows])].tolist()
-            rank = {row: i for i, row in enumerate(ranked)}
+            falling = ranked(rows, prizes).tolist()
+            rank = {row: i for i, row in enumerate(falling)}
             order: list[int] = []
             seen: set[int] = set()
-            for start in ranked:
+            for start in falling:
                 if start in seen or start not in content:
                     continue
                 wave = [start]

@@ -18,8 +18,7 @@ class ByPrize:
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
-            rows = content_of(graph, chosen)
-            return Reading.of(rows[top_k(prizes[rows])], facts_of(graph, chosen))
+            return Reading.of(ranked(content_of(graph, chosen), prizes), facts_of(graph, chosen))
 
         return read
 
@@ -27,6 +26,12 @@ class ByPrize:
 def content_of(graph: Graph, chosen: Subgraph) -> Rows:
     """Return the chosen nodes that are read, by row, so that ties go to the lower one; connectors are passed through."""
     return np.sort(chosen.nodes[graph.content[chosen.nodes]])
+
+
+def ranked(rows: Rows, prizes: Floats) -> Rows:
+    """Return some rows (ascending) by falling prize; equal prizes, as those of all nodes tell, go by the lower row."""
+    found: Rows = rows[top_k(prizes[rows], largest=float(np.abs(prizes).max(initial=0)))]
+    return found
 
 
 def facts_of(graph: Graph, chosen: Subgraph) -> Rows:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Graph
-from clew.order.by_prize import content_of, facts_of
+from clew.order.by_prize import content_of, facts_of, ranked
 from clew.types import Query, Reading, Subgraph
 
 
@@ -31,6 +30,6 @@ class FactsFirst:
             said = [
                 fact for fact in facts if read_too.isdisjoint(graph.facts.read_from[fact].tolist())
             ]
-            return Reading.of(rows[top_k(prizes[rows])], said)
+            return Reading.of(ranked(rows, prizes), said)
 
         return read

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Graph
-from clew.order.by_prize import content_of, facts_of
+from clew.order.by_prize import content_of, facts_of, ranked
 from clew.types import Query, Reading, Subgraph
 
 
@@ -22,10 +21,9 @@ class Sandwich:
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
-            rows = content_of(graph, chosen)
-            ranked = rows[top_k(prizes[rows])]
+            falling = ranked(content_of(graph, chosen), prizes)
             return Reading.of(
-                np.concatenate([ranked[0::2], ranked[1::2][::-1]]), facts_of(graph, chosen)
+                np.concatenate([falling[0::2], falling[1::2][::-1]]), facts_of(graph, chosen)
             )
 
         return read

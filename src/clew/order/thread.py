@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.ranking import top_k
+from clew.algorithms.ranking import foremost
 from clew.graph import Floats, Graph, Links, Rows
-from clew.order.by_prize import content_of, facts_of
+from clew.order.by_prize import content_of, facts_of, ranked
 from clew.types import Query, Reading, Subgraph
 
 
@@ -24,10 +24,9 @@ class Thread:
         links = graph.links()
 
         def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
-            rows = content_of(graph, chosen)
-            ranked = rows[top_k(prizes[rows])]
-            strength = _strengths(links, ranked, ~graph.content)
-            unread, path, order = dict.fromkeys(range(len(ranked))), list[int](), list[int]()
+            falling = ranked(content_of(graph, chosen), prizes)
+            strength = _strengths(links, falling, ~graph.content)
+            unread, path, order = dict.fromkeys(range(len(falling))), list[int](), list[int]()
             while unread:
                 tied: list[int] = []
                 while path and not (
@@ -36,13 +35,13 @@ class Thread:
                     path.pop()
                 if path:
                     ties = strength[path[-1]]
-                    following = min(tied, key=lambda other: (-ties[other], other))
+                    following = foremost({other: ties[other] for other in tied}, 1.0)
                 else:
                     following = next(iter(unread))  # positions are ranks
                 del unread[following]
                 path.append(following)
                 order.append(following)
-            return Reading.of(ranked[order], facts_of(graph, chosen))
+            return Reading.of(falling[order], facts_of(graph, chosen))
 
         return read
 
@@ -59,7 +58,7 @@ def _strengths(links: Links, rows: Rows, connector: np.ndarray) -> list[dict[int
         told = near[
             links.targets[span]
         ]  # a hub has many links, and few of them lead to what is read
-        weights = np.round(links.weights[span][told].astype(np.float64), 6)
+        weights = links.weights[span][told].astype(np.float64)
         for target, weight in zip(
             links.targets[span][told].tolist(), weights.tolist(), strict=True
         ):
@@ -73,5 +72,5 @@ def _strengths(links: Links, rows: Rows, connector: np.ndarray) -> list[dict[int
         for i, one in ends:
             for j, other in ends:
                 if i != j:
-                    strengths[i][j] = max(round(one * other, 6), strengths[i].get(j, 0.0))
+                    strengths[i][j] = max(one * other, strengths[i].get(j, 0.0))
     return strengths

@@ -29,31 +29,31 @@ from clew.read.split.splitter import Splitter
 from clew.text.tokens import make_counter
 
 __all__ = [
+    "CachedExtractor",
     "ExtractionEstimate",
     "Extractor",
-    "LoadedDocuments",
     "Incomplete",
+    "LoadedDocuments",
     "Names",
     "Passage",
     "Piece",
     "Plain",
-    "CachedExtractor",
     "Split",
     "Splitter",
     "Tagged",
     "Triple",
     "Triples",
     "assemble",
-    "make_canonical",
-    "load_documents",
     "estimate_extraction",
     "is_corpus_wide",
+    "load_documents",
+    "make_canonical",
     "passages_of",
     "read_nodes",
+    "relation_words",
     "rows_of",
     "text_id",
     "whole",
-    "relation_words",
 ]
 
 

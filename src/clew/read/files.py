@@ -31,7 +31,7 @@ def read_path(path: Path, documents: list[Document], skipped: list[tuple[str, st
             skipped.append((file.as_posix(), str(reason)))
 
 
-class _Unread(Exception):  # a reason to be said, no error
+class _Unread(Exception):  # noqa: N818  # a reason to be said, no error
     """The reason why a file is not read."""
 
 

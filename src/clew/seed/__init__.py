@@ -10,11 +10,11 @@ from clew.seed.top_seeds import TopSeeds
 
 __all__ = [
     "BM25",
-    "TopSeeds",
     "Blend",
     "Dense",
     "LinkedFacts",
     "MappedFacts",
     "ReciprocalRank",
     "RecognisedFacts",
+    "TopSeeds",
 ]

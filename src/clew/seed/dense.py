@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from clew.algorithms.cosines import cosines, same_width
 from clew.algorithms.nearest.hnsw import HNSW
-from clew.graph import Floats, Graph
+from clew.graph import Graph
 from clew.types import Query, Seeds
-
-NOISE = 1e-6  # of a product of two unit rows of float32
 
 
 @dataclass(frozen=True)
@@ -66,28 +65,9 @@ class Dense:
             if found_by is None:
                 weights[rows] = np.maximum(cosines(vectors, query.vector), 0)
             else:
-                _same_width(vectors, query.vector)
+                same_width(vectors, query.vector)
                 near = found_by.search(query.vector, self.nearest)[0]
                 weights[near] = np.maximum(cosines(graph.vectors[near], query.vector), 0)
             return Seeds(weights, notes=how) if how else Seeds(weights)
 
         return touch
-
-
-def cosines(vectors: np.ndarray, query: np.ndarray) -> Floats:
-    """Return the cosine of every unit row with a unit vector; equal rows have equal cosines, wherever they stand and on any machine.
-
-    What is no more than the noise of float32 is 0: a passage that has nothing in common with a question is not touched by it.
-    """
-    _same_width(vectors, query)
-    # Not `@`: BLAS sums in an order that depends on the row's place and the number of threads, and ties would fall with it.
-    found: Floats = np.einsum("ij,j->i", vectors, query.astype(np.float32)).astype(np.float64)
-    found[np.abs(found) < NOISE] = 0.0
-    return found
-
-
-def _same_width(vectors: np.ndarray, query: np.ndarray) -> None:
-    if vectors.shape[1] != len(query):
-        raise ValueError(
-            f"the question's vector has {len(query)} dimensions and the graph's have {vectors.shape[1]}: embed both with one model"
-        )

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import min_max_scale, top_k
 from clew.graph import Floats, Graph, Rows, freeze
-from clew.seed.dense import Dense, cosines
+from clew.seed.dense import Dense
 from clew.types import Query, Seeds
 
 
@@ -53,8 +54,9 @@ class LinkedFacts:
                     found.scores,
                     notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"},
                 )
-            scores = np.where(known, min_max_scale(cosines(facts.vectors, vector)), 0)
-            ranked = top_k(scores, self.top)
+            near = cosines(facts.vectors, vector)
+            ranked = top_k(np.where(known, near, near.min()), self.top)
+            scores = np.where(known, min_max_scale(near), 0)
             nearest = freeze(ranked[scores[ranked] > 0], np.int32)
             means, terminals = entities_of(graph, nearest, scores[nearest], self.top)
             weights = means + self.passage_weight * similarities(query)

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.ranking import top_k
+from clew.algorithms.cosines import cosines
+from clew.algorithms.ranking import sharpened, top_k
 from clew.graph import Floats, Graph, Mask, freeze
 from clew.seed.bm25 import BM25
-from clew.seed.dense import Dense, cosines
-from clew.seed.fused import Blend, ReciprocalRank, scale_to_best
+from clew.seed.dense import Dense
+from clew.seed.fused import Blend, ReciprocalRank
 from clew.seed.recognised_facts import names_mentioned
 from clew.types import Query, Seeds
 
@@ -50,9 +51,7 @@ class MappedFacts:
         def touch(query: Query) -> Seeds:
             similar = touched(query)
             weights = (
-                scale_to_best(similar.scores) ** self.sharpness
-                if self.sharpness != 1
-                else similar.scores
+                sharpened(similar.scores, self.sharpness) if self.sharpness != 1 else similar.scores
             )
             vector = query.vector if query.fact_vector is None else query.fact_vector
             notes: dict[str, Any] = dict(similar.notes)
@@ -65,7 +64,7 @@ class MappedFacts:
             if len(facts) and share < 1:
                 notes["told"] = share
             mapped = top_k(scores, round(self.top * share))
-            mapped = mapped[np.round(scores[mapped], 9) > 0]
+            mapped = mapped[scores[mapped] > 0]
             mapped = (
                 mapped[names_mentioned(graph, mapped, query.text)] if self.recognised else mapped
             )

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.ranking import min_max_scale, top_k
+from clew.algorithms.cosines import cosines
+from clew.algorithms.ranking import min_max_scale, sharpened, top_k
 from clew.graph import Floats, Graph, Mask, freeze
 from clew.seed.bm25 import BM25
-from clew.seed.dense import Dense, cosines
-from clew.seed.fused import Blend, ReciprocalRank, scale_to_best
+from clew.seed.dense import Dense
+from clew.seed.fused import Blend, ReciprocalRank
 from clew.seed.linked_facts import entities_of
 from clew.text.words import contains_phrase
 from clew.types import Query, Seeds
@@ -52,7 +53,7 @@ class RecognisedFacts:
 
         def touch(query: Query) -> Seeds:
             found = passages(query)
-            similar = _shares(scale_to_best(found.scores) ** self.sharpness)
+            similar = _shares(sharpened(found.scores, self.sharpness))
             vector = query.vector if query.fact_vector is None else query.fact_vector
             if not known.any() or vector is None or not vector.any():
                 why = (
@@ -64,8 +65,9 @@ class RecognisedFacts:
                     found.scores,
                     notes={**found.notes, "fallback": f"{why}: the passages alone are the seeds"},
                 )
-            scores = np.where(known, min_max_scale(cosines(facts.vectors, vector)), 0)
-            ranked = top_k(scores, self.top)
+            near = cosines(facts.vectors, vector)
+            ranked = top_k(np.where(known, near, near.min()), self.top)
+            scores = np.where(known, min_max_scale(near), 0)
             nearest = freeze(
                 ranked[(scores[ranked] > 0) & names_mentioned(graph, ranked, query.text)], np.int32
             )

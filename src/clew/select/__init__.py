@@ -7,4 +7,4 @@ from clew.select.mmr import MMR
 from clew.select.top import Top
 from clew.select.top_reports import TopReports
 
-__all__ = ["MCMI", "MMR", "Bridges", "Budgeted", "TopReports", "Top"]
+__all__ = ["MCMI", "MMR", "Bridges", "Budgeted", "Top", "TopReports"]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.cosines import cosines
+from clew.algorithms.ranking import coarse, summable
 from clew.graph import Floats, Graph, Links, Rows
 from clew.types import Query
 
@@ -43,7 +45,7 @@ def slot_costs(graph: Graph, links: Links, query: Query) -> SlotCosts:
 def edge_costs(graph: Graph, query: Query) -> Floats:
     """Return the cost of every edge of the graph, float64 in [1e-6, 1]."""
     edges, facts = graph.edges, graph.facts
-    like = similarities(graph.vectors, query.vector)
+    like = summable(similarities(graph.vectors, query.vector), 1.0)
     tail, head = like[edges.tails], like[edges.heads]
     alike = edges.weights * (tail + head) / 2
     mentions, synonym = edges.kinds.mask("mentions"), edges.kinds.mask("synonym")
@@ -51,11 +53,16 @@ def edge_costs(graph: Graph, query: Query) -> Floats:
     alike = np.where(mentions, passage, np.where(synonym, np.maximum(tail, head), alike))
     stated = edges.facts >= 0
     if stated.any():
-        said = similarities(
-            facts.vectors, query.vector if query.fact_vector is None else query.fact_vector
+        said = summable(
+            similarities(
+                facts.vectors, query.vector if query.fact_vector is None else query.fact_vector
+            ),
+            1.0,
         )
         alike[stated] = said[edges.facts[stated]]
-    found: Floats = np.clip((1 - np.round(alike, 9)) / 2, LEAST, MOST)
+    found: Floats = np.clip(
+        (1 - coarse(alike, 1.0)) / 2, LEAST, MOST
+    )  # so that ways of equal edges are equally long
     return found
 
 
@@ -63,7 +70,4 @@ def similarities(vectors: NDArray[np.float32], vector: NDArray[np.float32] | Non
     """Return the cosine of every unit row with the question, 0 where either has no vector."""
     if vector is None or vectors.shape[1] != len(vector):
         return np.zeros(len(vectors))
-    found: Floats = np.einsum("ij,j->i", vectors, vector.astype(np.float32)).astype(
-        np.float64
-    )  # not BLAS: equal rows, equal cosines
-    return found
+    return cosines(vectors, vector)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.ranking import levels
 from clew.graph import Floats, Graph, Rows, freeze
 from clew.select._shared import narrow_to, required_rows
 from clew.types import Query, Seeds, Subgraph
@@ -145,8 +146,10 @@ def _in_turn(
     order = np.lexsort(
         (
             others,
-            -np.round(seeds.scores[others], 9),
-            -np.round(worth[others] / max(worth.max(initial=0), 1e-300), 9),
+            *(
+                levels(scores[others], float(scores.max(initial=0)))
+                for scores in (seeds.scores, worth)
+            ),
         )
     )
     queue = (

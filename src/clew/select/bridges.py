@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from clew.algorithms.ranking import top_k
 from clew.algorithms.steiner.forest import LazyLengths, SteinerForest, slot_sources, steiner_forest
 from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze, kinds_without
 from clew.select._shared import tokens_spent
@@ -146,8 +147,8 @@ def _edge(graph: Graph, query: Query, edges: Rows) -> int:
     worth = graph.edges.weights[edges].astype(np.float64) - 3
     if (facts >= 0).any():
         near = graph.facts.vectors[facts] @ asked if asked is not None else np.zeros(len(facts))
-        worth = np.where(facts >= 0, np.round(near, 6), worth)
-    return int(edges[int(np.argmax(worth))])
+        worth = np.where(facts >= 0, near, worth)
+    return int(edges[top_k(worth, 1)[0]])
 
 
 def _told(

@@ -25,13 +25,12 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.budgeted.solve import Problem, Solution, attached_rows, solve, spanning_edges
-from clew.algorithms.ranking import top_k
+from clew.algorithms.ranking import exceeds, summable, top_k
 from clew.graph import Floats, Graph, Links, Mask, Rows, freeze, heading_of
 from clew.select._shared import required_rows
 from clew.select._working_graph import WorkingGraph, among, working_graph
 from clew.types import Query, Seeds, Subgraph
 
-ROUND = 12  # decimals of a prize, as they are printed
 SLACK = 1e-12  # by how much sums of the same prizes in another order may differ, relatively
 
 
@@ -76,11 +75,11 @@ class Budgeted:
                 graph,
                 everywhere if offered.all() else among(everywhere, offered),
                 query,
-                np.round(prizes, ROUND),
+                prizes,
             )
             kept = required_rows(candidates)
             room = budget - int(graph.tokens[kept[graph.content[kept]]].sum())
-            free = offered & graph.content & (prizes > self.w_min)
+            free = offered & graph.content & exceeds(prizes, self.w_min, self.w_min)
             free[kept] = False
             ranked = freeze(np.flatnonzero(free), np.int32)
             ranked = ranked[top_k(prizes[ranked], self.working)]
@@ -138,7 +137,7 @@ class _Asked:
         linked = np.unique(np.concatenate([roots, kept]))
         part = working_graph(graph, self.links, linked, core, stage.working)
         content, given = graph.content[part.rows], np.isin(part.rows, kept)
-        printed = np.where(content & ~given, self.prizes[part.rows], 0.0)
+        printed = summable(np.where(content & ~given, self.prizes[part.rows], 0.0))
         tokens = np.where(given, 0, self.costs(part.rows))
         worth = np.maximum(printed - stage.w_min, 0)
         problem = Problem(
@@ -209,9 +208,11 @@ class _Asked:
         """Why what is worth more than the least that was taken was not: too dear alone, or its tokens better spent."""
         taken = nodes[self.graph.content[nodes]]
         least = float(self.prizes[taken].min()) if len(taken) else -np.inf
-        over = [row for row in dear.tolist() if self.prizes[row] > least]
+        largest = float(self.prizes[taken].max(initial=0))
+        over = [row for row in dear.tolist() if exceeds(self.prizes[row], least, largest)]
+        free = np.setdiff1d(core, taken)
         left = (
-            [row for row in np.setdiff1d(core, taken).tolist() if self.prizes[row] > least]
+            free[exceeds(self.prizes[free], least, largest)].tolist()
             if len(taken)
             else core.tolist()
         )

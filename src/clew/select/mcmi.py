@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.ranking import exceeds, top_k
 from clew.algorithms.steiner.expansion import RULES, edge_weight, expand
 from clew.algorithms.steiner.forest import SteinerForest, slot_sources, steiner_forest
 from clew.graph import Floats, Graph, Links, Ragged, Rows, freeze
@@ -192,8 +193,8 @@ class MCMI:
         if self.chords == "below_mean":
             weights = edge_weight(allowed, scores[links.sources], scores[links.targets])
             total, count, further = float(weights[slots].sum()), len(slots), list[int]()
-            for slot in among[np.lexsort((among, weights[among]))].tolist():
-                if not weights[slot] * count < total * (1 - 1e-12):
+            for slot in among[top_k(-weights[among])].tolist():
+                if not exceeds(total, weights[slot] * count, total):
                     break
                 further.append(slot)
                 total, count = total + float(weights[slot]), count + 1

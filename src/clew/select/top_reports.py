@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.ranking import top_k
+from clew.algorithms.cosines import cosines
+from clew.algorithms.ranking import exceeds, reaches, top_k
 from clew.graph import Floats, Graph, Rows, freeze
 from clew.select.top import Top
 from clew.types import Query, Seeds, Subgraph
@@ -165,7 +166,8 @@ class TopReports:
         if query.limit is not None:
             most = min(most, int(query.limit * self.budget_share))
         told, taken, dropped = np.zeros(len(graph), np.bool_), list[int](), list[tuple[int, str]]()
-        good = (np.round(worth, 9) > 0) & (worth >= self.min_score * worth.max(initial=0)) | (
+        top = float(worth.max(initial=0))
+        good = exceeds(worth, 0.0, top) & reaches(worth, self.min_score * top, top) | (
             self.min_score == 0
         )
         for row in rows[top_k(worth)[: int(good.sum())]].tolist():
@@ -201,12 +203,11 @@ class ReportMembersPart:
 
 def _likeness(graph: Graph, rows: Rows, query: Query) -> Floats:
     """The cosine of each report with the question, at least 0."""
-    if query.vector is None:
-        return np.zeros(len(rows))
-    found: Floats = np.einsum(
-        "ij,j->i", graph.vectors[rows], query.vector.astype(np.float32)
-    ).astype(np.float64)
-    return np.maximum(found, 0)
+    return (
+        np.zeros(len(rows))
+        if query.vector is None
+        else np.maximum(cosines(graph.vectors[rows], query.vector), 0)
+    )
 
 
 def _of_best(scores: Floats) -> Floats:

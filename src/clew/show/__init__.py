@@ -6,4 +6,4 @@ from clew.show.network import to_networkx
 from clew.show.page import html
 from clew.show.paths import path_in_words
 
-__all__ = ["html", "lines_of", "mermaid", "location_of", "to_networkx", "path_in_words"]
+__all__ = ["html", "lines_of", "location_of", "mermaid", "path_in_words", "to_networkx"]

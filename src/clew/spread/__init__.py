@@ -8,12 +8,12 @@ from clew.spread.power import Power
 from clew.spread.traversal import BestFirst, BreadthFirst
 
 __all__ = [
-    "ModelIntent",
     "BestFirst",
     "BreadthFirst",
     "Cues",
     "Influence",
     "LocalPageRank",
+    "ModelIntent",
     "PageRank",
     "Power",
 ]

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
+from clew.algorithms.ranking import sharpened
 from clew.graph import Floats, Graph
 from clew.types import Query, Seeds
 
@@ -31,14 +30,6 @@ class Power:
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
-            top = prizes.max(initial=0)
-            if not top > 0:
-                return prizes
-            rows, sharpened = (
-                np.flatnonzero(prizes != 0),
-                np.zeros(len(prizes)),
-            )  # a power takes its time, and most have no prize
-            sharpened[rows] = (prizes[rows] / top) ** self.exponent
-            return sharpened
+            return sharpened(prizes, self.exponent)
 
         return spread

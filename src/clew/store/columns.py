@@ -283,5 +283,5 @@ def _numbers(of: ColumnReader, name: str, n: int, least: int = 0) -> list[int]:
 def _mapping(text: str) -> Mapping[str, Any]:
     held = from_json(json.loads(text))
     if not isinstance(held, dict):
-        raise ValueError("metadata are no dictionary")  # a damaged file, not a wrong argument
+        raise ValueError("metadata are no dictionary")  # noqa: TRY004  # a damaged file, not a wrong argument
     return held or EMPTY

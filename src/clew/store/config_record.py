@@ -89,7 +89,12 @@ def described(what: str, part: Any) -> Record:
 
 
 def _foreign(part: Any) -> Record:
-    return {"name": named(part), "corpus_wide": is_corpus_wide(part)}
+    kind = getattr(part, "kind", None)
+    return {
+        "name": named(part),
+        "corpus_wide": is_corpus_wide(part),
+        **({"kind": kind} if isinstance(kind, str) else {}),
+    }
 
 
 def splitter_of(record: Record, given: Any) -> Any:
@@ -120,6 +125,12 @@ def links_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
         f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given))
     )
     made: tuple[Any, ...] = _same("links", saved, now, given)
+    for record, link in zip(records, made, strict=True):
+        if record.get("kind", link.kind) != link.kind:  # an index of an older clew knows no kind
+            raise ValueError(
+                f"the index has edges of the kind {record['kind']!r} by {record['name']}, and the one given makes {link.kind!r}: "
+                "give the same, or make a new index"
+            )
     return made
 
 

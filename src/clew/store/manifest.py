@@ -50,7 +50,7 @@ class Manifest:
 def generations(root: Path) -> dict[int, Path]:
     """Return the manifests in a folder by their generation, the newest first; none where there is no such folder."""
     try:
-        names = os.listdir(root)  # names alone are wanted
+        names = os.listdir(root)  # noqa: PTH208  # names alone are wanted
     except (FileNotFoundError, NotADirectoryError):
         return {}
     found = {int(match[1]): root / name for name in names if (match := FILE.fullmatch(name))}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self, TypedDict, Unpack, cast
@@ -17,7 +16,7 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 import clew
-from langchain_clew.candidates import Triples, facts_of, nothing_found
+from langchain_clew.candidates import Triples, facts_of
 from langchain_clew.documents import documents_of
 from langchain_clew.filters import where_of
 from langchain_clew.shortlist import Shortlist
@@ -181,16 +180,12 @@ class ClewRetriever(BaseRetriever):
     def context(self, question: str, **overrides: Unpack[Overrides]) -> clew.Context:
         """Return the whole context: its rendered `text`, its tokens, edges, reasons and trace; empty if the filter allows nothing."""
         how = self._how(cast("dict[str, Any]", overrides))
-        if self._forbids_all(how["where"]):
-            return nothing_found(question, how["budget"], how["recipe"])
         asked: clew.Context = self.index.ask(question, **how)
         return asked
 
     async def acontext(self, question: str, **overrides: Unpack[Overrides]) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
         how = self._how(cast("dict[str, Any]", overrides))
-        if how["where"] is not None and await asyncio.to_thread(self._forbids_all, how["where"]):
-            return nothing_found(question, how["budget"], how["recipe"])
         asked: clew.Context = await self.index.aask(question, **how)
         return asked
 
@@ -226,13 +221,6 @@ class ClewRetriever(BaseRetriever):
 
     def _documents(self, context: clew.Context) -> list[Document]:
         return documents_of(context, as_they_came=isinstance(self.index, Shortlist))
-
-    def _forbids_all(self, where: Any) -> bool:
-        """A retriever that finds nothing says so by no documents, where the core would call the filter a mistake."""
-        if where is None or isinstance(self.index, Shortlist):
-            return False
-        graph = self.index.graph
-        return not any(where(graph.metadata[row]) for row in graph.content.nonzero()[0])
 
     def _how(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         """What the index is asked with: the overrides are checked as the fields are, by the fields' own rules."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 
-NOISE = 1e-10  # of a node's strength: a gain below that is a rounding error
+NOISE = 1e-10  # of a node's strength: a gain below that is a rounding error; links of equal weight have the same number (`nearest_pairs`)
 ZERO, ONE = np.uint64(0), np.uint64(1)  # counters are unsigned too
 LOOKS = 1000  # at a node, on average: never seen on undirected graphs, where every move gains
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.ranking import summable
 from clew.graph import Graph, Links, Ragged, Rows, freeze
 
 METHODS = ("leiden", "louvain")
@@ -130,31 +131,40 @@ def followed(links: Links, number: Any) -> Rows:
     to: dict[int, dict[int, float]] = {row: {} for row in np.flatnonzero(label < 0).tolist()}
     heap: list[tuple[float, int]] = []
     reached = dict.fromkeys(to, 0.0)
+    every = np.concatenate(
+        [
+            np.zeros(0, np.int64),
+            *(np.arange(links.starts[row], links.starts[row + 1]) for row in to),
+        ]
+    )
+    weights = dict(
+        zip(every.tolist(), summable(links.weights[every]).tolist(), strict=True)
+    )  # equal sums are the same number
 
     def told(row: int, other: int, weight: float) -> None:
         """Row hears the label of its neighbour."""
         to[row][int(label[other])] = to[row].get(int(label[other]), 0.0) + weight
         reached[row] += weight
-        heappush(heap, (-round(reached[row], 9), row))
+        heappush(heap, (-reached[row], row))
 
     for row in to:
         for slot in range(links.starts[row], links.starts[row + 1]):
             if label[links.targets[slot]] >= 0:
-                told(row, int(links.targets[slot]), float(links.weights[slot]))
+                told(row, int(links.targets[slot]), weights[slot])
     fresh, waiting = int(label.max(initial=-1)) + 1, iter(list(to))
     while to:
         if heap:
             weight, row = heappop(heap)
-            if row not in to or weight != -round(reached[row], 9):
+            if row not in to or weight != -reached[row]:
                 continue
-            label[row] = min(to[row], key=lambda one: (-round(to[row][one], 9), one))
+            label[row] = min(to[row], key=lambda one: (-to[row][one], one))
         else:
             row = next(row for row in waiting if row in to)
             label[row], fresh = fresh, fresh + 1
         del to[row]
         for slot in range(links.starts[row], links.starts[row + 1]):
             if (other := int(links.targets[slot])) in to:
-                told(other, row, float(links.weights[slot]))
+                told(other, row, weights[slot])
     return freeze(label, np.int32)
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import DECIMALS, top_k
+from clew.algorithms.ranking import summable, top_k
 from clew.graph import Floats, Links, Ragged, Rows, freeze
 
 LEVELS = (
@@ -91,7 +91,7 @@ def peel(
     """Return the community that Q-Peel finds in a truss, or None where no part of it has `least` nodes.
 
     Args:
-        worth: float64, of every row of the links (cosines with the question); read to nine decimals.
+        worth: float64, of every row of the links (cosines with the question).
         cascade: where a node cannot go alone, let all go that then lack triangles, if what is left of one part has a higher mean. Nearer
             to the best mean, which drives to ever smaller communities.
         least: leave at least so many nodes, never less than two; None for k.
@@ -112,9 +112,9 @@ def peel(
         truss.pairs,
         truss.part,
     )
-    rows, slots, mean, means = qpeel.peeled(
-        *arrays, np.array(worth, np.float64), truss.k - 2, least, cascade
-    )
+    own = np.zeros(len(worth))
+    own[truss.rows] = summable(worth[truss.rows])
+    rows, slots, mean, means = qpeel.peeled(*arrays, own, truss.k - 2, least, cascade)
     return (
         Community(truss.k, freeze(rows, np.int32), slots, mean, tuple(means.tolist()))
         if len(rows)
@@ -151,7 +151,7 @@ def search_communities(
     from clew.algorithms.community_search.kernels import q_peel as qpeel
 
     inner, slots = induced_links(links, rows)
-    own = np.array(worth[rows], np.float64)
+    own = summable(worth[rows])
     ks, *ends, means, all_rows, all_slots, steps = qpeel.search(
         np.array(inner.starts), np.array(inner.targets), own, most, pieces, cascade
     )
@@ -181,7 +181,7 @@ def search_communities(
 def whole_community(links: Links, rows: Rows, worth: Floats) -> Community:
     """Return the rows (ascending) and all links among them, as a community that promises nothing (k = 1)."""
     inner, slots = induced_links(links, rows)
-    mean = float(np.round(worth[rows], DECIMALS).mean())
+    mean = float(worth[rows].mean())
     return Community(1, freeze(rows, np.int32), slots[inner.sources < inner.targets], mean, (mean,))
 
 

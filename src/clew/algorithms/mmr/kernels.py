@@ -7,15 +7,16 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.algorithms.kernels.heap import pop, push
+from clew.algorithms.ranking import TOLERANCE
 
 
 @numba.njit(fastmath={"reassoc", "contract"})  # compiled into its caller, and cached with it
 def product(one, other):
-    """Return the product of two vectors to six decimals, which is what float32 is good for."""
+    """Return the product of two vectors."""
     total = np.float32(0)
     for i in range(len(one)):
         total += one[i] * other[i]
-    return np.floor(np.float64(total) * 1e6 + 0.5) / 1e6
+    return np.float64(total)
 
 
 @numba.njit
@@ -33,6 +34,9 @@ def greedy(vectors, worth, costs, share, most, budget, before, floor):
 
     `before` are vectors that are read already. A candidate's likeness only grows with every choice, so that an old value of its marginal
     relevance is never too low: the best old value is brought up to date, and chosen once it is the best that way. `floor` is NaN for none.
+
+    The highest value is a leader, and while a candidate is within the tolerance below it, the lowest place of those is the next; values
+    only fall, so that all of these are known when the leader is found. They wait in a heap of their own, by place.
     """
     n = len(worth)
     chosen, passed, left_then = (
@@ -43,21 +47,44 @@ def greedy(vectors, worth, costs, share, most, budget, before, floor):
     count, skipped, left = 0, 0, budget
     like, seen = np.full(n, -np.inf), np.zeros(n, np.int64)
     keys, rows, size = np.empty(max(n, 1)), np.empty(max(n, 1), np.int64), 0
+    ties, tied, equal = (
+        np.empty(max(n, 1)),
+        np.empty(max(n, 1), np.int64),
+        0,
+    )  # those equal to the leader, by place
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, abs(worth[i]))
+    first = len(before) == 0
+    width = TOLERANCE * (largest if first or share == 1 else max(share * largest, 1 - share))
     for i in range(n):
         for j in range(len(before)):
             like[i] = max(like[i], likeness(vectors[i], before[j], floor))
-        key = worth[i] if len(before) == 0 else share * worth[i] - (1 - share) * like[i]
-        keys, rows, size = push(keys, rows, size, -np.round(key, 9), i)
-    first = len(before) == 0
-    while count < most and size > 0:
-        key, i, size = pop(keys, rows, size)
+        keys, rows, size = push(
+            keys, rows, size, -worth[i] if first else (1 - share) * like[i] - share * worth[i], i
+        )
+    bar = -np.inf  # the leader's value without the tolerance; -inf where a leader is to be found
+    while count < most and size + equal > 0:
+        if equal == 0:
+            key, i, size = pop(keys, rows, size)
+            bar = -np.inf
+        else:
+            _, i, equal = pop(ties, tied, equal)
+            key = 0.0
         if seen[i] < count:
             for j in range(seen[i], count):
                 like[i] = max(like[i], likeness(vectors[i], vectors[chosen[j]], floor))
             seen[i] = count
-            keys, rows, size = push(
-                keys, rows, size, -np.round(share * worth[i] - (1 - share) * like[i], 9), i
-            )
+            key = (1 - share) * like[i] - share * worth[i]
+            if bar == -np.inf or -key < bar:
+                keys, rows, size = push(keys, rows, size, key, i)
+                continue
+        if bar == -np.inf:  # it leads
+            bar = -key - width
+            ties, tied, equal = push(ties, tied, equal, np.float64(i), i)
+            while size > 0 and -keys[0] >= bar:
+                _, other, size = pop(keys, rows, size)
+                ties, tied, equal = push(ties, tied, equal, np.float64(other), other)
             continue
         if costs[i] > left:
             passed[skipped], left_then[skipped] = i, left
@@ -67,10 +94,15 @@ def greedy(vectors, worth, costs, share, most, budget, before, floor):
         count += 1
         left -= costs[i]
         if first:  # there was nothing to be like, so that the old values are none of this rule
-            first = False
-            waiting, size = rows[:size].copy(), 0
+            first, width = (
+                False,
+                TOLERANCE * (largest if share == 1 else max(share * largest, 1 - share)),
+            )
+            waiting = np.concatenate((rows[:size], tied[:equal]))
+            size, equal = 0, 0
             for other in np.sort(waiting):
                 like[other], seen[other] = likeness(vectors[other], vectors[i], floor), 1
-                marginal = share * worth[other] - (1 - share) * like[other]
-                keys, rows, size = push(keys, rows, size, -np.round(marginal, 9), other)
+                keys, rows, size = push(
+                    keys, rows, size, (1 - share) * like[other] - share * worth[other], other
+                )
     return chosen[:count], passed[:skipped], left_then[:skipped]

@@ -41,10 +41,10 @@ def select_mmr(
     before: Any = None,
     floor: float | None = None,
 ) -> MMRSelection:
-    """Return the greedy choice. Values are compared to nine decimals, and the lower place of equals is taken.
+    """Return the greedy choice. Of values that are equal (see `clew.algorithms.ranking`) the lower place is taken.
 
     Args:
-        vectors: float32 [n, d], unit rows or zeros; their products are taken to six decimals. worth: float64 [n].
+        vectors: float32 [n, d], unit rows or zeros. worth: float64 [n].
         share: of the worth, in [0, 1]; the rest is that of the difference. most: choose at most so many; None for all.
         costs: int [n], and the `budget` that they are paid from: one that does not fit is passed over; None: all fit.
         before: float32 [m, d], what is read already. floor: of the cosine, below 1; None counts all of it, also below 0.
@@ -73,11 +73,9 @@ def select_mmr(
 
 
 def mean_cosine(vectors: Vectors) -> float:
-    """Return the mean product of two different rows, to six decimals: what any two of them have in common; 0 for fewer than two."""
+    """Return the mean product of two different rows: what any two of them have in common; 0 for fewer than two."""
     n = len(vectors)
     if n < 2:
         return 0.0
     rows = vectors.astype(np.float64)
-    return round(
-        float((np.square(rows.sum(axis=0)).sum() - np.square(rows).sum()) / (n * (n - 1))), 6
-    )
+    return float((np.square(rows.sum(axis=0)).sum() - np.square(rows).sum()) / (n * (n - 1)))

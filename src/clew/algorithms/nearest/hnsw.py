@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.ranking import levels, reaches
 from clew.graph import Floats, Graph, Rows, Vectors
 
 HINT = "approximate search needs faiss: pip install 'clew[ann]'"
-DECIMALS = 6  # what float32 products are good for: nearer to each other than that is equally near
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ class HNSWIndex:
         if found[-1] < 0:  # fewer than were wanted could be reached
             near, found = near[found >= 0], found[found >= 0]
         rows = self.rows[found].astype(np.int32)
-        if (near[:-1] - near[1:] < 2 * 10.0**-DECIMALS).any():  # else they come in their order
-            order = np.lexsort((rows, -np.round(near, DECIMALS)))
+        if reaches(near[1:], near[:-1]).any():  # else they come in their order
+            order = np.lexsort((rows, levels(near, 1.0)))
             rows, near = rows[order], near[order]
         return rows, np.minimum(near, 1.0)
 
@@ -153,7 +153,7 @@ def recall(
 ) -> float:
     """Return the share of the k nearest rows that a search finds, in [0, 1], measured against exact search.
 
-    A row as near as the k-th, to six decimals, counts as one of the nearest.
+    A row that is equal to the k-th counts as one of the nearest.
 
     Args:
         index: what is searched. questions: unit vectors [q, d]; by default `sample` of the index's own rows, drawn by `seed`.
@@ -171,9 +171,9 @@ def recall(
     found = 0
     for question in questions:
         exact = vectors @ question
-        bar = np.partition(exact, -k)[-k] - 1e-6
+        bar = np.partition(exact, -k)[-k]
         near = index.search(question, k, ef)[0]
-        found += int((exact[place[np.searchsorted(numbers, near)]] >= bar).sum())
+        found += int(reaches(exact[place[np.searchsorted(numbers, near)]], bar).sum())
     return found / (k * len(questions))
 
 

@@ -3,8 +3,8 @@
 A forward push moves mass from the seeds along the links until bounds on what is not yet moved prove which k rows are the best: what a
 residual r can still bring a row u is at most min(|r|_1, max_v (r_v / s_v) * s_u) on an undirected graph with strengths s, and |r|_1 on
 a directed one. Where the work on this passes a share of the links, the whole vector is solved for from the residual, by the linearity
-x(reset) = estimate + x(residual). Rows whose scores are equal as `rank.best` rounds them tie, and the lower one wins, as everywhere: a tie
-at the border cannot be proven by bounds, and is decided by the very vector that `pagerank` gives. So the set is always the full solve's.
+x(reset) = estimate + x(residual). Of equal scores the lower row wins (see `clew.algorithms.ranking`): a tie at the border cannot be proven by
+bounds, and is decided by the whole vector. So the set is always the full solve's.
 
 Andersen, Chung and Lang, FOCS 2006, "Local graph partitioning using PageRank vectors" (the push); Lofgren, Banerjee and Goel, KDD 2014.
 """
@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.pagerank.full import Walk, check, pagerank, solved
-from clew.algorithms.ranking import DECIMALS, decimals, top_k
+from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Rows, freeze
 
 TOLERANCE = 1e-10  # of the full vector that the set is that of
 MARGIN = (
-    2 * 10.0**-DECIMALS
-)  # of scores that sum to 1: those that differ by more do not tie, the full solve's error included
+    1e-9  # of scores that sum to 1, beside the tolerance of equal scores: what solves may be off by
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class TopPageRank:
 
     Attributes:
         rows: int32 [k], their set that of the full solve. scores: float64 [k], each at most `error` below the PageRank.
-        how: "push" if bounds proved the set, "residual" if the rest was solved for, "full" if a tie needed the full solve.
+        how: "push" if bounds proved the set, "residual" if the rest was solved for, "full" if all was.
         work: links that the push went over.
     """
 
@@ -119,7 +119,8 @@ def top_pagerank(
         )
         / total
     )
-    order = np.lexsort((rows, -np.rint(scores * 10.0 ** decimals(float(scores.max())))))
+    ascending = np.argsort(rows)
+    order = ascending[top_k(scores[ascending])]
     return TopPageRank(
         freeze(rows[order], np.int32), freeze(scores[order], np.float64), error, "push", int(work)
     )
@@ -128,15 +129,13 @@ def top_pagerank(
 def _from_residual(
     walk: Walk, reset: Floats, k: int, damping: float, known: Floats, rest: Floats, work: int
 ) -> TopPageRank:
-    """Solve for what the push has left; a tie at the border is left to the full solve itself."""
+    """Solve for what the push has left."""
     mass = float(rest.sum())
     x = known + solved(walk, rest / mass, damping, TOLERANCE) * mass if mass > 0 else known
     x = (x / x.sum())[walk.places]
-    rows = top_k(x, k + 1)
-    if not x[rows[k - 1]] - x[rows[k]] > MARGIN:
-        return _full(walk, reset, k, damping, work)
+    rows = top_k(x, k)
     return TopPageRank(
-        freeze(rows[:k], np.int32), freeze(x[rows[:k]], np.float64), TOLERANCE, "residual", work
+        freeze(rows, np.int32), freeze(x[rows], np.float64), TOLERANCE, "residual", work
     )
 
 

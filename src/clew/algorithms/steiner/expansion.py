@@ -27,9 +27,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.ranking import exceeds, reaches
 from clew.graph import Floats, Links, Rows, freeze
 
 RULES = ("mean", "mean_edge", "ratio", "sum", "official")
+Offer = tuple[float, int, int, int]  # key, row, the row it is offered by, slot
 LEAST_SCORE = 1e-300  # in the place of a score of 0, so that ratios stay finite and ordered
 
 
@@ -57,7 +59,7 @@ def expand(
         links: undirected adjacency. costs: float64, one per slot, > 0, the same both ways; inf forbids an edge.
         scores: float64 [n], >= 0; a node of score 0 is not taken, except by "mean_edge".
         nodes, slots: the forest, one slot per edge. Without an edge r is infinite, so that the best neighbour is taken.
-        rule: see above. Keys that agree to nine digits are equal, and the lower row is taken.
+        rule: see above. Of equal keys (see `clew.algorithms.ranking`) the lower row is taken.
     """
     if rule not in RULES:
         raise ValueError(f"unknown rule {rule!r}; known: {', '.join(RULES)}")
@@ -73,24 +75,24 @@ def expand(
             float(scores[links.targets[slot]]),
         )
     whole.freeze()
-    heap: list[tuple[float, int, int, int, float]] = []
+    heap: list[Offer] = []
 
     def offer(row: int) -> None:
         for slot in range(links.starts[row], links.starts[row + 1]):
             other, cost = int(links.targets[slot]), float(costs[slot])
             if other not in inside and cost < np.inf:
                 key = whole.key(cost, float(scores[row]), float(scores[other]))
-                heappush(heap, (float(f"{key:.9g}"), other, row, slot, key))
+                heappush(heap, (key, other, row, slot))
 
     for row in inside:
         offer(row)
     ratios = [whole.ratio()]
     while heap and len(ratios) <= most:
-        _, row, source, slot, key = heappop(heap)
+        if not whole.better(heap[0][0]):
+            break
+        row, source, slot = _first(heap)
         if row in inside:
             continue
-        if not whole.better(key):
-            break
         inside[row] = None
         chosen.append(slot)
         whole.score += float(scores[row])
@@ -98,6 +100,18 @@ def expand(
         ratios.append(whole.ratio())
         offer(row)
     return ExpandedTree(freeze(list(inside), np.int32), freeze(chosen, np.int64), tuple(ratios))
+
+
+def _first(heap: list[Offer]) -> tuple[int, int, int]:
+    """Take the offer of the lowest row among those whose keys are equal to the lowest; return (row, source, slot)."""
+    lowest, equal = heap[0][0], list[Offer]()
+    while heap and reaches(-heap[0][0], -lowest, lowest):
+        equal.append(heappop(heap))
+    chosen = min(equal, key=lambda one: one[1:])
+    for one in equal:
+        if one is not chosen:
+            heappush(heap, one)
+    return chosen[1:]
 
 
 def edge_weight(costs: Any, one: Any, other: Any) -> Any:
@@ -144,9 +158,9 @@ class _Whole:
 
     def better(self, key: float) -> bool:
         if self.rule == "official":
-            return -key >= self.ratio()
-        return key < self.ratio() * (
-            1 - 1e-12
+            return bool(reaches(-key, self.ratio(), self.ratio()))
+        return bool(
+            exceeds(self.ratio(), key, key)
         )  # relative, so that the scale of the scores is of no account
 
 

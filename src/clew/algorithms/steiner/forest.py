@@ -190,6 +190,8 @@ def _plain(values: Any, dtype: Any) -> NDArray[Any]:
 
 def _costs(lengths: Floats | LazyLengths, most_edge: float) -> tuple[Any, ...]:
     """What `kernels.steiner.length_of` reads."""
+    from clew.algorithms.kernels.settling import room_for
+
     lazy = isinstance(lengths, LazyLengths)
     facts = (
         lengths
@@ -203,7 +205,7 @@ def _costs(lengths: Floats | LazyLengths, most_edge: float) -> tuple[Any, ...]:
     nodes = _plain(np.zeros((0, 0)) if facts.nodes is None else facts.nodes, np.float32)
     weights = _plain(np.zeros(0) if facts.weights is None else facts.weights, np.float32)
     asked = _unit(np.zeros(0) if facts.nodes is None else facts.asked)
-    own = nodes, weights, asked, np.zeros(len(nodes))
+    own = nodes, weights, asked, np.zeros(len(nodes)), np.zeros(room_for(len(nodes) + len(vectors)))
     return (
         read,
         limit,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from clew.context import Context, Step
-from clew.graph import Edges, Floats, Generated, Graph, add_generated, freeze
+from clew.graph import Edges, Floats, Generated, Graph, freeze, overlaid
 from clew.methods.da_rag.selection import CHUNKS, Candidate, CommunitySearch
 from clew.model import Model, ModelAnswer, parse_json
 from clew.order import FactsFirst
@@ -130,9 +130,7 @@ def judged(text: str) -> Judged:
     """Return the score, from 0 to 100, and the report in a model's answer; raise ValueError where one is missing."""
     came = parse_json(text)
     if not isinstance(came, dict):
-        raise ValueError(
-            "a list came; wanted an object with 'score' and 'report'"
-        )  # an answer, no argument
+        raise ValueError("a list came; wanted an object with 'score' and 'report'")  # noqa: TRY004  # an answer, no argument
     score, report = came.get("score"), came.get("report")
     if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= 100:
         raise ValueError(f"'score' must be a number from 0 to 100; it is {score!r}")
@@ -175,12 +173,11 @@ def _with(graph: Graph, told: list[tuple[Candidate, float, str]]) -> tuple[Graph
         list[int](),
         list[int](),
     )
-    known = set(graph.ids)
+    known = graph.part(_Ids())
     for i, (one, _, _) in enumerate(told):
         id = f"report:{one.layer}:{one.community.k}"
-        while id in known:
+        while id in known or id in ids:
             id += "+"
-        known.add(id)
         ids.append(id)
         rows = one.community.rows.tolist()
         passages = (
@@ -201,7 +198,15 @@ def _with(graph: Graph, told: list[tuple[Candidate, float, str]]) -> tuple[Graph
         ),
         edges=Edges.of("summarises", tails, heads),
     )
-    return add_generated(graph, written), np.array([score / 100 for _, score, _ in told])
+    return overlaid(graph, written), np.array([score / 100 for _, score, _ in told])
+
+
+@dataclass(frozen=True)
+class _Ids:
+    """The part that knows all ids."""
+
+    def compute(self, graph: Graph) -> frozenset[str]:
+        return frozenset(graph.ids)
 
 
 @dataclass(frozen=True, eq=False)

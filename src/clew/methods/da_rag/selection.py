@@ -27,7 +27,7 @@ from clew.algorithms.community_search.q_peel import (
     search_communities,
     whole_community,
 )
-from clew.algorithms.ranking import top_k
+from clew.algorithms.ranking import levels, tolerance, top_k
 from clew.graph import Floats, Graph, Rows, freeze
 from clew.methods.da_rag.layers import (
     ChunkLayer,
@@ -207,8 +207,9 @@ class CommunitySearch:
             hop = np.intersect1d(np.concatenate([first, *ranges]), among).astype(np.int32)
             found = CommunitySearchResult("one hop", (whole_community(layer.links, hop, worth),))
         none = freeze([], np.int32)
+        told_apart = deviation > tolerance(worth[rows])
         scores = [
-            (c.mean - mean) * np.sqrt(len(c)) / deviation if deviation > 1e-9 else np.sqrt(len(c))
+            (c.mean - mean) * np.sqrt(len(c)) / deviation if told_apart else np.sqrt(len(c))
             for c in found.communities
         ]
         return [
@@ -224,9 +225,8 @@ class CommunitySearch:
         """
         reports, report, units = self.rooms(budget)
         reports, report = int(reports * self.fact_share), int(report * self.fact_share)
-        order = sorted(range(len(found)), key=lambda i: (-round(found[i].score, 9), i))
         packed, told, read = list(found), set[int](), set[int]()
-        for i in order:
+        for i in top_k(np.array([one.score for one in found])).tolist():
             one, tokens, edges = found[i], 0, list[int]()
             if one.layer == CHUNKS:
                 new = [row for row in one.community.rows.tolist() if row not in read]
@@ -262,11 +262,18 @@ class CommunitySearch:
         packed: list[Candidate],
     ) -> Subgraph:
         """Return what is read of the kept candidates, and of others where there is room."""
-        kept = sorted((one for one in packed if one.kept), key=lambda one: -round(one.score, 9))
-        chunks = dict.fromkeys(
-            row for one in kept if one.layer == CHUNKS for row in one.community.rows.tolist()
+        kept = [
+            one
+            for i in top_k(np.array([one.score for one in packed])).tolist()
+            if (one := packed[i]).kept
+        ]
+        chunks = np.array(
+            sorted(
+                {row for one in kept if one.layer == CHUNKS for row in one.community.rows.tolist()}
+            ),
+            np.int64,
         )
-        ranked = sorted(chunks, key=lambda row: (-round(float(prizes[row]), 9), row))
+        ranked = chunks[top_k(prizes[chunks])].tolist()
         told = [edge for one in kept if one.layer != CHUNKS for edge in one.edges.tolist()]
         edges = freeze(told if query.limit is None else [], np.int32)  # a limit counts passages
         entities = dict.fromkeys(
@@ -325,21 +332,20 @@ def _told(
     edges = slots.values
     owner = np.repeat(np.repeat(rows, links.starts[rows + 1] - links.starts[rows]), slots.lengths)
     vector = query.vector if query.fact_vector is None else query.fact_vector
-    like = np.round(similarities(graph.facts.vectors[graph.edges.facts[edges]], vector), 9)
-    place = np.lexsort((edges, -like, owner))
+    unlike = levels(similarities(graph.facts.vectors[graph.edges.facts[edges]], vector), 1.0)
+    place = np.lexsort((edges, unlike, owner))
     first = place[np.flatnonzero(np.diff(owner[place], prepend=-1))]
     best_of = dict(zip(owner[first].tolist(), edges[first].tolist(), strict=True))
-    likeness = dict(zip(edges.tolist(), like.tolist(), strict=True))
+    turn_of = dict(zip(edges.tolist(), unlike.tolist(), strict=True))
     fact_of = dict(zip(edges.tolist(), graph.edges.facts[edges].tolist(), strict=True))
-    near = dict(zip(rows.tolist(), worth[rows].tolist(), strict=True))
     told = list[Candidate]()
     for one in found:
         if one.layer == CHUNKS:
             told.append(one)
             continue
-        ranked = sorted(one.community.rows.tolist(), key=lambda row: (-near[row], row))
+        ranked = one.community.rows[top_k(worth[one.community.rows], largest=1.0)].tolist()
         own = links.edges.take(one.community.slots).values.tolist() if one.layer == FACTS else []
-        inner = sorted(set(own), key=lambda edge: (-likeness[edge], edge))
+        inner = sorted(set(own), key=lambda edge: (turn_of[edge], edge))
         said: dict[int, int] = {}
         for edge in [*(best_of[row] for row in ranked if row in best_of), *inner]:
             said.setdefault(fact_of[edge], edge)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.ranking import reaches
 from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze
 from clew.methods.kurisu.edge_learning import BUILT_STRENGTH
 
@@ -100,7 +101,7 @@ class DocumentTreePart:
         if len(edges):
             alike = np.flatnonzero(
                 edges.kinds.mask(*self.similar)
-                & (edges.weights >= self.least)
+                & reaches(edges.weights, self.least)
                 & (edges.tails != edges.heads)
             )
         taught = np.flatnonzero(edges.kinds.mask(LEARNED)) if len(edges) else np.zeros(0, np.int64)

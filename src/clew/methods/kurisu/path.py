@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import top_k
+from clew.algorithms.ranking import exceeds, levels, top_k
 from clew.algorithms.transport.fused_gromov_wasserstein import TransportVerdict
 from clew.graph import Floats, Graph, Mask
 from clew.methods.kurisu.edge_learning import BUILT_STRENGTH
@@ -102,7 +102,9 @@ class Descents:
         rule, scores, rows = self.rule, self.scores, children.rows
         worth = children.strengths * scores[rows]
         ranked = top_k(worth)
-        relevant = ranked[worth[ranked] > rule.sim_threshold * worth[ranked[0]]]
+        relevant = ranked[
+            exceeds(worth[ranked], rule.sim_threshold * worth[ranked[0]], worth[ranked[0]])
+        ]
         if not len(relevant):  # nothing is similar: the least unlike
             bare = self.cosine(rows)
             at_best = top_k(bare, 1)
@@ -179,11 +181,12 @@ class Descents:
         heads, sources, through, there = heads[open_], sources[open_], through[open_], there[open_]
         if not len(heads):
             return NO_CHILDREN
-        order = np.lexsort((-through, heads))
+        order = np.lexsort((levels(through, 1.0), heads))
         first = order[np.diff(heads[order], prepend=-1) > 0]
         heads, sources, through, there = heads[first], sources[first], through[first], there[first]
         ranked = top_k(scores[heads])
-        ranked = ranked[scores[heads[ranked]] > rule.sim_threshold * scores[heads].max(initial=0)]
+        top = float(scores[heads].max(initial=0))
+        ranked = ranked[exceeds(scores[heads[ranked]], rule.sim_threshold * top, top)]
         hood, _ = near.hood.fused(members)
         allowed = longest_fusion(
             rule.bisect,

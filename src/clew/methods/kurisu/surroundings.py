@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 IntRows = NDArray[np.int64]
 ROOT = -1
-DECIMALS = 6  # what float32 vectors are good for; so rounded, products are the same in whatever order they were summed
+DECIMALS = 6  # what float32 vectors are good for; a product that noise moves over a line moves a distance by so much and no order
 
 
 @dataclass(frozen=True, eq=False)

@@ -262,7 +262,7 @@ def facts_in(
     if not isinstance(items, list):
         raise ValueError(
             f'wanted {{"facts": [...]}}, got {json.dumps(said, ensure_ascii=False)[:80]}'
-        )  # an answer, no argument
+        )  # noqa: TRY004  # an answer, no argument
     form = WITH_KINDS if kinds else PLAIN
     facts = [fact for item in items if (fact := _fact(item, bool(kinds))) is not None]
     if items and not facts:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from clew.algorithms.ranking import reaches, summable
 from clew.algorithms.segmentation import Floats, cohesion, segments
 from clew.embedding.embedder import Embedder, embed_texts, fit_latent_semantic
 
@@ -73,6 +74,5 @@ def subjects(
 def _costs(agreed: Floats, least: float) -> Floats:
     """What cutting each gap costs: it pays below the least, in a valley alone, lest one change be cut twice."""
     beside = np.concatenate([[np.inf], agreed, [np.inf]])
-    valley = (agreed <= beside[:-2]) & (agreed <= beside[2:])
-    cost: Floats = np.where(valley, agreed - least, np.maximum(agreed - least, 0)).round(9)
-    return cost
+    valley = reaches(beside[:-2], agreed) & reaches(beside[2:], agreed)
+    return summable(np.where(valley, agreed - least, np.maximum(agreed - least, 0)), 1.0)

@@ -93,8 +93,6 @@ class Asking:
         self, index: clew.Index, bundle: QueryBundle, kept: Mapping[str, BaseNode]
     ) -> clew.Context:
         allowed = where(self.filters)
-        if _forbids_all(index, allowed):
-            return nothing_found(bundle, self.budget, self.recipe)
         return self._answer(
             index, bundle, None if index.fitted else _vector(index, bundle), allowed, kept
         )
@@ -103,8 +101,6 @@ class Asking:
         self, index: clew.Index, bundle: QueryBundle, kept: Mapping[str, BaseNode]
     ) -> clew.Context:
         allowed = where(self.filters)
-        if allowed is not None and await asyncio.to_thread(_forbids_all, index, allowed):
-            return nothing_found(bundle, self.budget, self.recipe)
         vector = None if index.fitted else await _avector(index, bundle)
         return await asyncio.to_thread(self._answer, index, bundle, vector, allowed, kept)
 
@@ -210,7 +206,7 @@ def _cleaned(index: clew.Index, bundle: QueryBundle) -> str:
 
 
 def nothing_found(bundle: QueryBundle, budget: int | None, recipe: Any) -> clew.Context:
-    """Return the context without items: what a filter that allows nothing leaves to read."""
+    """Return the context without items: what an empty store, or one that finds nothing, leaves to read."""
     return clew.Context((), "", 0, budget, bundle.query_str, repr(clew.recipes.get(recipe)))
 
 
@@ -221,11 +217,4 @@ def bundle_of(query: str | QueryBundle) -> QueryBundle:
         raise ValueError(f"a question is a text with at least one word; got {given.query_str!r}")
     return QueryBundle(
         given.query_str.strip(), given.image_path, given.custom_embedding_strs, given.embedding
-    )
-
-
-def _forbids_all(index: clew.Index, allowed: Where | None) -> bool:
-    graph = index.graph
-    return allowed is not None and not any(
-        allowed(graph.metadata[row]) for row in np.flatnonzero(graph.content)
     )

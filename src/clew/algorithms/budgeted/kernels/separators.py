@@ -87,7 +87,7 @@ def violated(starts, targets, mate, roots, x, creep, least, nested):
 @compiled
 def _same(rows, begin, end):
     """Whether rows[begin:end] and what follows, of one length, are the same."""
-    for at in range(begin, end):
+    for at in range(begin, end):  # noqa: SIM110 - loops compile, generators do not
         if rows[at] != rows[end + at - begin]:
             return False
     return True

@@ -11,8 +11,9 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.algorithms.kernels.heap import pop, push, root
+from clew.algorithms.ranking import TOLERANCE
 
-SLACK = 1e-12  # by how much a node must be below the mean, so that float noise cannot loop
+SLACK = TOLERANCE  # by how much a node must be below the mean, so that noise takes none away
 
 
 @compiled

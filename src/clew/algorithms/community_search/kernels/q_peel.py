@@ -10,11 +10,10 @@ import numpy as np
 
 from clew.algorithms.community_search.kernels import truss
 from clew.algorithms.community_search.kernels.cascading import cascading
-from clew.algorithms.community_search.kernels.peeling import parts_of, strict
+from clew.algorithms.community_search.kernels.peeling import SLACK, parts_of, strict
 from clew.algorithms.kernels.compiled import compiled
 
 oriented, triangles, by_edge = truss.oriented, truss.triangles, truss.by_edge
-UNIT = 1e9  # worth is read to so many parts of one
 MANY = np.iinfo(np.int64).max
 
 
@@ -63,7 +62,7 @@ def peeled(
     n = len(rows)
     own = np.empty(n, np.float64)
     for node in range(n):
-        own[node] = np.rint(worth[rows[node]] * UNIT) / UNIT
+        own[node] = worth[rows[node]]
     turn = np.empty(n, np.int32)
     turn[np.argsort(own, kind="mergesort")] = np.arange(n).astype(np.int32)
     if cascade:
@@ -92,8 +91,13 @@ def peeled(
     best, best_mean = -1, 0.0
     for one in range(parts):
         if size[one] >= least:
-            mean = np.rint(total[one] / size[one] * UNIT) / UNIT
-            if best < 0 or mean > best_mean or (mean == best_mean and size[one] > size[best]):
+            mean = total[one] / size[one]
+            slack = SLACK * max(1.0, abs(best_mean))
+            if (
+                best < 0
+                or mean > best_mean + slack
+                or (mean >= best_mean - slack and size[one] > size[best])
+            ):
                 best, best_mean = one, mean
     inside = np.empty(0 if best < 0 else size[best], np.int32)
     edges, found, filled = np.empty(len(slots) // 2, np.int64), 0, 0

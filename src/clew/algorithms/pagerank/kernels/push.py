@@ -6,6 +6,7 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.algorithms.kernels.heap import lift, pop
+from clew.algorithms.ranking import TOLERANCE
 
 
 @compiled
@@ -33,8 +34,9 @@ def pushed(
     Invariant: x = estimates + X(residuals), where X(r) solves x = (1 - damping) r + damping * W^T x. So x_u lies between
     l_u = estimate_u + (1 - damping) residual_u and l_u + damping * min(R, M / shares_u), where R is the sum of the residuals and M the
     greatest of residual * share; the second bound needs a symmetric adjacency, by which X_uv / shares_v is symmetric too. The k rows of
-    greatest l are the best k if the least of them is above all other rows' upper bounds by `margin`. `tops[i]` is the greatest strength
-    of the rows from i on, and bounds the rows that no mass has reached. The bounds of the best must also be at most `accuracy` apart.
+    greatest l are the best k if the least of them is above all other rows' upper bounds by `margin` and the tolerance of equal scores.
+    `tops[i]` is the greatest strength of the rows from i on, and bounds the rows that no mass has reached. The bounds of the best must
+    also be at most `accuracy` apart.
 
     `estimates`, `residuals` (float64 [n]) and `marks` (bool [n]) come as zeros; `queue` is uint32 [2, n]: the queue, and what is touched.
     """
@@ -130,7 +132,10 @@ def proven(shares, beyond, damping, symmetric, k, margin, accuracy, estimates, r
         size += 1
     if size < k:
         return False
-    bar, above = keys[0], 0
+    bar, above, highest = keys[0], 0, 0.0
+    for i in range(k):
+        highest = max(highest, keys[i])
+    margin += TOLERANCE * (highest + damping * whole)
     rest = whole if beyond >= 0 else -1.0
     if symmetric and beyond >= 0:
         rest = min(whole, most * beyond)

@@ -4,7 +4,8 @@
 and `facts` (int32) of each slot, their `vectors` (float32 [f, d]), a question's unit vector (float32 [d]), the length of slots without
 facts, and `known` (float64 [f]), the lengths of facts measured so far, 0 where not yet; then, for slots without facts whose ends are to be
 measured, the rows' own vectors (float32 [n, d]), `weights` of the slots (float32 [m]), the question's unit vector (float32 [d], or [0] for
-the length `neutral`) and the cosines measured so far (float64 [n]), 2 more than they are.
+the length `neutral`) and the cosines measured so far (float64 [n]), 2 more than they are. Last, the
+`leaders` of the cosines (see `kernels.settling`): equal ones are the same number, and so are the lengths of ways of equal edges.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numba
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
+from clew.algorithms.kernels.settling import FINE, settled
 
 
 @numba.njit(fastmath={"reassoc", "contract"})  # compiled into its caller, and cached with it
@@ -26,12 +28,15 @@ def cosine(vector, unit):
 
 
 @compiled
-def between(slot, row, other, nodes, weights, asked, near):
+def between(slot, row, other, nodes, weights, asked, near, leaders):
     """Return (1 - weight x mean cosine of the ends with the question) / 2, at least 1e-6 and at most 1."""
     for end in (row, other):
         if near[end] == 0.0:
-            near[end] = 2.0 + cosine(nodes[end], asked)
-    return min(max((1.0 - weights[slot] * (near[row] + near[other] - 4.0) / 2.0) / 2.0, 1e-6), 1.0)
+            near[end] = 2.0 + settled(
+                min(max(np.float64(cosine(nodes[end], asked)), -1.0), 1.0), leaders
+            )
+    length = (1.0 - weights[slot] * (near[row] + near[other] - 4.0) / 2.0) / 2.0
+    return min(max(np.floor(length * FINE + 0.5) / FINE, 1e-6), 1.0)
 
 
 @compiled
@@ -50,6 +55,7 @@ def length_of(slot, row, other, costs):
         weights,
         asked,
         near,
+        leaders,
     ) = costs
     if len(lengths) > 0:
         length = lengths[slot]
@@ -57,7 +63,7 @@ def length_of(slot, row, other, costs):
         length = (
             neutral
             if len(asked) == 0
-            else between(slot, np.int64(row), np.int64(other), nodes, weights, asked, near)
+            else between(slot, np.int64(row), np.int64(other), nodes, weights, asked, near, leaders)
         )
     else:
         length = np.inf
@@ -68,9 +74,10 @@ def length_of(slot, row, other, costs):
                     "a slot names a fact that has no vector: its row must be less than the number of vectors"
                 )
             if known[fact] == 0.0:
-                known[fact] = min(
-                    max((1.0 - np.float64(cosine(vectors[fact], unit))) / 2.0, 1e-6), 1.0
+                like = settled(
+                    min(max(np.float64(cosine(vectors[fact], unit)), -1.0), 1.0), leaders
                 )
+                known[fact] = min(max((1.0 - like) / 2.0, 1e-6), 1.0)
             length = min(length, known[fact])
     if not length > 0:
         raise ValueError(

@@ -1,8 +1,8 @@
 """Compiled searches outward from some rows, in the memory of what they touch and not of the graph.
 
 Rows get places in the order they are first seen; `table` is a hash table from row to place, open addressed, so that a search needs no array
-as long as the graph. Relevance is measured when a row is first seen: the cosine with the question, at least 0, to six decimals, which is
-what float32 products are good for; a row without a vector is as relevant as the row it is seen from.
+as long as the graph. Relevance is measured when a row is first seen: the cosine with the question, at least 0, where equal ones are made
+the same number (see `kernels.settling`); a row without a vector is as relevant as the row it is seen from.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.algorithms.kernels.heap import lift, pop, push
+from clew.algorithms.kernels.settling import settled, wider
+from clew.algorithms.ranking import TOLERANCE
 
 SHORT = 24  # so many are sorted by insertion: no array is made for them
 UNSEEN, OPEN, DONE = -1, 0, 1
@@ -20,23 +22,23 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: rows side by side f
 
 @numba.njit(fastmath={"reassoc", "contract"})  # compiled into its caller, and cached with it
 def likeness(vector, unit):
-    """Return max(0, cosine) of a unit vector with another, to six decimals; nan for a vector of zeros."""
+    """Return max(0, cosine) of a unit vector with another; nan for a vector of zeros."""
     product, square = np.float32(0), np.float32(0)
     for i in range(len(unit)):
         product += vector[i] * unit[i]
         square += vector[i] * vector[i]
     if not square > 0:
         return np.nan
-    return max(0.0, np.floor(np.float64(product) * 1e6 + 0.5) / 1e6)
+    return min(max(0.0, np.float64(product)), 1.0)
 
 
 @compiled
-def relevance(vectors, unit, row, otherwise):
-    """Return the relevance of a row; 1 where the question has no vector."""
+def relevance(vectors, unit, row, leaders):
+    """Return the relevance of a row: 1 where the question has no vector, nan where the row has none."""
     if len(unit) == 0:
         return 1.0
     found = likeness(vectors[row], unit)
-    return otherwise if np.isnan(found) else found
+    return found if np.isnan(found) else settled(found, leaders)
 
 
 @numba.njit(forceinline=True)  # a call would cost as much as the search
@@ -116,7 +118,7 @@ def breadth_first(
 
     From every row, in turn, at most `max_degree` unvisited neighbours are visited, by falling weight x relevance.
     """
-    table = np.full(1024, -1, np.int32)
+    table, leaders = np.full(1024, -1, np.int32), np.zeros(256)
     rows, near, size = np.empty(512, np.int64), np.empty(512), 0
     turn = np.empty(
         512, np.int32
@@ -150,7 +152,9 @@ def breadth_first(
                     rows, near, turn = longer(rows), longer(near), longer(turn)
                 place = size
                 table[at], rows[place], turn[place] = place, other, UNSEEN
-                near[place] = relevance(vectors, unit, other, otherwise)
+                leaders = wider(leaders, size + 1)
+                like = relevance(vectors, unit, other, leaders)
+                near[place] = otherwise if np.isnan(like) else like
                 size += 1
             if turn[place] == UNSEEN:
                 if seen == len(keys):
@@ -225,7 +229,7 @@ def best_first(
     priorities, or nan for their relevance. Two heaps hold the open rows, one with the best and one with the worst on top; what is no
     longer true of a row is passed over when it comes up.
     """
-    table = np.full(1024, -1, np.int32)
+    table, leaders = np.full(1024, -1, np.int32), np.zeros(256)
     rows, near, priority, state = (
         np.empty(512, np.int64),
         np.empty(512),
@@ -271,7 +275,8 @@ def best_first(
                     )
                 seen = size
                 table[at], rows[seen], state[seen] = seen, other, UNSEEN
-                near[seen] = likeness(vectors[other], unit) if len(unit) > 0 else 1.0
+                leaders = wider(leaders, size + 1)
+                near[seen] = relevance(vectors, unit, other, leaders)
                 size += 1
             if state[seen] == DONE:
                 continue
@@ -283,7 +288,7 @@ def best_first(
                 key = like * strength * faded
             else:
                 key = like if np.isnan(given[slot]) else given[slot]
-            if key < threshold:
+            if key < threshold - TOLERANCE:
                 below += 1
                 continue
             if state[seen] == OPEN:
