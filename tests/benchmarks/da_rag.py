@@ -129,7 +129,7 @@ def given_to(
     """The nodes that the search of a layer was given."""
     if level == CHUNKS:
         rows = layers_of(graph)[level].rows
-        return np.sort(rows[top_k(graph.vectors[rows] @ query.vector, stage.near)])
+        return np.sort(rows[top_k(graph.vectors[rows] @ query.vector, stage.max_nearest)])
     inside = [one.community.rows for one in found if one.layer == CHUNKS]
     return (
         np.unique(
@@ -306,7 +306,7 @@ def ablations(benchmark: Benchmark, index: Index) -> Iterator[str]:
         "w/o chunk layer": with_changed(chunk_layer=False),
         "w/o similarity layer": with_changed(similarity_layer=False),
         "strict": with_changed(cascade=False),
-        "strict, all chunks (paper)": with_changed(cascade=False, near=None),
+        "strict, all chunks (paper)": with_changed(cascade=False, max_nearest=None),
         "chunks of the community first": with_changed(lead=None),
         "facts in all of the reports' room": with_changed(fact_share=1.0),
         "without facts": with_changed(fact_share=0.0),

@@ -95,7 +95,7 @@ def methods(approximate: bool, threads: int) -> dict[str, Pipeline]:
 
         assert isinstance(journey.seed, seed.TopSeeds)
         found["journey, approximate index"] = replace(
-            journey, seed=replace(journey.seed, of=seed.Dense(index=HNSW(threads=threads)))
+            journey, seed=replace(journey.seed, seed=seed.Dense(index=HNSW(threads=threads)))
         )
     return found
 

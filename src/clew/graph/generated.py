@@ -132,7 +132,7 @@ def _columns(graph: Graph, written: Generated) -> dict[str, Any]:
         ),
         "references": graph.references + ((),) * m,
         "read_from": Ragged.join([graph.read_from, added]),
-        "made": freeze(np.concatenate([graph.generated, np.ones(m)]), np.bool_),
+        "generated": freeze(np.concatenate([graph.generated, np.ones(m)]), np.bool_),
         "metadata": graph.metadata + tuple(metadata),
         "originals": graph.originals + (None,) * m,
         "edges": Edges.join([graph.edges, written.edges]) if len(written.edges) else graph.edges,
