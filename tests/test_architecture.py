@@ -88,7 +88,9 @@ def test_imports_follow_the_table(name):
     assert room in ALLOWED, f"{name} has no row in the table of rooms"
     others = {room_of(other) for other in IMPORTS[name]} - {room, ""}
     assert not others - ALLOWED[room], f"{name} may not import {sorted(others - ALLOWED[room])}"
-    assert "clew" not in IMPORTS[name] or room in ("cli", "store"), f"{name} imports the package itself"
+    assert "clew" not in IMPORTS[name] or room in ("cli", "store"), (
+        f"{name} imports the package itself"
+    )
 
 
 def test_every_module_says_its_idea():

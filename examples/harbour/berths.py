@@ -27,7 +27,4 @@ def fee(length: float, nights: int, month: int = 6) -> float:
 
 def free(berths: list[Berth], taken: set[int], length: float) -> list[Berth]:
     """Return the berths that nobody has taken and that a boat of this length fits, the smallest first."""
-    return sorted(
-        (berth for berth in berths if berth.number not in taken and berth.takes(length)),
-        key=lambda berth: berth.longest,
-    )
+    return sorted((berth for berth in berths if berth.number not in taken and berth.takes(length)), key=lambda berth: berth.longest)

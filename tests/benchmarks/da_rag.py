@@ -56,7 +56,7 @@ CUT = 160  # tokens of a passage that such a document is cut into
 VARIANTS = {
     "da_rag": {},
     "da_rag, strict": {"cascade": False},
-    "da_rag, strict, all chunks (paper)": {"cascade": False, "near": None},
+    "da_rag, strict, all chunks (paper)": {"cascade": False, "max_nearest": None},
 }
 MEANS = ("nodes", "score", "density", "diameter", "similarity")
 
