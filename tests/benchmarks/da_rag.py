@@ -116,7 +116,7 @@ def rivals(
     yield "dense", ranked
     hipporag: Any = recipes.get("hipporag")
     seeds = graph.part(_On(hipporag.seed))(query)
-    walk = graph.part(_On(hipporag.spreads[0]))(query, seeds, seeds.weights)
+    walk = graph.part(_On(hipporag.spreads[0]))(query, seeds, seeds.scores)
     yield "hipporag", rows[top_k(walk[rows], 500)].tolist()
     yield "breadth first", breadth_first(links, ranked[0], like)
     nearest = max(static, key=lambda nodes: like[nodes].mean(), default=rows)
