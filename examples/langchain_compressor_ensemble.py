@@ -1,4 +1,7 @@
-"""Two retrievers find, clew chooses: what an EnsembleRetriever finds is brought under a budget and into reading order by ClewCompressor."""
+"""Two retrievers find, clew selects.
+
+ClewCompressor brings what an EnsembleRetriever finds under a budget and into reading order.
+"""
 
 import inspect
 import re
@@ -37,10 +40,8 @@ retriever = ContextualCompressionRetriever(
 )
 
 question = "Which average should I use for speeds and other rates?"
-print(
-    f"the ensemble finds {len(both.invoke(question))} documents; within 500 tokens clew keeps, in reading order:"
-)
+count = len(both.invoke(question))
+print(f"the ensemble finds {count} documents; within 500 tokens clew keeps, in reading order:")
 for document in retriever.invoke(question):
-    print(
-        f"  {document.id:<16} {document.metadata['clew_role']:<5} {document.page_content.splitlines()[0]}"
-    )
+    first_line = document.page_content.splitlines()[0]
+    print(f"  {document.id:<16} {document.metadata['clew_role']:<5} {first_line}")

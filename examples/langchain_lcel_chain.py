@@ -1,4 +1,7 @@
-"""clew as the retriever of a LangChain chain, with a fake model that repeats its prompt in the place of an answer."""
+"""clew as the retriever of a LangChain chain.
+
+A fake model repeats its prompt instead of an answer.
+"""
 
 import inspect
 import statistics
@@ -18,14 +21,13 @@ documents = [
     )
     for name in statistics.__all__
 ]
-retriever = ClewRetriever.from_documents(
-    documents, budget=600
-)  # embeddings=None: clew's own, fitted to the documents
+# Without `embeddings`, clew fits its own to the documents.
+retriever = ClewRetriever.from_documents(documents, budget=600)
 
 
-def page(found: list[Document]) -> str:
+def numbered_page(documents: list[Document]) -> str:
     return "\n\n".join(
-        f"[{document.metadata['clew_rank']}] {document.page_content}" for document in found
+        f"[{document.metadata['clew_rank']}] {document.page_content}" for document in documents
     )
 
 
@@ -33,7 +35,7 @@ prompt = ChatPromptTemplate.from_template(
     "Answer from this alone, and cite the numbers.\n\n{context}\n\nQuestion: {question}"
 )
 chain = (
-    {"context": retriever | page, "question": RunnablePassthrough()}
+    {"context": retriever | numbered_page, "question": RunnablePassthrough()}
     | prompt
     | ParrotFakeChatModel()
     | StrOutputParser()

@@ -1,4 +1,4 @@
-"""For an index you already have: of what a VectorStoreIndex finds, clew chooses what is worth a budget, in reading order."""
+"""For an index you already have: clew selects within a budget what a VectorStoreIndex finds."""
 
 import inspect
 import re
@@ -31,13 +31,13 @@ documents = [
     for name in statistics.__all__
 ]
 index = VectorStoreIndex.from_documents(documents, embed_model=Words())
-clew = ClewPostprocessor(budget=600)  # embed_model=None: clew's own, fitted to the nodes
+clew = ClewPostprocessor(budget=600)  # without `embed_model`, clew fits its own to the nodes
 
 question = "Which average should I use for speeds and other rates?"
-found = index.as_retriever(similarity_top_k=12).retrieve(question)
-kept = clew.postprocess_nodes(found, query_str=question)
-print(f"{len(found)} nodes were found; {len(kept)} of them are read within 600 tokens:")
-for node in kept:
+candidates = index.as_retriever(similarity_top_k=12).retrieve(question)
+selected = clew.postprocess_nodes(candidates, query_str=question)
+print(f"{len(candidates)} nodes were found; {len(selected)} are read within 600 tokens:")
+for node in selected:
     print(f"  {node.score:.3f}  {node.node.metadata['clew_role']:<5} {node.text.splitlines()[0]}")
 
 engine = index.as_query_engine(llm=MockLLM(), similarity_top_k=12, node_postprocessors=[clew])

@@ -1,4 +1,7 @@
-"""clew as the retriever of a LlamaIndex query engine, with a mock model that repeats its prompt in the place of an answer."""
+"""clew as the retriever of a LlamaIndex query engine.
+
+A mock model repeats its prompt instead of an answer.
+"""
 
 import inspect
 import statistics
@@ -17,15 +20,14 @@ documents = [
     for name in statistics.__all__
 ]
 
-retriever = ClewRetriever.from_documents(
-    documents, budget=600
-)  # embed_model=None: clew's own, fitted to the documents
+# Without `embed_model`, clew fits its own to the documents.
+retriever = ClewRetriever.from_documents(documents, budget=600)
 engine = RetrieverQueryEngine(retriever, get_response_synthesizer(llm=MockLLM()))
 
 answer = engine.query("Which average should I use for speeds and other rates?")
 print(answer)
 print("\nsources, in reading order:")
-for found in answer.source_nodes:
-    print(
-        f"  {found.node.metadata['clew_rank']}  {found.node.node_id:<16} {found.node.metadata['clew_role']}  {found.score:.3f}"
-    )
+for source in answer.source_nodes:
+    node = source.node
+    rank, role = node.metadata["clew_rank"], node.metadata["clew_role"]
+    print(f"  {rank}  {node.node_id:<16} {role}  {source.score:.3f}")

@@ -1,6 +1,6 @@
-"""The help of Python's own `statistics` module as documents: make an index, ask it, see why each item was chosen.
+"""Make an index, ask it, see why each item was selected.
 
-Needs no key, no network and no model.
+The documents are the help of Python's own `statistics` module. Needs no key, network or model.
 """
 
 import inspect
@@ -30,11 +30,10 @@ context = index.ask("Which average should I use for speeds and other rates?", bu
 print(f"{context.text}\n\n{context.tokens} of {context.budget} tokens: {', '.join(context.ids)}\n")
 
 context = index.ask("Where are the arguments of pstdev explained?", recipe="hipporag", limit=3)
-print("What is read when links count, and the way to it from the question:")
+print("What is read when links count, and the path to it from the question:")
 for item in context:
-    print(
-        f"  {item.id:<10} {item.role:<10} {item.score:.3f}  {' -> '.join(hop.text or hop.target for hop in item.why)}"
-    )
+    path = " -> ".join(hop.text or hop.target for hop in item.why)
+    print(f"  {item.id:<10} {item.role:<10} {item.score:.3f}  {path}")
 
 print("\nThe same as a Mermaid chart:\n")
 print(context.to_mermaid())

@@ -178,7 +178,7 @@ def test_without_terminals_influence_leaves_the_prizes():
 def test_terminals_are_the_ends_of_the_nearest_facts_in_their_order_then_passages(index):
     vector = index.embedder.embed_question("Anna married Ben")
     query = Query("Anna married Ben", np.float32(vector))
-    seeds = MappedFacts(top=2, passages=1).on(index.graph)(query)
+    seeds = MappedFacts(max_facts=2, passages=1).on(index.graph)(query)
     assert index.graph.facts.texts[seeds.facts[0]] == "Anna married Ben"
     assert [index.graph.texts[row] for row in seeds.terminals[:2]] == ["Anna", "Ben"]
     assert index.graph.kinds[seeds.terminals[-1]] == "passage"
@@ -189,14 +189,18 @@ def test_terminals_are_the_ends_of_the_nearest_facts_in_their_order_then_passage
 def test_facts_of_a_few_passages_count_by_their_share_of_the_nearest(embed):
     few = {id: FACTS[id] for id in ("anna", "dogs")}
     graph = Index.from_documents(DOCUMENTS, embedder=embed, facts=few).graph
-    seeds = MappedFacts(top=5).on(graph)(Query(QUESTION, np.float32(embed([QUESTION])[0])))
-    assert seeds.notes["told"] == pytest.approx(2 / 5)
+    seeds = MappedFacts(max_facts=5).on(graph)(Query(QUESTION, np.float32(embed([QUESTION])[0])))
+    assert seeds.notes["covered"] == pytest.approx(2 / 5)
     assert len(seeds.facts) == 2
     assert (
-        len(MappedFacts(top=1).on(graph)(Query(QUESTION, np.float32(embed([QUESTION])[0]))).facts)
+        len(
+            MappedFacts(max_facts=1)
+            .on(graph)(Query(QUESTION, np.float32(embed([QUESTION])[0])))
+            .facts
+        )
         <= 1
     )
-    none = MappedFacts(top=1, passages=0).on(
+    none = MappedFacts(max_facts=1, passages=0).on(
         Index.from_documents(DOCUMENTS, embedder=embed, facts={"dogs": FACTS["dogs"]}).graph
     )
     found = none(Query("Ben grew up in Corfu.", np.float32(embed(["Ben grew up in Corfu."])[0])))
@@ -210,7 +214,7 @@ def test_the_question_is_mapped_to_facts_that_what_it_names_leads_to_and_passage
     vector = np.float32(index.embedder.embed_question(QUESTION))
     query = Query("What did anna do?", vector)
     every, named = (
-        MappedFacts(top=9, recognised=only).on(index.graph)(query) for only in (False, True)
+        MappedFacts(max_facts=9, recognised=only).on(index.graph)(query) for only in (False, True)
     )
     ends = [
         {index.graph.texts[row] for row in pair}
@@ -220,7 +224,7 @@ def test_the_question_is_mapped_to_facts_that_what_it_names_leads_to_and_passage
         fact for fact in every.facts.tolist() if not ends[fact] & {"Dogs"}
     ], "from Anna a way leads to the sea"
     assert 0 < len(named.facts) < len(every.facts)
-    sharp = MappedFacts(sharpness=3.0).on(index.graph)(query).scores
+    sharp = MappedFacts(exponent=3.0).on(index.graph)(query).scores
     assert sharp == pytest.approx((every.scores / every.scores.max()) ** 3)
     nobody = MappedFacts(recognised=True).on(index.graph)(Query("Who?", vector))
     assert not len(nobody.facts)

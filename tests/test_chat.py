@@ -19,7 +19,7 @@ HARBOUR = EXAMPLES / "harbour"
 ASKED = {  # in the scripts of Latin (Markdown, HTML, Python), Cyrillic, Greek, Arabic, Devanagari, Han and Kana
     "Who is the coxswain of the lifeboat?": ("Jonas Lund", "guide.md:15-16"),
     "How far does the sea rise at spring tide?": ("five\\s+metres", "tides.html"),
-    "Which berths has nobody taken?": ("nobody has taken", "berths.py:28-30"),
+    "Which berths has nobody taken?": ("nobody has taken", "berths.py:28-31"),
     "Когда построили маяк?": ("1871", "lighthouse.ru.txt"),
     "Τι σερβίρει η Ελένη την Παρασκευή;": ("σαρδέλες", "tavern.el.txt"),
     "متى يفتح سوق السمك؟": ("الخامسة", "market.ar.txt"),
@@ -162,7 +162,7 @@ def test_langchain_remembers_streams_and_cites(langchain, index):
     assert "".join(chat.ask("And electricity?")) == answers[2]
     condensed = [message.text for message in model.asked[1]]
     assert condensed[:3] == ["What does a berth cost?", answers[0], "And electricity?"]
-    assert chat.asked == chat.contexts[0].question == answers[1]
+    assert chat.query == chat.contexts[0].question == answers[1]
     assert [message.text for message in model.asked[2]][1:] == [
         "What does a berth cost?",
         answers[0],
@@ -334,7 +334,7 @@ def test_llama_index_remembers_streams_and_cites(llama_index, index):
         answers[0],
         "And electricity?",
     ]
-    assert chat.asked == chat.contexts[0].question == answers[1]
+    assert chat.query == chat.contexts[0].question == answers[1]
     assert [message.content for message in asked[2]][1:] == [
         "What does a berth cost?",
         answers[0],
@@ -460,9 +460,9 @@ def test_without_a_model_a_follow_up_is_asked_behind_what_it_follows(name, reque
         list(chat.ask(question)) if name == "langchain" else answered(chat, question)
         assert chat.answer
         if question.startswith("+ and"):
-            assert chat.asked == "What does a berth cost?  and electricity?"
+            assert chat.query == "What does a berth cost?  and electricity?"
             assert "Electricity costs" in chat.answer
-    assert chat.asked == "Когда построили маяк?"
+    assert chat.query == "Когда построили маяк?"
 
 
 def test_the_lines_of_a_citation_are_those_of_the_file(index):

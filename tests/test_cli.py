@@ -16,7 +16,6 @@ import pytest
 import clew
 from clew import cli, recipes
 from clew.cli import source
-from clew.cli.options import parser
 from clew.read.split.splitter import Splitter
 
 QUESTION = "Which average should I use for speeds and other rates?"
@@ -172,9 +171,9 @@ def test_style_where_and_limit_reach_the_index(capsys, saved):
 
 
 def test_a_value_of_where_is_text_and_number():
-    from clew.cli.ask import wanted
+    from clew.cli.ask import parse_where
 
-    assert wanted(["year=2020", "year=2021", "name=x=y"]) == {
+    assert parse_where(["year=2020", "year=2021", "name=x=y"]) == {
         "year": ["2020", 2020, "2021", 2021],
         "name": ["x=y"],
     }
@@ -208,9 +207,9 @@ def test_what_is_not_read_is_said_beside_the_result(capsys, folder):
     assert "(logo.png)" in err.splitlines()[0]
     assert "(nothing.txt)" in err.splitlines()[0]
     assert "logo.png" not in out
-    assert source.skipped((("a/x", "binary"), *((f"{i}.gif", "empty") for i in range(5)))) == (
-        "not read: 5 empty (0.gif, 1.gif, 2.gif, …); 1 binary (x)"
-    )
+    assert source.skipped_files(
+        (("a/x", "binary"), *((f"{i}.gif", "empty") for i in range(5)))
+    ) == ("not read: 5 empty (0.gif, 1.gif, 2.gif, …); 1 binary (x)")
 
 
 def test_slow_reading_hints_at_an_index(capsys, folder, monkeypatch):
@@ -378,10 +377,10 @@ def test_every_example_of_the_help_can_be_typed():
     """The commands of all epilogs parse; what follows two spaces is a remark."""
     subparsers = next(
         action
-        for action in parser()._actions
+        for action in cli.build_parser()._actions
         if hasattr(action, "choices") and action.choices and "ask" in action.choices
     )
-    epilogs = [parser().epilog, *(sub.epilog for sub in subparsers.choices.values())]
+    epilogs = [cli.build_parser().epilog, *(sub.epilog for sub in subparsers.choices.values())]
     lines = [
         line.strip()
         for epilog in epilogs
@@ -392,7 +391,7 @@ def test_every_example_of_the_help_can_be_typed():
     for line in lines:
         for command in re.split(r" && | \| jq.*", re.split(r"  +", line)[0]):
             if command.strip():
-                assert parser().parse_args(shlex.split(command)[1:]).run
+                assert cli.build_parser().parse_args(shlex.split(command)[1:]).run
 
 
 def test_without_a_command_the_help_is_shown_and_the_version_is_the_packages(capsys):

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import clew
 from clew import Index, Pipeline, Render, recipes
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import Graph
 from clew.methods import CommunitySearch, DaRag, Descent
 from clew.methods.router import Router
@@ -87,6 +88,7 @@ METHODS = {name: recipes.get(name) for name in recipes.names()} | {
     for name, stage in STAGES[kind].items()
 }
 PARTS = {
+    "HNSW": HNSW,
     "Pipeline": Pipeline,
     "Render": Render,
     "DaRag": DaRag,

@@ -38,12 +38,12 @@ def index(embed):
     )
 
 
-def by_facts(top=5, **how):
+def by_facts(max_facts=5, **how):
     """AGRAG over facts and mentions alone, with so many facts and no passages as terminals."""
-    recipe, how = recipes.AGRAG, {"kinds": BY_FACTS, "fact_share": 1.0, **how}
+    recipe, how = recipes.get("agrag"), {"kinds": BY_FACTS, "fact_share": 1.0, **how}
     return replace(
         recipe,
-        seed=replace(recipe.seed, top=top, passages=0),
+        seed=replace(recipe.seed, max_facts=max_facts, passages=0),
         selects=(replace(recipe.selects[0], **how),),
     )
 
@@ -73,7 +73,7 @@ def test_a_bridge_joins_both_parts_to_one_tree_and_still_says_that_the_graph_doe
 
 def test_a_fact_says_what_it_scored_and_cost_and_so_does_every_edge(index):
     context = index.ask(
-        "Whom did Anna marry?", recipe=by_facts(top=1, variant="official", max_steps=3)
+        "Whom did Anna marry?", recipe=by_facts(max_facts=1, variant="official", max_steps=3)
     )
     facts = [item for item in context if item.role == "fact"]
     mapped = facts[0]

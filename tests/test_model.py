@@ -72,18 +72,18 @@ def test_a_bad_answer_is_asked_for_once_more_and_told_why():
 
 
 def test_what_stays_bad_or_fails_is_recorded_and_not_kept():
-    kept = AnswerCache()
-    assert Model.of(lambda prompt: "prose", answers=kept).ask("p", parse_json) == ModelAnswer(
+    cache = AnswerCache()
+    assert Model.of(lambda prompt: "prose", answers=cache).ask("p", parse_json) == ModelAnswer(
         None, "it could not be read: no JSON in 'prose'", 2
     )
 
     def down(prompt):
         raise OSError("no route")
 
-    answer = Model.of(down, answers=kept).ask("p", str)
+    answer = Model.of(down, answers=cache).ask("p", str)
     assert answer.value is None
     assert answer.error == f"the model {down.__qualname__} failed: OSError: no route"
-    assert not kept._kept
+    assert not cache._in_memory
 
 
 def test_a_stall_is_given_up():
@@ -111,16 +111,16 @@ def test_nothing_is_paid_for_twice(where, tmp_path):
     def fresh():
         return AnswerCache(tmp_path / "kept" / "answers.sqlite")
 
-    kept = fresh() if where == "file" else AnswerCache()
+    cache = fresh() if where == "file" else AnswerCache()
     prompts = [f"p{i % 7}" for i in range(30)]
-    first = Model.of(model, answers=kept).ask_all(prompts[:7], str, workers=3)
-    again = Model.of(model, answers=fresh() if where == "file" else kept).ask_all(
+    first = Model.of(model, answers=cache).ask_all(prompts[:7], str, workers=3)
+    again = Model.of(model, answers=fresh() if where == "file" else cache).ask_all(
         prompts, str, workers=3
     )
     assert [answer.value for answer in again] == [prompt.upper() for prompt in prompts]
     assert sum(answer.calls for answer in first) == 7 == len(calls)
     assert sum(answer.calls for answer in again) == 0
-    other = Model("another", model, kept).ask("p0", str)
+    other = Model("another", model, cache).ask("p0", str)
     assert other.calls == 1, "another model's answers are not this one's"
 
 
@@ -164,14 +164,14 @@ def test_a_model_that_remembers_keeps_what_it_has_or_is_given_or_has_its_own(tmp
         calls.append(prompt)
         return "said"
 
-    own = Model.remembering(model)
+    own = Model.with_cache(model)
     assert [own.ask("abc", str).calls for _ in range(2)] == [1, 0]
-    kept = AnswerCache()
-    assert Model.remembering(Model.of(model, answers=kept)).answers is kept
+    cache = AnswerCache()
+    assert Model.with_cache(Model.of(model, answers=cache)).answers is cache
     given = AnswerCache(tmp_path / "answers")
-    assert Model.remembering(own, given).answers is given
+    assert Model.with_cache(own, given).answers is given
     assert [
-        Model.remembering(model, tmp_path / "answers").ask("abc", str).calls for _ in range(2)
+        Model.with_cache(model, tmp_path / "answers").ask("abc", str).calls for _ in range(2)
     ] == [1, 0]
-    assert Model.remembering(model).answers is not Model.remembering(model).answers
+    assert Model.with_cache(model).answers is not Model.with_cache(model).answers
     assert len(calls) == 2

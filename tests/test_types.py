@@ -22,7 +22,7 @@ def rows(*values: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Given:
-    """A seed that says what it is told."""
+    """A seed with fixed scores, terminals and facts."""
 
     weights: tuple[float, ...]
     terminals: tuple[int, ...] = ()
@@ -39,7 +39,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A selector that chooses what it is told."""
+    """A selector with a fixed choice."""
 
     nodes: tuple[int, ...]
     edges: tuple[int, ...] = ()
@@ -198,3 +198,17 @@ def test_a_reading_puts_facts_before_nodes():
     reading = Reading.of([3, 4], [7])
     assert reading.nodes.tolist() == [-1, 3, 4]
     assert reading.facts.tolist() == [7, -1, -1]
+
+
+def test_the_vector_for_facts_is_the_own_one_or_else_the_questions():
+    vector, other = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+    assert Query("?").vector_for_facts is None
+    assert Query("?", vector).vector_for_facts is vector
+    assert Query("?", vector, other).vector_for_facts is other
+
+
+def test_start_rows_are_the_terminals_or_else_the_most_relevant_rows():
+    relevance = freeze([0.0, 2.0, 1.0, 3.0], np.float64)
+    assert Seeds(relevance, rows(2, 0)).start_rows(relevance, 1).tolist() == [2]
+    assert Seeds(relevance).start_rows(relevance, 2).tolist() == [3, 1]
+    assert Seeds(relevance).start_rows(relevance, 9).tolist() == [3, 1, 2]

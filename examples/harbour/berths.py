@@ -20,11 +20,12 @@ class Berth:
 
 
 def fee(length: float, nights: int, month: int = 6) -> float:
-    """Return what a boat pays: by the metre and the night, the seventh night free, half in November and December."""
+    """Return what a boat pays by metre and night: each seventh free, half in November, December."""
     paid = nights - nights // 7
     return PER_METRE * length * paid * (0.5 if month in WINTER else 1.0)
 
 
 def free(berths: list[Berth], taken: set[int], length: float) -> list[Berth]:
-    """Return the berths that nobody has taken and that a boat of this length fits, the smallest first."""
-    return sorted((berth for berth in berths if berth.number not in taken and berth.takes(length)), key=lambda berth: berth.longest)
+    """Return the berths that nobody has taken and a boat of this length fits, smallest first."""
+    fitting = [berth for berth in berths if berth.number not in taken and berth.takes(length)]
+    return sorted(fitting, key=lambda berth: berth.longest)

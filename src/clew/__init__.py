@@ -1,6 +1,20 @@
-"""clew: from what a retriever finds to what a language model should read."""
+"""From the results of a retriever to the context of a language model.
+
+`Index` is the object that most programs need: documents in, contexts out. `narrow` does the same
+for the candidates of another retriever, without an index. A method is made of stages, which are in
+`clew.seed`, `clew.spread`, `clew.select` and `clew.order`. The named methods are in `clew.recipes`.
+
+Example:
+    >>> index = Index.from_documents(["Anna married Ben.", "Ben lives on Corfu."])
+    >>> print(index.ask("Who lives on Corfu?", recipe="bm25", budget=8).text)
+    - Ben lives on Corfu.
+"""
+
+import importlib
+import warnings
 
 from clew import (
+    adapters,
     cite,
     documentation,
     generate,
@@ -14,17 +28,35 @@ from clew import (
     spread,
 )
 from clew.budget import BudgetError
-from clew.context import Context, Item, Step
+from clew.context import Context
 from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.graph import Graph
+from clew.index.config import IndexConfig
 from clew.index.index import Index
 from clew.index.narrow import narrow
+from clew.index.question import QueryOptions
+from clew.items import Item, Step
 from clew.model import AnswerCache, Model
 from clew.pipeline import Pipeline
 from clew.read import Names, Plain, Splitter, Triples, estimate_extraction
+from clew.recipes import Recipe
 from clew.render import Render
-from clew.types import Query, Seeds, Subgraph
+from clew.types import (
+    Generate,
+    Link,
+    Method,
+    Order,
+    Prizes,
+    Query,
+    Reading,
+    Seed,
+    Seeds,
+    Select,
+    Spread,
+    Subgraph,
+)
+from clew.version import __version__
 
 __all__ = [
     "AnswerCache",
@@ -32,20 +64,34 @@ __all__ = [
     "Context",
     "Document",
     "Embedder",
+    "Generate",
     "Graph",
     "Index",
+    "IndexConfig",
     "Item",
+    "Link",
+    "Method",
     "Model",
     "Names",
+    "Order",
     "Pipeline",
     "Plain",
+    "Prizes",
     "Query",
+    "QueryOptions",
+    "Reading",
+    "Recipe",
     "Render",
+    "Seed",
     "Seeds",
+    "Select",
     "Splitter",
+    "Spread",
     "Step",
     "Subgraph",
     "Triples",
+    "__version__",
+    "adapters",
     "cite",
     "documentation",
     "estimate_extraction",
@@ -60,4 +106,20 @@ __all__ = [
     "select",
     "spread",
 ]
-__version__ = "0.1.0"
+
+DEPRECATED = {
+    "Answers": "clew.model.AnswerCache",
+    "estimate": "clew.read.estimate_extraction",
+    "write": "clew.generate",
+}
+"""What names of version 0.1 are called now; they work, with a warning, until version 0.3."""
+
+
+def __getattr__(name: str) -> object:
+    """Return what a deprecated name stands for, with a warning."""
+    if name not in DEPRECATED:
+        raise AttributeError(f"module 'clew' has no attribute {name!r}")
+    new = DEPRECATED[name]
+    warnings.warn(f"clew.{name} is now {new}", DeprecationWarning, stacklevel=2)
+    home, _, attribute = new.rpartition(".")
+    return getattr(importlib.import_module(home), attribute)

@@ -1,38 +1,54 @@
-"""Choose, order and print until the page fits its budget: what a page takes is known only when it is printed.
+"""The budget is enforced here: a page is fitted to it, and never exceeds it.
 
-An overflow chooses again with less room; what still does not fit is dropped whole, the lowest prize first, and what was wanted and fits
-after all is put back.
+What a page costs is known only when it is printed, since headings and line ends count too. So
+`fit_to_budget` prints, and where the page is too large it
+
+1. selects again with less room, at most three times;
+2. leaves out whole items, the lowest prize first;
+3. puts back what was wanted and fits after all.
+
+Every item that is left out is named, with the reason.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import levels, top_k
-from clew.context import Dropped
-from clew.explain import fact_score
 from clew.graph import Floats, Graph, freeze
+from clew.items import Dropped
 from clew.overlap import DuplicatesPart, OverlapFilter
 from clew.render import Render
 from clew.types import Query, Reading, Seeds, Subgraph
 
-RESELECTIONS = 3  # rendering is not quite additive in tokens: an overflow selects again with less room, this many times
-REFILLS = 16  # so many of what was wanted are tried again where room is left then
+MAX_RESELECTIONS = 3
+MAX_REFILLS = 16  # so many of the best that were left out are tried again
+
+Select = Callable[[int], Subgraph]  # room in tokens -> subgraph
+Arrange = Callable[[Subgraph], Reading]
 
 
 class BudgetError(ValueError):
-    """The budget holds nothing of what a method chose; a caller may want to answer with nothing then."""
+    """The budget holds nothing of what a method chose."""
 
 
 @dataclass(frozen=True, eq=False)
 class PageRequest:
-    """One question under way, and how its page is printed."""
+    """One question, its prizes, and how its page is printed.
+
+    Attributes:
+        graph: what is asked.
+        query: the question.
+        seeds: where it touches the graph.
+        prizes: float64 [n], the prize of every node.
+        render: how the page is printed.
+    """
 
     graph: Graph
     query: Query
@@ -40,262 +56,300 @@ class PageRequest:
     prizes: Floats
     render: Render
 
-    def knowing(self, chosen: Subgraph) -> PageRequest:
-        """With the prizes of what only the selectors know the worth of."""
-        if not chosen.extra_prizes:
+    def with_extra_prizes(self, subgraph: Subgraph) -> PageRequest:
+        """Return it with the prizes that only the selectors know."""
+        if not subgraph.extra_prizes:
             return self
         prizes = self.prizes.copy()
-        prizes[list(chosen.extra_prizes)] = list(chosen.extra_prizes.values())
+        prizes[list(subgraph.extra_prizes)] = list(subgraph.extra_prizes.values())
         return replace(self, prizes=prizes)
 
     @cached_property
-    def largest(self) -> float:
-        """The highest prize of all, by which equal ones are told."""
+    def max_prize(self) -> float:
+        """The highest prize of all nodes, which decides when two prizes are equal."""
         return float(np.abs(self.prizes).max(initial=0))
 
     def scores(self, reading: Reading) -> list[float]:
-        """The prize of every entry."""
-        pairs = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
-        of_fact = (self.graph, self.query, self.seeds, self.prizes)
-        return [float(self.prizes[n]) if n >= 0 else fact_score(*of_fact, f) for n, f in pairs]
+        """Return the prize of every entry."""
+        entries = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
+        return [
+            float(self.prizes[node]) if node >= 0 else self._fact_score(fact)
+            for node, fact in entries
+        ]
+
+    def _fact_score(self, fact: int) -> float:
+        """Return the score by which the question was mapped to a fact, or its ends' mean prize."""
+        at = np.flatnonzero(self.seeds.facts == fact)
+        if len(at) and len(self.seeds.fact_scores):
+            return float(self.seeds.fact_scores[at[0]])
+        subject, object_ = self.graph.facts.subjects[fact], self.graph.facts.objects[fact]
+        return float((self.prizes[subject] + self.prizes[object_]) / 2)
 
     def levels(self, reading: Reading) -> NDArray[np.int64]:
-        """The level of every entry by its prize: 0 for the highest."""
-        return levels(self.scores(reading), self.largest)
+        """Return the level of every entry by its prize, 0 for the highest."""
+        return levels(self.scores(reading), self.max_prize)
 
     def pieces(self, reading: Reading) -> list[str]:
-        """What is printed of a reading, entry by entry."""
+        """Return what is printed of a reading, entry by entry."""
         return self.render.pieces(self.graph, reading)
 
-    def over(self, reading: Reading, budget: int) -> int:
-        """By how many tokens the page would exceed the budget; below 0 where room is left."""
+    def tokens(self, reading: Reading) -> int:
+        """Return what the printed page costs, by the caller's own counter."""
         pieces = self.pieces(reading)
-        return (self.graph.count("\n".join(pieces)) if pieces else 0) - budget
+        return self.graph.count("\n".join(pieces)) if pieces else 0
 
 
 @dataclass(frozen=True, eq=False)
 class FittedPage:
-    """What is read, and what was left out for it.
+    """What is read, and what is left out.
 
-    `filled` are rows that only fill a list; `bound` is the selectors' bound at the full budget.
+    Attributes:
+        request: the question, with the prizes that the selectors added.
+        subgraph: what was selected.
+        reading: what is read of it, in order.
+        dropped: what was left out, with the reasons.
+        fill_rows: rows that only fill a list to the wanted number.
+        bound: the selectors' bound at the full budget.
     """
 
-    asked: PageRequest
-    chosen: Subgraph
+    request: PageRequest
+    subgraph: Subgraph
     reading: Reading
-    dropped: list[Dropped]
-    filled: frozenset[int]
-    bound: float | None
+    dropped: tuple[Dropped, ...]
+    fill_rows: frozenset[int]
+    bound: float | None = None
+
+    @cached_property
+    def tokens(self) -> int:
+        """What the page costs."""
+        return self.request.tokens(self.reading)
 
 
 def fit_to_budget(
-    asked: PageRequest,
-    choose: Callable[[int], Subgraph],
-    read: Callable[[Subgraph], Reading],
-    budget: int,
+    request: PageRequest, select: Select, arrange: Arrange, budget: int
 ) -> FittedPage:
     """Return a page of at most `budget` tokens.
 
     Args:
-        choose: what is chosen for so much room. read: in what order.
+        request: the question, and how its page is printed.
+        select: what is selected for so many tokens.
+        arrange: the order in which it is read.
+        budget: the tokens allowed, headings and line ends included.
 
     Raises:
-        BudgetError: something was chosen, and the budget holds none of it.
+        BudgetError: something was selected, and the budget holds none of it.
     """
-    room, bound, before, wanted = budget, None, None, set[int]()
-    for attempt in range(RESELECTIONS + 1):
-        page = _page(asked, choose(room), read, room)
-        bound = page.chosen.bound if attempt == 0 else bound
-        wanted |= {*_content(asked.graph, page.chosen), *(row for row, _ in page.chosen.dropped)}
-        over = page.asked.over(page.reading, budget)
-        if (
-            not len(page.reading) and before is not None
-        ):  # the room that was left holds nothing: better drop from what was chosen before
-            page, over = before
-            break
-        if over <= 0:
-            break
-        before = page, over
-        room = max(1, room - over)
-    while over > 0:
-        reading, last = _without_least(page.asked, page.reading, page.chosen)
-        reason = f"the rendered context was {over} tokens over the budget of {budget}"
-        page = replace(page, reading=reading, dropped=[*page.dropped, Dropped(last, reason)])
-        over = page.asked.over(reading, budget)
-    if before is not None and over < 0:
-        page = _refilled(page, wanted, read, budget)
-    page = replace(page, dropped=[*page.dropped, *_copies(page)], bound=bound)
+    first = _page(request, select(budget), arrange, budget)
+    page, wanted = _reselect_until_fitting(first, request, select, arrange, budget)
+    page = _drop_until_fitting(page, budget)
+    if first.tokens > budget and page.tokens < budget:
+        page = _refill(page, wanted, arrange, budget)
+    dropped = (*page.dropped, *_copies_of_read(page))
+    page = replace(page, dropped=dropped, bound=first.subgraph.bound)
     if page.dropped and not len(page.reading):
-        raise BudgetError(_too_small(asked, budget, page.dropped))
-    _warn_of_the_best(page, budget)
+        raise BudgetError(_nothing_fits(request.graph, budget, page.dropped[0]))
+    _warn_if_best_too_large(page, budget)
     return page
 
 
-@dataclass(frozen=True)
-class _Warned:
-    """The part that remembers whether it was said that a graph's passages are too large."""
+def _reselect_until_fitting(
+    page: FittedPage, request: PageRequest, select: Select, arrange: Arrange, budget: int
+) -> tuple[FittedPage, set[int]]:
+    """Select again, with less room each time, while the page is too large.
 
-    def compute(self, graph: Graph) -> set[int]:
-        return set()
-
-
-def _warn_of_the_best(page: FittedPage, budget: int) -> None:
-    """Say, once a graph, that what is worth most is larger than the whole budget, and so cannot be read."""
-    graph, prizes = page.asked.graph, np.where(page.asked.graph.content, page.asked.prizes, 0.0)
-    first, said = int(top_k(prizes, 1)[0]), graph.part(_Warned())
-    if (
-        prizes[first] > 0
-        and graph.tokens[first] > budget
-        and first not in page.reading.nodes
-        and not said
-    ):
-        said.add(first)
-        logging.getLogger("clew").warning(
-            "%r is worth most and was left out: it takes %d tokens, more than the whole budget of %d; split documents, as "
-            "splitter=clew.Splitter() does, or give a larger budget",
-            graph.ids[first],
-            graph.tokens[first],
-            budget,
-        )
+    Returns:
+        The last page, or the one before it where the last is empty, and the content that any of
+        the selections wanted.
+    """
+    wanted, room = _wanted(page), budget
+    for _ in range(MAX_RESELECTIONS):
+        if page.tokens <= budget:
+            break
+        room = max(1, room - (page.tokens - budget))
+        smaller = _page(request, select(room), arrange, room)
+        wanted |= _wanted(smaller)
+        if not len(smaller.reading):  # better to drop items of the page before
+            break
+        page = smaller
+    return page, wanted
 
 
-def _page(
-    asked: PageRequest, chosen: Subgraph, read: Callable[[Subgraph], Reading], room: int
-) -> FittedPage:
-    """What is chosen, in order, filled up or cut to as many entries as the question wants."""
-    asked, limit, filled = asked.knowing(chosen), asked.query.limit, frozenset[int]()
-    reading, nested = _without_nested(asked, read(chosen))
-    if limit is not None and len(reading) < limit:
-        chosen, filled = _filled(asked, chosen, reading, room)
-        reading, nested = _without_nested(asked, read(chosen))
-    dropped = [Dropped(asked.graph.ids[row], reason) for row, reason in chosen.dropped] + nested
-    while limit is not None and len(reading) > limit:
-        reading, last = _without_least(asked, reading, chosen)
-        dropped.append(Dropped(last, f"beyond the limit of {limit}"))
-    return FittedPage(asked, chosen, reading, dropped, filled, None)
+def _drop_until_fitting(page: FittedPage, budget: int) -> FittedPage:
+    """Leave out the lowest prizes, one by one, until the page fits."""
+    while (excess := page.tokens - budget) > 0:
+        reason = f"the rendered context was {excess} tokens over the budget of {budget}"
+        page = _without_lowest(page, reason)
+    return page
 
 
-def _refilled(
-    page: FittedPage, wanted: set[int], read: Callable[[Subgraph], Reading], budget: int
-) -> FittedPage:
+def _refill(page: FittedPage, wanted: set[int], arrange: Arrange, budget: int) -> FittedPage:
     """Put back what was wanted and fits after all, the best first."""
-    asked = page.asked
-    graph, limit = asked.graph, asked.query.limit
-    left = np.array(sorted(wanted - set(page.reading.nodes.tolist())), np.int64)
-    left = left[asked.prizes[left] > 0]
-    for row in left[top_k(asked.prizes[left], REFILLS, asked.largest)].tolist():
+    request, limit = page.request, page.request.query.limit
+    rows = np.array(sorted(wanted - set(page.reading.nodes.tolist())), np.int64)
+    rows = rows[request.prizes[rows] > 0]
+    for row in rows[top_k(request.prizes[rows], MAX_REFILLS, request.max_prize)].tolist():
         if limit is not None and len(page.reading) >= limit:
             break
-        chosen, now = page.chosen, page.reading
-        more = replace(chosen, nodes=freeze([*chosen.nodes[chosen.nodes != row], row], np.int32))
-        whole = read(more)  # with what was dropped, too
-        stays = np.where(
-            whole.nodes >= 0,
-            np.isin(whole.nodes, [row, *now.nodes.tolist()]),
-            np.isin(whole.facts, now.facts),
-        )
-        again, nested = _without_nested(asked, _entries(whole, np.flatnonzero(stays).tolist()))
-        if nested:
-            continue
-        over = asked.over(again, budget)
-        dropped = [one for one in page.dropped if one.id != graph.ids[row]]
-        if over <= 0:
-            page = replace(page, chosen=more, reading=again, dropped=dropped)
-        else:
-            reason = f"with it the context would be {over} tokens over the budget of {budget}"
-            page = replace(page, dropped=[*dropped, Dropped(graph.ids[row], reason)])
+        page = _with_row(page, row, arrange, budget)
     return page
 
 
-def _copies(page: FittedPage) -> list[Dropped]:
-    """What is not read since something that is read says the same."""
-    ids, copies, known = (
-        page.asked.graph.ids,
-        page.asked.graph.part(DuplicatesPart()),
-        {one.id for one in page.dropped},
+def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> FittedPage:
+    """Return the page with one more row, or with the reason why it does not fit."""
+    request, subgraph, id = page.request, page.subgraph, page.request.graph.ids[row]
+    nodes = freeze([*subgraph.nodes[subgraph.nodes != row], row], np.int32)
+    subgraph = replace(subgraph, nodes=nodes)
+    everything = arrange(subgraph)  # also what was left out of the page
+    was_read = np.where(
+        everything.nodes >= 0,
+        np.isin(everything.nodes, [row, *page.reading.nodes.tolist()]),
+        np.isin(everything.facts, page.reading.facts),
     )
-    pairs = (
-        (row, other)
-        for row in page.reading.nodes[page.reading.nodes >= 0].tolist()
-        for other in copies.others(row)
+    entries = np.flatnonzero(was_read)
+    reading, overlapping = _without_overlap(request, _entries(everything, entries))
+    if overlapping:
+        return page
+    dropped = tuple(item for item in page.dropped if item.id != id)
+    excess = request.tokens(reading) - budget
+    if excess > 0:
+        reason = f"with it the context would be {excess} tokens over the budget of {budget}"
+        return replace(page, dropped=(*dropped, Dropped(id, reason)))
+    return replace(page, subgraph=subgraph, reading=reading, dropped=dropped)
+
+
+def _page(request: PageRequest, subgraph: Subgraph, arrange: Arrange, room: int) -> FittedPage:
+    """Return the page of a subgraph, filled up or cut to as many entries as the question wants."""
+    request, limit = request.with_extra_prizes(subgraph), request.query.limit
+    reading, overlapping = _without_overlap(request, arrange(subgraph))
+    fill_rows: list[int] = []
+    if limit is not None and len(reading) < limit:
+        fill_rows = _fill_rows(request, subgraph, reading, room)
+        nodes = np.concatenate([subgraph.nodes, np.array(fill_rows, np.int32)])
+        subgraph = replace(subgraph, nodes=freeze(nodes, np.int32))
+        reading, overlapping = _without_overlap(request, arrange(subgraph))
+    dropped = [Dropped(request.graph.ids[row], reason) for row, reason in subgraph.dropped]
+    page = FittedPage(request, subgraph, reading, (*dropped, *overlapping), frozenset(fill_rows))
+    while limit is not None and len(page.reading) > limit:
+        page = _without_lowest(page, f"beyond the limit of {limit}")
+    return page
+
+
+def _wanted(page: FittedPage) -> set[int]:
+    """Return the content that was selected, and what the selectors had no room for."""
+    subgraph = page.subgraph
+    content = subgraph.nodes[page.request.graph.content[subgraph.nodes]]
+    return {*content.tolist(), *(row for row, _ in subgraph.dropped)}
+
+
+def _fill_rows(request: PageRequest, subgraph: Subgraph, reading: Reading, room: int) -> list[int]:
+    """Return the best content that is not read yet, until there are as many entries as wanted."""
+    graph, missing = request.graph, (request.query.limit or 0) - len(reading)
+    read = reading.nodes[reading.nodes >= 0]
+    overlap = OverlapFilter(graph)
+    for row in read.tolist():
+        overlap.accept(row)
+    left = room - int(graph.tokens[read].sum())
+    inside = np.zeros(len(graph), np.bool_)
+    inside[subgraph.nodes] = True
+    outside = np.flatnonzero(graph.content & ~inside)
+    by_prize = levels(request.prizes[outside], request.max_prize)
+    by_seed = levels(request.seeds.scores[outside])
+    rows: list[int] = []
+    for row in outside[np.lexsort((by_seed, by_prize))].tolist():
+        if len(rows) == missing:
+            break
+        if graph.tokens[row] <= left and overlap.accept(row):
+            rows.append(row)
+            left -= int(graph.tokens[row])
+    return rows
+
+
+def _without_overlap(request: PageRequest, reading: Reading) -> tuple[Reading, list[Dropped]]:
+    """Leave out what overlaps with something better that is read too."""
+    overlap, kept, dropped = OverlapFilter(request.graph), list[int](), list[Dropped]()
+    for entry in np.argsort(request.levels(reading), kind="stable").tolist():
+        node = int(reading.nodes[entry])
+        if node < 0 or overlap.accept(node):
+            kept.append(entry)
+        else:
+            reason = "its text is part of, or contains, another item's"
+            dropped.append(Dropped(request.graph.ids[node], reason))
+    return (_entries(reading, np.array(sorted(kept), np.int64)) if dropped else reading), dropped
+
+
+def _without_lowest(page: FittedPage, reason: str) -> FittedPage:
+    """Return the page without the entry of the lowest prize; required rows go last."""
+    request, reading = page.request, page.reading
+    required = np.isin(reading.nodes, page.subgraph.required) & (reading.nodes >= 0)
+    entries = np.arange(len(reading))
+    lowest = np.lexsort((-entries, -request.levels(reading), required))[0]
+    node, fact = int(reading.nodes[lowest]), int(reading.facts[lowest])
+    graph = request.graph
+    id = graph.ids[node] if node >= 0 else f"fact:{graph.facts.texts[fact]}"
+    return replace(
+        page,
+        reading=_entries(reading, np.delete(entries, lowest)),
+        dropped=(*page.dropped, Dropped(id, reason)),
     )
+
+
+def _entries(reading: Reading, entries: NDArray[np.int64]) -> Reading:
+    """Return some entries of a reading."""
+    nodes, facts = reading.nodes[entries], reading.facts[entries]
+    return Reading(freeze(nodes, np.int32), freeze(facts, np.int32))
+
+
+def _copies_of_read(page: FittedPage) -> list[Dropped]:
+    """Return the copies of what is read that are not named yet."""
+    ids = page.request.graph.ids
+    duplicates = page.request.graph.part(DuplicatesPart())
+    named = {item.id for item in page.dropped}
     return [
-        Dropped(ids[other], f"the same text as {ids[row]!r}")
-        for row, other in pairs
-        if ids[other] not in known
+        Dropped(ids[copy], f"the same text as {ids[row]!r}")
+        for row in page.reading.nodes[page.reading.nodes >= 0].tolist()
+        for copy in duplicates.copies_of(row)
+        if ids[copy] not in named
     ]
 
 
-def _content(graph: Graph, chosen: Subgraph) -> list[int]:
-    found: list[int] = chosen.nodes[graph.content[chosen.nodes]].tolist()
-    return found
-
-
-def _filled(
-    asked: PageRequest, chosen: Subgraph, reading: Reading, room: int
-) -> tuple[Subgraph, frozenset[int]]:
-    """Add the best content that is not yet read, until there are as many entries as the question wants."""
-    graph, wanted = asked.graph, (asked.query.limit or 0) - len(reading)
-    read = reading.nodes[reading.nodes >= 0]
-    inside = np.zeros(len(graph), np.bool_)
-    inside[chosen.nodes] = True
-    apart = OverlapFilter(graph)
-    for row in read.tolist():
-        apart.take(row)
-    left = room - int(graph.tokens[read].sum())
-    outside = np.flatnonzero(graph.content & ~inside)
-    extra: list[int] = []
-    worth, touch = (
-        levels(asked.prizes[outside], asked.largest),
-        levels(asked.seeds.scores[outside]),
-    )  # of equals what the question touches
-    for row in outside[np.lexsort((touch, worth))].tolist():
-        if len(extra) == wanted:
-            break
-        if graph.tokens[row] <= left and apart.take(row):
-            extra.append(row)
-            left -= int(graph.tokens[row])
-    nodes = freeze(np.concatenate([chosen.nodes, np.array(extra, np.int32)]), np.int32)
-    return replace(chosen, nodes=nodes), frozenset(extra)
-
-
-def _without_nested(asked: PageRequest, reading: Reading) -> tuple[Reading, list[Dropped]]:
-    """Leave out what lies inside something better that is read too."""
-    apart, kept, dropped = OverlapFilter(asked.graph), list[int](), list[Dropped]()
-    for entry in np.argsort(asked.levels(reading), kind="stable").tolist():
-        node = int(reading.nodes[entry])
-        if node < 0 or apart.take(node):
-            kept.append(entry)
-        else:
-            dropped.append(
-                Dropped(asked.graph.ids[node], "its text is part of, or contains, another item's")
-            )
-    return (_entries(reading, sorted(kept)) if dropped else reading), dropped
-
-
-def _without_least(asked: PageRequest, reading: Reading, chosen: Subgraph) -> tuple[Reading, str]:
-    """Take the entry of the lowest prize away, bridges last; return what is left and the id that went."""
-    kept = np.isin(reading.nodes, chosen.required) & (reading.nodes >= 0)
-    worst = np.lexsort((-np.arange(len(reading)), -asked.levels(reading), kept))[0]
-    node, fact = int(reading.nodes[worst]), int(reading.facts[worst])
-    rest = np.delete(np.arange(len(reading)), worst).tolist()
-    return _entries(reading, rest), asked.graph.ids[
-        node
-    ] if node >= 0 else f"fact:{asked.graph.facts.texts[fact]}"
-
-
-def _entries(reading: Reading, entries: list[int]) -> Reading:
-    return Reading(
-        freeze(reading.nodes[entries], np.int32), freeze(reading.facts[entries], np.int32)
+def _nothing_fits(graph: Graph, budget: int, first: Dropped) -> str:
+    """Return the message of the error that the budget holds nothing."""
+    tokens = graph.tokens[graph.content]
+    smallest = "there is nothing to read"
+    if len(tokens):
+        smallest = f"the smallest passage takes {int(tokens.min())}"
+    return (
+        f"a budget of {budget} tokens holds none of what was chosen ({smallest}); give a larger "
+        f"budget or split the documents smaller. First: {first.id!r}, {first.reason}"
     )
 
 
-def _too_small(asked: PageRequest, budget: int, dropped: list[Dropped]) -> str:
-    tokens = asked.graph.tokens[asked.graph.content]
-    least = (
-        f"the smallest passage takes {int(tokens.min())}"
-        if len(tokens)
-        else "there is nothing to read"
-    )
-    advice = "give a larger budget or split the documents smaller"
-    return f"a budget of {budget} tokens holds none of what was chosen ({least}); {advice}. First: {dropped[0].id!r}, {dropped[0].reason}"
+def _warn_if_best_too_large(page: FittedPage, budget: int) -> None:
+    """Warn, once for a graph, where the best content alone is larger than the whole budget."""
+    graph = page.request.graph
+    prizes = np.where(graph.content, page.request.prizes, 0.0)
+    best = int(top_k(prizes, 1)[0])
+    if prizes[best] > 0 and graph.tokens[best] > budget and best not in page.reading.nodes:
+        graph.part(_WarningPart(graph.ids[best], int(graph.tokens[best]), budget))
+
+
+@dataclass(frozen=True)
+class _WarningPart:
+    """The part that logs a warning when it is computed, so once for a graph.
+
+    No field counts when parts are compared: the first warning is the only one.
+    """
+
+    id: str = field(compare=False)
+    tokens: int = field(compare=False)
+    budget: int = field(compare=False)
+
+    def compute(self, graph: Graph) -> None:
+        logging.getLogger("clew").warning(
+            "%r has the highest prize and was left out: it takes %d tokens, more than the whole "
+            "budget of %d; split documents, as splitter=clew.Splitter() does, or give a larger "
+            "budget",
+            self.id,
+            self.tokens,
+            self.budget,
+        )

@@ -1,191 +1,294 @@
-"""An answer and what it rests on: the items that a text cites by number, and, where no language model is asked, an answer made of quotes.
+"""Citations in an answer, and, without a language model, an answer made of quotes.
 
-Quotes are chosen as a cover of the question's words, each counted once and by its rarity and length, greedily, which is at least 1 - 1/e
-of the best cover (Nemhauser et al. 1978); a sentence counts by the root of its item's prize too.
+Quotes are a greedy cover of the question's words, each word counted once, by its rarity and length.
+A greedy cover is at least 1 - 1/e of the best one (Nemhauser et al. 1978). A sentence counts by the
+square root of its item's prize too.
 
-Nothing is quoted unless one sentence holds a third, or the quotes together half, of what the question tells, a word telling the more the
-fewer passages hold it and the longer it is: common words are short in every language (Zipf 1935), which is known where a folder is too
-small to count in, and where a word of the question stands nowhere.
+Nothing is quoted unless one sentence covers a third, or the quotes together half, of what the
+question asks for. A word counts more the fewer passages have it and the longer it is: common words
+are short in every language (Zipf 1935). The length helps where a folder is too small to count in,
+and where a word of the question stands nowhere.
 
-Of the answers that stand in contexts of 600 tokens (without facts, by the embedded default) three quotes hold 0.83 on 71 questions of
-HotpotQA and 0.57 on 35 of MuSiQue, where 4 go without an answer.
+Of the answers that stand in contexts of 600 tokens (without facts, by the embedded default), three
+quotes contain 0.83 on 71 questions of HotpotQA and 0.57 on 35 of MuSiQue, where 4 questions get no
+answer.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clew.algorithms.ranking import exceeds, foremost
-from clew.context import Context, Item
-from clew.seed.bm25 import BM25, InvertedIndex
+from clew.context import Context
+from clew.items import Item
+from clew.seed.bm25 import BM25, InvertedIndexPart
 from clew.text.spans import lines, paragraphs, sentences
 from clew.text.words import terms
 
 if TYPE_CHECKING:
     from clew.index.index import Index
 
-ALONE, TOGETHER = 1 / 3, 1 / 2  # of what a question tells
-FEW = 10  # texts; in fewer no word is known to be common, and any that is shared will do
-BEGIN = 4  # letters that two forms of a word have in common
-LONGEST = 300  # letters of a quote; what is no prose, and so has no such sentences, is quoted by its lines
+MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
+MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
+STEM = 4  # letters that two forms of a word have in common
+MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
 IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_CITED = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
+_CITATION = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
+
+
+class Sentence(NamedTuple):
+    """A sentence that can be quoted: its item's number, from 1, its item, and its text."""
+
+    number: int
+    item: Item
+    text: str
+
+
+class QuestionWords(NamedTuple):
+    """The words of a question.
+
+    Attributes:
+        by_stem: the words by their first letters.
+        weights: how much each word counts.
+        n_texts: how many texts the rarity of words was counted in.
+    """
+
+    by_stem: Mapping[str, Sequence[str]]
+    weights: Mapping[str, float]
+    n_texts: int
+
+    def weight_of(self, words: Iterable[str]) -> float:
+        """Return the sum of the words' weights, in an order that does not depend on theirs."""
+        return sum(sorted(self.weights[word] for word in words))
+
+
+DEPRECATED = {"cited": "citations", "quoted": "quotes"}
+"""What names of version 0.1 are called now; they work, with a warning, until version 0.3."""
+
+
+def __getattr__(name: str) -> object:
+    """Return what a deprecated name stands for, with a warning."""
+    if name not in DEPRECATED:
+        raise AttributeError(f"module 'clew.cite' has no attribute {name!r}")
+    new = DEPRECATED[name]
+    warnings.warn(f"clew.cite.{name} is now clew.cite.{new}", DeprecationWarning, stacklevel=2)
+    function: object = globals()[new]
+    return function
 
 
 def citations(text: str, items: Iterable[Item]) -> dict[int, Item]:
-    """Return the items that a text cites, by number, in the order in which it first does; numbers of no item are left out.
+    """Return the items that a text cites, by number, in the order of their first citation.
 
     Args:
-        text: an answer with `[1]`, `[2, 5]` or `[1-3]` in it. items: a context rendered by `Render(style="numbered")`, or items in the
-            order of their numbers, from 1.
+        text: an answer with `[1]`, `[2, 5]` or `[1-3]` in it. Numbers of no item are left out.
+        items: a context rendered by `Render(style="numbered")`, or items in the order of their
+            numbers, from 1.
+
+    Example:
+        >>> items = [Item(name, "text", 1.0, "seed", "passage", 1) for name in ("a", "b", "c")]
+        >>> [item.id for item in citations("So it is [3], as is said [1, 7].", items).values()]
+        ['c', 'a']
     """
     numbered = dict(enumerate(items, 1))
-    return {
-        number: numbered[number] for number in dict.fromkeys(_numbers(text)) if number in numbered
-    }
+    numbers = dict.fromkeys(_cited_numbers(text))
+    return {number: numbered[number] for number in numbers if number in numbered}
 
 
-def quotes(context: Context, most: int = 3, index: Index | None = None) -> str:
-    """Return up to `most` sentences of a context that answer its question best, a line each, with the numbers of their items behind them.
+def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) -> str:
+    """Return the sentences of a context that answer its question best, a line each, in order.
 
-    They come in reading order; a row of a table or of a CSV file counts as a sentence. It is the whole of a model-free answer: nothing is
-    said that is not in the context, and nothing at all where one sentence holds less than a third, and the quotes together less than half,
-    of what the question tells.
+    Behind each sentence stands the number of its item. A row of a table or of a CSV file counts as
+    a sentence. The answer needs no model, and says nothing that is not in the context. It is empty
+    where one sentence covers less than a third, and the quotes together less than half, of what the
+    question asks for.
 
     Args:
-        index: what the context was made of; how common a word is, is then known from all its passages, else from the context's sentences.
+        context: the answer to a question.
+        max_quotes: the most sentences.
+        index: what the context was made of. How common a word is, is then counted in all its
+            passages, else in the sentences of the context.
+
+    Example:
+        >>> import clew
+        >>> index = clew.Index.from_documents(["Ben lives on Corfu. It rains.", "Anna left."])
+        >>> quotes(index.ask("Where does Ben live?", recipe="bm25"))
+        'Ben lives on Corfu. [1]'
     """
-    found = [(number, item, said) for number, item in enumerate(context, 1) for said in _said(item)]
+    candidates = [
+        Sentence(number, item, text)
+        for number, item in enumerate(context, 1)
+        for text in _quotable(item)
+    ]
     asked = sorted(set(terms(context.question)))
-    begun = {
-        word[:BEGIN]: [other for other in asked if other[:BEGIN] == word[:BEGIN]] for word in asked
+    by_stem = {
+        word[:STEM]: [other for other in asked if other[:STEM] == word[:STEM]] for word in asked
     }
-    bags = [_among(terms(f"{item.heading} {said}"), begun) for _, item, said in found]
-    spread, texts = _spread(begun, index) or (
-        {word: sum(word in bag for bag in bags) for word in asked},
-        len(bags),
-    )
-    worth = {
-        word: _length(word) * math.log((texts + 1) / (within + 0.5))
-        for word, within in spread.items()
-    }
-    chosen: list[int] = []
-    told = frozenset[str]()
-    while len(chosen) < most:
-        gains = [sum(sorted(worth[word] for word in bag - told)) for bag in bags]
-        values = [
-            gain * math.sqrt(item.score) for gain, (_, item, _) in zip(gains, found, strict=True)
-        ]
-        if not values or not exceeds(max(values), 0.0, max(values)):
-            break
-        chosen.append(foremost(dict(enumerate(values))))
-        told |= bags[chosen[-1]]
-    asked_for = sum(worth.values())
-    alone = max((sum(sorted(worth[word] for word in bag)) for bag in bags), default=0.0)
-    if (
-        texts >= FEW
-        and alone < ALONE * asked_for
-        and sum(sorted(worth[word] for word in told)) < TOGETHER * asked_for
-    ):
+    covers = [
+        _question_words(terms(f"{one.item.heading} {one.text}"), by_stem) for one in candidates
+    ]
+    question = _weighted_words(asked, by_stem, covers, index)
+    chosen = _greedy_cover(candidates, covers, question, max_quotes)
+    if _covers_too_little(question, covers, chosen):
         return ""
-    return "\n".join(f"{' '.join(found[i][2].split())} [{found[i][0]}]" for i in sorted(chosen))
+    texts = [(" ".join(candidates[i].text.split()), candidates[i].number) for i in sorted(chosen)]
+    return "\n".join(f"{text} [{number}]" for text, number in texts)
 
 
-def _among(said: Iterable[str], begun: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """The words of a question that a sentence holds, in this form or another; they are given by how they begin."""
+def _weighted_words(
+    asked: Sequence[str],
+    by_stem: Mapping[str, Sequence[str]],
+    covers: Sequence[frozenset[str]],
+    index: Index | None,
+) -> QuestionWords:
+    """Return the question's words, their rarity counted in the index or in the sentences."""
+    counts, n_texts = _passage_counts(by_stem, index) or (
+        {word: sum(word in cover for cover in covers) for word in asked},
+        len(covers),
+    )
+    weights = {
+        word: _letters(word) * math.log((n_texts + 1) / (count + 0.5))
+        for word, count in counts.items()
+    }
+    return QuestionWords(by_stem, weights, n_texts)
+
+
+def _greedy_cover(
+    candidates: Sequence[Sentence],
+    covers: Sequence[frozenset[str]],
+    question: QuestionWords,
+    max_quotes: int,
+) -> list[int]:
+    """Return the places of the sentences that cover most, each by what it adds."""
+    chosen: list[int] = []
+    covered = frozenset[str]()
+    while len(chosen) < max_quotes:
+        gains = [
+            question.weight_of(cover - covered) * math.sqrt(one.item.score)
+            for cover, one in zip(covers, candidates, strict=True)
+        ]
+        if not gains or not exceeds(max(gains), 0.0, max(gains)):
+            break
+        chosen.append(foremost(dict(enumerate(gains))))
+        covered |= covers[chosen[-1]]
+    return chosen
+
+
+def _covers_too_little(
+    question: QuestionWords, covers: Sequence[frozenset[str]], chosen: Sequence[int]
+) -> bool:
+    if question.n_texts < MIN_TEXTS:
+        return False
+    whole = sum(question.weights.values())
+    single = max((question.weight_of(cover) for cover in covers), default=0.0)
+    together = question.weight_of(frozenset().union(*(covers[i] for i in chosen)))
+    return single < MIN_SINGLE_COVER * whole and together < MIN_COVER * whole
+
+
+def _question_words(
+    text_words: Iterable[str], by_stem: Mapping[str, Sequence[str]]
+) -> frozenset[str]:
+    """Return the words of a question that a text has, in this form or another."""
     return frozenset(
         word
-        for other in said
-        for word in begun.get(other[:BEGIN], ())
-        if word == other or _alike(word, other)
+        for other in text_words
+        for word in by_stem.get(other[:STEM], ())
+        if word == other or _is_same_word(word, other)
     )
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two words differ in their last two letters at most, behind four that they share: "cost" and "costs", "маяк" and "маяка"."""
-    least = max(BEGIN, max(len(one), len(other)) - 2)
-    return min(len(one), len(other)) >= least and one[:least] == other[:least]
+def _is_same_word(one: str, other: str) -> bool:
+    """Return whether two words share four letters and differ in their last two at most.
+
+    Such are "cost" and "costs", "маяк" and "маяка".
+    """
+    shared = max(STEM, max(len(one), len(other)) - 2)
+    return min(len(one), len(other)) >= shared and one[:shared] == other[:shared]
 
 
-def _length(word: str) -> int:
-    """Letters of a word; an ideograph stands for two."""
+def _letters(word: str) -> int:
+    """Return the number of letters of a word; an ideograph stands for two."""
     return sum(2 if IDEOGRAPH.match(sign) else 1 for sign in word)
 
 
-def _spread(
-    begun: Mapping[str, Sequence[str]], index: Index | None
+def _passage_counts(
+    by_stem: Mapping[str, Sequence[str]], index: Index | None
 ) -> tuple[dict[str, int], int] | None:
-    """How many of an index's passages hold each word, and how many there are; None without an index of passages."""
-    inverted = index and index.graph.part(InvertedIndex(BM25.k1, BM25.b, BM25.kinds))
+    """Return how many passages have each word, and how many there are; None without passages."""
+    inverted = index and index.graph.part(InvertedIndexPart(BM25.k1, BM25.b, BM25.kinds))
     if not inverted or not inverted.vocabulary:
         return None
     starts, rows = inverted.engine.scores["indptr"], inverted.engine.scores["indices"]
-    within: dict[str, set[int]] = {word: set() for some in begun.values() for word in some}
+    passages: dict[str, set[int]] = {word: set() for words in by_stem.values() for word in words}
     for other, number in inverted.vocabulary.items():
-        if other[:BEGIN] in begun:
-            for word in _among([other], begun):
-                within[word].update(rows[starts[number] : starts[number + 1]].tolist())
-    return {word: len(held) for word, held in within.items()}, len(inverted.rows)
+        if other[:STEM] in by_stem:
+            for word in _question_words([other], by_stem):
+                passages[word].update(rows[starts[number] : starts[number + 1]].tolist())
+    return {word: len(having) for word, having in passages.items()}, len(inverted.rows)
 
 
-def _numbers(text: str) -> Iterator[int]:
-    for marks in _CITED.findall(text):
+def _cited_numbers(text: str) -> Iterator[int]:
+    for marks in _CITATION.findall(text):
         for part in re.split(r"[,;]", marks):
             first, *last = (int(number) for number in re.split(r"[-–]", part))
             yield from range(first, min(last[-1], first + 100) + 1) if last else [first]
 
 
-def _said(item: Item) -> Iterator[str]:
-    """What of an item can be quoted: its sentences, the lines of what is no prose, and the rows of its tables."""
+def _quotable(item: Item) -> Iterator[str]:
+    """Yield an item's sentences, the lines of what is no prose, and the rows of its tables."""
     text = item.text
-    for a, b in paragraphs(text):
-        for _, run in groupby(lines(text, a, b), lambda span: text[span[0]] == "|"):
+    for begin, end in paragraphs(text):
+        for _, run in groupby(lines(text, begin, end), lambda span: text[span[0]] == "|"):
             spans = list(run)
-            rows = _rows([text[start:end] for start, end in spans], item.metadata)
+            rows = _table_rows([text[start:stop] for start, stop in spans], item.metadata)
             yield from rows or _sentences(text, spans[0][0], spans[-1][1])
 
 
-def _rows(said: list[str], columns: Mapping[str, Any]) -> list[str]:
-    """The rows of a table, each value behind the name of its column; none if the lines are no table.
+def _table_rows(texts: list[str], columns: Mapping[str, Any]) -> list[str]:
+    """Return the rows of a table, each value behind the name of its column; none for no table.
 
-    A record, written as lines of `column: value`, is one row. Else every line has as many values, with a sign between two.
+    Lines of `column: value` are one row. Otherwise the lines of a table have equally many values,
+    with the same sign between two.
     """
-    if columns and all(line.partition(":")[0] in columns for line in said):
-        return [whole] if len(whole := ", ".join(said)) <= LONGEST else said
+    if columns and all(line.partition(":")[0] in columns for line in texts):
+        whole = ", ".join(texts)
+        return [whole] if len(whole) <= MAX_LETTERS else texts
     for sign in "|\t,;":
-        cells = [
-            [cell.strip() for cell in line.strip("| " if sign == "|" else " ").split(sign)]
-            for line in said
-        ]
-        spaced = sign in ",;" and any(f"{sign} " in line for line in said)  # a comma in prose
-        if (
-            len(cells) > 1
-            and len(cells[0]) > 1
-            and len({len(row) for row in cells}) == 1
-            and not spaced
-        ):
-            ruled = [set("".join(row)) <= set("-: ") for row in cells]
-            headed = ruled[1] or sign != "|"  # a piece of a long table may have no header
-            names = cells[0] if headed else [""] * len(cells[0])
-            body = [
-                row for row, rule in zip(cells[headed:], ruled[headed:], strict=True) if not rule
-            ]
-            return [
-                ", ".join(
-                    f"{name}: {cell}" if name else cell
-                    for name, cell in zip(names, row, strict=True)
-                    if cell
-                )
-                for row in body
-            ]
+        cells = [_cells(line, sign) for line in texts]
+        in_prose = sign in ",;" and any(f"{sign} " in line for line in texts)
+        equally_many = len(cells) > 1 and len({len(row) for row in cells}) == 1
+        if equally_many and len(cells[0]) > 1 and not in_prose:
+            return _named_rows(cells, sign)
     return []
 
 
+def _cells(line: str, sign: str) -> list[str]:
+    stripped = line.strip("| " if sign == "|" else " ")
+    return [cell.strip() for cell in stripped.split(sign)]
+
+
+def _named_rows(cells: list[list[str]], sign: str) -> list[str]:
+    is_rule = [set("".join(row)) <= set("-: ") for row in cells]
+    has_header = is_rule[1] or sign != "|"  # a piece of a long table may have no header
+    names = cells[0] if has_header else [""] * len(cells[0])
+    body = [
+        row for row, rule in zip(cells[has_header:], is_rule[has_header:], strict=True) if not rule
+    ]
+    return [
+        ", ".join(
+            f"{name}: {cell}" if name else cell
+            for name, cell in zip(names, row, strict=True)
+            if cell
+        )
+        for row in body
+    ]
+
+
 def _sentences(text: str, start: int, end: int) -> Iterator[str]:
-    for a, b in sentences(text, start, end, "en"):
-        places = [(a, b)] if b - a <= LONGEST else lines(text, a, b)
-        yield from (text[first:last] for first, last in places)
+    for begin, stop in sentences(text, start, end, "en"):
+        spans = [(begin, stop)] if stop - begin <= MAX_LETTERS else lines(text, begin, stop)
+        yield from (text[a:b] for a, b in spans)

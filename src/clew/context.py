@@ -1,91 +1,48 @@
-"""What comes out: items in reading order, the text a language model reads, and the reasons for both."""
+"""What comes out: items in reading order, the text a language model reads, the reasons for both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
 
-from clew.graph import EMPTY
+from clew.items import ContextEdge, Dropped, Hop, Item, Step
+from clew.show import to_html, to_mermaid, to_networkx
 
+if TYPE_CHECKING:
+    import networkx
 
-@dataclass(frozen=True)
-class Hop:
-    """One step of the way from the question to an item: from `source` ("question" at first) over an edge of `kind` to `target`.
-
-    `text` is the fact that the edge states, if any; `weight` its affinity, or the score of the touch on the first step; `forward` says
-    whether the step follows the edge's own direction. `cost` is what the edge cost for the question, where the method prices edges.
-    """
-
-    source: str
-    kind: str
-    target: str
-    text: str = ""
-    weight: float = 1.0
-    forward: bool = True
-    cost: float | None = None
-
-
-@dataclass(frozen=True)
-class Item:
-    """One thing to read.
-
-    `score` is its prize; `role` is seed, bridge, expansion, fact, report or fill; items that share a `group` are read as one;
-    `heading` is what it stands under; `why` is the way to it from the question. `original` is the caller's own object, if it came as one.
-    """
-
-    id: str
-    text: str
-    score: float
-    role: str
-    kind: str
-    tokens: int
-    document: str | None = None
-    heading: str = ""
-    span: tuple[int, int] | None = None
-    group: str | None = None
-    why: tuple[Hop, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
-    original: Any = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """Something that was chosen and could not be printed, and why."""
-
-    id: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Step:
-    """One stage's record: what it was, how long it took in seconds, and what it did."""
-
-    stage: str
-    seconds: float
-    notes: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
-
-
-@dataclass(frozen=True)
-class ContextEdge:
-    """An edge between two printed items, or between one and a connector that joins it to another; `cost` as in a `Hop`."""
-
-    tail: str
-    head: str
-    kind: str
-    weight: float
-    text: str = ""
-    cost: float | None = None
+__all__ = ["Context", "ContextEdge", "Dropped", "Hop", "Item", "Step"]
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a language model should read, in order.
+    """What a language model should read, in order. Iterating gives the items.
 
-    Iterating gives the items. `text` is the rendered whole and `tokens` its size by the caller's counter, never above `budget`
-    (None: no ceiling). `edges` join what is printed. `value` is the sum of the printed prizes, `bound` a proven upper bound on it
-    where the method gives one, `gap` their relative distance. `missing` are pairs that the graph could not join, `unused` the tokens
-    left, `dropped` what was chosen and could not be printed. `trace` has one step per stage. `question` and `method` say what was asked.
+    Attributes:
+        items: What is read, in reading order.
+        text: The rendered whole.
+        tokens: The size of `text` by the caller's counter; never above `budget`.
+        budget: The tokens allowed; None for no ceiling.
+        question: What was asked.
+        method: The method that answered (its `repr`).
+        edges: What joins the items.
+        trace: One step for each stage.
+        value: The sum of the printed prizes.
+        bound: A proven upper bound on `value`, where the method gives one; else None.
+        missing: Pairs of ids that the graph could not join.
+        dropped: What was selected and is not in the context, each with the reason.
+        rewards: What `Index.learn` takes from this context: id of the tail ("" for the root of the
+            corpus), id of the head and change of strength of each edge. None where the method
+            teaches nothing.
+        grafts: Id of the tail, id of the head and strength of each link that the method made for
+            this question and followed.
+
+    Example:
+        >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
+        >>> context = Context((item,), item.text, 8, 20, "What is a clew?", "dense")
+        >>> (context.ids, context.unused, context.gap)
+        (['intro.md'], 12, None)
     """
 
     items: tuple[Item, ...]
@@ -100,6 +57,8 @@ class Context:
     bound: float | None = None
     missing: tuple[tuple[str, str], ...] = ()
     dropped: tuple[Dropped, ...] = ()
+    rewards: tuple[tuple[str, str, float], ...] | None = None
+    grafts: tuple[tuple[str, str, float], ...] = ()
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.items)
@@ -112,74 +71,81 @@ class Context:
 
     @property
     def ids(self) -> list[str]:
+        """The ids of the items, in reading order."""
         return [item.id for item in self.items]
 
     @property
     def unused(self) -> int | None:
+        """The tokens of the budget that are left; None without a budget."""
         return None if self.budget is None else self.budget - self.tokens
 
     @property
     def gap(self) -> float | None:
+        """How far `value` is below `bound`, as a share of `bound`; None without a bound."""
         if self.bound is None:
             return None
         return 0.0 if self.bound <= 0 else max(0.0, (self.bound - self.value) / self.bound)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the context as plain dictionaries, lists, strings and numbers, ready for JSON; the caller's objects are left out."""
-        plain = {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if f.name not in ("items", "edges", "trace", "dropped")
+        """Return the context as dictionaries, lists, strings and numbers, ready for JSON.
+
+        The caller's own objects (`Item.original`) are left out.
+        """
+        nested = ("items", "edges", "trace", "dropped")
+        values: dict[str, object] = {
+            f.name: getattr(self, f.name) for f in fields(self) if f.name not in nested
         }
-        items = [
-            {
-                f.name: getattr(item, f.name)
-                for f in fields(item)
-                if f.name not in ("original", "why")
-            }
-            | {"why": [asdict(hop) for hop in item.why]}
-            for item in self.items
-        ]
-        listed = {
-            "edges": [asdict(tie) for tie in self.edges],
-            "dropped": [asdict(one) for one in self.dropped],
-        }
-        trace = [
+        values["edges"] = [asdict(edge) for edge in self.edges]
+        values["dropped"] = [asdict(dropped) for dropped in self.dropped]
+        values["items"] = [_item_values(item) for item in self.items]
+        values["trace"] = [
             {"stage": step.stage, "seconds": step.seconds, "notes": step.notes}
             for step in self.trace
         ]
-        whole: dict[str, Any] = _plain(
-            plain
-            | listed
-            | {"items": items, "trace": trace, "unused": self.unused, "gap": self.gap}
-        )
-        return whole
+        values["unused"] = self.unused
+        values["gap"] = self.gap
+        return {name: _json_value(value) for name, value in values.items()}
 
     def to_mermaid(self) -> str:
-        """Return the way from the question to every item as a Mermaid flowchart; see `clew.show`."""
-        from clew.show import mermaid
+        """Return the paths from the question to the items as a flowchart in Mermaid's language.
 
-        return mermaid(self)
+        See `clew.show.to_mermaid`.
+        """
+        return to_mermaid(self)
 
-    def to_networkx(self) -> Any:
-        """Return the question, the items and what joins them as a networkx graph; see `clew.show`."""
-        from clew.show import to_networkx
+    def to_networkx(self) -> networkx.MultiDiGraph[str]:
+        """Return the question, the items and what joins them as a networkx graph.
 
+        See `clew.show.to_networkx`.
+        """
         return to_networkx(self)
 
     def to_html(self) -> str:
-        """Return a page to look at, which needs neither network nor script; see `clew.show`."""
-        from clew.show import html
+        """Return a page of HTML that shows the context; it needs neither network nor script.
 
-        return html(self)
+        See `clew.show.to_html`.
+        """
+        return to_html(self)
 
 
-def _plain(value: Any) -> Any:
-    """Numpy numbers become Python's, mappings dictionaries, sequences lists; what JSON has no word for becomes its text."""
+def _item_values(item: Item) -> dict[str, object]:
+    values: dict[str, object] = {
+        f.name: getattr(item, f.name) for f in fields(item) if f.name not in ("original", "why")
+    }
+    values["why"] = [asdict(hop) for hop in item.why]
+    return values
+
+
+def _json_value(value: object) -> object:
+    """Return the value as JSON has it.
+
+    Numpy numbers become Python's, mappings dictionaries, sequences and sets lists. Anything else
+    becomes its text.
+    """
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(key): _json_value(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(v) for v in value]
+        return [_json_value(inner) for inner in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+    return _json_value(value.tolist()) if hasattr(value, "tolist") else str(value)

@@ -1,4 +1,4 @@
-"""A document as it comes in: a text with an id and metadata."""
+"""A document is a text with an id and metadata, as it enters an index."""
 
 from __future__ import annotations
 
@@ -14,14 +14,25 @@ class Document:
     """A text to be read.
 
     Attributes:
-        id: the caller's name for it, unique in an index. text: what is read. metadata: the caller's own; `title` heads it in a context.
-        original: the framework object it came as. vector: a unit vector that is already known, or None.
-        source: id of the document that this is a piece of, with `span`, its place there. parent, previous: ids of the container and of
-            the piece before, where the caller's objects say so. heading: this is a container, read as `text` alone.
-        embedded_as: what is embedded in the place of `text`, where the caller's object says so.
-        facts: triples (subject, relation, object) that the caller's object says were read from it.
-        references: link targets written in the text. format: how it is written, and so taken apart: "text", "markdown", "python" or
-            another of `clew.read.formats.table.KNOWN`.
+        id: The caller's name for the document. It is unique in an index.
+        text: The text that is read.
+        metadata: The caller's own values. `title` becomes the heading of the document in a context.
+        original: The framework object that the document was made from, or None.
+        vector: The unit vector of the text, float32 [d], where it is known already, or None.
+        source: The id of the document that this one is a piece of, or None.
+        span: The place of this piece in `source`, as (start, end) in characters, or None.
+        parent: The id of the container around this document, or None.
+        previous: The id of the piece before this one, or None.
+        heading: True for a container. Only its `text` is read, as the heading of its contents.
+        embedded_as: The text that is embedded in place of `text`, or None for `text` itself.
+        references: The link targets that the caller knows of.
+        format: The name of the format that `text` is written in, which decides how it is cut: a
+            key of `clew.read.formats.FORMATS`, such as "text", "markdown" or "python".
+        facts: Triples (subject, relation, object) that the caller's object carries.
+
+    Example:
+        >>> Document("moon", "The moon pulls the sea.", {"title": "Moon"}).metadata["title"]
+        'Moon'
     """
 
     id: str
@@ -40,13 +51,14 @@ class Document:
     facts: tuple[tuple[str, str, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        for name, value, wanted in (
+        for name, value, expected_type in (
             ("id", self.id, str),
             ("text", self.text, str),
             ("metadata", self.metadata, Mapping),
         ):
-            if not isinstance(value, wanted):
-                kind = "a mapping" if wanted is Mapping else "a text"
+            if not isinstance(value, expected_type):
+                expected = "a mapping" if expected_type is Mapping else "a text"
                 raise TypeError(
-                    f"the {name} of a document is {kind}; got {value!r} of the type {type(value).__name__}"
+                    f"the {name} of a document is {expected}; "
+                    f"got {value!r} of the type {type(value).__name__}"
                 )

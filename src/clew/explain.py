@@ -1,4 +1,8 @@
-"""The way from the question to each item: the fewest hops from where the question touches the graph."""
+"""Why each item is read: the path to it from the question, its role, and the edges around it.
+
+A path has the fewest hops from where the question touches the graph, unless the selector came to
+the item by a path of its own.
+"""
 
 from __future__ import annotations
 
@@ -10,174 +14,176 @@ import numpy as np
 from clew.algorithms.ranking import top_k
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
-from clew.context import ContextEdge, Hop
-from clew.graph import Floats, Graph, Rows
-from clew.types import Query, Seeds, Subgraph
+from clew.graph import Graph, Links, Rows
+from clew.items import ContextEdge, Hop
+from clew.types import Seeds, Subgraph
 
 QUESTION, READ_FROM = "question", "read from"
 MAX_HOPS = 4
-MAX_STARTS = 64  # where a seed names no terminals, ways are sought from its strongest touches
+MAX_START_ROWS = 64  # where a seed names no terminals, paths start at its highest scores
+
+Path = tuple[Hop, ...]
 
 
-def paths_from_question(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
-    """Return for each row the hops that lead to it; a row that the question touches directly has one hop.
-
-    To a text that was made of passages the way is over the one of them that the question touches most.
-    """
-    sources = {
-        row: _source(graph, seeds, row)
-        for row in rows
-        if graph.generated[row] and len(graph.read_from[row])
-    }
-    if sources:
-        to = paths_from_question(
-            graph, seeds, list(dict.fromkeys(sources.get(row, row) for row in rows))
-        )
-        behind = {
-            row: Hop(graph.ids[source], READ_FROM, graph.ids[row])
-            for row, source in sources.items()
-        }
-        return {
-            row: (*to[sources[row]], behind[row]) if row in sources else to[row] for row in rows
-        }
-    mapped = _mapped(graph, seeds)
-    named = dict.fromkeys([*mapped, *seeds.terminals.tolist()])
-    wanted = [row for row in rows if row not in named and (named or seeds.scores[row] <= 0)]
-    if not wanted:
-        return {row: (mapped.get(row) or _touch(graph, seeds, row),) for row in rows}
-    strongest = top_k(seeds.scores, MAX_STARTS)
-    starts = list(named) or strongest[seeds.scores[strongest] > 0].tolist()
-    links = graph.links()
-    found = shortest_paths(links, starts, wanted, MAX_HOPS)
-    explained = {}
-    for row in rows:
-        slots = found.get(row, [])
-        at = int(np.searchsorted(links.starts, slots[0], side="right")) - 1 if slots else row
-        hops = [mapped.get(at) or _touch(graph, seeds, at)]
-        for slot in slots:
-            following = int(links.targets[slot])
-            hops.append(hop_over(graph, int(links.edges[slot][0]), at, following))
-            at = following
-        explained[row] = tuple(hops)
-    return explained
-
-
-def selector_paths(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, tuple[Hop, ...]]:
-    """Return the hops to the rows that a selector came to by a way of its own, where edges join all of it."""
-    links = graph.links() if subgraph.paths else None
-    explained = {}
-    for row in rows:
-        if links is None or row not in subgraph.paths:
-            continue
-        score, way = subgraph.paths[row]
-        hops = [Hop(QUESTION, "touches", graph.ids[way[0]], weight=score)]
-        for source, target in pairwise(way):
-            start, near = int(links.starts[source]), links.neighbours(source)
-            at = int(np.searchsorted(near, target))
-            if at < len(near) and near[at] == target:
-                hops.append(hop_over(graph, int(links.edges[start + at][0]), source, target))
-        if len(hops) == len(way):
-            explained[row] = tuple(hops)
-    return explained
+def paths_to_nodes(
+    graph: Graph, seeds: Seeds, subgraph: Subgraph, rows: list[int]
+) -> dict[int, Path]:
+    """Return the path to each row: the selector's own, or else the one of the fewest hops."""
+    paths = _selector_paths(graph, subgraph, rows)
+    return paths | _shortest_paths(graph, seeds, [row for row in rows if row not in paths])
 
 
 def paths_to_facts(
     graph: Graph, seeds: Seeds, subgraph: Subgraph, facts: list[int]
-) -> dict[int, tuple[Hop, ...]]:
-    """Return the hop to each fact that the question was mapped to, or the way to its subject and over it, with what it cost."""
-    stating = {int(graph.edges.facts[edge]): edge for edge in subgraph.edges.tolist()[::-1]}
-    score = dict(zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False))
-    to_subject = paths_from_question(
-        graph, seeds, [int(graph.facts.subjects[fact]) for fact in facts if fact not in score]
-    )
-    explained: dict[int, tuple[Hop, ...]] = {}
+) -> dict[int, Path]:
+    """Return the path to each fact: one hop to a mapped fact, or the path to its subject and on.
+
+    Hops carry what the edge costs where the selector prices edges.
+    """
+    edge_of = {int(graph.edges.facts[edge]): edge for edge in subgraph.edges.tolist()[::-1]}
+    score_of = dict(zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False))
+    subjects = [int(graph.facts.subjects[fact]) for fact in facts if fact not in score_of]
+    to_subject = _shortest_paths(graph, seeds, subjects)
+    paths: dict[int, Path] = {}
     for fact in facts:
-        text, subject, object = (
-            graph.facts.texts[fact],
-            int(graph.facts.subjects[fact]),
-            int(graph.facts.objects[fact]),
-        )
-        cost = subgraph.edge_costs.get(stating.get(fact, -1))
-        if fact in score:
-            explained[fact] = (Hop(QUESTION, "fact", text, text, score[fact], cost=cost),)
-        else:
-            over = (
-                (replace(hop_over(graph, stating[fact], subject, object), cost=cost),)
-                if fact in stating
-                else ()
-            )
-            explained[fact] = (*to_subject[subject], *over)
-    return explained
+        text, edge = graph.facts.texts[fact], edge_of.get(fact, -1)
+        cost = subgraph.edge_costs.get(edge)
+        if fact in score_of:
+            paths[fact] = (Hop(QUESTION, "fact", text, text, score_of[fact], cost=cost),)
+            continue
+        subject, object_ = int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])
+        paths[fact] = to_subject[subject]
+        if edge >= 0:
+            paths[fact] += (replace(_hop_over(graph, edge, subject, object_), cost=cost),)
+    return paths
 
 
-def hop_over(graph: Graph, edge: int, source: int, target: int) -> Hop:
-    fact = int(graph.edges.facts[edge])
-    text = graph.facts.texts[fact] if fact >= 0 else ""
-    return Hop(
-        graph.ids[source],
-        graph.edges.kinds[edge],
-        graph.ids[target],
-        text,
-        float(graph.edges.weights[edge]),
-        int(graph.edges.tails[edge]) == source,
-    )
-
-
-def context_edges(graph: Graph, printed: Rows, subgraph: Subgraph) -> tuple[ContextEdge, ...]:
-    """Return the edges of the subgraph, or, where it names none, those among the printed nodes."""
-    edges = subgraph.edges
-    if not len(edges) and len(printed):
-        edges = np.unique(induced_links(graph.links(), printed)[0].edges.values).astype(np.int32)
-    hops = [
-        hop_over(graph, e, int(graph.edges.tails[e]), int(graph.edges.heads[e]))
-        for e in edges.tolist()
-    ]
-    costs = [subgraph.edge_costs.get(edge) for edge in edges.tolist()]
-    return tuple(
-        ContextEdge(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost)
-        for hop, cost in zip(hops, costs, strict=True)
-    )
-
-
-def _mapped(graph: Graph, seeds: Seeds) -> dict[int, Hop]:
-    """The ends of the facts that the question was mapped to, each by its best fact."""
-    mapped: dict[int, Hop] = {}
-    for fact, score in zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False):
-        for row in (int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])):
-            mapped.setdefault(
-                row, Hop(QUESTION, "fact", graph.ids[row], graph.facts.texts[fact], score)
-            )
-    return mapped
-
-
-def _source(graph: Graph, seeds: Seeds, row: int) -> int:
-    """The passage behind a made text that the question touches most."""
-    passages = graph.read_from[row]
-    named = passages[np.isin(passages, seeds.terminals)]
-    passages = named if len(named) else passages
-    return int(passages[top_k(seeds.scores[passages], 1)[0]])
-
-
-def _touch(graph: Graph, seeds: Seeds, row: int) -> Hop:
-    """The direct hop to a row; weight 0 where the question does not touch it and no short way leads there."""
-    return Hop(QUESTION, "touches", graph.ids[row], weight=float(seeds.scores[row]))
-
-
-def role_of(row: int, seeds: Seeds, subgraph: Subgraph, kind: str, filled: frozenset[int]) -> str:
-    """Return the role of a printed node: fill, report, seed, bridge or expansion."""
-    if row in filled:
+def role_of(
+    graph: Graph, seeds: Seeds, subgraph: Subgraph, row: int, fill_rows: frozenset[int]
+) -> str:
+    """Return the role of a node that is read: fill, report, seed, bridge or expansion."""
+    if row in fill_rows:
         return "fill"
-    if kind == "report":
+    if graph.kinds[row] == "report":
         return "report"
-    named = seeds.terminals
-    if (row in named) if len(named) else seeds.scores[row] > 0:
+    terminals = seeds.terminals
+    if (row in terminals) if len(terminals) else seeds.scores[row] > 0:
         return "seed"
     return "bridge" if row in subgraph.required else "expansion"
 
 
-def fact_score(graph: Graph, query: Query, seeds: Seeds, prizes: Floats, fact: int) -> float:
-    """Return the score by which the question was mapped to a fact, or else the mean prize of its ends."""
-    at = np.flatnonzero(seeds.facts == fact)
-    if len(at) and len(seeds.fact_scores):
-        return float(seeds.fact_scores[at[0]])
-    return float((prizes[graph.facts.subjects[fact]] + prizes[graph.facts.objects[fact]]) / 2)
+def context_edges(graph: Graph, rows: Rows, subgraph: Subgraph) -> tuple[ContextEdge, ...]:
+    """Return the edges of the subgraph, or, where it names none, those among the rows read."""
+    edges = subgraph.edges
+    if not len(edges) and len(rows):
+        edges = np.unique(induced_links(graph.links(), rows)[0].edges.values).astype(np.int32)
+    found = []
+    for edge in edges.tolist():
+        tail, head = int(graph.edges.tails[edge]), int(graph.edges.heads[edge])
+        hop, cost = _hop_over(graph, edge, tail, head), subgraph.edge_costs.get(edge)
+        found.append(ContextEdge(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost))
+    return tuple(found)
+
+
+def _selector_paths(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, Path]:
+    """Return the selector's own paths, where edges join all of their rows."""
+    if not subgraph.paths:
+        return {}
+    links, paths = graph.links(), dict[int, Path]()
+    for row in rows:
+        if row not in subgraph.paths:
+            continue
+        score, steps = subgraph.paths[row]
+        hops = [Hop(QUESTION, "touches", graph.ids[steps[0]], weight=score)]
+        for source, target in pairwise(steps):
+            edge = _edge_between(links, source, target)
+            if edge >= 0:
+                hops.append(_hop_over(graph, edge, source, target))
+        if len(hops) == len(steps):
+            paths[row] = tuple(hops)
+    return paths
+
+
+def _shortest_paths(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, Path]:
+    """Return the path of the fewest hops to each row.
+
+    A row that the question touches directly has one hop. The path to a generated text is over the
+    one of its passages that the question touches most.
+    """
+    passage_of = {
+        row: _touched_passage(graph, seeds, row)
+        for row in rows
+        if graph.generated[row] and len(graph.read_from[row])
+    }
+    if passage_of:
+        wanted = list(dict.fromkeys(passage_of.get(row, row) for row in rows))
+        paths = _shortest_paths(graph, seeds, wanted)
+        for row, passage in passage_of.items():
+            last_hop = Hop(graph.ids[passage], READ_FROM, graph.ids[row])
+            paths[row] = (*paths[passage], last_hop)
+        return {row: paths[row] for row in rows}
+    fact_hops = _hops_by_facts(graph, seeds)
+    named = dict.fromkeys([*fact_hops, *seeds.terminals.tolist()])
+    wanted = [row for row in rows if row not in named and (named or seeds.scores[row] <= 0)]
+    if not wanted:
+        return {row: (fact_hops.get(row) or _touch(graph, seeds, row),) for row in rows}
+    best = top_k(seeds.scores, MAX_START_ROWS)
+    starts = list(named) or best[seeds.scores[best] > 0].tolist()
+    links = graph.links()
+    slots_to = shortest_paths(links, starts, wanted, MAX_HOPS)
+    paths = {}
+    for row in rows:
+        slots = slots_to.get(row, [])
+        at = int(np.searchsorted(links.starts, slots[0], side="right")) - 1 if slots else row
+        hops = [fact_hops.get(at) or _touch(graph, seeds, at)]
+        for slot in slots:
+            following = int(links.targets[slot])
+            hops.append(_hop_over(graph, int(links.edges[slot][0]), at, following))
+            at = following
+        paths[row] = tuple(hops)
+    return paths
+
+
+def _hops_by_facts(graph: Graph, seeds: Seeds) -> dict[int, Hop]:
+    """Return the hop to each end of the facts that the question is mapped to, by its best fact."""
+    hops: dict[int, Hop] = {}
+    for fact, score in zip(seeds.facts.tolist(), seeds.fact_scores.tolist(), strict=False):
+        text = graph.facts.texts[fact]
+        for row in (int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])):
+            hops.setdefault(row, Hop(QUESTION, "fact", graph.ids[row], text, score))
+    return hops
+
+
+def _touched_passage(graph: Graph, seeds: Seeds, row: int) -> int:
+    """Return the passage behind a generated text that the question touches most."""
+    passages = graph.read_from[row]
+    terminals = passages[np.isin(passages, seeds.terminals)]
+    passages = terminals if len(terminals) else passages
+    return int(passages[top_k(seeds.scores[passages], 1)[0]])
+
+
+def _touch(graph: Graph, seeds: Seeds, row: int) -> Hop:
+    """Return the direct hop to a row; of weight 0 where no short path leads there either."""
+    return Hop(QUESTION, "touches", graph.ids[row], weight=float(seeds.scores[row]))
+
+
+def _edge_between(links: Links, source: int, target: int) -> int:
+    """Return the first edge between two rows, or -1."""
+    near = links.neighbours(source)
+    at = int(np.searchsorted(near, target))
+    if at == len(near) or near[at] != target:
+        return -1
+    return int(links.edges[int(links.starts[source]) + at][0])
+
+
+def _hop_over(graph: Graph, edge: int, source: int, target: int) -> Hop:
+    """Return the hop from one end of an edge to the other."""
+    fact = int(graph.edges.facts[edge])
+    return Hop(
+        graph.ids[source],
+        graph.edges.kinds[edge],
+        graph.ids[target],
+        graph.facts.texts[fact] if fact >= 0 else "",
+        float(graph.edges.weights[edge]),
+        int(graph.edges.tails[edge]) == source,
+    )

@@ -1,28 +1,31 @@
-"""Questions on the whole of a corpus, which no few passages answer: every report is asked, and what they say is brought together.
+"""Questions on the whole of a corpus, which no few passages answer: every report is asked.
 
-The points that each batch of reports gives, with a score, are ranked, and the best of them within a budget become the answer (Edge et al.,
-"From local to global: a graph RAG approach to query-focused summarization", arXiv 2404.16130). Without a language model the reports most
-like the question, packed into a context, are what there is to read: `index.ask(question, recipe="global")`.
+Each batch of reports gives points with a score. The best points within a budget become the answer
+(Edge et al., "From local to global: a graph RAG approach to query-focused summarization", arXiv
+2404.16130). Without a language model there is `index.ask(question, recipe="global")`, a context of
+the reports most like the question.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clew.algorithms.ranking import top_k
-from clew.graph import Graph
-from clew.model import Model, parse_json
+from clew.graph import Graph, Rows
+from clew.model import Model, ModelAnswer, ModelSource, parse_json
 from clew.select.top_reports import ReportMembersPart
 
 if TYPE_CHECKING:
     from clew.index.index import Index
 
-POINTS, TOP = 5, 100
+MAX_POINTS, MAX_SCORE = 5, 100
 
-MAP = """Below are reports on parts of a collection, each with its number. What in them helps to answer this question about the whole \
+MAP = """Below are reports on parts of a collection, each with its number. What in them helps to \
+answer this question about the whole \
 collection?
 
 Question: {question}
@@ -34,8 +37,10 @@ Answer with one JSON list and nothing else, of at most {points} points, [] if no
   "score": how much it helps, from 0 (not at all) to 100 (it answers the question),
   "reports": the numbers of the reports that say so}}]"""
 
-REDUCE = """Below are points that were gathered from reports on all parts of a collection, the most helpful first, each with the numbers \
-of its reports in brackets. Answer the question from these points alone, and name the numbers behind what you say, in brackets. Where the \
+REDUCE = """Below are points that were gathered from reports on all parts of a collection, the \
+most helpful first, each with the numbers \
+of its reports in brackets. Answer the question from these points alone, and name the numbers \
+behind what you say, in brackets. Where the \
 points do not answer it, say so.
 
 Question: {question}
@@ -45,7 +50,13 @@ Question: {question}
 
 @dataclass(frozen=True)
 class Point:
-    """What one batch of reports has to say: a statement, how much it helps (0 to 100), and the ids of the reports that say so."""
+    """A statement of one batch of reports.
+
+    Attributes:
+        text: the statement.
+        score: how much it helps to answer the question, from 0 to 100.
+        reports: ids of the reports that say so.
+    """
 
     text: str
     score: float
@@ -56,156 +67,209 @@ class Point:
 class GlobalAnswer:
     """The answer to a question on the whole.
 
-    `text` is the answer, or the points themselves where the last call failed. It names reports by their numbers, from 1, in `reports`,
-    the ids of all that were asked. `points` are those that it was made of, the best first; `left` how many did not fit in the budget.
-    `calls` is how often the model was called, and `failed` what could not be had, with the reasons.
+    Attributes:
+        question: what was asked.
+        text: the answer, or the points themselves where the last call failed. It names reports by
+            their numbers, from 1, in `reports`.
+        points: what the answer was made of, the best first.
+        reports: ids of all reports that were asked.
+        omitted: how many points did not fit in the budget.
+        calls: how often the model was called.
+        failed: what could not be had, with the reasons.
     """
 
     question: str
     text: str
     points: tuple[Point, ...]
     reports: tuple[str, ...]
-    left: int = 0
+    omitted: int = 0
     calls: int = 0
     failed: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class GlobalOptions:
+    """How a question on the whole is answered. Tokens are by the index's counter.
+
+    Attributes:
+        level: the level whose reports are asked; where it has none, the next coarser that has,
+            or else the coarsest.
+        max_reports: the most reports, those most like the question; None is all.
+        batch_tokens: of reports in one prompt.
+        budget: tokens of points in the last prompt.
+        workers: how many prompts are asked at the same time.
+    """
+
+    level: int = 0
+    max_reports: int | None = None
+    batch_tokens: int = 2000
+    budget: int = 2000
+    workers: int = 4
+
+
+DEFAULT_OPTIONS = GlobalOptions()
 
 
 def answer_globally(
     index: Index,
     question: str,
-    model: Any,
+    model: ModelSource,
+    options: GlobalOptions = DEFAULT_OPTIONS,
     *,
-    level: int = 0,
-    most: int | None = None,
-    batch: int = 2000,
-    budget: int = 2000,
-    workers: int = 4,
     progress: bool = False,
 ) -> GlobalAnswer:
-    """Return a language model's answer to a question on the whole corpus, by way of its reports.
+    """Return a language model's answer to a question on the whole corpus, by its reports.
 
     Args:
-        index: one with reports, as `index.generate(clew.generate.Reports())` makes them. model: anything `clew.model.Model.of` takes.
-        level: the level whose reports are asked; where there is none, the next coarser, or else the coarsest. most: only so many, those
-            most like the question; None for all.
-        batch: tokens of reports in one prompt. budget: tokens of points in the last prompt. Both by the index's counter.
-        workers: how many prompts are asked at the same time. progress: show a bar on stderr.
+        index: one with reports, as `index.generate(clew.generate.Reports())` makes them.
+        question: on the whole of the corpus.
+        model: whatever `clew.model.Model.of` takes.
+        options: which reports are asked, and with how many tokens.
+        progress: show a bar on stderr.
 
     Raises:
-        ValueError: an empty question, an index without reports, a number below 1, a batch that holds none of the reports.
+        ValueError: an empty question, an index without reports, a number below 1, a batch that is
+            too small for one of the reports.
+
+    Example:
+        >>> import json, clew
+        >>> from clew.generate import Reports
+        >>> texts = ["The sea is deep.", "The sea is cold.", "The sea is salt."]
+        >>> index = clew.Index.from_documents(texts).generate(Reports(min_passages=1))
+        >>> point = {"point": "The sea is cold.", "score": 90, "reports": [1]}
+        >>> def model(prompt):
+        ...     return "Cold [1]." if "these points" in prompt else json.dumps([point])
+        >>> answer_globally(index, "What is the sea like?", model).text
+        'Cold [1].'
     """
     from clew.index.question import check_question
 
-    question, graph, asked = check_question(question, budget, most), index.graph, Model.of(model)
-    told = graph.part(ReportMembersPart())
-    if not told:
-        raise ValueError(
-            "the index has no reports: make some with index.generate(clew.generate.Reports())"
-        )
-    rows = told[max([one for one in told if one <= level], default=min(told))]
+    question = check_question(question, options.budget, options.max_reports)
+    graph, asked = index.graph, Model.of(model)
+    rows = _reports_of_level(graph, options.level)
     vector = np.asarray(index.embedder.embed_question(question), np.float32)
-    rows = rows[top_k(np.einsum("ij,j->i", graph.vectors[rows], vector), most)]
-    number = {int(row): i for i, row in enumerate(rows.tolist(), 1)}
-    batches = _batches(graph, rows.tolist(), batch)
-    prompts = [
-        MAP.format(
-            question=question,
-            reports="\n\n".join(f"[{number[row]}] {graph.texts[row]}" for row in some),
-            points=POINTS,
-        )
-        for some in batches
-    ]
-    ids = tuple(graph.ids[row] for row in rows.tolist())
+    products = np.einsum("ij,j->i", graph.vectors[rows], vector)
+    ranked: list[int] = rows[top_k(products, options.max_reports)].tolist()
+    ids = tuple(graph.ids[row] for row in ranked)
+    number = {row: i for i, row in enumerate(ranked, 1)}
+    batches = _batches(graph, ranked, options.batch_tokens)
     answers = asked.ask_all(
-        prompts, lambda text: _points(text, ids), workers=workers, progress=progress, what="reports"
+        [_map_prompt(graph, question, batch, number) for batch in batches],
+        lambda text: _read_points(text, ids),
+        workers=options.workers,
+        progress=progress,
+        label="reports",
     )
     failed = [
-        (f"reports {number[some[0]]} to {number[some[-1]]}", one.error)
-        for some, one in zip(batches, answers, strict=True)
-        if one.value is None
+        (f"reports {number[batch[0]]} to {number[batch[-1]]}", answer.error)
+        for batch, answer in zip(batches, answers, strict=True)
+        if answer.value is None
     ]
-    calls, points = (
-        sum(one.calls for one in answers),
-        [point for one in answers for point in one.value or []],
-    )
-    ranked = sorted(
-        (point for point in points if point.score > 0), key=lambda point: -point.score
-    )  # of equals the first: of the likest report
-    kept, lines = list[Point](), list[str]()
-    place = {id: i for i, id in enumerate(ids, 1)}
-    for point in ranked:
-        line = f"- {point.text} [{', '.join(str(place[id]) for id in point.reports)}]"
-        if graph.count("\n".join([*lines, line])) <= budget:
-            kept.append(point)
-            lines.append(line)
-    if not kept:
-        return GlobalAnswer(question, "", (), ids, len(ranked), calls, tuple(failed))
-    last = asked.ask(REDUCE.format(question=question, points="\n".join(lines)), _said)
-    if last.value is None:
-        failed.append(("the answer", f"{last.error}: the points stand in its place"))
+    calls = sum(answer.calls for answer in answers)
+    helpful = _helpful_points(answers)
+    points, lines = _points_that_fit(graph, helpful, ids, options.budget)
+    if not points:
+        return GlobalAnswer(question, "", (), ids, len(helpful), calls, tuple(failed))
+    prompt = REDUCE.format(question=question, points="\n".join(lines))
+    answer = asked.ask(prompt, _read_text)
+    if answer.value is None:
+        failed.append(("the answer", f"{answer.error}: the points stand in its place"))
     return GlobalAnswer(
         question,
-        last.value or "\n".join(lines),
-        tuple(kept),
+        answer.value or "\n".join(lines),
+        tuple(points),
         ids,
-        len(ranked) - len(kept),
-        calls + last.calls,
+        len(helpful) - len(points),
+        calls + answer.calls,
         tuple(failed),
     )
 
 
-def _batches(graph: Graph, rows: list[int], batch: int) -> list[list[int]]:
-    """The reports in their order, as many together as fit."""
-    batches, left = list[list[int]](), 0
+def _reports_of_level(graph: Graph, level: int) -> Rows:
+    """Return the reports of a level, else of the next coarser one, else of the coarsest."""
+    by_level = graph.part(ReportMembersPart())
+    if not by_level:
+        raise ValueError(
+            "the index has no reports: make some with index.generate(clew.generate.Reports())"
+        )
+    rows: Rows = by_level[max([one for one in by_level if one <= level], default=min(by_level))]
+    return rows
+
+
+def _batches(graph: Graph, rows: Sequence[int], max_tokens: int) -> list[list[int]]:
+    """Return the reports in their order, in batches of as many as fit."""
+    batches, room = list[list[int]](), 0
     for row in rows:
-        if (tokens := int(graph.tokens[row])) > batch:
+        if (tokens := int(graph.tokens[row])) > max_tokens:
             raise ValueError(
-                f"a batch of {batch} tokens cannot hold the report {graph.ids[row]!r}, which has {tokens}: give a larger batch"
+                f"a batch of {max_tokens} tokens cannot hold the report {graph.ids[row]!r}, "
+                f"which has {tokens}: give a larger batch"
             )
-        if tokens > left or not batches:
+        if tokens > room or not batches:
             batches.append([])
-            left = batch
+            room = max_tokens
         batches[-1].append(row)
-        left -= tokens
+        room -= tokens
     return batches
 
 
-def _points(text: str, ids: tuple[str, ...]) -> list[Point]:
-    said = parse_json(text)
-    if not isinstance(said, list):
+def _map_prompt(
+    graph: Graph, question: str, batch: Sequence[int], number: Mapping[int, int]
+) -> str:
+    reports = "\n\n".join(f"[{number[row]}] {graph.texts[row]}" for row in batch)
+    return MAP.format(question=question, reports=reports, points=MAX_POINTS)
+
+
+def _helpful_points(answers: Sequence[ModelAnswer[list[Point]]]) -> list[Point]:
+    """Return the points that help at all, best first; of equals those of the likest reports."""
+    points = [point for answer in answers for point in answer.value or []]
+    return sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
+
+
+def _points_that_fit(
+    graph: Graph, points: Sequence[Point], ids: Sequence[str], budget: int
+) -> tuple[list[Point], list[str]]:
+    """Return the points that fit in a budget, and their lines; one that does not is passed over."""
+    chosen, lines = list[Point](), list[str]()
+    number = {id: i for i, id in enumerate(ids, 1)}
+    for point in points:
+        line = f"- {point.text} [{', '.join(str(number[id]) for id in point.reports)}]"
+        if graph.count("\n".join([*lines, line])) <= budget:
+            chosen.append(point)
+            lines.append(line)
+    return chosen, lines
+
+
+def _read_points(text: str, ids: Sequence[str]) -> list[Point]:
+    """Return the points in a model's answer; raise ValueError for a bad answer."""
+    answer = parse_json(text)
+    if not isinstance(answer, list):
         raise ValueError("a JSON list of points is wanted")  # noqa: TRY004  # a bad answer, not a bad argument
-    points = list[Point]()
-    for one in said:
-        point, score, numbers = (
-            (one.get(key) for key in ("point", "score", "reports"))
-            if isinstance(one, dict)
-            else (None, None, None)
-        )
-        if not isinstance(point, str) or not point.strip():
-            raise ValueError(
-                f'a point is an object with "point", "score" and "reports"; got {one!r}'
-            )
-        if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= TOP:
-            raise ValueError(f'"score" is a number from 0 to {TOP}; got {score!r}')
-        if (
-            not isinstance(numbers, list)
-            or not numbers
-            or not all(type(i) is int and 1 <= i <= len(ids) for i in numbers)
-        ):
-            raise ValueError(
-                f'"reports" are numbers of reports, from 1 to {len(ids)}; got {numbers!r}'
-            )
-        points.append(
-            Point(
-                " ".join(point.split()),
-                float(score),
-                tuple(ids[i - 1] for i in dict.fromkeys(numbers)),
-            )
-        )
-    return points[:POINTS]
+    return [_read_point(item, ids) for item in answer][:MAX_POINTS]
 
 
-def _said(text: str) -> str:
+def _read_point(item: object, ids: Sequence[str]) -> Point:
+    fields = item if isinstance(item, dict) else {}
+    point, score, numbers = (fields.get(key) for key in ("point", "score", "reports"))
+    if not isinstance(point, str) or not point.strip():
+        raise ValueError(f'a point is an object with "point", "score" and "reports"; got {item!r}')
+    if (
+        isinstance(score, bool)
+        or not isinstance(score, (int, float))
+        or not 0 <= score <= MAX_SCORE
+    ):
+        raise ValueError(f'"score" is a number from 0 to {MAX_SCORE}; got {score!r}')
+    if (
+        not isinstance(numbers, list)
+        or not numbers
+        or not all(type(i) is int and 1 <= i <= len(ids) for i in numbers)
+    ):
+        raise ValueError(f'"reports" are numbers of reports, from 1 to {len(ids)}; got {numbers!r}')
+    reports = tuple(ids[i - 1] for i in dict.fromkeys(numbers))
+    return Point(" ".join(point.split()), float(score), reports)
+
+
+def _read_text(text: str) -> str:
     if not text.strip():
         raise ValueError("it is empty")
     return text.strip()

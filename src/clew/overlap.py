@@ -1,4 +1,4 @@
-"""Nothing is read twice: no sentence beside the passage it is part of, and no copy of a text beside another."""
+"""Nothing is read twice: no text inside another one of its document, and no copy of a text."""
 
 from __future__ import annotations
 
@@ -16,99 +16,111 @@ from clew.graph import Floats, Graph, freeze, heading_of
 
 @dataclass(frozen=True)
 class DuplicatesPart:
-    """The part that finds what has the text of another node of its kind, under the same heading."""
+    """The part that finds the copies: content of one kind with one text under one heading.
+
+    Example:
+        >>> from clew import Graph
+        >>> Graph.of(["same", "other", "same"]).part(DuplicatesPart()).copies_of(0)
+        [2]
+    """
 
     def compute(self, graph: Graph) -> Duplicates:
         by_text: defaultdict[str, list[int]] = defaultdict(list)
         for row in np.flatnonzero(graph.content).tolist():
             by_text[graph.texts[row].strip()].append(row)
-        groups: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
+        by_key: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
         for text, rows in by_text.items():
             for row in rows if len(rows) > 1 else ():
-                groups[text, heading_of(graph, row), graph.kinds[row]].append(row)
+                by_key[text, heading_of(graph, row), graph.kinds[row]].append(row)
+        groups = {rows[0]: tuple(rows) for rows in by_key.values() if len(rows) > 1}
         first = np.arange(len(graph))
-        several = {rows[0]: tuple(rows) for rows in groups.values() if len(rows) > 1}
-        for row, copies in several.items():
+        for row, copies in groups.items():
             first[list(copies)] = row
-        return Duplicates(
-            freeze(first, np.int64),
-            freeze([row for copies in several.values() for row in copies], np.int64),
-            several,
-        )
+        copies_in_turn = [row for copies in groups.values() for row in copies]
+        return Duplicates(freeze(first, np.int64), freeze(copies_in_turn, np.int64), groups)
 
-    def grown(self, graph: Graph, base: Graph, before: Duplicates) -> Duplicates:
-        """Return what `of` returns, where all nodes that came to the base are made texts, which are no copies."""
-        return replace(
-            before,
-            first=freeze(np.append(before.first, np.arange(len(base), len(graph))), np.int64),
-        )
+    def extend(self, graph: Graph, base: Graph, before: Duplicates) -> Duplicates:
+        """Return what `compute` returns for a base and generated texts, which are no copies."""
+        new_rows = np.arange(len(base), len(graph))
+        return replace(before, first=freeze(np.append(before.first, new_rows), np.int64))
 
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
-    """The first of its copies for every row (itself, where there is no other), all rows that have some, and these by the first."""
+    """The copies in a graph.
+
+    Attributes:
+        first: for every row the first of its copies; itself where it has none.
+        rows: all rows that have copies, group by group.
+        groups: the rows of every group, by its first row.
+    """
 
     first: NDArray[np.int64]
     rows: NDArray[np.int64]
     groups: Mapping[int, tuple[int, ...]]
 
-    def best_alone(self, prizes: Floats) -> Floats:
-        """Return the prizes with those of all copies but the best at 0, so that no room is kept for these."""
+    def without_lower_copies(self, prizes: Floats) -> Floats:
+        """Return the prizes with all copies but the best of each group at 0.
+
+        No room is then reserved for them; of equal copies the first is the best.
+        """
         if not len(self.rows):
             return prizes
-        ranked = self.rows[
-            np.lexsort(
-                (
-                    self.rows,
-                    levels(prizes[self.rows], float(np.abs(prizes).max())),
-                    self.first[self.rows],
-                )
-            )
-        ]
-        best = np.append(True, np.diff(self.first[ranked]) != 0)
-        alone = prizes.copy()
-        alone[ranked[~best]] = 0.0
-        return alone
+        level = levels(prizes[self.rows], float(np.abs(prizes).max()))
+        ranked = self.rows[np.lexsort((self.rows, level, self.first[self.rows]))]
+        best_of_group = np.append(True, np.diff(self.first[ranked]) != 0)
+        remaining = prizes.copy()
+        remaining[ranked[~best_of_group]] = 0.0
+        return remaining
 
-    def others(self, row: int) -> list[int]:
-        """Return the rows that say the same as this one."""
-        return [other for other in self.groups.get(int(self.first[row]), ()) if other != row]
+    def copies_of(self, row: int) -> list[int]:
+        """Return the other rows with the text of this one."""
+        return [copy for copy in self.groups.get(int(self.first[row]), ()) if copy != row]
 
 
 class OverlapFilter:
-    """A set of nodes none of which lies within another, in one document, or is its copy; each is taken or refused in logarithmic time.
+    """A growing set of nodes, none of which lies inside another one or is a copy of it.
 
-    Spans of one document none of which contains another are sorted by start and by end at once, so that only the neighbours of a new one
-    can contain it or lie in it.
+    Each node is accepted or refused in logarithmic time: the spans of one document, none of which
+    contains another, are sorted by start and by end at once, so that only the two neighbours of a
+    new span can contain it or lie in it.
+
+    Example:
+        >>> from clew import Graph
+        >>> graph = Graph.of(["abc", "b", "d"], documents=[0] * 3, spans=[(0, 3), (1, 2), (4, 5)])
+        >>> overlap = OverlapFilter(graph)
+        >>> [overlap.accept(row) for row in range(3)]
+        [True, False, True]
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.documents, self.spans = graph.documents, graph.spans
-        self.copies = graph.part(DuplicatesPart())
-        self.taken: dict[int, list[tuple[int, int]]] = {}
-        self.said = set[int]()
+        self._documents, self._spans = graph.documents, graph.spans
+        self._first_copy = graph.part(DuplicatesPart()).first
+        self._accepted_texts = set[int]()
+        self._accepted_spans: dict[int, list[tuple[int, int]]] = {}
 
-    def take(self, row: int) -> bool:
-        """Take a node and return True, unless it contains, lies in or says the same as one that is taken."""
-        if self.copies.first[row] in self.said:
+    def accept(self, row: int) -> bool:
+        """Return True and take a node in, unless it overlaps with one that was accepted."""
+        text = int(self._first_copy[row])
+        if text in self._accepted_texts or not self._accept_span(row):
             return False
-        if self._fits(row):
-            self.said.add(int(self.copies.first[row]))
-            return True
-        return False
+        self._accepted_texts.add(text)
+        return True
 
-    def _fits(self, row: int) -> bool:
-        document = int(self.documents[row])
+    def _accept_span(self, row: int) -> bool:
+        document = int(self._documents[row])
         if document < 0:
             return True
-        start, end = self.spans[row].tolist()
-        taken = self.taken.setdefault(document, [])
-        at = bisect_left(taken, (start, end))
-        if at < len(taken) and taken[at][1] <= end:
-            return False  # it begins no earlier and ends no later: it lies inside
-        if at > 0 and (taken[at - 1][1] >= end or taken[at - 1][0] == start):
-            return False  # it begins no later and ends no earlier, or they begin together: one is around the other
-        if at < len(taken) and taken[at][0] == start:
-            return False
-        insort(taken, (start, end))
+        start, end = self._spans[row].tolist()
+        spans = self._accepted_spans.setdefault(document, [])
+        at = bisect_left(spans, (start, end))
+        if at < len(spans):
+            next_start, next_end = spans[at]
+            if next_end <= end or next_start == start:  # one of the two is inside the other
+                return False
+        if at > 0:
+            previous_start, previous_end = spans[at - 1]
+            if previous_end >= end or previous_start == start:
+                return False
+        insort(spans, (start, end))
         return True

@@ -1,4 +1,4 @@
-"""Stages in a row, itself a method: seed, spread, select, order, and a page that never exceeds its budget."""
+"""Stages in a row, itself a method: seed, spread, select, order, and a page within its budget."""
 
 from __future__ import annotations
 
@@ -11,17 +11,47 @@ from typing import Any
 import numpy as np
 
 from clew.budget import FittedPage, PageRequest, fit_to_budget
-from clew.context import Context, Item, Step
-from clew.explain import context_edges, paths_from_question, paths_to_facts, role_of, selector_paths
-from clew.graph import EMPTY, Graph, freeze, heading_of
+from clew.context import Context
+from clew.explain import context_edges, paths_to_facts, paths_to_nodes, role_of
+from clew.graph import Floats, Graph, freeze, heading_of
+from clew.items import Item, Step
+from clew.order._shared import reports_outside
 from clew.overlap import DuplicatesPart
 from clew.render import Render
-from clew.types import UNLIMITED, Order, Prizes, Query, Reading, Seed, Select, Spread, Subgraph
+from clew.types import (
+    UNLIMITED,
+    Order,
+    Prizes,
+    Query,
+    Reading,
+    Seed,
+    Seeds,
+    Select,
+    Spread,
+    Subgraph,
+)
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A retrieval method as a row of stages; `repr` is its record, `dataclasses.replace` its sweep."""
+    """A retrieval method as a row of stages.
+
+    `repr` is the record of an experiment, `dataclasses.replace` its sweep.
+
+    Attributes:
+        seed: where does the question touch the graph?
+        spreads: what else is worth reading, given the links? Each replaces the prizes.
+        selects: which part of the graph is worth the budget? Each narrows the one before.
+        order: in what order is it read?
+        render: how is it written?
+
+    Example:
+        >>> from clew import Index, order, seed, select
+        >>> method = Pipeline(seed.BM25(), selects=(select.Top(1),), order=order.ByPrize())
+        >>> index = Index.from_documents(["Anna paints.", "Ben sleeps."])
+        >>> print(index.ask("Who paints?", recipe=method))
+        - Anna paints.
+    """
 
     seed: Seed
     spreads: tuple[Spread, ...] = ()
@@ -30,79 +60,100 @@ class Pipeline:
     render: Render = field(default=Render(), kw_only=True)
 
     def on(self, graph: Graph) -> Callable[[Query, int], Context]:
-        """Bind the stages to a graph and return the function that answers: (question, budget in tokens) -> context."""
-        seed = self.seed.on(graph)
+        """Bind the stages to a graph; return (question, budget in tokens) -> context."""
+        find_seeds = self.seed.on(graph)
         spreads = [(repr(stage), stage.on(graph)) for stage in self.spreads]
         selects = [(repr(stage), stage.on(graph)) for stage in self.selects]
-        order = self.order.on(graph)
+        arrange = self.order.on(graph)
 
         def answer(query: Query, budget: int) -> Context:
             trace: list[Step] = []
             with _timed(trace, repr(self.seed)) as notes:
-                seeds = seed(query)
-                notes |= {
-                    "touched": int((seeds.scores > 0).sum()),
-                    "facts": len(seeds.facts),
-                    **seeds.notes,
-                }
+                seeds = find_seeds(query)
+                notes |= _seed_notes(seeds)
+
             prizes = seeds.scores
             for name, spread in spreads:
                 with _timed(trace, name) as notes:
-                    spreaded = spread(query, seeds, prizes)
-                    prizes, said = (
-                        (spreaded.values, spreaded.notes)
-                        if isinstance(spreaded, Prizes)
-                        else (spreaded, EMPTY)
-                    )
-                    notes |= {"prized": int(np.count_nonzero(prizes)), **said}
+                    prizes, stage_notes = _plain_prizes(spread(query, seeds, prizes))
+                    notes |= {"prized": int(np.count_nonzero(prizes)), **stage_notes}
+            prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
 
-            prizes = graph.part(DuplicatesPart()).best_alone(prizes)
-
-            def choose(room: int) -> Subgraph:
-                chosen = Subgraph(freeze(np.arange(len(graph)), np.int32))
+            def select_for(room: int) -> Subgraph:
+                subgraph = Subgraph(freeze(np.arange(len(graph)), np.int32))
                 for name, select in selects:
                     with _timed(trace, name) as notes:
-                        before, chosen = chosen, select(query, seeds, prizes, chosen, room)
-                        notes |= {
-                            **chosen.notes,
-                            **_sized(len(graph), before, chosen),
-                            "room": room,
-                        }
-                return chosen
+                        candidates = subgraph
+                        subgraph = select(query, seeds, prizes, candidates, room)
+                        sizes = _select_notes(len(graph), candidates, subgraph)
+                        notes |= {**subgraph.notes, **sizes, "room": room}
+                return subgraph
 
-            def read(chosen: Subgraph) -> Reading:
+            def arrange_subgraph(subgraph: Subgraph) -> Reading:
                 with _timed(trace, repr(self.order)) as notes:
-                    reading = _with_reports(graph, chosen, order(query, prizes, chosen))
+                    reading = arrange(query, prizes, subgraph)
+                    reading = _with_reports_first(graph, subgraph, reading)
                     notes |= {"entries": len(reading)}
                 return reading
 
-            noted = PageRequest(graph, query, seeds, prizes, self.render)
-            return _context(fit_to_budget(noted, choose, read, budget), repr(self), budget, trace)
+            request = PageRequest(graph, query, seeds, prizes, self.render)
+            page = fit_to_budget(request, select_for, arrange_subgraph, budget)
+            return _context(page, repr(self), budget, trace)
 
         return answer
 
 
 def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> Context:
-    asked, chosen, reading, filled = page.asked, page.chosen, page.reading, page.filled
-    graph, seeds, pieces = asked.graph, asked.seeds, asked.pieces(reading)
-    nodes, facts = (
-        [n for n in reading.nodes.tolist() if n >= 0],
-        [f for f in reading.facts.tolist() if f >= 0],
+    """Return the context of a page: its items, its text, and the reasons for both."""
+    request, subgraph, reading = page.request, page.subgraph, page.reading
+    graph = request.graph
+    pieces = request.pieces(reading)
+    items = _items(page, pieces)
+    rows = freeze(reading.nodes[reading.nodes >= 0], np.int32)
+    return Context(
+        items=items,
+        text="\n".join(pieces),
+        tokens=page.tokens,
+        budget=None if budget == UNLIMITED else budget,
+        question=request.query.text,
+        method=method,
+        edges=context_edges(graph, rows, subgraph),
+        trace=tuple(trace),
+        value=float(sum(item.score for item in items)),
+        bound=None if page.fill_rows else page.bound,  # which knows nothing of rows that fill up
+        missing=tuple((graph.ids[a], graph.ids[b]) for a, b in subgraph.missing),
+        dropped=page.dropped,
+        rewards=None if subgraph.rewards is None else _with_ids(graph, subgraph.rewards),
+        grafts=_with_ids(graph, subgraph.grafts),
     )
-    why = selector_paths(graph, chosen, nodes)
-    why |= paths_from_question(graph, seeds, [node for node in nodes if node not in why])
-    why_fact = paths_to_facts(graph, seeds, chosen, facts)
-    group = {row: str(i) for i, rows in enumerate(chosen.groups, 1) for row in rows}
+
+
+def _with_ids(
+    graph: Graph, values: tuple[tuple[int, int, float], ...]
+) -> tuple[tuple[str, str, float], ...]:
+    """Return (tail, head, value) with ids in the place of rows; "" is the root of the corpus."""
+    return tuple(
+        (graph.ids[tail] if tail >= 0 else "", graph.ids[head], value)
+        for tail, head, value in values
+    )
+
+
+def _items(page: FittedPage, pieces: list[str]) -> tuple[Item, ...]:
+    """Return the items of a page, each with the path to it."""
+    request, subgraph, reading = page.request, page.subgraph, page.reading
+    graph, seeds = request.graph, request.seeds
+    nodes, facts = reading.nodes.tolist(), reading.facts.tolist()
+    rows = [node for node in nodes if node >= 0]
+    node_paths = paths_to_nodes(graph, seeds, subgraph, rows)
+    fact_paths = paths_to_facts(graph, seeds, subgraph, [fact for fact in facts if fact >= 0])
+    groups = {row: str(i) for i, members in enumerate(subgraph.groups, 1) for row in members}
     items = []
-    for node, fact, piece, score in zip(
-        reading.nodes.tolist(), reading.facts.tolist(), pieces, asked.scores(reading), strict=True
-    ):
-        costs = graph.count(piece)
+    scores = request.scores(reading)
+    for node, fact, piece, score in zip(nodes, facts, pieces, scores, strict=True):
+        tokens = graph.count(piece)
         if node < 0:
-            text = graph.facts.texts[fact]
-            items.append(
-                Item(f"fact:{text}", text, score, "fact", "fact", costs, why=why_fact[fact])
-            )
+            text, path = graph.facts.texts[fact], fact_paths[fact]
+            items.append(Item(f"fact:{text}", text, score, "fact", "fact", tokens, why=path))
             continue
         owner, (start, end) = int(graph.documents[node]), graph.spans[node].tolist()
         items.append(
@@ -110,61 +161,55 @@ def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> C
                 graph.ids[node],
                 graph.texts[node],
                 score,
-                role_of(node, seeds, chosen, graph.kinds[node], filled),
+                role_of(graph, seeds, subgraph, node, page.fill_rows),
                 graph.kinds[node],
-                costs,
+                tokens,
                 document=graph.ids[owner] if owner >= 0 else None,
                 heading=heading_of(graph, node),
                 span=(start, end) if owner >= 0 else None,
-                group=group.get(node),
-                why=why[node],
+                group=groups.get(node),
+                why=node_paths[node],
                 metadata=graph.metadata[node],
                 original=graph.originals[node],
             )
         )
-    return Context(
-        items=tuple(items),
-        text="\n".join(pieces),
-        tokens=asked.over(reading, 0),
-        budget=None if budget == UNLIMITED else budget,
-        question=asked.query.text,
-        method=method,
-        edges=context_edges(graph, freeze(nodes, np.int32), chosen),
-        trace=tuple(trace),
-        value=float(sum(item.score for item in items)),
-        bound=None
-        if filled
-        else page.bound,  # what only filled the list was no part of what was bounded
-        missing=tuple((graph.ids[a], graph.ids[b]) for a, b in chosen.missing),
-        dropped=tuple(page.dropped),
-    )
+    return tuple(items)
 
 
-def _with_reports(graph: Graph, chosen: Subgraph, reading: Reading) -> Reading:
-    """Put what was made of several passages, and must be kept, before all else, in the order of the choice, unless it has its place."""
-    told = chosen.nodes[
-        graph.generated[chosen.nodes]
-        & np.isin(chosen.nodes, chosen.required)
-        & ~np.isin(chosen.nodes, reading.nodes)
-    ]
-    return Reading.join([Reading.of(told), reading]) if len(told) else reading
+def _with_reports_first(graph: Graph, subgraph: Subgraph, reading: Reading) -> Reading:
+    """Put required reports before all else, unless the order has given them a place."""
+    reports = reports_outside(graph, subgraph, reading)
+    return Reading.join([Reading.of(reports), reading]) if len(reports) else reading
 
 
-def _sized(n: int, before: Subgraph, after: Subgraph) -> dict[str, int]:
-    """What a selector left of its candidates among the n nodes, and what it brought in."""
-    nodes = len(after.nodes)
-    common = nodes if len(before.nodes) == n else len(np.intersect1d(before.nodes, after.nodes))
-    more = {
+def _plain_prizes(spread: Floats | Prizes) -> tuple[Floats, dict[str, Any]]:
+    """Return the prizes that a spread stage gives, and its notes for the trace."""
+    return (spread.values, dict(spread.notes)) if isinstance(spread, Prizes) else (spread, {})
+
+
+def _seed_notes(seeds: Seeds) -> dict[str, Any]:
+    """Return what the trace says of every seed."""
+    return {"touched": int((seeds.scores > 0).sum()), "facts": len(seeds.facts), **seeds.notes}
+
+
+def _select_notes(n: int, candidates: Subgraph, subgraph: Subgraph) -> dict[str, int]:
+    """Return what the trace says of every selector: how it changed the candidates among n nodes."""
+    nodes, common = len(subgraph.nodes), len(subgraph.nodes)
+    if len(candidates.nodes) < n:
+        common = len(np.intersect1d(candidates.nodes, subgraph.nodes))
+    return {
+        "nodes": nodes,
+        "edges": len(subgraph.edges),
         "added": nodes - common,
-        "left out": len(before.nodes) - common,
-        "kept": len(after.required),
+        "left out": len(candidates.nodes) - common,
+        "kept": len(subgraph.required),
     }
-    return {"nodes": nodes, "edges": len(after.edges), **more}
 
 
 @contextmanager
 def _timed(trace: list[Step], stage: str) -> Iterator[dict[str, Any]]:
+    """Add a step to the trace with the time that the block takes, and the notes that it makes."""
     notes: dict[str, Any] = {}
-    begun = time.perf_counter()
+    started = time.perf_counter()
     yield notes
-    trace.append(Step(stage, time.perf_counter() - begun, notes))
+    trace.append(Step(stage, time.perf_counter() - started, notes))

@@ -1,205 +1,612 @@
-"""Every method as one named value."""
+"""Every method as a named recipe.
+
+A recipe is one entry of `RECIPES`: a method, what it does in a sentence, where that comes from and
+when to choose it. To add one is to add an entry; everything else finds it here.
+
+The first recipes are tuned on public benchmarks. Those that end in `_paper` are the published
+methods with their papers' own values, as far as a graph without a language model can have them;
+`DEPARTURES` says where ours differ from them, and what that brings. All differences together bring
+this: recall of the gold passages within 512 tokens, without a language model, over 100 training
+questions of MuSiQue (facts by a language model) and of HotpotQA (facts read by rules).
+
+    |                       | as published | tuned               |
+    |-----------------------|--------------|---------------------|
+    | agrag_paper           | .40   .62    | .63   .82  agrag    |
+    | hipporag2_paper       | .61   .64    | .63   .83  hipporag |
+    | kurisu_paper          | .57   .75    | .57   .75  kurisu   |
+    | da_rag_paper          | .28   .58    | .55   .73  da_rag   |
+    | sandwich_greedy_paper | .49   .71    | .63   .85  budgeted |
+    | journey_paper         | .53   .72    | .64   .81  journey  |
+    | dense                 | .57   .75    |                     |
+
+The published methods were made for a language model that filters facts and writes reports, and for
+contexts of several thousand tokens, in which facts take less of the room.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from clew import methods, order, seed, select, spread
-from clew.methods.da_rag.method import DaRag
-from clew.methods.router import Router
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.pipeline import Pipeline
+from clew.render import Render
 from clew.types import Method
 
-DEFAULT = "hipporag"  # with facts it finds more than `fused`, without them the same
+DEFAULT = "hipporag"  # with facts it finds more than "fused", without them the same
 
-# The passages nearest to the question by cosine.
-DENSE = Pipeline(seed.Dense(), selects=(select.Top(),), order=order.ByPrize())
 
-# The passages that hold the question's rare words.
-BM25 = Pipeline(seed.BM25(), selects=(select.Top(),), order=order.ByPrize())
+@dataclass(frozen=True)
+class Recipe:
+    """A method under a name.
 
-# Both, as a weighted mean of scaled scores.
-FUSED = Pipeline(seed.Blend(), selects=(select.Top(),), order=order.ByPrize())
+    Attributes:
+        method: what is asked.
+        summary: what it does, in a sentence without a full stop.
+        source: the publication that it follows.
+        when: when to choose it, or what a published setting leaves out.
+    """
 
-# Near to the question, and unlike what is read already.
-MMR = Pipeline(seed.Dense(), selects=(select.MMR(),), order=order.ByPrize())
+    method: Method
+    summary: str
+    source: str = ""
+    when: str = ""
 
-# A walk over facts, entities and passages that starts at the near facts that what the question names leads to, and at the passages like it
-# (HippoRAG 2, arXiv 2502.14802; its own start, for facts that a language model has looked through, is `seed.LinkedFacts`).
-HIPPORAG = Pipeline(
-    seed.RecognisedFacts(),
-    (spread.PageRank(0.5, (("fact", 1.0), ("mentions", 0.5), ("synonym", 0.5))),),
-    (select.Top(),),
-    order=order.ByPrize(),
-)
 
-# The near facts that what the question names leads to, joined by a tree of least cost and grown by influence, then the passages by
-# influence, those like the question counting as much as the facts (AGRAG, arXiv 2511.05549); links between passages count a tenth beside
-# facts, and are what there is to follow where there are none.
-AGRAG = Pipeline(
-    seed.MappedFacts(recognised=True, passage_seed=seed.Blend(), sharpness=8.0),
-    (
-        spread.Influence(
-            passage_mode="reset",
-            factor=1.0,
-            kinds=(
-                "fact",
-                "mentions",
-                "synonym",
-                ("shared", 0.1),
-                ("similar", 0.1),
-                ("next", 0.1),
-                ("contains", 0.1),
-                ("hyperlink", 0.1),
-            ),
-            weighted=True,
-        ),
-    ),
-    (select.MCMI(fact_share=0.1, tree_first=False),),
-    order=order.FactsFirst(),
-)
+@dataclass(frozen=True)
+class Departure:
+    """One point in which a tuned recipe differs from the paper that it follows.
 
-# Walks follow links that are read in the documents, not those that likeness of vectors makes: the seeds have compared these vectors with
-# the question already, and such links lead to where many passages are alike. Without any other link a walk stays where it starts.
+    Attributes:
+        published: what the paper has.
+        ours: what the tuned recipe has.
+        brings: what the difference brings.
+    """
+
+    published: str
+    ours: str
+    brings: str
+
+
+AGRAG_PAPER = "AGRAG, https://arxiv.org/abs/2511.05549"
+HIPPORAG2_PAPER = "HippoRAG 2, https://arxiv.org/abs/2502.14802"
+KURISU_PAPER = "Kurisu-G2, ICLR 2026 submission 18441, https://openreview.net/forum?id=6CaB4gAZwc"
+DA_RAG_PAPER = "DA-RAG, https://arxiv.org/abs/2602.08545"
+KNOWLEDGE_WEB = "Navigating the Knowledge Web, https://codewarnab.in/blog/graph-rag-algorithms"
+OUTLINE = "Graph-based context optimization for RAG, an outline"
+
+# The edges that a graph of facts has: HippoRAG 2 and AGRAG know no others.
+FACT_GRAPH = ("fact", "mentions", "synonym")
+
+# Walks follow links that are read in the documents, not those that likeness of vectors makes: the
+# seeds have compared these vectors with the question already, and such links lead to where many
+# passages are alike. Without any other link a walk stays where it starts.
 ALIKE = ("similar",)
 
-# The connected passages that are worth most together within the budget, near the question or linked to what is, with a bound on what any
-# others could have been worth.
-BUDGETED = Pipeline(
-    seed.RecognisedFacts(),
-    (spread.PageRank(0.5, excluded_kinds=ALIKE),),
-    (select.Budgeted(),),
-    order=order.Sandwich(),
-)
+# The four presets and the journey are cumulative: they share these stages.
+NEAREST_FIVE = seed.TopSeeds(5)
+TWO_HOPS = spread.BreadthFirst(2, 50, excluded_kinds=ALIKE)
+ONE_HOP = spread.BreadthFirst(1, 50, excluded_kinds=ALIKE)
+BY_PROMISE = spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)
+BRIDGES = select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE)
+# Steps to one answer are passages on one topic, which are alike: hence the floor.
+DIVERSE = select.MMR(0.5, 15, 30, similarity_floor=0.8)
 
-# Down from the root of the corpus through documents, sections, passages and sentences to what is nearest to the question, likely siblings
-# fused where that changes their surroundings little; then back up while there is room (Kurisu-G2, ICLR 2026 submission 18441).
-KURISU = Pipeline(
-    seed.Dense(kinds=("passage", "sentence", "report")),
-    selects=(methods.Descent(),),
-    order=order.ByDocument(),
-)
 
-# The community around the question among chunks that relations join, in it the communities of entities, the facts that tell of these and
-# the chunks; with a language model, its reports on them (DA-RAG, arXiv 2602.08545). Peeled node by node, real chunks leave loose and large
-# communities; with the cascade hardly any other part of the graph is as dense and nearer to the question.
-DA_RAG = DaRag(methods.CommunitySearch(cascade=True, lead=1.2, max_start_rows=10))
+def _local_walk(*searches: spread.BreadthFirst | spread.BestFirst) -> spread.LocalPageRank:
+    """Return the walk in the neighbourhood that these searches find.
 
-# Four presets, each with what the one before it has and more ("Navigating the Knowledge Web", codewarnab.in, 2026): the five nearest;
+    It restarts, less and less often, at the thirty nearest passages, so that a passage without
+    links is not lost.
+    """
+    return spread.LocalPageRank(searches, damping=0.85, max_restart_rows=30, excluded_kinds=ALIKE)
+
+
+# The nearer a seed, the likelier the walk restarts at it.
+SHARPENED = spread.Power(8.0)
+# A walk's probabilities fall off by powers of ten.
+FLATTENED = spread.Power(0.1)
+
 BASELINE = Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize())
-
-# what a walk from these, the nearer the likelier, finds two hops around them; it starts again, less and less often, at the thirty nearest,
-# so that a passage without links is not lost;
 LIGHTWEIGHT = Pipeline(
-    seed.TopSeeds(5),
-    (
-        spread.Power(8.0),
-        spread.LocalPageRank(
-            (spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),),
-            damping=0.85,
-            max_touched=30,
-            excluded_kinds=ALIKE,
-        ),
-    ),
+    NEAREST_FIVE,
+    (SHARPENED, _local_walk(TWO_HOPS)),
     (select.Top(15),),
     order=order.ByPrize(),
 )
-
-# what whole communities have in common, and nothing twice (the tenth root: a walk's probabilities fall off by powers of ten; the floor:
-# steps to one answer are passages on one topic, and these are alike);
 ENTERPRISE = Pipeline(
-    seed.TopSeeds(5),
-    (
-        spread.Power(8.0),
-        spread.LocalPageRank(
-            (spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),),
-            damping=0.85,
-            max_touched=30,
-            excluded_kinds=ALIKE,
-        ),
-        spread.Power(0.1),
-    ),
-    (select.TopReports(0.2, 3, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8)),),
+    NEAREST_FIVE,
+    (SHARPENED, _local_walk(TWO_HOPS), FLATTENED),
+    (select.TopReports(0.2, 3, rest=DIVERSE),),
     order=order.ByPrize(),
 )
-
-# what typed edges promise most, farther than the waves, and the bridges between the places that the question touches, edge by edge. The
-# ends of a bridge are read for sure, so that of two or three passages nearly all are the nearest ones, whatever the walk found.
 AGENTIC = Pipeline(
-    seed.TopSeeds(5),
-    (
-        spread.Power(8.0),
-        spread.LocalPageRank(
-            (
-                spread.BreadthFirst(2, 50, excluded_kinds=ALIKE),
-                spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500),
-            ),
-            damping=0.85,
-            max_touched=30,
-            excluded_kinds=ALIKE,
-        ),
-        spread.Power(0.1),
-    ),
-    (
-        select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE),
-        select.TopReports(0.2, 3, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8)),
-    ),
+    NEAREST_FIVE,
+    (SHARPENED, _local_walk(TWO_HOPS, BY_PROMISE), FLATTENED),
+    (BRIDGES, select.TopReports(0.2, 3, rest=DIVERSE)),
     order=order.Thread(),
 )
 
-# All of it in a row: touch, explore in waves and by promise, walk, build bridges, hear of the community, leave out what says the same.
-JOURNEY = Pipeline(
-    seed.TopSeeds(3),
-    (
-        spread.Power(8.0),
-        spread.LocalPageRank(
+RECIPES: dict[str, Recipe] = {
+    "dense": Recipe(
+        Pipeline(seed.Dense(), selects=(select.Top(),), order=order.ByPrize()),
+        "The passages nearest to the question by cosine",
+        when="as the baseline that other recipes are compared with",
+    ),
+    "bm25": Recipe(
+        Pipeline(seed.BM25(), selects=(select.Top(),), order=order.ByPrize()),
+        "The passages that hold the question's rare words",
+        source="Robertson and Zaragoza 2009, https://doi.org/10.1561/1500000019",
+        when="questions by names, codes and other exact words",
+    ),
+    "fused": Recipe(
+        Pipeline(seed.Blend(), selects=(select.Top(),), order=order.ByPrize()),
+        "The passages by both, as a weighted mean of scaled scores",
+        source="Bruch et al. 2023, https://doi.org/10.1145/3596512",
+        when="passages that nothing links",
+    ),
+    "mmr": Recipe(
+        Pipeline(seed.Dense(), selects=(select.MMR(),), order=order.ByPrize()),
+        "Passages near to the question, and unlike what is read already",
+        source="Carbonell and Goldstein 1998, https://doi.org/10.1145/290941.291025",
+        when="a corpus that repeats itself",
+    ),
+    "hipporag": Recipe(
+        Pipeline(
+            seed.RecognisedFacts(),
+            (spread.PageRank(0.5, (("fact", 1.0), ("mentions", 0.5), ("synonym", 0.5))),),
+            (select.Top(),),
+            order=order.ByPrize(),
+        ),
+        "A walk over facts, entities and passages that restarts at the near facts that the "
+        "question's names lead to, and at the passages like it",
+        source=HIPPORAG2_PAPER,
+        when="in general; without facts it is the same as fused",
+    ),
+    "agrag": Recipe(
+        Pipeline(
+            seed.MappedFacts(recognised=True, passage_seed=seed.Blend(), exponent=8.0),
             (
-                spread.BreadthFirst(1, 50, excluded_kinds=ALIKE),
-                spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500),
+                spread.Influence(
+                    passage_mode="reset",
+                    factor=1.0,
+                    kinds=(
+                        *FACT_GRAPH,
+                        ("shared", 0.1),
+                        ("similar", 0.1),
+                        ("next", 0.1),
+                        ("contains", 0.1),
+                        ("hyperlink", 0.1),
+                    ),
+                    weighted=True,
+                ),
             ),
-            damping=0.85,
-            max_touched=30,
-            excluded_kinds=ALIKE,
+            (select.MCMI(fact_share=0.1, tree_first=False),),
+            order=order.FactsFirst(),
         ),
-        spread.Power(0.1),
+        "The near facts that the question's names lead to, joined by a tree of least cost and "
+        "grown by influence, then the passages by influence",
+        source=AGRAG_PAPER,
+        when="facts of most passages, and questions over several of them",
     ),
-    (
-        select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE),
-        select.TopReports(0.2, 1, rest=select.MMR(0.5, 15, 30, similarity_floor=0.8)),
+    "budgeted": Recipe(
+        Pipeline(
+            seed.RecognisedFacts(),
+            (spread.PageRank(0.5, excluded_kinds=ALIKE),),
+            (select.Budgeted(),),
+            order=order.Sandwich(),
+        ),
+        "The connected passages of most prize within the budget, near to the question or linked "
+        "to what is, with a proven bound on any other choice",
+        source=OUTLINE,
+        when="a small budget that must be spent well: context.gap says how well it is",
     ),
-    order=order.Thread(),
-)
+    "kurisu": Recipe(
+        Pipeline(
+            seed.Dense(kinds=("passage", "sentence", "report")),
+            selects=(methods.Descent(),),
+            order=order.ByDocument(),
+        ),
+        "Down from the root of the corpus through documents, sections, passages and sentences to "
+        "what is nearest to the question, likely siblings fused where that changes their "
+        "surroundings little; then back up while there is room",
+        source=KURISU_PAPER,
+        when="long documents with a structure of their own",
+    ),
+    "da_rag": Recipe(
+        methods.DaRag(
+            methods.CommunitySearch(cascade=True, community_boost=1.2, extra_entities=10)
+        ),
+        "The community around the question among chunks that relations join, in it the "
+        "communities of entities, the facts that tell of these, and the chunks; with a language "
+        "model, its reports on them",
+        source=DA_RAG_PAPER,
+        when="dense graphs of facts, best with a language model",
+    ),
+    "baseline": Recipe(
+        BASELINE,
+        "The five nearest passages",
+        source=KNOWLEDGE_WEB,
+        when="questions that one passage answers",
+    ),
+    "lightweight": Recipe(
+        LIGHTWEIGHT,
+        "The same, and what a walk finds within two links of them",
+        source=KNOWLEDGE_WEB,
+        when="linked passages, all of one kind",
+    ),
+    "enterprise": Recipe(
+        ENTERPRISE,
+        "The same, with reports on whole communities, and nothing said twice",
+        source=KNOWLEDGE_WEB,
+        when="questions on what many documents have in common, once reports are generated",
+    ),
+    "agentic": Recipe(
+        AGENTIC,
+        "The same, with a search over typed edges, and the bridges between the places that the "
+        "question touches, read edge by edge",
+        source=KNOWLEDGE_WEB,
+        when="questions on how several things are related, over edges of many types; the ends of "
+        "a bridge are always read, so that of two or three passages nearly all are the nearest",
+    ),
+    "journey": Recipe(
+        Pipeline(
+            seed.TopSeeds(3),
+            (SHARPENED, _local_walk(ONE_HOP, BY_PROMISE), FLATTENED),
+            (BRIDGES, select.TopReports(0.2, 1, rest=DIVERSE)),
+            order=order.Thread(),
+        ),
+        "All of it in a row: seeds, waves, search by promise, walk, bridges, the community's "
+        "report, and nothing said twice",
+        source=KNOWLEDGE_WEB,
+        when="to see what each of the seven algorithms adds: the trace has a step for each",
+    ),
+    "router": Recipe(
+        methods.Router(BASELINE, LIGHTWEIGHT, ENTERPRISE, AGENTIC, seed.Dense()),
+        "Whichever of the four presets the graph and the question want, and why",
+        source=KNOWLEDGE_WEB,
+        when="questions of all sorts",
+    ),
+    "global": Recipe(
+        Pipeline(
+            seed.Blend(),
+            selects=(
+                select.TopReports(
+                    budget_share=1.0, max_reports=None, level="fit", by="question", min_score=0.0
+                ),
+            ),
+            order=order.ByPrize(),
+        ),
+        "What the reports on all parts of the corpus say, those most like the question first, from "
+        "the finest level that fits the budget; then passages",
+        when="questions on the whole corpus, once reports are generated",
+    ),
+    "agrag_paper": Recipe(
+        Pipeline(
+            seed.MappedFacts(5, scale_by_coverage=False),
+            (spread.Influence(0.5, passage_mode="post", factor=0.05, kinds=FACT_GRAPH),),
+            (
+                select.MCMI(
+                    variant="sum",
+                    max_steps=20,
+                    steiner_weight="cost",
+                    steiner="kou",
+                    chords="induced",
+                    kinds=FACT_GRAPH,
+                    bridge_cost=10.0,
+                    max_passages=5,
+                    passages_by="similarity",
+                ),
+            ),
+            order=order.FactsFirst(),
+            render=Render("triples"),
+        ),
+        "As published: the ends of the five nearest facts, joined by a tree of least cost over "
+        "facts and grown by c / s while that is below the sum r, its facts before five passages",
+        source=AGRAG_PAPER,
+        when="to compare with the paper. Not expressed: the language model that filters the facts; "
+        "equations 1 and 4 as printed, which are no walk (see clew.spread.influence); line 12 as "
+        "printed, which takes the worst neighbour (see clew.select.mcmi). Where the paper is "
+        "silent, its authors' code: 20 steps, 5 passages, parts of the graph joined at cost 10",
+    ),
+    "hipporag2_paper": Recipe(
+        Pipeline(
+            seed.LinkedFacts(5, passage_weight=0.05),
+            (spread.PageRank(0.5, FACT_GRAPH),),
+            (select.Top(5),),
+            order=order.ByPrize(),
+        ),
+        "As published: a walk over facts, entities and passages that restarts at the entities of "
+        "the five nearest facts and, by 0.05, at every passage; the five best passages",
+        source=HIPPORAG2_PAPER,
+        when="to compare with the paper. Not expressed: the language model that filters the facts. "
+        "Synonyms of a cosine from 0.8 are the default of clew.link.Synonym",
+    ),
+    "kurisu_paper": Recipe(
+        Pipeline(
+            seed.Dense(kinds=("passage", "sentence")),
+            selects=(
+                methods.Descent(
+                    max_depth=4,
+                    sim_threshold=0.8,
+                    n_loc=64,
+                    reward=0.1,
+                    container_similarity="mean",
+                    bisect=False,
+                    max_paths=1,
+                ),
+            ),
+            order=order.ByDocument(),
+        ),
+        "As published: one path down from the root of the corpus, siblings fused and children "
+        "grafted where that changes the graph little, read from its end",
+        source=KURISU_PAPER,
+        when="to compare with the paper, which prints no values but 0.2 and 0.8 for the "
+        "similarity threshold; the others are what its figures and ranges suggest. Not expressed: "
+        "the distance over whole graphs, which takes their size to the third power (64 nodes "
+        "around the path here), and its structure matrix, to which a graft changes nothing "
+        "(shortest paths here)",
+    ),
+    "da_rag_paper": Recipe(
+        methods.DaRag(
+            methods.CommunitySearch(
+                max_nearest=None,
+                cascade=False,
+                extra_entities=0,
+                k_neighbor=5,
+                context_tokens=4800,
+                report_tokens=3200,
+                text_unit_tokens=4000,
+                fact_share=1.0,
+                community_boost=None,
+            )
+        ),
+        "As published: the community around the question among all chunks, peeled node by node, "
+        "in it the communities of entities, and a report on each k that fits",
+        source=DA_RAG_PAPER,
+        when="to compare with the paper, with a language model that scores and reports; without "
+        "one the score is Stouffer's, and facts are the reports. Not expressed: k above 8, and a "
+        "graph without triangles, of which the paper says nothing",
+    ),
+    "sandwich_greedy_paper": Recipe(
+        Pipeline(
+            seed.Dense(),
+            selects=(
+                select.Budgeted("greedy", q_links=5, kinds=("mentions", "shared", "hyperlink")),
+            ),
+            order=order.Sandwich(),
+        ),
+        "As published: from the question over its links, again and again the neighbour of most "
+        "relevance per token that fits; the best first, the second best last",
+        source=OUTLINE,
+        when="to compare with the outline, which does not say to how many nodes the question is "
+        "linked (five here). Not expressed: its rule that a chosen node has a chosen neighbour, "
+        "which lets islands stand (see clew.select.budgeted)",
+    ),
+    "journey_paper": Recipe(
+        Pipeline(
+            seed.TopSeeds(3, seed.Dense(index=HNSW())),
+            (
+                spread.LocalPageRank(
+                    (spread.BreadthFirst(1, 50), spread.BestFirst()),
+                    damping=0.85,
+                    max_start_rows=3,
+                ),
+            ),
+            (
+                select.Bridges(3, max_edge=0.4),
+                select.TopReports(0.2, 1, by="prizes", rest=select.MMR(0.5, 15, 30)),
+            ),
+            order=order.ByPrize(),
+        ),
+        "As published: three seeds, one hop and a search by priority around them, a walk from the "
+        "three, bridges, the report of the dominant community, and of thirty nodes the fifteen "
+        "most diverse",
+        source=KNOWLEDGE_WEB,
+        when="to compare with the article, which prints no value for the longest edge of a bridge "
+        "(0.4 here). The approximate index is built from 50,000 passages on (extra ann)",
+    ),
+}
 
-# Whichever of the four presets the graph and the question want, and why.
-ROUTER = Router(BASELINE, LIGHTWEIGHT, ENTERPRISE, AGENTIC, seed.Dense())
-
-# What the reports on all parts of the corpus say, those most like the question first, from the finest level that fits the budget; what is
-# left of it is for passages.
-GLOBAL = Pipeline(
-    seed.Blend(),
-    selects=(
-        select.TopReports(
-            budget_share=1.0, max_reports=None, level="fit", by="question", min_score=0.0
+# By published setting: in what the tuned recipe of the same source differs, and what that brings.
+DEPARTURES: dict[str, tuple[Departure, ...]] = {
+    "agrag_paper": (
+        Departure(
+            "a language model filters the nearest facts",
+            "a fact counts where names in the question lead to it (recognised=True)",
+            "no model is asked, and near facts on other things do not misdirect the tree",
+        ),
+        Departure(
+            "five facts, whatever they were read from",
+            "fewer where only some of the nearest passages have facts (scale_by_coverage)",
+            "passages without facts are not passed by",
+        ),
+        Departure(
+            "the walk restarts at terminals, and the influence of passages is damped by 0.05",
+            "it restarts at the passages like the question too, by a power of their blended score",
+            "passages compete with facts, and are ranked where there are none",
+        ),
+        Departure(
+            "facts, mentions and synonyms, all alike",
+            "by their weights, and links between passages at a tenth",
+            "there is something to follow where there are no facts",
+        ),
+        Departure(
+            "r is a sum (equations 7 and 10)",
+            "r is a mean",
+            "Theorem 3 holds: r falls with every step, so that growth ends by itself. The sum "
+            "grows and runs into the cap",
+        ),
+        Departure(
+            "facts take what room they need",
+            "facts take a tenth of the budget",
+            "a passage says in less room what several of its facts do",
+        ),
+        Departure(
+            "passages of the subgraph first, five in all",
+            "the terminals, then all passages by influence, while they fit",
+            "the best passage is not behind those that only join others",
+        ),
+        Departure(
+            "Kou's trees, and an extra node at cost 10 joins the parts of the graph",
+            "Mehlhorn's trees, one for each part, and the pairs are named as missing",
+            "the same bound in one search, and the context says what the graph cannot join",
         ),
     ),
-    order=order.ByPrize(),
-)
+    "hipporag2_paper": (
+        Departure(
+            "a language model filters the nearest facts",
+            "a fact counts where names in the question lead to it (RecognisedFacts)",
+            "no model is asked, and facts of a few passages do not outweigh the others",
+        ),
+        Departure(
+            "every passage restarts the walk, by 0.05 of its scaled cosine",
+            "passages have half of the restarts, the nearest by far the most of it",
+            "their part does not grow with the corpus; without facts the answer is that of fused",
+        ),
+        Departure(
+            "passages by cosine",
+            "passages by cosine and BM25",
+            "names and codes are matched exactly",
+        ),
+        Departure(
+            "all edges by their weights",
+            "mentions and synonyms at half of that",
+            "the walk follows what is stated before what is only mentioned",
+        ),
+        Departure("five passages", "as many as fit", "the budget is used"),
+    ),
+    "kurisu_paper": (
+        Departure("one path", "ten, each to a new end", "passages from several places are read"),
+        Departure(
+            "a container is as similar as its text on average",
+            "it is as similar as the best of what it holds",
+            "a long document is not passed by for its other parts",
+        ),
+        Departure(
+            "siblings from 0.8 of the best, around the path 64 nodes",
+            "from 0.9, and 32 nodes",
+            "fewer and closer siblings are fused, in less time",
+        ),
+        Departure(
+            "the longest fusion, one sibling at a time",
+            "by bisection, as the paper's own bound on its time has it",
+            "a logarithmic number of tests; what is fused still keeps within the threshold",
+        ),
+        Departure(
+            "a reward of 0.1 for each question",
+            "of 0.03",
+            "what is learnt stays near to what was built",
+        ),
+    ),
+    "da_rag_paper": (
+        Departure(
+            "the community is sought among all chunks",
+            "among the sixty nearest",
+            "on real chunks, peeling all of them ends at hundreds, none of which may leave alone",
+        ),
+        Departure(
+            "nodes leave one by one",
+            "a node may take others with it (cascade)",
+            "small and dense communities near to the question are reached",
+        ),
+        Departure(
+            "entities of the chunks' community alone",
+            "and the ten nearest that the nearest chunks mention",
+            "the entity nearest to the question is not left out",
+        ),
+        Departure(
+            "reports take their whole room",
+            "without a model, facts take a fifth of it",
+            "a passage says in less room what several of its facts do",
+        ),
+        Departure(
+            "chunks of the community before all others",
+            "their prizes count 1.2 times",
+            "a chunk outside that is much nearer is read first",
+        ),
+    ),
+    "sandwich_greedy_paper": (
+        Departure(
+            "relevance is the cosine with the question",
+            "a walk from recognised facts and passages (as in hipporag)",
+            "passages that only links lead to have a prize",
+        ),
+        Departure(
+            "the neighbour of most relevance per token, again and again",
+            "heuristics that count whole paths, then cutting planes",
+            "the choice passes connectors without relevance, before which greedy stops, and comes "
+            "with a bound: context.gap",
+        ),
+        Departure(
+            "a chosen node has a chosen neighbour",
+            "the choice is connected to the question",
+            "no islands: the optimum of the printed rule is mostly islands",
+        ),
+    ),
+    "journey_paper": (
+        Departure(
+            "the walk restarts at the three seeds",
+            "at the thirty nearest passages, by the eighth power of their score",
+            "a passage without links is not lost",
+        ),
+        Departure(
+            "all edges are followed",
+            "not those between similar passages",
+            "walks do not drift to where many passages are alike",
+        ),
+        Departure(
+            "a beam of 50 and 50 nodes",
+            "a beam of 500 and 500 nodes",
+            "what is promising at three or four hops is reached",
+        ),
+        Departure(
+            "diversity by the walk's probabilities and the whole cosine",
+            "by their tenth root, and by what two passages have in common above the usual",
+            "prizes that fall off by powers of ten do not decide alone, and passages on one topic "
+            "do not displace each other",
+        ),
+        Departure(
+            "the report of the community with the most prizes",
+            "of that which is most like the question, too",
+            "a community next to the question's own is not taken for it",
+        ),
+        Departure("best first", "along the links", "what is linked is read together"),
+    ),
+}
 
 
 def names() -> list[str]:
-    """Return the names of all recipes, in the order of this page."""
-    return [
-        name.lower() for name, value in globals().items() if name.isupper() and hasattr(value, "on")
-    ]
+    """Return the names of all recipes, the tuned ones before the published settings.
+
+    Example:
+        >>> names()[:3]
+        ['dense', 'bm25', 'fused']
+    """
+    return list(RECIPES)
 
 
 def get(recipe: str | Method) -> Method:
-    """Return the method of that name; a method is returned as it is."""
+    """Return the method of a name; a method is returned as it is.
+
+    Args:
+        recipe: a name, in small or capital letters, or a method.
+
+    Raises:
+        ValueError: the name is unknown.
+        TypeError: what came is neither a name nor a method.
+
+    Example:
+        >>> get("dense") is get("DENSE") is get(get("dense"))
+        True
+    """
     if not isinstance(recipe, str):
         if not hasattr(recipe, "on"):
             raise TypeError(
                 f"a recipe is a name or a method with on(graph), not a {type(recipe).__name__}"
             )
         return recipe
-    if recipe.lower() not in names():
-        raise ValueError(f"unknown recipe {recipe!r}; known: {', '.join(names())}")
-    method: Method = globals()[recipe.upper()]
-    return method
+    known = RECIPES.get(recipe.lower())
+    if known is None:
+        raise ValueError(f"unknown recipe {recipe!r}; known: {', '.join(RECIPES)}")
+    return known.method

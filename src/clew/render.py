@@ -12,12 +12,22 @@ STYLES = ("bullets", "triples", "numbered", "plain")
 
 @dataclass(frozen=True)
 class Render:
-    """How a reading is written down.
+    """How a reading is written.
 
     Attributes:
-        style: "bullets" (`- text`), "triples" (the same, with facts as `(subject, relation, object)`), "numbered" (`[1] text`, to be
-            cited) or "plain".
-        headings: write `# Title > Section` above a run of items that share one. first: the number that "numbered" begins with.
+        style: "bullets" (`- text`), "triples" (the same, with facts as
+            `(subject, relation, object)`), "numbered" (`[1] text`, to be cited) or "plain".
+        headings: write `# Title > Section` above a run of items that share one.
+        first: the number that "numbered" begins with.
+
+    Example:
+        >>> from clew import Graph
+        >>> from clew.types import Reading
+        >>> graph = Graph.of(["Anna moved to Rome."], metadata=({"title": "Anna"},))
+        >>> for piece in Render().pieces(graph, Reading.of(nodes=[0])):
+        ...     print(piece)
+        # Anna
+        - Anna moved to Rome.
     """
 
     style: str = "bullets"
@@ -29,30 +39,31 @@ class Render:
             raise ValueError(f"unknown style {self.style!r}; known: {', '.join(STYLES)}")
 
     def pieces(self, graph: Graph, reading: Reading) -> list[str]:
-        """Return the printed text of each entry, its heading line included; the page is these joined by line ends."""
-        pieces, above = [], ""
-        for number, (node, fact) in enumerate(
-            zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True), self.first
-        ):
-            mark = {"numbered": f"[{number}] ", "plain": ""}.get(self.style, "- ")
-            if self.style == "triples" and node < 0:
-                mark = ""
+        """Return the text of each entry, with the heading line above it.
+
+        The page is these pieces, joined by line ends.
+        """
+        pieces, heading_above = list[str](), ""
+        entries = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
+        for number, (node, fact) in enumerate(entries, self.first):
             heading = heading_of(graph, node) if self.headings and node >= 0 else ""
-            pieces.append(
-                (f"# {heading}\n" if heading and heading != above else "")
-                + mark
-                + self._said(graph, node, fact)
-            )
-            above = heading
+            heading_line = f"# {heading}\n" if heading and heading != heading_above else ""
+            text = graph.texts[node] if node >= 0 else self._fact(graph, fact)
+            pieces.append(heading_line + self._mark(number, node) + text)
+            heading_above = heading
         return pieces
 
-    def _said(self, graph: Graph, node: int, fact: int) -> str:
-        if node >= 0:
-            return graph.texts[node]
+    def _mark(self, number: int, node: int) -> str:
+        """Return what stands before an entry; `node` is -1 for a fact."""
+        if self.style == "numbered":
+            return f"[{number}] "
+        if self.style == "plain" or (self.style == "triples" and node < 0):
+            return ""
+        return "- "
+
+    def _fact(self, graph: Graph, fact: int) -> str:
+        facts = graph.facts
         if self.style != "triples":
-            return graph.facts.texts[fact]
-        subject, object = (
-            graph.texts[graph.facts.subjects[fact]],
-            graph.texts[graph.facts.objects[fact]],
-        )
-        return f"({subject}, {graph.facts.relations[fact]}, {object})"
+            return facts.texts[fact]
+        subject, object_ = graph.texts[facts.subjects[fact]], graph.texts[facts.objects[fact]]
+        return f"({subject}, {facts.relations[fact]}, {object_})"

@@ -1,23 +1,44 @@
-"""What travels through the stages, and the protocols that the stages keep.
+"""What travels through the stages, the protocols of the stages, and the glossary.
 
-documents -link-> graph; question -seed-> seeds -spread-> prizes -select-> subgraph -order-> reading -render-> context
+    documents -link-> graph
+    question -seed-> seeds -spread-> prizes -select-> subgraph -order-> reading -render-> context
 
-A stage is a frozen dataclass whose fields are its parameters. `on(graph)` binds it to a graph and returns a plain function.
+A stage is a frozen dataclass whose fields are its parameters. `on(graph)` binds it to a graph and
+returns a plain function for question time. These functions have types here: `BoundSeed`,
+`BoundSpread`, `BoundSelect`, `BoundOrder`.
+
+Glossary:
+    prize: the worth of a node for this question, float64, >= 0.
+    weight: the affinity of an edge, float32 in (0, 1]; the higher, the closer.
+    length: the distance along an edge, > 0; the lower, the closer.
+    tokens: the cost of a node as it is rendered.
+    budget: the number of tokens that a context may have.
+    row: a node's index in the columns of the graph.
+    slot: a place in the compressed rows of an adjacency; it stands for one neighbour of one row.
+    seed: a node that the question leads to directly.
+    terminal: a row that must be joined with the others, as named by the seed stage.
+    start row: a row that a search or a walk begins from.
+    bridge: a row that is selected because it joins others, and that no later stage may drop.
+    connector: an entity, heading or community. Paths pass through it freely; it costs tokens only
+        when it is rendered.
+    relevance: how similar a node or fact is to the question.
+    path: rows, each joined to the next by an edge.
+    trace: what each stage reports of its work. Nothing reads it to decide anything.
+    part: a value that is computed once per graph; see `clew.graph.Part`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clew.algorithms.ranking import top_k
+from clew.context import Context
 from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Rows, Vectors, freeze
-
-if TYPE_CHECKING:
-    from clew.context import Context
 
 UNLIMITED = 2**31 - 1  # a budget that no context reaches: tokens are counted in 32 bits
 
@@ -32,30 +53,56 @@ def _no_scores() -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """A question, and what a stage may need to answer it.
+    """A question, with what a stage may need to answer it.
 
-    `vector` is a unit float32 [d] or None; `fact_vector` is the question as the embedder sees it beside facts (the same unless it
-    has its own). `embed` turns texts made at question time into unit rows [m, d]. `model` is the caller's language model or None.
-    `limit` is the wanted number of items or None. `deadline` is in seconds, opt-in. `given` maps rows to scores when the candidates
-    come from another retriever: a seed by similarity uses them in the place of its own search.
+    Attributes:
+        text: the question.
+        vector: float32 [d], a unit vector, to compare with passages and entities; None for none.
+        fact_vector: float32 [d], the vector to compare with facts; None where that is `vector`.
+        embed: texts -> unit rows [m, d], for texts that are made at question time.
+        model: the caller's language model, or None.
+        limit: the wanted number of items, or None.
+        deadline: seconds that a solver may take, or None.
+        candidate_scores: row -> score, where the candidates come from another retriever. A seed by
+            similarity uses these scores in place of its own search.
+
+    Example:
+        >>> query = Query("Who knows Anna?", vector=np.array([1, 0], np.float32))
+        >>> query.vector_for_facts
+        array([1., 0.], dtype=float32)
     """
 
     text: str
     vector: Vectors | None = None
     fact_vector: Vectors | None = None
     embed: Callable[[list[str]], Vectors] | None = None
-    model: Any = None
+    model: object | None = None
     limit: int | None = None
     deadline: float | None = None
     candidate_scores: Mapping[int, float] | None = None
 
+    @property
+    def vector_for_facts(self) -> Vectors | None:
+        """The vector that is compared with facts: `fact_vector`, or else `vector`."""
+        return self.vector if self.fact_vector is None else self.fact_vector
+
 
 @dataclass(frozen=True, eq=False)
 class Seeds:
-    """Where the question touches the graph.
+    """The nodes and facts that the question leads to directly.
 
-    `weights` is float64 [n], >= 0. `terminals` are the rows that must be joined, best first: named by the seed, never inferred from
-    the weights. `facts` are the facts the question was mapped to, best first, with their `fact_scores`. `notes` goes to the trace.
+    Attributes:
+        scores: float64 [n], >= 0, for every node.
+        terminals: rows that must be joined, best first. A seed stage names them; nothing infers
+            them from the scores.
+        facts: the facts that the question is mapped to, best first.
+        fact_scores: float64, the score of each of these facts.
+        notes: for the trace.
+
+    Example:
+        >>> seeds = Seeds(np.array([0.0, 2.0, 1.0]))
+        >>> seeds.start_rows(seeds.scores, 5)
+        array([1, 2], dtype=int32)
     """
 
     scores: Floats
@@ -64,18 +111,61 @@ class Seeds:
     fact_scores: Floats = field(default_factory=_no_scores)
     notes: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
 
+    def start_rows(self, relevance: Floats, max_rows: int) -> Rows:
+        """Return the rows that a search begins from, best first.
+
+        These are the terminals if there are any, or else the rows of the highest relevance.
+
+        Args:
+            relevance: float64 [n], a score for every row; a row of 0 is no start row.
+            max_rows: the largest number of rows.
+        """
+        if len(self.terminals):
+            return self.terminals[:max_rows]
+        rows = top_k(relevance, max_rows).astype(np.int32)
+        return rows[relevance[rows] > 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Prizes:
+    """The result of a spread stage that reports its work.
+
+    Attributes:
+        values: float64 [n], >= 0, the prize of every node.
+        notes: for the trace.
+    """
+
+    values: Floats
+    notes: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+
 
 @dataclass(frozen=True, eq=False)
 class Subgraph:
-    """A part of a graph, and what its selector knows of it.
+    """A part of a graph, with what its selector knows of it.
 
-    `nodes` and `edges` are rows of the graph. `kept` are nodes that no later stage may drop (bridges). `groups` are nodes that are
-    read as one, each a tuple of rows. `value` and `bound` are the selector's objective and a proven upper bound on it.
-    `worth` are prizes of chosen nodes of which the spread ones know nothing, such as reports, by row.
-    `missing` are pairs of terminals that the graph cannot join. `dropped` are nodes that were wanted and could not be had, each with
-    the reason. `costs` are, where the selector prices edges, what its own cost for this question, by row. `ways` are, where the selector
-    knows how it came to a node, the score of the first touch and the rows from there to it.
-    `trace` is what the selector has to say of its work.
+    Attributes:
+        nodes: rows of the graph.
+        edges: rows of the graph's edges.
+        required: nodes that no later stage may drop (bridges).
+        groups: nodes that are read as one, each a tuple of rows.
+        value: the selector's objective, or None.
+        bound: a proven upper bound on the objective, or None.
+        extra_prizes: row -> prize, for selected nodes without a prize of their own (reports).
+        missing: pairs of terminals that the graph does not join.
+        dropped: nodes that were wanted and left out, each with the reason.
+        edge_costs: edge -> its cost for this question, where the selector prices edges.
+        paths: row -> the score of the seed and the rows from there to the node, where the selector
+            knows its path.
+        notes: for the trace.
+        rewards: tail row (-1 for the root of the corpus), head row and change of strength, for
+            each edge that an adaptive selector teaches; None for a selector that teaches nothing.
+        grafts: tail row, head row and strength of each link that the selector made for this
+            question and followed.
+
+    Example:
+        >>> chosen = Subgraph(np.array([2, 5], np.int32), required=np.array([5], np.int32))
+        >>> len(chosen.edges), chosen.rewards
+        (0, None)
     """
 
     nodes: Rows
@@ -90,18 +180,32 @@ class Subgraph:
     edge_costs: Mapping[int, float] = field(default_factory=dict)
     paths: Mapping[int, tuple[float, tuple[int, ...]]] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    rewards: tuple[tuple[int, int, float], ...] | None = None
+    grafts: tuple[tuple[int, int, float], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What is read, in order: entry `i` is the node `nodes[i]`, or the fact `facts[i]` where `nodes[i]` is -1."""
+    """What is read, in order.
+
+    Entry `i` is the node `nodes[i]`, or the fact `facts[i]` where `nodes[i]` is -1.
+
+    Attributes:
+        nodes: int32, rows of nodes, or -1.
+        facts: int32, rows of facts, or -1.
+
+    Example:
+        >>> reading = Reading.of(nodes=[3, 4], facts=[7])
+        >>> reading.nodes, reading.facts
+        (array([-1,  3,  4], dtype=int32), array([ 7, -1, -1], dtype=int32))
+    """
 
     nodes: Rows
     facts: Rows
 
     @classmethod
-    def of(cls, nodes: Any = (), facts: Any = ()) -> Reading:
-        """Return the reading that has `facts` first, then `nodes`."""
+    def of(cls, nodes: ArrayLike = (), facts: ArrayLike = ()) -> Reading:
+        """Return the reading of these facts, followed by these nodes."""
         nodes, facts = np.asarray(nodes, np.int32), np.asarray(facts, np.int32)
         return cls(
             freeze(np.concatenate([np.full(len(facts), -1, np.int32), nodes]), np.int32),
@@ -118,80 +222,112 @@ class Reading:
         return len(self.nodes)
 
 
-@dataclass(frozen=True, eq=False)
-class Prizes:
-    """What a spread stage gives that has something to say of its work: `values`, float64 [n], >= 0, and `notes` for the trace."""
-
-    values: Floats
-    notes: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
-
-
 def start_rows(seeds: Seeds, relevance: Floats, max_rows: int) -> Rows:
-    """Return the rows that something begins from: the seed's terminals, where it names any, or else those worth most; best first."""
-    if len(seeds.terminals):
-        return seeds.terminals[:max_rows]
-    rows = top_k(relevance, max_rows).astype(np.int32)
-    return rows[relevance[rows] > 0]
+    """Return the rows that a search begins from; see `Seeds.start_rows`."""
+    return seeds.start_rows(relevance, max_rows)
+
+
+BoundSeed: TypeAlias = Callable[[Query], Seeds]
+"""question -> seeds"""
+
+BoundSpread: TypeAlias = Callable[[Query, Seeds, Floats], Floats | Prizes]
+"""question, seeds, prizes -> prizes"""
+
+BoundSelect: TypeAlias = Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]
+"""question, seeds, prizes, candidates, budget in tokens -> subgraph"""
+
+BoundOrder: TypeAlias = Callable[[Query, Floats, Subgraph], Reading]
+"""question, prizes, subgraph -> reading"""
+
+BoundMethod: TypeAlias = Callable[[Query, int], Context]
+"""question, budget in tokens -> context"""
 
 
 class Link(Protocol):
-    """What is connected to what?  nodes -> edges, once, when the graph is built.
-
-    `kind` is the kind of all edges that it makes. `corpus_wide` says whether the edge between two nodes depends on other nodes too
-    (nearest neighbours, rarity), so that the edges of this kind must be made again when nodes come or go.
-    """
+    """Which nodes are joined?  nodes -> edges, once, when the graph is built."""
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """The kind of all edges that it makes."""
+        ...
+
     @property
-    def corpus_wide(self) -> bool: ...
-    def on(self, graph: Graph) -> Edges: ...
+    def corpus_wide(self) -> bool:
+        """Whether an edge depends on more nodes than its two ends (nearest neighbours, rarity).
+
+        Such edges are made anew when nodes are added, deleted or filtered.
+        """
+        ...
+
+    def on(self, graph: Graph) -> Edges:
+        """Return the edges of this graph."""
+        ...
 
 
 class Generate(Protocol):
-    """What can be made of what the graph holds?  passages -> texts that are kept in it, once, after it is linked.
+    """Which texts can be made of the graph?  passages -> texts, once, after the graph is linked.
 
-    One that asks a language model has it as its `model`; where that is None, it has a way without.
+    A stage that asks a language model has it as its field `model`. If that is None, it works
+    without one.
     """
 
-    def on(self, graph: Graph) -> Generated: ...
+    def on(self, graph: Graph) -> Generated:
+        """Return the texts of this graph."""
+        ...
 
 
 class Seed(Protocol):
-    """Where does the question touch the graph?"""
+    """Where does the question meet the graph?  question -> seeds."""
 
-    def on(self, graph: Graph) -> Callable[[Query], Seeds]: ...
+    def on(self, graph: Graph) -> BoundSeed:
+        """Return the function that answers questions about this graph."""
+        ...
 
 
 class Spread(Protocol):
-    """What else is worth reading, given the links?  prizes -> prizes; `Prizes` where there is something to say of them in the trace."""
+    """What else is worth reading, given the links?  prizes -> prizes.
 
-    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats | Prizes]: ...
+    The result is an array of prizes, or `Prizes` with notes for the trace.
+    """
+
+    def on(self, graph: Graph) -> BoundSpread:
+        """Return the function that spreads prizes over this graph."""
+        ...
 
 
 class Select(Protocol):
-    """Which part of the graph is worth the budget?  prizes, candidates, budget -> subgraph"""
+    """Which part of the graph is worth the budget?  prizes, candidates, budget -> subgraph."""
 
-    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]: ...
+    def on(self, graph: Graph) -> BoundSelect:
+        """Return the function that selects from this graph."""
+        ...
 
 
 class Order(Protocol):
-    """In what order should it be read?  subgraph -> reading"""
+    """In what order should it be read?  subgraph -> reading."""
 
-    def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]: ...
+    def on(self, graph: Graph) -> BoundOrder:
+        """Return the function that orders parts of this graph."""
+        ...
 
 
 class Method(Protocol):
-    """Anything that can be asked: question, budget in tokens -> context. A pipeline is one."""
+    """What can be asked: question, budget -> context. A `Pipeline` is a method."""
 
-    def on(self, graph: Graph) -> Callable[[Query, int], Context]: ...
+    def on(self, graph: Graph) -> BoundMethod:
+        """Return the function that answers questions about this graph."""
+        ...
 
 
 @dataclass(frozen=True)
-class BoundMethod:
-    """The part that is a method bound to a graph."""
+class BoundMethodPart:
+    """The part that is a method bound to a graph.
+
+    Attributes:
+        method: the method; hashable.
+    """
 
     method: Method
 
-    def compute(self, graph: Graph) -> Callable[[Query, int], Context]:
+    def compute(self, graph: Graph) -> BoundMethod:
         return self.method.on(graph)

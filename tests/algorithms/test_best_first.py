@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.traversal.best_first import TypedLinksPart, best_first
+from clew.algorithms.traversal import TypedLinksPart, best_first
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
 
 N = 10

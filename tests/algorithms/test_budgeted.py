@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.budgeted.solve import METHODS, Problem, feasible, solve, spanning_edges
+from clew.algorithms.budgeted import (
+    METHODS,
+    Problem,
+    Solution,
+    attached_rows,
+    feasible,
+    heuristics,
+    solve,
+    spanning_edges,
+)
 
 
 def problem(n, edges, prizes, tokens, roots, budget):
@@ -125,8 +134,7 @@ def test_on_a_tree_the_knapsack_is_exact(one):
 
 @given(problems(), st.sampled_from(["density", "local", "lagrange"]))
 def test_a_tree_regrown_around_a_choice_is_worth_no_less(one, method):
-    from clew.algorithms.budgeted.solve import tree
-
+    tree = heuristics.tree
     start = solve(one, method)
     assert tree(one, start).value >= start.value - 1e-12
 
@@ -230,7 +238,7 @@ class TestEdges:
 def test_a_budget_too_wide_for_the_table_is_counted_in_coarser_units_and_kept(monkeypatch):
     from clew.algorithms.budgeted import knapsack
 
-    monkeypatch.setattr(knapsack, "CELLS", 50)
+    monkeypatch.setattr(knapsack, "MAX_CELLS", 50)
     rng = np.random.default_rng(0)
     one = problem(
         12, [(i, i // 2) for i in range(1, 12)], rng.random(12), rng.integers(1, 90, 12), [0], 200
@@ -247,8 +255,6 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
 
 @given(problems())
 def test_rows_that_hold_others_are_those_without_which_a_search_reaches_less(one):
-    from clew.algorithms.budgeted.solve import attached_rows
-
     rows = solve(replace(one, budget=10**6, prizes=np.ones(len(one))), "density").rows
     wanted = [not feasible(replace(one, budget=10**6), rows[rows != row]) for row in rows]
     assert attached_rows(one, rows).tolist() == wanted
@@ -256,16 +262,14 @@ def test_rows_that_hold_others_are_those_without_which_a_search_reaches_less(one
 
 @pytest.mark.parametrize("method", ["tree", "local"])
 def test_a_start_that_is_too_dear_or_an_island_is_refused(method):
-    from clew.algorithms.budgeted import solve as budgeted
-
     one = problem(4, [(0, 1), (2, 3)], [1.0, 1.0, 9.0, 9.0], [2, 2, 2, 2], [0], 3)
     for rows in ([0, 1], [2], [1]):
         with pytest.raises(
             ValueError, match="start must be connected with Q and within the budget of 3"
         ):
-            getattr(budgeted, method)(one, budgeted.Solution(np.array(rows, np.int32), 9.0))
-    assert getattr(budgeted, method)(
-        one, budgeted.Solution(np.array([0], np.int32), 1.0)
+            getattr(heuristics, method)(one, Solution(np.array(rows, np.int32), 9.0))
+    assert getattr(heuristics, method)(
+        one, Solution(np.array([0], np.int32), 1.0)
     ).rows.tolist() == [0]
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.community_detection.modularity import (
+from clew.algorithms.community_detection import (
     METHODS,
     CommunityDetection,
     detect_communities,
-    followed,
     modularity,
+    propagate_labels,
 )
 from clew.graph import Edges, Generated, Graph, add_generated
 
@@ -197,9 +197,9 @@ def test_new_nodes_follow_their_neighbours():
         10, [(0, 1), (1, 2), (3, 4), (2, 5), (3, 5), (5, 6), (7, 8)], [1, 1, 1, 0.2, 0.9, 1, 1]
     )
     old = [4, 4, 4, 2, 2, -1, -1, -1, -1, -1]
-    assert followed(links, old).tolist() == [4, 4, 4, 2, 2, 2, 2, 5, 5, 6]
-    assert followed(links, old[:5] + [0] * 5).tolist() == old[:5] + [0] * 5
-    assert followed(links, [-1] * 10).max() == 2
+    assert propagate_labels(links, old).tolist() == [4, 4, 4, 2, 2, 2, 2, 5, 5, 6]
+    assert propagate_labels(links, old[:5] + [0] * 5).tolist() == old[:5] + [0] * 5
+    assert propagate_labels(links, [-1] * 10).max() == 2
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.community_search.q_peel import peel, search_communities, truss_of
-from clew.algorithms.community_search.truss import trussness
+from clew.algorithms.community_search import (
+    peel,
+    search_communities,
+    truss_of,
+    trussness,
+)
 from clew.graph import Links, Ragged
 
 

@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.budgeted.cuts import prove
-from clew.algorithms.budgeted.enumeration import enumerated
-from clew.algorithms.budgeted.linear_program import Programme
-from clew.algorithms.budgeted.reduction import reduced
-from clew.algorithms.budgeted.solve import Problem, Solution, feasible, solve
+from clew.algorithms.budgeted import Problem, Solution, feasible, prove, solve
+from clew.algorithms.budgeted.enumeration import ReducedPrizes, enumerate_choices
+from clew.algorithms.budgeted.linear_program import LinearProgram
+from clew.algorithms.budgeted.reduction import reduce_problem
 
 NOTHING = Solution(np.zeros(0, np.int32), 0.0)
 
@@ -158,7 +157,9 @@ def searching(allowed):
     return (
         nullcontext()
         if allowed
-        else patch("clew.algorithms.budgeted.cuts.enumerated", lambda *how: (None, False))
+        else patch(
+            "clew.algorithms.budgeted.cuts.enumerate_choices", lambda *arguments: (None, False)
+        )
     )
 
 
@@ -203,16 +204,15 @@ def test_a_search_sees_every_choice_that_is_wanted(one, share, data):
     left, bound = one.prizes - price * one.tokens, price * one.budget
     bound += float(np.maximum(left, 0).sum())
     wanted = max(share * best, 1e-6)
-    rows, complete = enumerated(one, *everything, left, bound * (1 + 1e-9) + 1e-9, wanted, 1e-9)
+    reduced = ReducedPrizes(bound * (1 + 1e-9) + 1e-9, left)
+    rows, complete = enumerate_choices(one, everything, reduced, wanted, 1e-9)
     assert complete
     if best >= wanted * (1 + 1e-9):
         assert feasible(one, rows)
         assert one.prizes[rows].sum() == pytest.approx(best, abs=1e-8)
     elif best < wanted * (1 - 1e-9):
         assert rows is None
-    rows, complete = enumerated(
-        one, *everything, left, bound * (1 + 1e-9) + 1e-9, wanted, 1e-9, effort=3
-    )
+    rows, complete = enumerate_choices(one, everything, reduced, wanted, 1e-9, effort=3)
     assert rows is None or feasible(one, rows), "cut short"
 
 
@@ -238,7 +238,8 @@ def test_a_search_keeps_to_what_is_fixed_and_misses_no_filling(seed):
         for some in choices
         if worst[0] in some and worst[-1] not in some and one.tokens[some].sum() <= one.budget
     ]
-    rows, complete = enumerated(one, lower, upper, left, bound * (1 + 1e-9), 1e-6, 1e-9)
+    reduced = ReducedPrizes(bound * (1 + 1e-9), left)
+    rows, complete = enumerate_choices(one, (lower, upper), reduced, 1e-6, 1e-9)
     assert complete
     assert one.prizes[rows].sum() == pytest.approx(max(one.prizes[some].sum() for some in allowed))
     assert worst[0] in rows
@@ -334,7 +335,7 @@ def test_a_bound_of_like_prizes_is_a_sum_of_them():
 @settings(max_examples=80)
 @given(problems())
 def test_the_smaller_problem_has_the_same_optimum(one):
-    small = reduced(one)
+    small = reduce_problem(one)
     for_nothing = float(one.prizes[small.label == -1].sum())
     assert brute_force(small.problem) + for_nothing == pytest.approx(brute_force(one))
     near = [
@@ -411,7 +412,7 @@ def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_i
     from scipy.sparse import csr_array
 
     rows, limits, prizes, upper = case
-    programme = Programme(prizes, "scipy")
+    programme = LinearProgram(prizes, "scipy")
     programme.add(csr_array(rows), limits)
     lower = np.zeros(6)
     status, x, y = programme.solve(lower, upper, None)
@@ -430,13 +431,13 @@ def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_i
 
 
 def test_a_choice_that_is_hardly_better_is_not_fixed_away():
-    from clew.algorithms.budgeted.cuts import _base, _fix, _State
+    from clew.algorithms.budgeted.cuts import _first_inequalities, _fix_rows, _State
 
     one = problem(3, [(0, 1), (1, 2)], [1.001, 1.0, 0.9], [1, 1, 1], [0, 1, 2], 1)
-    state = _State(one, Solution(np.array([1], np.int32), 1.0), 9, None, reduced(one))
-    programme, lower, upper = Programme(one.prizes, "scipy"), np.zeros(3), np.ones(3)
-    programme.add(*_base(one))
+    state = _State(one, Solution(np.array([1], np.int32), 1.0), 9, None, reduce_problem(one))
+    programme, lower, upper = LinearProgram(one.prizes, "scipy"), state.lower, state.upper
+    programme.add(*_first_inequalities(one))
     bound, left = programme.bound(programme.solve(lower, upper, None)[2], lower, upper)
-    _fix(state, bound, left, lower, upper)
+    _fix_rows(state, ReducedPrizes(bound, left))
     assert (lower[0], upper[0]) in ((0, 1), (1, 1)), "0.1 % better"
     assert upper[2] == 0, "what is worse is"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.mmr.mmr import mean_cosine, select_mmr
+from clew.algorithms.mmr import mean_cosine, select_mmr
 
 
 def by_definition(vectors, worth, share, most, costs, budget, before, floor=None):

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.pagerank.uniform_jumps import pagerank_with_jumps
-from clew.algorithms.steiner.expansion import RULES, expand
-from clew.algorithms.steiner.forest import slot_sources, steiner_forest
+from clew.algorithms.pagerank import pagerank_with_jumps
+from clew.algorithms.steiner import RULES, expand, slot_sources, steiner_forest
 from clew.graph import Edges, Graph
 
 FALLING = ("mean", "mean_edge", "ratio")

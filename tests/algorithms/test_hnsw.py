@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex, recall, tuned
+from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex, recall, tune_ef
 from clew.graph import Graph
 
 pytest.importorskip("faiss", reason="the approximate index is an extra")
@@ -52,10 +52,10 @@ def test_recall_grows_with_the_candidates_and_a_wanted_one_can_be_had(large):
     found = [recall(index, 5, questions, ef=ef) for ef in (5, 20, 80, 640)]
     assert found == sorted(found)
     assert found[0] < 0.9 < found[-1]
-    ef = tuned(index, 0.9, 5)
+    ef = tune_ef(index, 0.9, 5)
     assert recall(index, 5, ef=ef) >= 0.9 > recall(index, 5, ef=ef // 2)
     with pytest.raises(ValueError, match="no ef up to 8 has a recall@5 of 1"):
-        tuned(index, 1.0, 5, most=8)
+        tune_ef(index, 1.0, 5, max_ef=8)
 
 
 def test_with_as_many_candidates_as_rows_the_search_is_exact():

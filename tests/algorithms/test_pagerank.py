@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from clew.algorithms.pagerank.full import build_walk, pagerank, pageranks
+from clew.algorithms.pagerank import build_walk, pagerank, pageranks
 
 
 def random_weights(n, share, seed):

@@ -12,7 +12,7 @@ import rustworkx as rx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.steiner.forest import LazyLengths, slot_sources, steiner_forest
+from clew.algorithms.steiner import LazyLengths, slot_sources, steiner_forest
 from clew.graph import Links, Ragged
 
 METHODS = ("mehlhorn", "kou", "takahashi", "exact")
@@ -166,23 +166,24 @@ def test_the_search_that_stops_early_finds_the_forest_of_the_whole_search():
 
 
 def test_the_search_that_stops_early_settles_and_queues_a_small_part_of_a_large_graph():
-    from clew.algorithms.steiner.forest import _costs, _plain
-    from clew.algorithms.steiner.kernels import trees as steiner
+    from clew.algorithms.steiner.forest import SearchLabels
+    from clew.algorithms.steiner.kernels.searches import mehlhorn
+    from clew.algorithms.steiner.lengths import edge_lengths, read_only
 
     n, edges = random_edges("grid", 40_000, 0)
     links, lengths = linked(n, edges)
     reached, cells = {}, {}
     for whole in (False, True):
-        labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)
+        labels = SearchLabels(np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32))
         arrays = (
-            _plain(links.starts, np.int64),
-            _plain(links.targets, np.int32),
-            _costs(lengths, np.inf),
+            read_only(links.starts, np.int64),
+            read_only(links.targets, np.int32),
+            edge_lengths(lengths, np.inf),
         )
-        _, reached[whole] = steiner.mehlhorn(
-            *arrays, np.array([20_100, 20_103, 20_508]), np.inf, whole, *labels
+        _, reached[whole] = mehlhorn(
+            *arrays, np.array([20_100, 20_103, 20_508]), np.inf, whole, labels
         )
-        cells[whole] = np.count_nonzero(labels[2])
+        cells[whole] = np.count_nonzero(labels.cells)
     assert reached[True] == cells[True] == n
     assert reached[False] <= cells[False] < n / 100
 
@@ -400,24 +401,25 @@ def test_a_fact_that_says_what_the_question_says_is_near_but_not_nothing():
 
 
 def test_facts_that_no_search_meets_are_not_measured():
-    from clew.algorithms.steiner.forest import _costs, _plain
-    from clew.algorithms.steiner.kernels import trees as steiner
+    from clew.algorithms.steiner.forest import SearchLabels
+    from clew.algorithms.steiner.kernels.searches import mehlhorn
+    from clew.algorithms.steiner.lengths import edge_lengths, read_only
 
     n, edges = random_edges("grid", 2500, 0)
     links, _ = linked(n, edges)
     vectors = np.random.default_rng(0).standard_normal((len(edges), 8)).astype(np.float32)
-    costs = _costs(LazyLengths(links.edges, vectors, vectors[0]), np.inf)
-    labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)
-    steiner.mehlhorn(
-        _plain(links.starts, np.int64),
-        _plain(links.targets, np.int32),
+    costs = edge_lengths(LazyLengths(links.edges, vectors, vectors[0]), np.inf)
+    labels = SearchLabels(np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32))
+    mehlhorn(
+        read_only(links.starts, np.int64),
+        read_only(links.targets, np.int32),
         costs,
         np.array([1225, 1226]),
         np.inf,
         False,
-        *labels,
+        labels,
     )
-    assert 0 < np.count_nonzero(costs[7]) < len(edges) / 10
+    assert 0 < np.count_nonzero(costs.edges.lengths) < len(edges) / 10
 
 
 def test_exact_says_what_is_too_much_for_it():
@@ -458,7 +460,7 @@ def test_exact_says_what_is_too_much_for_it():
                 )
             },
             ValueError,
-            "has no vector",
+            "does not exist",
         ),
         (
             {"lengths": LazyLengths(Ragged.empty(3), np.zeros((0, 2), np.float32), np.ones(2))},

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from clew.algorithms.pagerank.full import build_walk, pagerank
-from clew.algorithms.pagerank.top import top_pagerank
+from clew.algorithms.pagerank import build_walk, pagerank, top_pagerank
+from clew.algorithms.pagerank.top import PushArrays, PushLimits, PushWalk
 from clew.algorithms.ranking import top_k
 
 
@@ -97,32 +97,19 @@ def test_no_work_is_no_proof_and_what_is_left_is_solved_for():
 def test_the_estimate_and_the_pagerank_of_what_is_left_make_the_whole(
     n, links, seed, directed, most
 ):
-    from clew.algorithms.pagerank.kernels.push import pushed
+    from clew.algorithms.pagerank.kernels.push import push_mass
 
     matrix, damping = random_graph(n, links, seed, directed), 0.5
     over = walk_on(matrix, directed)
     weights = matrix.toarray().astype(np.float64)
     follow = weights / np.maximum(weights.sum(axis=1), 1e-300)[:, None]
     estimates, residuals, marks = np.zeros(n), np.zeros(n), np.zeros(n, np.bool_)
-    arguments = (
-        n,
-        most,
-        1e-9,
-        0.0,
-        estimates,
-        residuals,
-        np.empty((2, n), np.uint32),
-        marks,
-    )  # k = n: never proven before the work is done
-    pushed(
-        *over.out,
-        over.shares,
-        over.tops,
-        damping,
-        not directed,
+    push_mass(
+        PushWalk(*over.out, over.shares, over.tops, damping, not directed),
         np.array([0, n - 1], np.int32),
         np.array([0.75, 0.25]),
-        *arguments,
+        PushLimits(n, most, 1e-9, 0.0),  # k = n: never proven before the work is done
+        PushArrays(estimates, residuals, np.empty((2, n), np.uint32), marks),
     )
     reset = np.zeros(n)
     reset[over.order[[0, n - 1]]] = [0.75, 0.25]

@@ -17,10 +17,10 @@ ot = pytest.importorskip("ot")
 
 from clew.algorithms.transport import fused_gromov_wasserstein as transport  # noqa: E402
 from clew.algorithms.transport.fused_gromov_wasserstein import (  # noqa: E402
-    accepted,
-    bound,
     conditional_gradient,
-    distance,
+    decide,
+    fgw_distance,
+    identity_bound,
 )
 
 
@@ -69,7 +69,7 @@ WEIGHTS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 @given(PAIRS, WEIGHTS.filter(lambda weight: weight < 1))  # POT divides by its alpha there
 def test_the_value_is_pots_by_the_converted_weight(graphs, weight):
     start = np.eye(len(graphs[0])) / len(graphs[0])
-    assert distance(*graphs, content_weight=weight)[0] == pytest.approx(
+    assert fgw_distance(*graphs, content_weight=weight)[0] == pytest.approx(
         pots(*graphs, weight), abs=1e-9
     )
     ours, plan = conditional_gradient(*graphs, start, weight)
@@ -91,21 +91,23 @@ def value_of(plan, content, one, other, weight):
 @given(PAIRS, WEIGHTS)
 def test_bounds_stand_on_either_side(graphs, weight):
     value, _ = conditional_gradient(*graphs, np.eye(len(graphs[0])) / len(graphs[0]), weight)
-    costs = transport._third_lower_bound(*graphs, weight)
+    costs = transport._third_lower_bound_costs(*graphs, weight)
     least = costs[np.arange(len(costs)), transport._assignment(costs)].mean()
     assert transport._first_lower_bound(*graphs, weight) <= least + 1e-12
     assert max(costs.min(axis=1).mean(), costs.min(axis=0).mean()) <= least + 1e-12
     assert least <= value + 1e-9
-    assert value <= bound(*graphs, weight) + 1e-12
+    assert value <= identity_bound(*graphs, weight) + 1e-12
     stay = np.eye(len(costs)) / len(costs)
-    assert bound(*graphs, weight) == pytest.approx(value_of(stay, *graphs, weight), abs=1e-12)
+    assert identity_bound(*graphs, weight) == pytest.approx(
+        value_of(stay, *graphs, weight), abs=1e-12
+    )
 
 
 @settings(max_examples=10)
 @given(st.builds(pair, st.integers(0, 10**6), st.integers(2, 6)), WEIGHTS)
 def test_no_assignment_is_below_the_lower_bound(graphs, weight):
     n = len(graphs[0])
-    costs = transport._third_lower_bound(*graphs, weight)
+    costs = transport._third_lower_bound_costs(*graphs, weight)
     least = costs[np.arange(n), transport._assignment(costs)].mean()
     best = min(
         value_of(np.eye(n)[list(order)] / n, *graphs, weight) for order in permutations(range(n))
@@ -116,8 +118,8 @@ def test_no_assignment_is_below_the_lower_bound(graphs, weight):
 @settings(max_examples=15)
 @given(PAIRS, WEIGHTS, st.floats(0, 1.5))
 def test_a_verdict_is_what_the_values_say(graphs, weight, share):
-    most = share * bound(*graphs, weight)
-    verdict = accepted(*graphs, most, weight)
+    most = share * identity_bound(*graphs, weight)
+    verdict = decide(*graphs, most, weight)
     value, _ = conditional_gradient(*graphs, np.eye(len(graphs[0])) / len(graphs[0]), weight)
     if verdict.accepted:
         assert verdict.value <= most + 1e-9
@@ -129,7 +131,7 @@ def test_a_verdict_is_what_the_values_say(graphs, weight, share):
         assert verdict.by == "solver"
         assert verdict.value > most
     if share >= 1:
-        assert verdict == transport.TransportVerdict(True, "bound", bound(*graphs, weight))
+        assert verdict == transport.TransportVerdict(True, "bound", identity_bound(*graphs, weight))
 
 
 def test_all_three_means_decide_something():
@@ -144,7 +146,7 @@ def test_all_three_means_decide_something():
 
 def graded(seed, share):
     graphs = pair(seed, 7, 0.6)
-    return accepted(*graphs, share * bound(*graphs))
+    return decide(*graphs, share * identity_bound(*graphs))
 
 
 @settings(max_examples=15)
@@ -154,7 +156,7 @@ def test_nothing_is_the_distance_to_oneself_also_in_another_order(graphs, weight
     n = len(one)
     own = np.maximum(content + content.T - content.diagonal()[:, None], 0)
     np.fill_diagonal(own, 0)
-    assert accepted(own, one, one, 0.0, weight) == transport.TransportVerdict(True, "bound", 0.0)
+    assert decide(own, one, one, 0.0, weight) == transport.TransportVerdict(True, "bound", 0.0)
     order = list(range(n))
     random.shuffle(order)
     moved = np.eye(n)[order].T / n  # slot i of the one is slot order.index(i) of the other
@@ -208,11 +210,13 @@ def test_slots_with_equal_rows_are_one_node_with_their_masses_added_up(graphs, m
         if weight < 1
         else ot.emd2(ot.unif(n), masses, costs)
     )
-    assert ours <= bound(costs[:, slots], larger, other[np.ix_(slots, slots)], weight) + 1e-12
-    assert bound(costs[:, slots], larger, other[np.ix_(slots, slots)], weight) == pytest.approx(
-        value_of(start, costs, larger, other, weight)
+    assert (
+        ours <= identity_bound(costs[:, slots], larger, other[np.ix_(slots, slots)], weight) + 1e-12
     )
-    assert distance(costs, larger, other, None, masses, weight, start)[0] == pytest.approx(
+    assert identity_bound(
+        costs[:, slots], larger, other[np.ix_(slots, slots)], weight
+    ) == pytest.approx(value_of(start, costs, larger, other, weight))
+    assert fgw_distance(costs, larger, other, (None, masses), weight, start)[0] == pytest.approx(
         theirs, abs=1e-9
     )
     if weight == 1.0:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from clew.algorithms.pagerank.uniform_jumps import jumping, pagerank_over, pagerank_with_jumps
+from clew.algorithms.pagerank import build_jumps, pagerank_over, pagerank_with_jumps
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.5, 0.9])
@@ -24,7 +24,7 @@ def test_it_is_the_dense_solve_and_sums_to_one(damping, n, share, seed):
     reset[rng.integers(n)] = 1
     exact = np.linalg.solve(np.eye(n) - damping * follow.T, (1 - damping) * reset / reset.sum())
 
-    found = pagerank_over(jumping(csr_array(links), damping), reset)
+    found = pagerank_over(build_jumps(csr_array(links), damping), reset)
 
     assert found.sum() == pytest.approx(1, abs=1e-12)
     assert np.abs(found - exact).sum() <= 1e-10

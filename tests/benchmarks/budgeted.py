@@ -15,7 +15,8 @@ from itertools import product
 
 import numpy as np
 
-from clew.algorithms.budgeted.solve import Problem, Solution, feasible, solve, tree
+from clew.algorithms.budgeted import Problem, Solution, feasible, solve
+from clew.algorithms.budgeted.heuristics import tree
 
 METHODS = ("greedy", "density", "local", "lagrange", "tree", "best")
 

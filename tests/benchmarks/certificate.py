@@ -18,8 +18,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from clew.algorithms.budgeted.cuts import prove
-from clew.algorithms.budgeted.solve import METHODS, Solution, feasible, solve
+from clew.algorithms.budgeted import METHODS, Solution, feasible, prove, solve
 from tests.benchmarks.working_graphs import Real, generated
 
 CUT_SHORT = (1, 2, 4)  # linear programmes after which a bound is looked at

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from clew.algorithms.community_detection.modularity import found, modularity
+from clew.algorithms.community_detection.modularity import find_partitions, modularity
 from clew.graph import Links, Ragged
 from tests.benchmarks.graphs import knowledge_graph
 from tests.benchmarks.rivals import there, wanted
@@ -41,9 +41,8 @@ Run = Callable[[int], Any]
 
 
 def ours(links: Links, method: str, iterations: int | None = None) -> Run:
-    return lambda seed: found(
-        links.starts, links.targets, links.weights, 1.0, method, iterations, seed
-    )[-1]
+    arrays = links.starts, links.targets, links.weights
+    return lambda seed: find_partitions(arrays, 1.0, method, iterations, seed)[-1]
 
 
 def with_igraph(links: Links, which: str) -> Run:
@@ -176,7 +175,7 @@ def compared(n: int, repeats: int, slow: bool) -> list[str]:
     count: dict[str, int] = {}
     small = knowledge_graph(1000)
     for method in ("louvain", "leiden"):  # compiled before anything is timed
-        found(small.indptr, small.indices, small.data, 1.0, method, 1, 0)
+        find_partitions((small.indptr, small.indices, small.data), 1.0, method, 1, 0)
     for seed in range(repeats):
         for name, run in runs.items():
             began = process_time()

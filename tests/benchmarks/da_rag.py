@@ -23,6 +23,7 @@ import argparse
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -78,7 +79,7 @@ def questions_of(benchmark: Benchmark, index: Index) -> list[Query]:
 
 def taken(found: list[Candidate], layer: str) -> np.ndarray:
     """The nodes of the kept community of a layer that scores highest."""
-    kept = [one for one in found if one.kept and one.layer == layer]
+    kept = [one for one in found if one.retained and one.layer == layer]
     return max(kept, key=lambda one: one.score).community.rows if kept else np.zeros(0, np.int32)
 
 
@@ -203,9 +204,9 @@ def qualities(
             for query in queries:
                 parts: dict[str, Any] = {}
                 for name, changed in VARIANTS.items():
-                    stage = replace(recipes.DA_RAG.communities, **changed)
+                    stage = replace(recipes.get("da_rag").communities, **changed)
                     found = graph.part(_Finder(stage))(query, dense(query), everything)
-                    parts[name] = taken(stage.packed(graph, found, BUDGET), level)
+                    parts[name] = taken(stage.pack(graph, found, BUDGET), level)
                     if name == own_name:
                         own, given = parts[name], given_to(stage, graph, level, query, found)
                 room = int(graph.tokens[own].sum())
@@ -286,7 +287,7 @@ def compared(
     benchmark: Benchmark, index: Index, methods: dict[str, Any], budgets: tuple[int, ...]
 ) -> str:
     return compare(
-        replace(benchmark, lengths={}), methods, (), budgets, index=index, samples=2000
+        replace(benchmark, reference_tokens={}), methods, (), budgets, index=index, samples=2000
     ).to_markdown()
 
 
@@ -296,18 +297,20 @@ def sweep(benchmark: Benchmark, index: Index) -> Iterator[str]:
 
 
 def with_changed(**changed: Any) -> DaRag:
-    return replace(recipes.DA_RAG, communities=replace(recipes.DA_RAG.communities, **changed))
+    return replace(
+        recipes.get("da_rag"), communities=replace(recipes.get("da_rag").communities, **changed)
+    )
 
 
 def ablations(benchmark: Benchmark, index: Index) -> Iterator[str]:
     methods = {
-        "da_rag": recipes.DA_RAG,
+        "da_rag": recipes.get("da_rag"),
         "w/o ACS (one hop)": with_changed(acs=False),
         "w/o chunk layer": with_changed(chunk_layer=False),
         "w/o similarity layer": with_changed(similarity_layer=False),
         "strict": with_changed(cascade=False),
         "strict, all chunks (paper)": with_changed(cascade=False, max_nearest=None),
-        "chunks of the community first": with_changed(lead=None),
+        "chunks of the community first": with_changed(community_boost=None),
         "facts in all of the reports' room": with_changed(fact_share=1.0),
         "without facts": with_changed(fact_share=0.0),
         "hipporag": "hipporag",
@@ -334,10 +337,7 @@ def times(benchmark: Benchmark, index: Index, repeats: int) -> Iterator[str]:
     for turn, query in enumerate(questions_of(benchmark, index)[: repeats + 1]):
         runs: dict[str, Callable[[], Any]] = {
             **walks,
-            **{
-                name: (lambda answer=answer: answer(query, BUDGET))
-                for name, answer in answers.items()
-            },  # noqa: B023
+            **{name: partial(answer, query, BUDGET) for name, answer in answers.items()},
         }
         for name, run in runs.items():
             began = process_time()
@@ -376,7 +376,7 @@ def splittings(benchmark: Benchmark, embedder: Any) -> Iterator[str]:
         benchmark,
         documents=tuple(documents),
         embedder=embedder,
-        lengths={},
+        reference_tokens={},
         facts={id: tuple(said) for id, said in facts.items()},
         questions=tuple(
             replace(q, gold=tuple(dict.fromkeys(where[id][0] for id in q.gold)))

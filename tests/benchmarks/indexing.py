@@ -1,12 +1,14 @@
 """From files to a saved index: seconds, processor seconds and peak memory for growing parts of a folder.
 
     python -m tests.benchmarks.indexing FOLDER --passages 1000 3000 10000
-    python -m tests.benchmarks.indexing FOLDER --passages 10000 --embedder given
+    python -m tests.benchmarks.indexing FOLDER --passages 10000 --embedder hashed
 
-FOLDER may be any: the standard library's own (`python -c "import sysconfig; print(sysconfig.get_path('stdlib'))"`) has enough. Files are
-taken in the order of a hash of their paths until they hold so many passages, copied, and then read, split, embedded, linked and saved in a
-process of its own, with the embedded default or with vectors that cost nothing ("given": hashed words, 384 dimensions). The growth is the
-exponent b in seconds ~ passages ** b from the smallest to the largest; 1 is linear.
+FOLDER may be any. The standard library's own has enough files; see
+`python -c "import sysconfig; print(sysconfig.get_path('stdlib'))"`. Files are taken in the order of a
+hash of their paths until they hold so many passages. They are copied, and then read, split, embedded,
+linked and saved in a process of its own, with the embedded default or with vectors that cost nothing
+("hashed": words hashed into 384 dimensions). The growth is the exponent b in
+seconds ~ passages ** b from the smallest to the largest; 1 is linear.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from typing import Any
 import numpy as np
 
 
-def given(texts: list[str]) -> Any:
+def hashed_words(texts: list[str]) -> Any:
     rows = np.full((len(texts), 384), 1e-3, np.float32)
     for row, text in enumerate(texts):
         for word in text.split():
@@ -36,41 +38,39 @@ def given(texts: list[str]) -> Any:
     return rows
 
 
-def measured(folder: Path, kept: Path, embedder: str, tokens: int) -> dict[str, Any]:
-    """Index and save; what every step took."""
+def measure(folder: Path, output: Path, embedder: str, tokens: int) -> dict[str, Any]:
+    """Return what every step of indexing and saving took."""
     import clew
-    from clew.index import build as making
-    from clew.index.index import LINKS
+    from clew.index import build
 
     steps: dict[str, float] = {}
 
     def timed(name: str, function: Any) -> Any:
-        def run(*args: Any, **how: Any) -> Any:
-            begun = time.process_time()
+        def run(*args: Any, **keywords: Any) -> Any:
+            started = time.process_time()
             try:
-                return function(*args, **how)
+                return function(*args, **keywords)
             finally:
-                steps[name] = steps.get(name, 0.0) + time.process_time() - begun
+                steps[name] = steps.get(name, 0.0) + time.process_time() - started
 
         return run
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, processor = time.perf_counter(), time.process_time()
-    making.read_nodes, making.attach_vectors = (
-        timed("split", making.read_nodes),
-        timed("embed", making.attach_vectors),
+    build.read_nodes, build.attach_vectors = (
+        timed("split", build.read_nodes),
+        timed("embed", build.attach_vectors),
     )
-    begun = time.process_time()
+    started = time.process_time()
     documents = clew.read.load_documents(folder).documents
-    steps["open"] = time.process_time() - begun
+    steps["open"] = time.process_time() - started
     index = clew.Index.from_documents(
         documents,
         splitter=clew.Splitter(tokens),
-        embedder=given if embedder == "given" else None,
-        links=LINKS,
+        embedder=hashed_words if embedder == "hashed" else None,
     )
     steps["link"] = time.process_time() - processor - sum(steps.values())
-    timed("save", index.save)(kept)
+    timed("save", index.save)(output)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "files": len(documents),
@@ -80,13 +80,13 @@ def measured(folder: Path, kept: Path, embedder: str, tokens: int) -> dict[str, 
         "processor": time.process_time() - processor,
         "peak_mb": peak / 1024,
         "grown_mb": (peak - before) / 1024,
-        "disk_mb": sum(file.stat().st_size for file in kept.rglob("*") if file.is_file()) / 2**20,
+        "disk_mb": sum(file.stat().st_size for file in output.rglob("*") if file.is_file()) / 2**20,
         "steps": {name: round(seconds, 2) for name, seconds in steps.items()},
     }
 
 
-def chosen(folder: Path, most: list[int], tokens: int) -> list[list[Path]]:
-    """For each number the files that hold about so many passages."""
+def choose_files(folder: Path, passages: list[int], tokens: int) -> list[list[Path]]:
+    """Return, for each number of passages, the files that hold about so many."""
     import clew
 
     files = [
@@ -101,16 +101,16 @@ def chosen(folder: Path, most: list[int], tokens: int) -> list[list[Path]]:
         & set(file.relative_to(folder).parts)
     ]
     files.sort(key=lambda file: zlib.crc32(file.relative_to(folder).as_posix().encode()))
-    parts: list[list[Path]] = [[] for _ in most]
-    held, splitter = 0, clew.Splitter(tokens)
+    parts: list[list[Path]] = [[] for _ in passages]
+    passages_so_far, splitter = 0, clew.Splitter(tokens)
     for file in files:
-        if held >= max(most):
+        if passages_so_far >= max(passages):
             break
-        for part, number in zip(parts, most, strict=True):
-            if held < number:
+        for part, number in zip(parts, passages, strict=True):
+            if passages_so_far < number:
                 part.append(file)
         for document in clew.read.load_documents(file).documents:
-            held += sum(piece.kind == "passage" for piece in splitter(document))
+            passages_so_far += sum(piece.kind == "passage" for piece in splitter(document))
     return parts
 
 
@@ -124,28 +124,28 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--passages", type=int, nargs="+", default=[1000, 3000, 10000])
     parser.add_argument(
-        "--embedder", nargs="+", choices=["default", "given"], default=["default", "given"]
+        "--embedder", nargs="+", choices=["default", "hashed"], default=["default", "hashed"]
     )
     parser.add_argument("--tokens", type=int, default=256, help="of a passage")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        with tempfile.TemporaryDirectory() as kept:
+        with tempfile.TemporaryDirectory() as output:
             print(
                 json.dumps(
-                    measured(
-                        options.folder, Path(kept) / "index", options.embedder[0], options.tokens
+                    measure(
+                        options.folder, Path(output) / "index", options.embedder[0], options.tokens
                     )
                 )
             )
         return
-    parts = chosen(options.folder, options.passages, options.tokens)
+    parts = choose_files(options.folder, options.passages, options.tokens)
     if not all(parts):
         raise SystemExit(
             f"{options.folder} is no folder with files to index: wanted .py, .md, .rst, .txt or .html"
         )
     for embedder in options.embedder:
-        found = []
+        results = []
         for files in parts:
             with tempfile.TemporaryDirectory() as copy:
                 for file in files:
@@ -167,22 +167,22 @@ def main() -> None:
                     "OPENBLAS_NUM_THREADS": "1",
                     "NUMBA_NUM_THREADS": "1",
                 }
-                found.append(
+                results.append(
                     json.loads(
                         subprocess.run(
                             command, capture_output=True, text=True, check=True, env=env
                         ).stdout
                     )
                 )
-            one = found[-1]
+            last = results[-1]
             print(
-                f"{embedder:>8}  {one['files']:>5} files  {one['passages']:>6} passages  {one['seconds']:>7.1f} s  "
-                f"{one['processor']:>7.1f} s of processor  peak {one['peak_mb']:>6.0f} MB (+{one['grown_mb']:.0f})  "
-                f"{one['disk_mb']:>5.0f} MB on disk  {one['steps']}",
+                f"{embedder:>8}  {last['files']:>5} files  {last['passages']:>6} passages  {last['seconds']:>7.1f} s  "
+                f"{last['processor']:>7.1f} s of processor  peak {last['peak_mb']:>6.0f} MB (+{last['grown_mb']:.0f})  "
+                f"{last['disk_mb']:>5.0f} MB on disk  {last['steps']}",
                 flush=True,
             )
-        if len(found) > 1:
-            first, last = found[0], found[-1]
+        if len(results) > 1:
+            first = results[0]
             ratio = math.log(last["passages"] / first["passages"])
             growth = math.log(last["processor"] / first["processor"]) / ratio
             print(

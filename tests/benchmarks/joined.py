@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.joined FOLDER [--facts any|none] [--budgets 256,512,1024,2048] [--baseline dense]
 
-FOLDER is a benchmark as `clew measure` reads it. `agrag` answers with a forest where its terminals do not hang together; "one tree" is
+FOLDER is a benchmark as `clew measure` reads it. `agrag` answers with a forest where its terminals are not connected; "one tree" is
 the way of its authors' code, which joins the parts over a node tied to every passage at cost 10; "no growth" is the tree alone. `budgeted`
 links the question to five nodes; "one root" to the best alone, so that the choice is one connected piece without the question. The last
 table says in how many pieces a context comes: `trees` counts the parts that its terminals lie in.
@@ -17,14 +17,14 @@ from clew import recipes
 from clew.measure import Benchmark, compare
 
 
-def changed(recipe, **how):
+def with_select(recipe, **changes):
     """The recipe with other parameters of its selection."""
-    return replace(recipe, selects=(replace(recipe.selects[0], **how),))
+    return replace(recipe, selects=(replace(recipe.selects[0], **changes),))
 
 
-def alone(recipe, **how):
+def with_seed(recipe, **changes):
     """The recipe with other parameters of its seed."""
-    return replace(recipe, seed=replace(recipe.seed, **how))
+    return replace(recipe, seed=replace(recipe.seed, **changes))
 
 
 FACTS = (
@@ -37,16 +37,16 @@ VARIANTS = {
     "fused": "fused",
     "hipporag": "hipporag",
     "agrag": "agrag",
-    "agrag, one tree": changed(recipes.AGRAG, bridge_cost=10.0),
-    "agrag, no growth": changed(recipes.AGRAG, max_steps=0),
-    "agrag, facts alone joined": alone(recipes.AGRAG, passages=0),
-    "agrag over facts, forest": changed(recipes.AGRAG, kinds=FACTS, tree_first=True),
-    "agrag over facts, one tree": changed(
-        recipes.AGRAG, kinds=FACTS, tree_first=True, bridge_cost=10.0
+    "agrag, one tree": with_select(recipes.get("agrag"), bridge_cost=10.0),
+    "agrag, no growth": with_select(recipes.get("agrag"), max_steps=0),
+    "agrag, facts alone joined": with_seed(recipes.get("agrag"), passages=0),
+    "agrag over facts, forest": with_select(recipes.get("agrag"), kinds=FACTS, tree_first=True),
+    "agrag over facts, one tree": with_select(
+        recipes.get("agrag"), kinds=FACTS, tree_first=True, bridge_cost=10.0
     ),
     "budgeted": "budgeted",
-    "budgeted, one root": changed(recipes.BUDGETED, connected_without_query=True),
-    "budgeted, ten roots": changed(recipes.BUDGETED, q_links=10),
+    "budgeted, one root": with_select(recipes.get("budgeted"), connected_without_query=True),
+    "budgeted, ten roots": with_select(recipes.get("budgeted"), q_links=10),
 }
 
 
@@ -64,23 +64,25 @@ def main():
     options.add_argument("--budgets", default="256,512,1024,2048")
     options.add_argument("--baseline", default="dense")
     options.add_argument("--methods", default="", help="some of them, divided by semicolons")
-    given = options.parse_args()
-    benchmark = replace(Benchmark.open(given.folder, facts=given.facts), lengths={})
+    arguments = options.parse_args()
+    benchmark = replace(
+        Benchmark.open(arguments.folder, facts=arguments.facts), reference_tokens={}
+    )
     methods = (
-        {name: VARIANTS[name.strip()] for name in given.methods.split(";")}
-        if given.methods
+        {name: VARIANTS[name.strip()] for name in arguments.methods.split(";")}
+        if arguments.methods
         else VARIANTS
     )
-    budgets = tuple(map(int, given.budgets.split(",")))
-    found = compare(
+    budgets = tuple(map(int, arguments.budgets.split(",")))
+    comparison = compare(
         benchmark,
         methods,
         (),
         budgets,
-        given.baseline,
+        arguments.baseline,
         figures={"trees": lambda context, _: 1 + len(context.missing)},
     )
-    print(f"Facts: {given.facts}.\n\n{found.to_markdown()}")
+    print(f"Facts: {arguments.facts}.\n\n{comparison.to_markdown()}")
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ def asked(graph: Graph, count: int) -> list[Any]:
 
 
 def methods(approximate: bool, threads: int) -> dict[str, Pipeline]:
-    journey = recipes.JOURNEY
+    journey = recipes.get("journey")
     found = {"journey": journey}
     if approximate:
         from clew.algorithms.nearest.hnsw import HNSW

@@ -226,29 +226,31 @@ def measured(
 
 PIECES = ("passage", "sentence", "report")
 METHODS = {
-    "dense": recipes.DENSE,
-    "fused": recipes.FUSED,
+    "dense": recipes.get("dense"),
+    "fused": recipes.get("fused"),
     "dense, also sentences": Pipeline(
         seed.Dense(PIECES), selects=(select.Top(),), order=order.ByPrize()
     ),
     "parent document": Pipeline(
         seed.Dense(PIECES), selects=(ParentDocument(),), order=order.ByDocument()
     ),
-    "hipporag": recipes.HIPPORAG,
-    "agrag": recipes.AGRAG,
-    "budgeted": recipes.BUDGETED,
-    "kurisu": recipes.KURISU,
+    "hipporag": recipes.get("hipporag"),
+    "agrag": recipes.get("agrag"),
+    "budgeted": recipes.get("budgeted"),
+    "kurisu": recipes.get("kurisu"),
     "kurisu, one path": replace(
-        recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=1),)
+        recipes.get("kurisu"), selects=(replace(recipes.get("kurisu").selects[0], max_paths=1),)
     ),
     "kurisu, 5 paths": replace(
-        recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], paths=5),)
+        recipes.get("kurisu"), selects=(replace(recipes.get("kurisu").selects[0], max_paths=5),)
     ),
     "kurisu, no fusion": replace(
-        recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], fgw_threshold=-1.0),)
+        recipes.get("kurisu"),
+        selects=(replace(recipes.get("kurisu").selects[0], fgw_threshold=-1.0),),
     ),
     "kurisu, means": replace(
-        recipes.KURISU, selects=(replace(recipes.KURISU.selects[0], likeness="mean"),)
+        recipes.get("kurisu"),
+        selects=(replace(recipes.get("kurisu").selects[0], container_similarity="mean"),),
     ),
 }
 
@@ -327,7 +329,7 @@ def learning(args: argparse.Namespace) -> None:
             ):
                 for state, it in (("off", index), ("on", taught)):
                     for key, values in measured(
-                        it, questions, {state: recipes.KURISU}, args.budgets
+                        it, questions, {state: recipes.get("kurisu")}, args.budgets
                     ).items():
                         figures.setdefault((which, *key), []).extend(values)
         print(f"split {split}", flush=True)

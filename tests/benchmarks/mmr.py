@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.mmr.mmr import select_mmr
+from clew.algorithms.mmr import select_mmr
 from tests.benchmarks.rivals import there, wanted
 
 CASES = (

@@ -1,10 +1,12 @@
-"""What `Names` finds in passages, beside the entities that a language model found in them.
+"""Compare the names that `Names` reads in passages with the entities that a language model read.
 
     python -m tests.benchmarks.names FOLDER
 
-FOLDER has corpus.jsonl and triples.jsonl, whose lines name the `entities` that a model found in each passage. A name counts as found if
-its words are those of an entity (exact), or one's words stand in the other's (part). Averages are over all names and entities, not over
-passages. The model is no truth: it also lists dates, numbers and plain nouns, so recall is shown for entities with a capital letter, too.
+FOLDER has corpus.jsonl and triples.jsonl, whose lines have the `entities` that a model read in each
+passage. A name matches if its words are those of an entity (exact), or if the words of one stand in
+those of the other (part). Averages are over all names and entities, not over passages. The model is
+no truth: it also lists dates, numbers and plain nouns, so recall is shown for entities with a capital
+letter, too.
 """
 
 from __future__ import annotations
@@ -14,42 +16,43 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clew import Names
-from clew.measure.files import lines_of, needed
+from clew.measure.files import read_lines, require_file
 from clew.read import Passage
 from clew.text.words import words
 
-Said = dict[tuple[str, ...], str]
+WordsAndSpelling = dict[tuple[str, ...], str]
 
 
-def spelt(names: Iterable[str]) -> Said:
-    """The words of every name, and how it is written."""
+def by_words(names: Iterable[str]) -> WordsAndSpelling:
+    """Return how each name is written, by its words."""
     return {tuple(words(name)): name for name in names if words(name)}
 
 
 def inside(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Return whether the words of one stand in those of the other."""
     return f" {' '.join(one)} " in f" {' '.join(other)} "
 
 
-def found(these: Said, those: Said, *, part: bool) -> int:
-    """How many of these are among those."""
+def count_matches(these: WordsAndSpelling, those: WordsAndSpelling, *, part: bool) -> int:
+    """Return how many of these are among those."""
     return sum(
         key in those or (part and any(inside(key, other) or inside(other, key) for other in those))
         for key in these
     )
 
 
-def measured(folder: Path, names: Names) -> list[str]:
+def compare(folder: Path, names: Names) -> list[str]:
     """Return the lines of the table."""
-    corpus = [record for _, record in lines_of(needed(folder, "corpus.jsonl"))]
+    corpus = [record for _, record in read_lines(require_file(folder, "corpus.jsonl"))]
     by_model = {
         record["passage_id"]: record.get("entities", [])
-        for _, record in lines_of(needed(folder, "triples.jsonl"))
+        for _, record in read_lines(require_file(folder, "triples.jsonl"))
     }
     passages = [Passage(record["id"], f"{record['title']}\n{record['text']}") for record in corpus]
-    ours = [spelt(said) for said in names.names(passages)]
-    theirs = [spelt(by_model.get(passage.id, [])) for passage in passages]
+    ours = [by_words(some) for some in names.names(passages)]
+    theirs = [by_words(by_model.get(passage.id, [])) for passage in passages]
     capitals = [
-        {key: name for key, name in said.items() if name != name.lower()} for said in theirs
+        {key: name for key, name in entities.items() if name != name.lower()} for entities in theirs
     ]
     pairs = [(a, b, c) for a, b, c in zip(ours, theirs, capitals, strict=True) if b]
     mine, model, large = (sum(len(row[i]) for row in pairs) for i in range(3))
@@ -59,9 +62,9 @@ def measured(folder: Path, names: Names) -> list[str]:
     ]
     lines += ["| | precision | recall | recall, with a capital |", "|---|---:|---:|---:|"]
     for label, part in (("exact", False), ("part", True)):
-        right = sum(found(a, b, part=part) for a, b, _ in pairs) / mine
-        known = sum(found(b, a, part=part) for a, b, _ in pairs) / model
-        capital = sum(found(c, a, part=part) for a, _, c in pairs) / large
+        right = sum(count_matches(a, b, part=part) for a, b, _ in pairs) / mine
+        known = sum(count_matches(b, a, part=part) for a, b, _ in pairs) / model
+        capital = sum(count_matches(c, a, part=part) for a, _, c in pairs) / large
         lines.append(f"| {label} | {right:.3f} | {known:.3f} | {capital:.3f} |")
     return lines
 
@@ -78,7 +81,7 @@ def main() -> None:
         "--years", action="store_true", help="numbers of four digits are names, too"
     )
     options = parser.parse_args()
-    print("\n".join(measured(options.folder, Names(years=options.years))))
+    print("\n".join(compare(options.folder, Names(years=options.years))))
 
 
 if __name__ == "__main__":

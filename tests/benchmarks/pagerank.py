@@ -18,8 +18,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from clew.algorithms.pagerank.full import Walk, build_walk, pagerank, pageranks
-from clew.algorithms.pagerank.top import TopPageRank, top_pagerank
+from clew.algorithms.pagerank import (
+    TopPageRank,
+    Walk,
+    build_walk,
+    pagerank,
+    pageranks,
+    top_pagerank,
+)
 from clew.algorithms.ranking import top_k
 from tests.benchmarks.graphs import knowledge_graph
 from tests.benchmarks.rivals import there, wanted

@@ -1,4 +1,4 @@
-"""What clew is compared with: libraries that may be there or not, and those that are not are left out with a word."""
+"""The libraries that clew is compared with. Those that are not installed are left out, with a note."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, TypeVar
 
-Made = TypeVar("Made")
+Rival = TypeVar("Rival")
 PACKAGES = {
     "faiss": "faiss-cpu",
     "graphblas": "python-graphblas",
+    "graspologic_native": "graspologic-native",
+    "langchain_core": "langchain-core",
     "ot": "POT",
     "sknetwork": "scikit-network",
 }
-PACKAGES |= {"graspologic_native": "graspologic-native", "langchain_core": "langchain-core"}
 
 
 class MissingError(ImportError):
@@ -30,12 +31,12 @@ def wanted(name: str) -> Any:
         raise MissingError(f"pip install {PACKAGES.get(package, package)}") from error
 
 
-def there(makers: Mapping[str, Callable[[], Made]]) -> dict[str, Made]:
-    """Return what can be made; of what cannot, standard error says why."""
-    made: dict[str, Made] = {}
-    for name, make in makers.items():
+def there(builders: Mapping[str, Callable[[], Rival]]) -> dict[str, Rival]:
+    """Return the rivals that can be built; standard error says why the others cannot."""
+    built: dict[str, Rival] = {}
+    for name, build in builders.items():
         try:
-            made[name] = make()
+            built[name] = build()
         except MissingError as error:
             sys.stderr.write(f"{name} is not compared: it is not installed ({error})\n")
-    return made
+    return built

@@ -1,10 +1,11 @@
-"""Steiner trees with lengths that change with every question, beside scipy, rustworkx and networkx; and lengths measured on the way.
+"""Steiner trees with lengths of each query, beside scipy, rustworkx and networkx; lazy lengths.
 
     python -m tests.benchmarks.steiner --sizes 10000 100000 1000000 --terminals 5 10 20
 
-All search the same power-law cluster graph (average degree about 9, shuffled) for the same terminals with the same lengths, one after the
-other in turn; medians of processor time, which neighbours on the machine disturb less. Swapping in the question's lengths is part of it,
-but for networkx, whose attributes are set beforehand.
+All search the same power-law cluster graph (average degree about 9, shuffled) for the same terminals
+with the same lengths, in turn. The figures are medians of processor time, which other processes
+disturb less than wall time. Setting the query's lengths counts, except for networkx, whose attributes
+are set beforehand.
 """
 
 from __future__ import annotations
@@ -19,14 +20,18 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
 
-from clew.algorithms.steiner.forest import LazyLengths, steiner_forest
+from clew.algorithms.steiner import LazyLengths, steiner_forest
 from clew.graph import Links, Ragged
 from tests.benchmarks.rivals import there, wanted
 
 
 @numba.njit
 def cluster_ends(n: int, share: float, seed: int) -> Any:
-    """Pairs of rows by Holme and Kim: every new row is tied to 4 or 5 by their degree, or, by the share, to a neighbour of the last."""
+    """Return pairs of rows by Holme and Kim.
+
+    Every new row is joined to 4 or 5 rows, drawn by degree or, with the probability `share`, to a
+    neighbour of the row drawn last.
+    """
     np.random.seed(seed)  # noqa: NPY002 - numba knows no other
     ends, size = np.empty((5 * n, 2), np.int64), 0
     pool, pooled = np.empty(12 * n, np.int64), 5
@@ -53,7 +58,7 @@ def cluster_ends(n: int, share: float, seed: int) -> Any:
 
 
 def cluster_graph(n: int, seed: int = 0) -> Links:
-    """Links whose slots name their undirected edge."""
+    """Return links whose slots name their undirected edge."""
     shuffled = np.random.default_rng(seed).permutation(n)[cluster_ends(n, 0.6, seed)]
     key = np.unique(shuffled.min(axis=1) * n + shuffled.max(axis=1))
     tails, heads = np.concatenate([key // n, key % n]), np.concatenate([key % n, key // n])
@@ -105,11 +110,11 @@ class Scipy:
 
 
 def pruned(edges: list[tuple[int, int, float]], terminals: Any) -> float:
-    """The cost of a tree without leaves that are no terminals."""
-    wanted = set(terminals.tolist())
+    """Return the cost of a tree without leaves that are no terminals."""
+    joined = set(terminals.tolist())
     while True:
         degree = np.bincount([end for edge in edges for end in edge[:2]])
-        kept = [edge for edge in edges if all(degree[end] > 1 or end in wanted for end in edge[:2])]
+        kept = [edge for edge in edges if all(degree[end] > 1 or end in joined for end in edge[:2])]
         if len(kept) == len(edges):
             return sum(edge[2] for edge in edges)
         edges = kept
@@ -151,7 +156,7 @@ class Networkx:
 
 
 def undirected(links: Links) -> tuple[list[tuple[int, int]], list[int]]:
-    """The ends of every edge, and its slot from the lesser row."""
+    """Return the ends of every edge, and its slot from the lower row."""
     slots = np.flatnonzero(links.sources < links.targets)
     return list(
         zip(links.sources[slots].tolist(), links.targets[slots].tolist(), strict=True)
@@ -160,7 +165,7 @@ def undirected(links: Links) -> tuple[list[tuple[int, int]], list[int]]:
 
 def contestants(links: Links, chosen: argparse.Namespace) -> dict[str, Callable[[Any, Any], float]]:
     n = len(links)
-    found: dict[str, Callable[[], Callable[[Any, Any], float]]] = {
+    builders: dict[str, Callable[[], Callable[[Any, Any], float]]] = {
         "clew": lambda: lambda lengths, terminals: steiner_forest(links, lengths, terminals).cost,
         "clew, whole graph": lambda: (
             lambda lengths, terminals: steiner_forest(links, lengths, terminals, whole=True).cost
@@ -168,30 +173,30 @@ def contestants(links: Links, chosen: argparse.Namespace) -> dict[str, Callable[
         "scipy": lambda: Scipy(links),
     }
     if n <= chosen.most_rustworkx:
-        found["rustworkx"] = lambda: Rustworkx(links)
+        builders["rustworkx"] = lambda: Rustworkx(links)
     if n <= chosen.most_networkx:
-        found["networkx mehlhorn"] = lambda: Networkx(links, "mehlhorn")
+        builders["networkx mehlhorn"] = lambda: Networkx(links, "mehlhorn")
     if n <= chosen.most_kou:
-        found["networkx kou"] = lambda: Networkx(links, "kou")
-    return there(found)
+        builders["networkx kou"] = lambda: Networkx(links, "kou")
+    return there(builders)
 
 
 def measure(
     links: Links,
     k: int,
     repeats: int,
-    found: dict[str, Callable[[Any, Any], float]],
-    most_slow: int,
+    contestants: dict[str, Callable[[Any, Any], float]],
+    slow_repeats: int,
 ) -> Iterator[str]:
-    """Rows of the table; what takes seconds is repeated `most_slow` times."""
+    """Yield rows of the table; what takes seconds is repeated `slow_repeats` times."""
     rng = np.random.default_rng(k)
-    times: dict[str, list[float]] = {name: [] for name in found}
-    costs: dict[str, list[float]] = {name: [] for name in found}
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    costs: dict[str, list[float]] = {name: [] for name in contestants}
     for turn in range(repeats + 1):
         lengths = rng.uniform(0.1, 1, len(links.targets) // 2)[links.edges.values]
         terminals = np.sort(rng.choice(len(links), k, replace=False))
-        for name, search in found.items():
-            if turn > most_slow and not name.startswith(("clew", "scipy")):
+        for name, search in contestants.items():
+            if turn > slow_repeats and not name.startswith(("clew", "scipy")):
                 continue
             if isinstance(search, Networkx):
                 search.prepare(lengths)
@@ -200,33 +205,27 @@ def measure(
             times[name].append(process_time() - began)
             costs[name].append(cost / steiner_forest(links, lengths, terminals).cost)
     ours = float(np.median(times["clew"][1:]))
-    for name in found:
+    for name in contestants:
         median = float(np.median(times[name][1:]))
-        yield f"| {len(links)} | {k} | {name} | {median * 1e3:.2f} | {median / ours:.1f} | {np.mean(costs[name]):.3f} |"
+        ratios = f"{median / ours:.1f} | {np.mean(costs[name]):.3f}"
+        yield f"| {len(links)} | {k} | {name} | {median * 1e3:.2f} | {ratios} |"
 
 
 def measure_lazy(links: Links, k: int, repeats: int, width: int) -> Iterator[str]:
-    """Rows of the table: all lengths by one product with numpy, then the forest; all by the kernel; and those that are met."""
+    """Yield rows of the table: all lengths by numpy, all by the kernel, and only those needed."""
     rng = np.random.default_rng(k)
     vectors = rng.standard_normal((len(links.targets) // 2, width), np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     times: dict[str, list[float]] = {"all, numpy": [], "all, compiled": [], "lazy": []}
     measured = []
     for _ in range(repeats + 1):
-        question = rng.standard_normal(width).astype(np.float32)
-        question /= np.linalg.norm(question)
+        query = rng.standard_normal(width).astype(np.float32)
+        query /= np.linalg.norm(query)
         terminals = rng.choice(len(links), k, replace=False)
-        lazy = LazyLengths(links.edges, vectors, question)
-        searches: dict[str, Callable[[], Any]] = {
-            "all, numpy": lambda: np.clip((1 - vectors @ question) / 2, 1e-6, 1).astype(np.float64)[
-                links.edges.values
-            ],  # noqa: B023
-            "all, compiled": lambda: lazy.all(links),  # noqa: B023
-            "lazy": lambda: lazy,  # noqa: B023
-        }
-        for name, make in searches.items():
+        lazy = LazyLengths(links.edges, vectors, query)
+        for name in times:
             began = process_time()
-            steiner_forest(links, make(), terminals)
+            steiner_forest(links, lengths_by(name, links, lazy), terminals)
             times[name].append(process_time() - began)
         measured.append(share_measured(links, lazy, terminals))
     ours = float(np.median(times["lazy"][1:]))
@@ -236,17 +235,27 @@ def measure_lazy(links: Links, k: int, repeats: int, width: int) -> Iterator[str
         yield f"| {len(links)} | {k} | {name} | {median * 1e3:.2f} | {median / ours:.1f} | {share:.3f} |"
 
 
-def share_measured(links: Links, lazy: LazyLengths, terminals: Any) -> float:
-    """The share of facts that one search measures."""
-    from clew.algorithms.steiner.forest import _costs, _plain
-    from clew.algorithms.steiner.kernels import trees as steiner
+def lengths_by(name: str, links: Links, lazy: LazyLengths) -> Any:
+    """Return the lengths, computed in one of the three ways that are compared."""
+    if name == "lazy":
+        return lazy
+    if name == "all, compiled":
+        return lazy.all(links)
+    lengths = np.clip((1 - lazy.vectors @ np.asarray(lazy.question)) / 2, 1e-6, 1)
+    return lengths.astype(np.float64)[links.edges.values]
 
-    n, costs = len(links), _costs(lazy, np.inf)
-    labels = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32)
-    arrays = _plain(links.starts, np.int64), _plain(links.targets, np.int32)
-    steiner.mehlhorn(*arrays, costs, np.unique(terminals), np.inf, False, *labels)
-    known = costs[7]
-    return float(np.mean(known > 0))
+
+def share_measured(links: Links, lazy: LazyLengths, terminals: Any) -> float:
+    """Return the share of the edges' vectors that one search measures."""
+    from clew.algorithms.steiner.forest import SearchLabels
+    from clew.algorithms.steiner.kernels.searches import mehlhorn
+    from clew.algorithms.steiner.lengths import edge_lengths, read_only
+
+    n, lengths = len(links), edge_lengths(lazy, np.inf)
+    labels = SearchLabels(np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int32))
+    arrays = read_only(links.starts, np.int64), read_only(links.targets, np.int32)
+    mehlhorn(*arrays, lengths, np.unique(terminals), np.inf, False, labels)
+    return float(np.mean(lengths.edges.lengths > 0))
 
 
 SMOKE = "--sizes 300 --terminals 3 --repeats 1 --slow-repeats 1 --width 8"
@@ -277,13 +286,14 @@ def main() -> None:
     graphs = {n: cluster_graph(n) for n in chosen.sizes}
     print("| nodes | terminals | | ms | times clew | cost / clew |\n|--:|--:|:--|--:|--:|--:|")
     for links in graphs.values():
-        found = contestants(links, chosen)
+        built = contestants(links, chosen)
         for k in chosen.terminals:
-            for row in measure(links, k, chosen.repeats, found, chosen.slow_repeats):
+            for row in measure(links, k, chosen.repeats, built, chosen.slow_repeats):
                 print(row, flush=True)
     if chosen.width:
         print(
-            "\n| nodes | terminals | lengths | ms | times lazy | measured |\n|--:|--:|:--|--:|--:|--:|"
+            "\n| nodes | terminals | lengths | ms | times lazy | measured |"
+            "\n|--:|--:|:--|--:|--:|--:|"
         )
         for links in graphs.values():
             for k in chosen.terminals if len(links) <= chosen.most_lazy else []:

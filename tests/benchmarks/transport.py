@@ -31,7 +31,7 @@ from tests.benchmarks.rivals import there, wanted
 
 @dataclass(frozen=True, eq=False)
 class Test:
-    """One question of a descent: what `accepted` was given, and the same as two graphs with masses."""
+    """One question of a descent: what `decide` got, and the same as two graphs with masses."""
 
     given: tuple[Any, Any, Any]
     most: float
@@ -45,19 +45,19 @@ def met(size: int, most: int, modules: list[str], questions: int) -> list[Test]:
     method = recipes.get("kurisu")
     method = replace(method, selects=(replace(method.selects[0], n_loc=size),))
     found: list[Test] = []
-    inner = neighbourhood.accepted
+    inner = neighbourhood.decide
 
     def record(content: Any, one: Any, other: Any, most: float, content_weight: float = 0.5) -> Any:
         if len(content) == size:
             found.append(Test((content, one, other), most, reduced(content, one, other)))
         return inner(content, one, other, most, content_weight)
 
-    neighbourhood.accepted = record
+    neighbourhood.decide = record
     for question, _, _ in asked:
         if len(found) >= most:
             break
         index.ask(question, recipe=method, budget=500)
-    neighbourhood.accepted = inner
+    neighbourhood.decide = inner
     return found[:most]
 
 
@@ -89,8 +89,8 @@ def thresholds(tests: list[Test], mixture: str) -> list[float]:
     """What each test is asked against: the descent's own threshold, or one that makes the answer plain, or far from it."""
     found = []
     for test in tests:
-        bound = transport.bound(*test.given)
-        costs = transport._third_lower_bound(*test.given, 0.5)
+        bound = transport.identity_bound(*test.given)
+        costs = transport._third_lower_bound_costs(*test.given, 0.5)
         least = costs[np.arange(len(costs)), transport._assignment(costs)].mean()
         found.append(
             {
@@ -130,7 +130,7 @@ def main() -> None:
             agree = yes = 0
             for test, most in zip(tests, thresholds(tests, mixture), strict=True):
                 begun = process_time()
-                verdict = transport.accepted(*test.given, most)
+                verdict = transport.decide(*test.given, most)
                 between = process_time()
                 other = plain(ot, test, most) if ot else None
                 theirs += process_time() - between

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 
 from clew import recipes
-from clew.algorithms.budgeted.solve import Problem, solve
+from clew.algorithms.budgeted import Problem, solve
 from clew.measure import Benchmark
 
 SHARE = 0.25  # of all tokens, the budget
@@ -57,7 +57,7 @@ class Real:
     def problem(self, nodes, question, alone=False):
         """The problem of one question among about so many nodes; `alone` links the question to its best terminal only."""
         stage = replace(
-            recipes.BUDGETED.selects[0],
+            recipes.get("budgeted").selects[0],
             working=nodes,
             method="greedy",
             connected_without_query=alone,
@@ -71,7 +71,7 @@ class Real:
         with patch("clew.select.budgeted.solve", noted):
             self.index.ask(
                 self.benchmark.questions[question].text,
-                recipe=replace(recipes.BUDGETED, selects=(stage,)),
+                recipe=replace(recipes.get("budgeted"), selects=(stage,)),
                 budget=None,
             )
         return replace(asked[0], budget=int(asked[0].tokens.sum() * SHARE))

@@ -8,15 +8,15 @@ import pytest
 
 import clew
 from clew.documentation import clusters
-from clew.documentation.branches import branches, short
+from clew.documentation.branches import find_branches, short_title
 from clew.documentation.clusters import (
     NODES,
     Clusters,
     _skeleton,
     cluster_questions,
-    deformations,
-    fusions,
-    parted,
+    deformation_distances,
+    fused_groups,
+    split_by_topic,
 )
 
 TOPICS = {
@@ -54,7 +54,7 @@ def index():
 
 def asked(index):
     """One question per branch, in the branch's own words, and the topic of each."""
-    found = [branch for branch in branches(index.graph) if len(branch.titles) > 1]
+    found = [branch for branch in find_branches(index.graph) if len(branch.titles) > 1]
     texts = [index.graph.texts[branch.rows[0]] for branch in found]
     return np.stack([index.embedder.embed_question(text) for text in texts]).astype(float), [
         branch.titles[0] for branch in found
@@ -92,28 +92,28 @@ def test_questions_that_have_nothing_to_do_with_each_other_are_parted():
     vectors[5] = vectors[4]
     points = np.zeros((6, 2))
     one = Clusters(np.zeros(6, np.int32), np.array([4], np.int32), points, 0.0)
-    found = parted(one, vectors, vectors, ["a", "b", "c", "c", "d", "e"])
+    found = split_by_topic(one, vectors, vectors, ["a", "b", "c", "c", "d", "e"])
     assert found.labels.tolist() == [0, 0, 1, 1, 2, 2], "alike, or on one document"
     assert found.pivots.tolist() == [0, 2, 4]
     assert found.silhouette > 0.4
-    assert len(parted(one, np.eye(6), np.eye(6), list("abcdef"))) == 6
+    assert len(split_by_topic(one, np.eye(6), np.eye(6), list("abcdef"))) == 6
     unlike = np.where(
         np.eye(6) > 0, 1.0, 0.7
     )  # an embedder to which all texts are alike, parts none that are not as unlike as can be
-    assert len(parted(one, np.eye(6), unlike, list("abcdef"))) == 1
+    assert len(split_by_topic(one, np.eye(6), unlike, list("abcdef"))) == 1
     two = Clusters(np.array([0, 1, 0, 1, 0, 1], np.int32), np.array([0, 1], np.int32), points, 0.0)
-    assert parted(two, vectors, vectors, ["a"] * 6) is two, "clusters are never joined"
+    assert split_by_topic(two, vectors, vectors, ["a"] * 6) is two, "clusters are never joined"
 
 
 def test_deformations_are_a_distance_between_questions(index):
     vectors, _ = asked(index)
-    apart = np.sqrt(deformations(index.graph, vectors))
+    apart = np.sqrt(deformation_distances(index.graph, vectors))
     assert apart == pytest.approx(apart.T)
     assert np.diag(apart).tolist() == [0] * 12
     for i in range(12):
         assert (apart <= apart[:, [i]] + apart[[i], :] + 1e-9).all()
     doubled = np.concatenate([vectors, vectors[:1]])
-    assert deformations(index.graph, doubled)[0, 12] == pytest.approx(0, abs=1e-12)
+    assert deformation_distances(index.graph, doubled)[0, 12] == pytest.approx(0, abs=1e-12)
 
 
 def test_the_bound_is_by_definition_that_of_the_coupling_which_moves_nothing(index):
@@ -137,7 +137,7 @@ def test_the_bound_is_by_definition_that_of_the_coupling_which_moves_nothing(ind
         shapes.append(D)
     longest = max(D.max() for D in shapes)
     wanted = np.mean(((shapes[0] - shapes[1]) / longest) ** 2) / 2
-    assert deformations(flat.graph, vectors)[0, 1] == pytest.approx(wanted)
+    assert deformation_distances(flat.graph, vectors)[0, 1] == pytest.approx(wanted)
 
 
 def test_transport_is_never_above_the_bound_and_near_what_pot_finds(index):
@@ -145,7 +145,8 @@ def test_transport_is_never_above_the_bound_and_near_what_pot_finds(index):
 
     vectors, _ = asked(index)
     bounds, exact = (
-        deformations(index.graph, vectors, exact=which, fusing=False) for which in (False, True)
+        deformation_distances(index.graph, vectors, exact=which, fusing=False)
+        for which in (False, True)
     )
     assert (exact <= bounds + 1e-12).all()
     assert exact == pytest.approx(exact.T)
@@ -187,12 +188,14 @@ def figure():
 def test_questions_that_fuse_the_same_nodes_are_near_each_other(monkeypatch):
     ends, contents, vectors = figure()
     groups = [
-        [sorted(group.tolist()) for group in fusions(ends, contents, vector)] for vector in vectors
+        [sorted(group.tolist()) for group in fused_groups(ends, contents, vector)]
+        for vector in vectors
     ]
     assert groups == [[[1, 2]], [[1, 2]], [[3, 4]]]
     monkeypatch.setattr(clusters, "_skeleton", lambda graph: (ends, contents))
     bounds, exact, bare = (
-        deformations(None, vectors, **how) for how in ({}, {"exact": True}, {"fusing": False})
+        deformation_distances(None, vectors, **how)
+        for how in ({}, {"exact": True}, {"fusing": False})
     )
     for apart in (bounds, exact):
         assert apart[0, 1] < apart[0, 2] / 4
@@ -221,7 +224,7 @@ def test_fused_nodes_are_one_in_the_distances(monkeypatch):
     longest = max(shape.max() for shape in shapes)
     structure = np.mean(((shapes[0] - shapes[1]) / longest) ** 2)
     content = np.mean(((said[0] - said[1]) ** 2).sum(axis=1)) / 4
-    assert deformations(None, vectors[[0, 2]])[0, 1] == pytest.approx(
+    assert deformation_distances(None, vectors[[0, 2]])[0, 1] == pytest.approx(
         (structure + content) / 2, abs=1e-6
     )
 
@@ -236,7 +239,7 @@ def test_a_corpus_larger_than_can_be_afforded_is_folded():
     vectors = np.stack([index.embedder.embed_question(f"w{i} w{i + 1}") for i in range(5)]).astype(
         float
     )
-    apart = deformations(index.graph, vectors)
+    apart = deformation_distances(index.graph, vectors)
     assert np.isfinite(apart).all()
     assert (apart[~np.eye(5, dtype=bool)] > 0).all()
 
@@ -274,4 +277,4 @@ def test_what_cannot_be_is_refused(index):
     ],
 )
 def test_a_definition_is_spoken_of_by_its_name(title, wanted):
-    assert short(title) == wanted
+    assert short_title(title) == wanted

@@ -13,9 +13,10 @@ import pytest
 import clew
 from clew.cli import main
 from clew.documentation import estimate_documentation, write_documentation
-from clew.documentation.belonging import belonging
-from clew.documentation.branches import branches, numbered, pages_of, short
-from clew.documentation.questions import questions
+from clew.documentation.belonging import select_for_section
+from clew.documentation.branches import find_branches, short_title
+from clew.documentation.outline import DocumentationOutline
+from clew.documentation.questions import generate_questions
 
 PACKAGE = Path(json.__file__).parent
 
@@ -47,31 +48,34 @@ def test_without_a_model_it_is_an_extract_of_the_sources(index, plain, tmp_path)
     texts = dict(zip(index.graph.ids, index.graph.texts, strict=True))
     read = set()
     for section in plain.sections:
-        assert not section.written
+        assert not section.by_model
         assert section.sources
         read |= {id for id, _ in section.sources}
-        assert any(part.told_in is None for part in section.parts), "each has something of its own"
-        for part in section.parts:
+        assert any(part.moved_to is None for part in section.explanations), (
+            "each has something of its own"
+        )
+        for part in section.explanations:
             for source in part.sources:
                 id = section.sources[source - 1][0]
-                if part.told_in is None:
+                if part.moved_to is None:
                     assert re.sub(r"\W", "", texts[id]) in re.sub(r"\W|^```python", "", part.text)
                 else:
-                    assert id in {other for other, _ in plain.sections[part.told_in].sources}
+                    assert id in {other for other, _ in plain.sections[part.moved_to].sources}
         for place in (place for _, place in section.sources):
             assert re.match(r"[\w.]+(:\d+(-\d+)?)?", place)
     under_its_own(plain, index)
     for section in plain.sections:
         here = {id for id, _ in section.sources}
         for branch in (
-            branches(index.graph)[: section.branch] + branches(index.graph)[section.branch + 1 :]
+            find_branches(index.graph)[: section.branch]
+            + find_branches(index.graph)[section.branch + 1 :]
         ):
             ids = {index.graph.ids[row] for row in branch.rows}
             whole = sum(int(index.graph.tokens[row]) for row in branch.rows)
             assert not ids & here or ids <= here or whole > 1000, "no function is told in fragments"
     assert read.isdisjoint(plain.uncovered)
     assert read | set(plain.uncovered) == {
-        index.graph.ids[row] for branch in branches(index.graph) for row in branch.rows
+        index.graph.ids[row] for branch in find_branches(index.graph) for row in branch.rows
     }
     for section in plain.sections:
         assert all(
@@ -81,8 +85,8 @@ def test_without_a_model_it_is_an_extract_of_the_sources(index, plain, tmp_path)
     told = [
         tuple(section.sources[n - 1][0] for n in part.sources)
         for section in plain.sections
-        for part in section.parts
-        if part.told_in is None
+        for part in section.explanations
+        if part.moved_to is None
     ]
     assert len(set(told)) == len(told), "nothing is told twice"
     files = plain.save(tmp_path / "docs")
@@ -116,7 +120,7 @@ def test_it_is_the_same_every_time(index, plain):
 
 
 def test_one_round_and_clusters_by_graph(index):
-    found = write_documentation(index, sections=4, cover=0, by="graph", budget=600)
+    found = write_documentation(index, sections=4, coverage=0, by="graph", budget=600)
     assert len(found.clusters) == 4
     assert 1 <= len(found.sections) <= 4
     for section in found.sections:
@@ -163,12 +167,12 @@ class Writer:
 def test_a_model_writes_it(index, tmp_path):
     model = Writer()
     made = write_documentation(
-        index, title="json", model=model, each=3, sections=5, cover=0, workers=1
+        index, title="json", model=model, questions_per_branch=3, sections=5, coverage=0, workers=1
     )
     assert not made.failed
-    assert len(made.questions) == 3 * len(branches(index.graph))
+    assert len(made.questions) == 3 * len(find_branches(index.graph))
     assert all(
-        section.written and section.title.startswith("Section") and section.summary == "In short."
+        section.by_model and section.title.startswith("Section") and section.summary == "In short."
         for section in made.sections
     )
     promised = estimate_documentation(index, sections=5)
@@ -183,16 +187,16 @@ def test_what_a_model_cannot_do_is_done_without_it_and_said(index, tmp_path):
     def refuses(prompt):
         return "no"
 
-    made = write_documentation(index, model=refuses, sections=3, cover=0)
-    assert len(made.failed) >= len(branches(index.graph))
+    made = write_documentation(index, model=refuses, sections=3, coverage=0)
+    assert len(made.failed) >= len(find_branches(index.graph))
     assert any(what.startswith("the section on") for what, _ in made.failed)
     assert any(what.startswith("the pivot question of") for what, _ in made.failed)
     assert all("could not be read" in why for _, why in made.failed)
     assert made.sections
-    assert not any(section.written for section in made.sections)
+    assert not any(section.by_model for section in made.sections)
     assert "What could not be done" in made.save(tmp_path / "docs")[0].read_text(encoding="utf-8")
-    half = write_documentation(index, model=Writer(wrong=2), sections=3, cover=0, workers=1)
-    assert any(section.written for section in half.sections), (
+    half = write_documentation(index, model=Writer(wrong=2), sections=3, coverage=0, workers=1)
+    assert any(section.by_model for section in half.sections), (
         "a second attempt is enough where the first is bad"
     )
 
@@ -206,14 +210,14 @@ def test_a_section_must_name_its_sources(index):
             else answer.replace('"sources": [1]', '"sources": [99]')
         )
 
-    made = write_documentation(index, model=unfounded, sections=2, cover=0)
-    assert not any(section.written for section in made.sections)
+    made = write_documentation(index, model=unfounded, sections=2, coverage=0)
+    assert not any(section.by_model for section in made.sections)
     assert any("by its number from 1 to" in why for _, why in made.failed)
 
 
 def test_questions_without_a_model_name_what_sets_a_branch_apart(index):
-    found = branches(index.graph)
-    asked, failed = questions(index.graph, found)
+    found = find_branches(index.graph)
+    asked, failed = generate_questions(index.graph, found)
     assert not failed
     assert [question.branch for question in asked] == list(range(len(found)))
     of = {found[question.branch].titles[-1]: question.text for question in asked}
@@ -239,7 +243,7 @@ def test_a_flat_corpus_and_a_single_passage_have_documentation(tmp_path):
     page = alone.save(tmp_path / "alone")[1].read_text(encoding="utf-8")
     assert r"\<here\>" in page
     with pytest.raises(ValueError, match="share from 0 to 1"):
-        write_documentation(clew.Index.from_documents(texts), cover=2)
+        write_documentation(clew.Index.from_documents(texts), coverage=2)
 
 
 SMALL = {
@@ -262,12 +266,13 @@ def folder(root, files):
 
 def under_its_own(made, index):
     """Whether every passage stands under its document's heading and its own, or on their page and section."""
-    found = branches(index.graph)
-    pages, of = pages_of(index.graph, found), numbered(index.graph, found)
+    found = find_branches(index.graph)
+    outline = DocumentationOutline.compute(index.graph)
+    pages, of = outline.pages, outline.branch_of
     for section in made.sections:
-        for part in section.parts:
+        for part in section.explanations:
             for id in (section.sources[n - 1][0] for n in part.sources):
-                titles = [short(title) for title in found[of[id]].titles[1:][-2:]]
+                titles = [short_title(title) for title in found[of[id]].titles[1:][-2:]]
                 wanted = (
                     titles if pages[of[id]] == section.page and titles else [pages[of[id]], *titles]
                 )
@@ -296,21 +301,21 @@ def test_two_topics_are_two_sections_and_neither_tells_of_the_other(tmp_path):
 
 def test_a_handful_of_unrelated_files_has_a_section_on_each_and_nothing_of_others_in_it(tmp_path):
     index = clew.Index.from_documents(folder(tmp_path / "small", SMALL), splitter=clew.Splitter())
-    made = write_documentation(index, cover=1)
+    made = write_documentation(index, coverage=1)
     under_its_own(made, index)
     titles = {document.id: document.metadata["title"] for document in index.documents}
-    assert list(made.told) == [titles[id] for id in sorted(titles)]
+    assert list(made.sections_of) == [titles[id] for id in sorted(titles)]
     assert not made.uncovered
     for section in made.sections:
         assert {titles[id.split("#")[0]] for id, _ in section.sources} == {section.page}
         code = "oven --preheat" in section.text()
         assert any("oven --preheat" in example for example in section.examples) == code
-    together = write_documentation(index, sections=1, cover=0, budget=10_000)
+    together = write_documentation(index, sections=1, coverage=0, budget=10_000)
     under_its_own(together, index)
     assert len(together.sections) == 1, "as many as are asked for"
-    assert {index.graph.ids[row] for branch in branches(index.graph) for row in branch.rows} >= {
-        id for id, _ in together.sections[0].sources
-    }
+    assert {
+        index.graph.ids[row] for branch in find_branches(index.graph) for row in branch.rows
+    } >= {id for id, _ in together.sections[0].sources}
     together.save(tmp_path / "docs")
     first = links_lead_somewhere(tmp_path / "docs")["index.md"]
     assert all(f"- {title}" in first or f"- [{title}" in first for title in titles.values()), (
@@ -319,15 +324,15 @@ def test_a_handful_of_unrelated_files_has_a_section_on_each_and_nothing_of_other
 
 
 def test_only_what_is_about_as_near_as_its_own_belongs_to_a_section(index):
-    graph, found = index.graph, branches(index.graph)
+    graph, found = index.graph, find_branches(index.graph)
     of, about = (
-        numbered(graph, found),
+        DocumentationOutline.compute(graph).branch_of,
         [next(i for i, one in enumerate(found) if one.titles[-1].startswith("def loads("))],
     )
     question = "the optional function object_hook is called with the result of any object literal"
     vector = index.embedder.embed_question(question).astype(float)
     whole = index.ask(question, recipe="dense", budget=20_000, limit=int(graph.content.sum()))
-    taken = belonging(replace(whole, budget=None), graph, found, of, about, vector)
+    taken = select_for_section(replace(whole, budget=None), graph, found, of, about, vector)
     own = [graph.ids[row] for row in found[about[0]].rows]
     assert [item.id for item in taken][: len(own)] == own, (
         "all of what it is titled after, in order, comes first"
@@ -337,9 +342,11 @@ def test_only_what_is_about_as_near_as_its_own_belongs_to_a_section(index):
     begun = {of[id] for id in near if id in of and near[id] >= least}
     assert {of[item.id] for item in taken} == begun | set(about)
     assert 1 < len(begun) < len(found)
-    tight = belonging(replace(whole, budget=600), graph, found, of, about, vector)
+    tight = select_for_section(replace(whole, budget=600), graph, found, of, about, vector)
     assert [item.id for item in tight] == own[: len(tight)]
-    rest = belonging(replace(whole, budget=600), graph, found, of, about, vector, told=tight.ids)
+    rest = select_for_section(
+        replace(whole, budget=600), graph, found, of, about, vector, told=tight.ids
+    )
     assert rest.ids[0] == own[len(tight)], "what is left of it is for the next section"
 
 
@@ -352,7 +359,7 @@ def test_one_long_chapter_has_as_many_sections_as_it_needs():
     index = clew.Index.from_documents(
         [clew.Document("log", said)], splitter=clew.Splitter(tokens=32)
     )
-    assert len(branches(index.graph)) == 1
+    assert len(find_branches(index.graph)) == 1
     made = write_documentation(index, budget=200)
     assert len(made.sections) > 2
     assert len(made.uncovered) <= 0.2 * int(index.graph.content.sum())
@@ -370,7 +377,7 @@ def test_documents_of_one_title_have_a_page_each(tmp_path):
         "Notes (a/README.md)",
         "Notes (b/README.md)",
     ]
-    assert list(made.told) == ["Notes (a/README.md)", "Notes (b/README.md)"]
+    assert list(made.sections_of) == ["Notes (a/README.md)", "Notes (b/README.md)"]
 
 
 def test_other_files_are_never_touched_and_old_pages_go(plain, index, tmp_path):
@@ -381,7 +388,7 @@ def test_other_files_are_never_touched_and_old_pages_go(plain, index, tmp_path):
     with pytest.raises(ValueError, match="is a file"):
         plain.save(tmp_path / "mine" / "notes.md")
     plain.save(tmp_path / "docs")
-    fewer = write_documentation(index, sections=1, cover=0).save(tmp_path / "docs")
+    fewer = write_documentation(index, sections=1, coverage=0).save(tmp_path / "docs")
     assert {file.name for file in (tmp_path / "docs").iterdir()} == {file.name for file in fewer}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import clew
 from clew.documentation import write_documentation
-from clew.documentation.fences import written_in
+from clew.documentation.fences import language_of
 
 SQL = "SELECT customer, COUNT(*) AS n\nFROM orders\nGROUP BY customer\nHAVING COUNT(*) >= 2;\n"
 VERSE = "The tide runs out;\nthe boats lie still,\nand on the hill\na bell is heard."
@@ -30,26 +30,26 @@ SETTINGS = "name = lamp\ncolour = red\n[oil]\nlitres = 2\n"
     ],
 )
 def test_by_the_name_of_the_file(name, wanted):
-    assert written_in(clew.Document(name, "Plain words.", {"file_name": name})) == wanted
-    assert written_in(clew.Document(name, "Plain words.", {"path": f"C:\\work\\{name}"})) == wanted
+    assert language_of(clew.Document(name, "Plain words.", {"file_name": name})) == wanted
+    assert language_of(clew.Document(name, "Plain words.", {"path": f"C:\\work\\{name}"})) == wanted
     assert (
-        written_in(clew.Document(name, "Plain words.", {"file_name": name}, format="markdown"))
+        language_of(clew.Document(name, "Plain words.", {"file_name": name}, format="markdown"))
         == "markdown"
     )
 
 
 @pytest.mark.parametrize("text", [PROGRAM, SETTINGS, "<ul>\n<li>\nlamp\n</li>\n</ul>"])
 def test_by_its_looks(text):
-    assert written_in(clew.Document("a", text)) == ""
+    assert language_of(clew.Document("a", text)) == ""
 
 
 @pytest.mark.parametrize(
     "text", [VERSE, LIST, LETTER, "One line; it ends so;", "", "السوق القديم\nيبيع التوابل\nكل يوم"]
 )
 def test_prose_is_prose(text):
-    assert written_in(clew.Document("a", text)) == "text"
-    assert written_in(clew.Document("a", text, {"file_name": "a.txt"})) == "text"
-    assert written_in(None) == "text"
+    assert language_of(clew.Document("a", text)) == "text"
+    assert language_of(clew.Document("a", text, {"file_name": "a.txt"})) == "text"
+    assert language_of(None) == "text"
 
 
 def test_a_page_shows_it_as_it_stands(tmp_path):
@@ -61,7 +61,7 @@ def test_a_page_shows_it_as_it_stands(tmp_path):
     }.items():
         (tmp_path / "in" / name).write_text(text, encoding="utf-8")
     made = write_documentation(
-        clew.Index.from_documents(tmp_path / "in", splitter=clew.Splitter()), cover=1
+        clew.Index.from_documents(tmp_path / "in", splitter=clew.Splitter()), coverage=1
     )
     made.save(tmp_path / "out")
     pages = {

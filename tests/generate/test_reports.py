@@ -12,7 +12,7 @@ import clew
 from clew import order, recipes, seed, select, spread
 from clew.algorithms.community_detection.modularity import CommunityDetection
 from clew.generate import Reports
-from clew.global_answer import answer_globally
+from clew.global_answer import GlobalOptions, answer_globally
 
 THEMES = {
     "ships": ["Anna", "Corfu", "harbour", "sails", "captain", "anchors", "fleet", "storm"],
@@ -161,16 +161,16 @@ def test_a_model_writes_them_and_what_it_cannot_is_an_extract_and_recorded(plain
     shown = next(prompt for prompt in model.prompts if "harbour" in prompt)
     assert all(text in shown for text in texts("ships", 8))
     assert (
-        plain.graph.count(Reports(model, reading=60)._prompt(plain.graph, _group(plain)))
+        plain.graph.count(Reports(model, prompt_tokens=60)._prompt(plain.graph, _group(plain)))
         < plain.graph.count(shown) - 120
     )
 
 
 def _group(index):
-    from clew.generate.reports import _groups
+    from clew.generate.reports import communities_of
 
     graph = index.graph
-    return _groups(graph, graph.part(CommunityDetection()), 0, np.ones(len(graph)), 3)[0]
+    return communities_of(graph, graph.part(CommunityDetection()), 0, np.ones(len(graph)), 3)[0]
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,9 @@ class Reader:
 
 def test_a_global_question_is_mapped_over_all_reports_and_reduced(index):
     model = Reader()
-    answer = answer_globally(index, "What is all of this about?", model, batch=130)
+    answer = answer_globally(
+        index, "What is all of this about?", model, GlobalOptions(batch_tokens=130)
+    )
     assert len(answer.reports) == 3
     assert [point.text for point in answer.points] == [
         "ships matter",
@@ -365,14 +367,14 @@ def test_a_global_question_is_mapped_over_all_reports_and_reduced(index):
     assert "ships" in answer.points[0].reports[0]
     number = answer.reports.index(answer.points[0].reports[0]) + 1
     assert f"- ships matter [{number}]\n- bread matter" in answer.text
-    assert (answer.calls, answer.left, answer.failed) == (4, 0, ())
+    assert (answer.calls, answer.omitted, answer.failed) == (4, 0, ())
     assert len(model.prompts) == 4
-    one = answer_globally(index, "What is all of this about?", Reader(), budget=8)
-    assert (len(one.points), one.left, one.calls) == (1, 1, 2)
+    one = answer_globally(index, "What is all of this about?", Reader(), GlobalOptions(budget=8))
+    assert (len(one.points), one.omitted, one.calls) == (1, 1, 2)
 
 
 def test_what_a_global_question_cannot_have_is_recorded(index, plain):
-    answer = answer_globally(index, "What?", Reader(bad=["[1] "]), batch=130)
+    answer = answer_globally(index, "What?", Reader(bad=["[1] "]), GlobalOptions(batch_tokens=130))
     assert answer.failed[0][0] == "reports 1 to 1"
     assert len(answer.points) <= 2
     ends = answer_globally(index, "What?", Reader(bad=["from these points alone"]))
@@ -383,7 +385,7 @@ def test_what_a_global_question_cannot_have_is_recorded(index, plain):
     with pytest.raises(ValueError, match=r"no reports.*Reports\(\)"):
         answer_globally(plain, "What?", Reader())
     with pytest.raises(ValueError, match="larger batch"):
-        answer_globally(index, "What?", Reader(), batch=10)
+        answer_globally(index, "What?", Reader(), GlobalOptions(batch_tokens=10))
 
 
 @pytest.mark.parametrize(
@@ -392,7 +394,7 @@ def test_what_a_global_question_cannot_have_is_recorded(index, plain):
         lambda: select.TopReports(budget_share=0),
         lambda: select.TopReports(by="x"),
         lambda: select.TopReports(level="x"),
-        lambda: Reports(smallest=0),
+        lambda: Reports(min_passages=0),
         lambda: Reports(level=-1),
         lambda: Reports(resolution=0),
     ],

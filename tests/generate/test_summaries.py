@@ -49,19 +49,19 @@ def test_without_a_model_a_summary_is_the_facts_that_fit():
     (edge,) = [i for i in range(len(graph.edges)) if graph.edges.kinds[i] == "about"]
     assert {graph.edges.tails[edge], graph.edges.heads[edge]} == {row, graph.row("entity:corfu")}
     assert not graph.content[row]
-    assert set(summaries(index_of().generate(Summaries(least=2, tokens=8)))) == {
+    assert set(summaries(index_of().generate(Summaries(min_passages=2, tokens=8)))) == {
         "summary:Anna",
         "summary:Corfu",
     }
     assert all(
         graph.count(text) <= 8
-        for text in summaries(index_of().generate(Summaries(least=2, tokens=8))).values()
+        for text in summaries(index_of().generate(Summaries(min_passages=2, tokens=8))).values()
     )
 
 
 def test_a_model_is_shown_facts_and_passages_and_asked_again_only_where_they_changed(tmp_path):
     model = Asked()
-    writer = Summaries(model, least=2)
+    writer = Summaries(model, min_passages=2)
     index = index_of().generate(writer)
     assert summaries(index) == {
         "summary:Anna": "Anna in short.",
@@ -124,5 +124,5 @@ def test_what_cannot_be_used_is_recorded_and_an_extract_stands_there(say, reason
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ValueError, match="least is a whole number"):
-        Summaries(least=0)
+    with pytest.raises(ValueError, match="min_passages is a whole number"):
+        Summaries(min_passages=0)

@@ -1,4 +1,4 @@
-"""Labels and Ragged do what Python lists of words and lists of lists do."""
+"""Labels and Ragged do what Python lists of words and lists of lists do; helpers do as plain loops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Labels, Ragged, freeze
+from clew.graph import Labels, Ragged, expand_ranges, freeze, offsets_of, row_mask, unit_rows
 
 WORDS = st.lists(st.sampled_from(["passage", "entity", "", "ß", "文"]), max_size=12)
 LISTS = st.lists(st.lists(st.integers(0, 8), max_size=5), max_size=9)
@@ -79,3 +79,31 @@ def test_a_frozen_array_cannot_be_written_and_the_callers_own_still_can():
         column[0] = 2
     own[0] = 2
     assert own.tolist() == [2, 1, 1]
+
+
+RANGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), max_size=8)
+
+
+@given(RANGES)
+def test_expanded_ranges_are_the_ranges_one_after_the_other(ranges):
+    starts = np.array([start for start, _ in ranges], np.int64)
+    lengths = np.array([length for _, length in ranges], np.int64)
+    expected = [i for start, length in ranges for i in range(start, start + length)]
+    assert expand_ranges(starts, lengths).tolist() == expected
+    assert offsets_of(lengths).tolist() == [sum(lengths[:i]) for i in range(len(lengths) + 1)]
+
+
+@given(st.integers(1, 9), st.data())
+def test_a_row_mask_is_true_for_the_rows_alone(n, data):
+    rows = data.draw(st.lists(st.integers(0, n - 1), max_size=n))
+    assert row_mask(rows, n).tolist() == [row in rows for row in range(n)]
+    assert row_mask(np.array(rows, np.int32), n).tolist() == row_mask(rows, n).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_unit_rows_have_length_one_and_rows_of_zeros_stay(dtype):
+    rows = np.array([[3.0, 4.0], [0.0, 0.0], [-2.0, 0.0]], dtype)
+    scaled = unit_rows(rows)
+    assert scaled.dtype == dtype
+    np.testing.assert_allclose(scaled, [[0.6, 0.8], [0, 0], [-1, 0]], rtol=1e-6)
+    assert rows[0].tolist() == [3, 4]

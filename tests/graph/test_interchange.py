@@ -11,7 +11,7 @@ from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 
 @pytest.fixture
 def graph():
-    said = Facts(
+    facts = Facts(
         ("Ada wrote Notes",),
         freeze([[0.0, 1.0]], np.float32),
         freeze([1], np.int32),
@@ -32,7 +32,7 @@ def graph():
         kinds=["passage", "entity", "entity"],
         vectors=[[1.0, 0.0], [0.0, 0.0], [0.6, 0.8]],
         metadata=({"page": 3}, {}, {"born": "1843"}),
-        facts=said,
+        facts=facts,
         edges=edges,
     )
 

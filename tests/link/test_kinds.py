@@ -53,7 +53,7 @@ def graph_of(numbers: Any) -> Graph:
     )
 
 
-def said(graph: Graph) -> list[Any]:
+def edges_of(graph: Graph) -> list[Any]:
     edges = graph.edges
     rows = zip(edges.tails, edges.heads, edges.kinds, edges.weights, strict=True)
     return sorted((graph.ids[t], graph.ids[h], kind, round(float(w), 6)) for t, h, kind, w in rows)
@@ -68,7 +68,9 @@ def test_a_filter_leaves_the_edges_of_an_index_of_the_allowed_alone(links, numbe
         Index.from_graph(graph_of(some), embedder=embed_six, links=links)
         for some in (range(6), numbers)
     )
-    assert said(filtered_index(whole, {"number": sorted(numbers)}).graph) == said(alone.graph)
+    assert edges_of(filtered_index(whole, {"number": sorted(numbers)}).graph) == edges_of(
+        alone.graph
+    )
 
 
 def embed_six(texts: list[str]) -> Any:
@@ -78,7 +80,7 @@ def embed_six(texts: list[str]) -> Any:
 def test_three_of_five_nodes_have_the_three_edges_of_their_own_ring():
     whole = Index.from_graph(graph_of(range(5)), embedder=embed_six, links=(Neighbours(),))
     left = filtered_index(whole, {"number": [0, 1, 2]}).graph
-    assert said(left) == [
+    assert edges_of(left) == [
         ("n0", "n1", "beside", 0.333333),
         ("n1", "n2", "beside", 0.333333),
         ("n2", "n0", "beside", 0.333333),

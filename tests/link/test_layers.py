@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import clew
 from clew.graph import Graph, Ragged
 from clew.link import Alike, Related
-from clew.link.layers import related
+from clew.link.related import related_pairs
 from clew.methods.da_rag.layers import ChunkLayer, MentionedEntitiesPart, SimilarityLayer
 
 CHUNKS = st.lists(
@@ -39,7 +39,7 @@ def test_chunks_are_joined_by_relations_between_what_was_read_from_them(
             }:
                 support[pair] = support.get(pair, 0) + 1
     ends = np.array(sorted(relations), np.int32).reshape(-1, 2)
-    tails, heads, times = related(
+    tails, heads, times = related_pairs(
         Ragged.of(read_from), ends[:, 1], ends[:, 0], hub_cap, min_support, shared
     )
     expected = {pair: times for pair, times in support.items() if times >= min_support}

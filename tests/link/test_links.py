@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Facts as Said
-from clew.graph import Graph, Labels, Ragged, freeze
+from clew.graph import Facts, Graph, Labels, Ragged, freeze
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
 
 
@@ -23,7 +22,7 @@ def triples(edges, graph, weights=False):
     )
 
 
-def said_in(passages, read_from):
+def graph_with_entities(passages, read_from):
     """`passages` texts and one entity for each list of passages it was read from."""
     n = len(passages)
     return Graph.of(
@@ -49,7 +48,7 @@ def test_contains_and_next_are_the_documents_own_structure():
 
 
 def test_mentions_lead_from_a_passage_to_what_was_read_from_it_and_die_with_it():
-    graph = said_in(["a", "b"], [[0], [0, 1]])
+    graph = graph_with_entities(["a", "b"], [[0], [0, 1]])
     edges = Mentions().on(graph)
     assert sorted(triples(edges, graph)) == [("p0", "e0"), ("p0", "e1"), ("p1", "e1")]
     assert [part.tolist() for part in map(edges.read_from.__getitem__, range(3))] == [
@@ -62,13 +61,13 @@ def test_mentions_lead_from_a_passage_to_what_was_read_from_it_and_die_with_it()
 
 
 def test_a_fact_is_an_edge_for_every_passage_it_was_read_from_and_one_without_any():
-    graph = said_in(["a", "b"], [[0], [0, 1]])
-    said = Said(
+    graph = graph_with_entities(["a", "b"], [[0], [0, 1]])
+    facts = Facts(
         ("e0 r e1", "e1 r e0"), freeze(np.zeros((2, 0)), np.float32), freeze([2, 3], np.int32), freeze([3, 2], np.int32),
         Labels.of(["r", "r"]), Ragged.of([[1, 0], []]),
     )  # fmt: skip
     graph = Graph.of(
-        graph.texts, ids=graph.ids, kinds=list(graph.kinds), read_from=graph.read_from, facts=said
+        graph.texts, ids=graph.ids, kinds=list(graph.kinds), read_from=graph.read_from, facts=facts
     )
     edges = Fact().on(graph)
     assert triples(edges, graph) == [("e0", "e1"), ("e0", "e1"), ("e1", "e0")]
@@ -78,15 +77,15 @@ def test_a_fact_is_an_edge_for_every_passage_it_was_read_from_and_one_without_an
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=6), st.integers(1, 4))
 def test_shared_weighs_what_two_passages_have_in_common_by_its_rarity(read_from, most):
-    graph = said_in(["text"] * 6, read_from)
+    graph = graph_with_entities(["text"] * 6, read_from)
     expected = {}
     for p, q in combinations(range(6), 2):
-        apart = 1.0
+        product = 1.0
         for passages in map(set, read_from):
             if {p, q} <= passages and len(passages) <= most:
-                apart *= 1 - 1 / len(passages)
-        if apart < 1:
-            expected[f"p{p}", f"p{q}"] = pytest.approx(1 - apart, abs=1e-6)
+                product *= 1 - 1 / len(passages)
+        if product < 1:
+            expected[f"p{p}", f"p{q}"] = pytest.approx(1 - product, abs=1e-6)
     assert {
         (a, b): w for a, b, w in triples(Shared(most).on(graph), graph, weights=True)
     } == expected

@@ -20,7 +20,7 @@ def test_passages_are_title_and_text_and_questions_keep_what_else_is_known(folde
     assert benchmark.documents[0].id == "a"
     assert benchmark.documents[0].text == "Anna\nAnna Berg married Ben."
     assert benchmark.questions[1].gold == ("b", "c")
-    assert benchmark.questions[1].more == {"hops": 2}
+    assert benchmark.questions[1].extra == {"hops": 2}
     assert benchmark.embedder is None
     assert not benchmark.facts
     assert len(benchmark.index().graph) == 5
@@ -253,7 +253,7 @@ def test_which_of_several_files_is_meant_must_be_said(folder):
 def test_reference_lengths_are_one_per_passage(folder):
     lengths = folder.path / "toklen.json"
     lengths.write_text("[4, 5, 6, 7, 8]")
-    assert Benchmark.open(folder.path).lengths == {"a": 4, "b": 5, "c": 6, "d": 7, "e": 8}
+    assert Benchmark.open(folder.path).reference_tokens == {"a": 4, "b": 5, "c": 6, "d": 7, "e": 8}
     lengths.write_text("[4, 5]")
     with pytest.raises(ValueError, match=r"toklen\.json: 2 token counts for 5 passages"):
         Benchmark.open(folder.path)

@@ -11,7 +11,7 @@ import pytest
 from clew import recipes
 from clew.context import Context
 from clew.generate import Reports
-from clew.measure import Benchmark, compare, compare_folder, table
+from clew.measure import Benchmark, build_table, compare, compare_folder
 from clew.types import Method
 
 
@@ -162,7 +162,7 @@ def test_figures_of_ones_own_make_a_table_and_another_can_be_put_behind(opened):
     own = found.tables[-1]
     assert own.figures == ("items@40 tokens", "items@60 tokens")
     assert found.mean("dense", "items@60 tokens") >= found.mean("dense", "items@40 tokens") >= 1
-    more = table(
+    more = build_table(
         "Density",
         {"dense": {"density": [0.1, 0.2, 0.3]}, "bm25": {"density": [0.1, 0.2, 0.4]}},
         "dense",
@@ -170,7 +170,9 @@ def test_figures_of_ones_own_make_a_table_and_another_can_be_put_behind(opened):
     )
     assert found.with_table(more).mean("bm25", "density") == pytest.approx(0.7 / 3)
     with pytest.raises(ValueError, match="the table is of bm25, dense; wanted dense, bm25"):
-        found.with_table(table("Density", {"bm25": {"x": [1.0]}, "dense": {"x": [1.0]}}, "dense"))
+        found.with_table(
+            build_table("Density", {"bm25": {"x": [1.0]}, "dense": {"x": [1.0]}}, "dense")
+        )
 
 
 def test_one_call_opens_and_compares_a_folder_and_says_the_same_again(folder):
@@ -214,8 +216,8 @@ def test_recipes_are_measured_with_what_is_written_about_the_passages(folder):
         "figures": {"reports": reports},
         "samples": 10,
     }
-    written = (Reports(smallest=1, tokens=30),)
-    found = compare_folder(folder.path, ["enterprise"], vectors=False, writers=written, **how)
+    written = (Reports(min_passages=1, tokens=30),)
+    found = compare_folder(folder.path, ["enterprise"], vectors=False, generators=written, **how)
     assert found.mean("enterprise", "reports@400 tokens") > 0
     assert found.mean("dense", "reports@400 tokens") == 0  # a report is no passage
     assert "report" in found.index
@@ -228,9 +230,9 @@ def test_recipes_are_measured_with_what_is_written_about_the_passages(folder):
     )
     folder.triples().vectors()
     with pytest.raises(
-        RuntimeError, match="texts that are not the benchmark's own want an embedder"
+        RuntimeError, match="texts that are not the benchmark's own need an embedder"
     ):
-        compare_folder(folder.path, ["enterprise"], writers=written, **how)
+        compare_folder(folder.path, ["enterprise"], generators=written, **how)
 
 
 def test_what_cannot_be_measured_is_refused(opened):

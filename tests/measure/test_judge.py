@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableLambda
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata, MockLLM
 
 import clew
-from clew.measure.judge import MEASURES, OVERALL, answers_of, judge, verdict
+from clew.measure.judge import CRITERIA, OVERALL, answers_of, judge, parse_verdict
 
 QUESTIONS = [f"question {i}" for i in range(8)]
 GOOD, BAD = [f"a long and good answer {i}" for i in range(8)], [f"short {i}" for i in range(8)]
@@ -25,7 +25,7 @@ def says(choose):
         first, second = re.search(
             r"Answer 1:\n(.*)\n\nAnswer 2:\n(.*)\n\nReply", prompt, re.DOTALL
         ).groups()
-        return json.dumps(dict.fromkeys([*MEASURES, OVERALL], choose(first, second)))
+        return json.dumps(dict.fromkeys([*CRITERIA, OVERALL], choose(first, second)))
 
     return model
 
@@ -38,13 +38,13 @@ def test_the_better_wins_in_both_orders():
     found = judge(says(longer), QUESTIONS, GOOD, BAD)
     assert set(found.wins.values()) == set(found.low.values()) == {1.0}
     assert judge(says(longer), QUESTIONS, BAD, GOOD).wins[OVERALL] == 0.0
-    assert (found.questions, found.steady, found.failed) == (8, 1.0, ())
+    assert (found.questions, found.consistency, found.failed) == (8, 1.0, ())
 
 
 def test_a_model_that_always_prefers_the_first_place_decides_nothing():
     found = judge(says(lambda first, second: 1), QUESTIONS, GOOD, BAD)
     assert set(found.wins.values()) == {0.5}
-    assert found.steady == 0.0
+    assert found.consistency == 0.0
 
 
 def test_questions_that_could_not_be_judged_are_left_out_with_the_reason():
@@ -63,7 +63,7 @@ def test_questions_that_could_not_be_judged_are_left_out_with_the_reason():
 
 def test_a_reply_is_read_as_it_is_likely_to_come():
     reply = {"Comprehensiveness": "1", "diversity": 2, "empowerment": "Answer 2", "overall": 1}
-    assert verdict(f"Here: {json.dumps(reply)}") == {
+    assert parse_verdict(f"Here: {json.dumps(reply)}") == {
         "comprehensiveness": 1,
         "diversity": 2,
         "empowerment": 2,
@@ -71,7 +71,7 @@ def test_a_reply_is_read_as_it_is_likely_to_come():
     }
     for wrong in ({}, {**reply, "overall": 3}, [1, 2]):
         with pytest.raises(ValueError, match=r"must be 1 or 2|wanted an object"):
-            verdict(json.dumps(wrong))
+            parse_verdict(json.dumps(wrong))
 
 
 def test_answers_are_made_of_contexts():
@@ -118,10 +118,10 @@ def test_from_documents_to_a_verdict_with_the_models_of_both_frameworks(model, e
     found, turned = judge(model, asked, much, little), judge(model, asked, little, much)
     assert set(found.wins.values()) == {1.0}
     assert set(turned.wins.values()) == {0.0}
-    assert (found.questions, found.steady, found.failed) == (2, 1.0, ())
+    assert (found.questions, found.consistency, found.failed) == (2, 1.0, ())
 
 
 def test_a_framework_model_that_says_the_same_to_both_orders_decides_nothing():
-    reply = json.dumps(dict.fromkeys([*MEASURES, OVERALL], 1))
+    reply = json.dumps(dict.fromkeys([*CRITERIA, OVERALL], 1))
     found = judge(FakeListChatModel(responses=[reply]), QUESTIONS, GOOD, BAD)
-    assert (set(found.wins.values()), found.steady) == ({0.5}, 0.0)
+    assert (set(found.wins.values()), found.consistency) == ({0.5}, 0.0)

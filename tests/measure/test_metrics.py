@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.context import Context, Item
-from clew.measure.metrics import by_score, everything, first_that_fit, recall, reciprocal_rank
+from clew.context import Context
+from clew.items import Item
+from clew.measure.metrics import all_gold, by_score, first_that_fit, recall, reciprocal_rank
 
 IDS = st.lists(st.sampled_from("abcdefg"), unique=True)
 GOLD = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=4, unique=True)
@@ -16,7 +17,7 @@ GOLD = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=4, unique=True)
 def test_recall_counts_the_gold_that_is_found_and_all_gold_is_recall_of_one(ids, gold):
     hits = sum(1 for one in gold if one in ids)
     assert recall(ids, gold) == hits / len(gold)
-    assert everything(ids, gold) == (1.0 if hits == len(gold) else 0.0)
+    assert all_gold(ids, gold) == (1.0 if hits == len(gold) else 0.0)
 
 
 @given(IDS, GOLD)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.measure import paired
-from clew.measure.paired import intervals, table
+from clew.measure.paired import bootstrap_intervals, build_table
 
 
 def slow_intervals(differences, samples, seed):
@@ -30,13 +30,13 @@ def test_intervals_are_those_of_a_slow_bootstrap_however_many_are_drawn_at_once(
     for cells in (17, 17 * 33, 4_000_000):  # one sample at a time, uneven parts, all at once
         monkeypatch.setattr(paired, "CELLS", cells)
         np.testing.assert_allclose(
-            intervals(differences, samples=400, seed=seed), expected, atol=1e-12
+            bootstrap_intervals(differences, samples=400, seed=seed), expected, atol=1e-12
         )
 
 
 def test_intervals_cover_the_true_mean_about_as_often_as_they_say():
     draw = np.random.default_rng(3)
-    low, high = intervals(draw.normal(0.3, 1, (300, 60)), samples=600)
+    low, high = bootstrap_intervals(draw.normal(0.3, 1, (300, 60)), samples=600)
     assert 0.90 < np.mean((low <= 0.3) & (high >= 0.3)) < 0.99
 
 
@@ -45,7 +45,7 @@ def test_an_interval_moves_with_its_differences_and_holds_their_mean_when_they_a
     values, shift
 ):
     rows = np.array([values, np.add(values, shift), np.full(len(values), shift)])
-    low, high = intervals(rows, samples=50)
+    low, high = bootstrap_intervals(rows, samples=50)
     np.testing.assert_allclose([low[1], high[1]], [low[0] + shift, high[0] + shift], atol=1e-9)
     np.testing.assert_allclose([low[2], high[2]], shift, atol=1e-9)
 
@@ -57,7 +57,7 @@ def made(**changes):
         "better": {"R": base + 0.2, "all": base},
         "worse": {"R": base - 0.2, "all": base[::-1]},
     }
-    return table("Here", values | changes, "dense", samples=500)
+    return build_table("Here", values | changes, "dense", samples=500)
 
 
 def test_only_differences_whose_interval_excludes_zero_are_marked_and_the_baseline_never():
@@ -93,4 +93,4 @@ def test_figures_that_cannot_be_paired_are_refused():
     with pytest.raises(ValueError, match=r"'better', 'all': wanted 40 finite numbers"):
         made(better={"R": [1.0] * 40, "all": [float("nan")] * 40})
     with pytest.raises(ValueError, match="baseline 'bm25' is not among the methods dense"):
-        table("Here", {"dense": {"R": [1.0]}}, "bm25")
+        build_table("Here", {"dense": {"R": [1.0]}}, "bm25")

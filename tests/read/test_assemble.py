@@ -7,7 +7,7 @@ import pytest
 
 from clew.document import Document
 from clew.read import Piece, Splitter, assemble, read_nodes
-from clew.text.tokens import estimate_tokens
+from clew.text.estimate import estimate_tokens
 
 TEXT = """\
 Your planner met Anna. She said little of Ur.

@@ -18,9 +18,8 @@ from clew import Index, Splitter
 from clew.document import Document
 from clew.graph import heading_of
 from clew.read import load_documents
-from clew.read.formats import source_code as syntax
-from clew.read.formats import table as formats
-from clew.text.tokens import estimate_tokens
+from clew.read.formats import file_format
+from clew.text.estimate import estimate_tokens
 
 MODULES = (argparse, asyncio.tasks, dataclasses, email.message, statistics, tarfile)
 
@@ -268,7 +267,7 @@ def test_other_languages_are_cut_by_their_syntax(name, tmp_path):
 
 
 def test_code_without_its_grammar_is_read_as_text_and_that_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(syntax, "find_spec", lambda name: None)
+    monkeypatch.setattr(file_format, "find_spec", lambda name: None)
     (tmp_path / "a.js").write_text("function add() {}")
     (document,), ((_, reason),) = load_documents(tmp_path)
     assert document.format == "text"
@@ -278,4 +277,3 @@ def test_code_without_its_grammar_is_read_as_text_and_that_is_said(tmp_path, mon
 def test_a_format_that_nobody_knows_is_refused_by_name():
     with pytest.raises(ValueError, match=r"unknown format 'klingon'.*known: text, markdown"):
         Splitter()(Document("a", "text", format="klingon"))
-    assert set(formats.OWN.values()) <= set(formats.KNOWN)

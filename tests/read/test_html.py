@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from clew import Index, Splitter
 from clew.read import load_documents
-from clew.read.formats.html import decoded, page
-from clew.read.formats.markdown import links_of, outline
+from clew.read.formats.html import decode, parse_page
+from clew.read.formats.markdown import find_links, outline
 from clew.read.formats.outline import Block, Heading
 
 PAGE = """<!doctype html><html lang="de-AT"><head><title>Tides &mdash; a site</title><style>p{color:red}</style>
@@ -80,10 +80,10 @@ small
 
 
 def test_a_page_is_read_as_the_markdown_a_person_would_have_written():
-    read = page(PAGE)
+    read = parse_page(PAGE)
     assert read.text == READ
     assert read[:3] == ("Tides & moons", "de-AT", "https://example.org/tides")
-    assert links_of(read.text) == ("moon.md#pull", "card.html")
+    assert find_links(read.text) == ("moon.md#pull", "card.html")
     headings = [
         (part.level, part.text) for part in outline(read.text).parts if isinstance(part, Heading)
     ]
@@ -127,7 +127,9 @@ BITS = [
     )
 )
 def test_words_of_a_paragraph_are_never_read_as_a_mark(paragraphs):
-    said = page("<body>" + "".join(f"<p>{entities.escape(text)}</p>" for text in paragraphs)).text
+    said = parse_page(
+        "<body>" + "".join(f"<p>{entities.escape(text)}</p>" for text in paragraphs)
+    ).text
     parts = outline(said).parts
     assert all(isinstance(part, Block) and part.kind == "prose" for part in parts)
     assert len(parts) == len(paragraphs)
@@ -169,7 +171,7 @@ def test_no_word_is_lost_however_badly_a_page_is_nested(steps, data):
             made.append(f" {words[-1]} ")
         else:
             made.append(f"</{step.split()[0]}>" if data.draw(st.booleans()) else f"<{step}>")
-    text = page("<body>" + "".join(made)).text
+    text = parse_page("<body>" + "".join(made)).text
     assert sorted(word for word in words if word not in text) == []
 
 
@@ -194,30 +196,32 @@ def test_no_word_is_lost_however_badly_a_page_is_nested(steps, data):
     ],
 )
 def test_a_page_is_decoded_as_browsers_do(raw, said):
-    assert page(decoded(raw)[0]).text == said
+    assert parse_page(decode(raw)[0]).text == said
 
 
 def test_main_text_alone_is_read_but_never_nothing():
     assert (
-        page("<body><header>Top</header><p>Said</p><aside>Ad</aside><footer>End</footer>").text
+        parse_page(
+            "<body><header>Top</header><p>Said</p><aside>Ad</aside><footer>End</footer>"
+        ).text
         == "Said"
     )
     assert (
-        page("<body><p>Around</p><article>Story<footer>note</footer></article>").text
+        parse_page("<body><p>Around</p><article>Story<footer>note</footer></article>").text
         == "Story\n\nnote"
     )
-    assert page("<body><nav>All there is</nav><script>x</script>").text == "All there is"
-    assert page("<body><main></main><p>Beside").text == "Beside"
-    assert page("").text == ""
+    assert parse_page("<body><nav>All there is</nav><script>x</script>").text == "All there is"
+    assert parse_page("<body><main></main><p>Beside").text == "Beside"
+    assert parse_page("").text == ""
 
 
 def test_a_page_nested_too_deep_for_recursion_is_read():
-    assert page("<div>" * 5_000 + "deep" + "</div>" * 5_000).text == "deep"
-    assert "deep" in page("<ul><li>" * 300 + "deep").text
+    assert parse_page("<div>" * 5_000 + "deep" + "</div>" * 5_000).text == "deep"
+    assert "deep" in parse_page("<ul><li>" * 300 + "deep").text
 
 
 def test_links_lead_on_from_the_base_and_not_to_programs():
-    text = page(
+    text = parse_page(
         '<base href="https://example.org/a/"><p><a href="b.html">b</a> <a href="javascript:x()">c</a> <a href="#d">d</a>'
     ).text
     assert text == "[b](https://example.org/a/b.html) c d"

@@ -9,7 +9,7 @@ import pytest
 from clew.document import Document
 from clew.link import Hyperlink
 from clew.read import Splitter, read_nodes
-from clew.read.formats.markdown import links_of, outline, title_of
+from clew.read.formats.markdown import find_links, find_title, outline
 from clew.render import heading_of
 
 BOOK = """\
@@ -84,7 +84,7 @@ def test_links_stand_in_the_piece_they_are_written_in():
     assert "x.md" not in of
     assert (
         set(of)
-        == set(links_of(BOOK))
+        == set(find_links(BOOK))
         == {"before.md", "far.md#deep", "old%20age.md", "https://moon.example/a"}
     )
 
@@ -137,7 +137,7 @@ def test_random_nestings_of_headings_come_back():
     ],
 )
 def test_the_title_is_that_of_the_front_matter_else_the_first_heading(text, title):
-    assert title_of(text) == title
+    assert find_title(text) == title
 
 
 def test_line_ends_of_every_kind_give_the_same_outline():

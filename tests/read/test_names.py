@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clew import Document, Index
 from clew.index.filtering import filtered_index
 from clew.link import ShortForm
-from clew.read import Names, Passage, Splitter, Tagged
+from clew.read import Names, Passage, Splitter, TaggedEntities
 
 
 def names(*texts, **how):
@@ -72,8 +72,8 @@ def test_in_scripts_without_capitals_a_word_is_a_name_that_comes_back_but_seldom
 
 def test_least_leaves_out_what_fewer_passages_name_unless_it_is_a_title():
     texts = "Anna met Ben and Cleo", "here is Ben again", "Cleo\nshe sings"
-    assert names(*texts, least=2)[0] == ["Ben", "Cleo"]
-    assert names(*texts, least=3)[0] == ["Cleo"]
+    assert names(*texts, min_passages=2)[0] == ["Ben", "Cleo"]
+    assert names(*texts, min_passages=3)[0] == ["Cleo"]
 
 
 def test_years_are_names_when_asked_for():
@@ -145,7 +145,7 @@ def test_what_is_added_deleted_or_filtered_equals_an_index_built_of_what_is_left
 def test_an_extractor_is_saved_by_its_parameters_and_one_of_the_callers_own_is_wanted_again(
     index, tmp_path
 ):
-    few = replace(Names(), least=2, inside=("of",))
+    few = replace(Names(), min_passages=2, inner_words=("of",))
     Index.from_documents(PEOPLE, extractor=few).save(tmp_path / "ours")
     assert Index.load(tmp_path / "ours").extractor == few
     Index.from_documents(PEOPLE, extractor=shouting).save(tmp_path / "own")
@@ -190,7 +190,7 @@ def test_facts_of_an_extractor_come_beside_those_that_are_given_and_from_the_pie
         (7, TypeError, "cannot extract with a int"),
         (lambda text: 1 / 0, RuntimeError, "failed on the passage 'ada': ZeroDivisionError"),
         (lambda text: [("a", "b")], ValueError, "a fact is (subject, relation, object)"),
-        (Tagged("no pipeline"), TypeError, "a tagger has pipe(texts)"),
+        (TaggedEntities("no pipeline"), TypeError, "a tagger has pipe(texts)"),
     ],
 )
 def test_what_is_no_extractor_is_refused_by_name(extractor, error, said):
@@ -229,11 +229,11 @@ def test_a_tagger_of_the_callers_own_finds_the_names():
         Passage("0", "the trip\nin may ada met ben"),
         Passage("1", "rome saw ben", "a title"),
     ]
-    assert Tagged(Pipeline()).triples(passages) == [
+    assert TaggedEntities(Pipeline()).triples(passages) == [
         [("the trip", "in may", "ada"), ("the trip", "… met", "ben")],
         [("a title", "mentions", "rome"), ("a title", "… saw", "ben")],
     ]
-    assert Tagged(Pipeline(), labels=("GPE",)).triples(passages) == [[], []]
+    assert TaggedEntities(Pipeline(), labels=("GPE",)).triples(passages) == [[], []]
 
 
 def entities(*read):

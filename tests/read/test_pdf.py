@@ -6,7 +6,7 @@ import pytest
 
 from clew import Index, Splitter
 from clew.read import load_documents
-from clew.read.formats import pdf
+from clew.read.formats import file_format, pdf
 
 pytest.importorskip("pypdf", reason="needs the extra pdf")
 
@@ -72,7 +72,7 @@ def test_pages_are_documents_under_their_file_with_numbers_to_cite_and_filter_by
     ],
 )
 def test_words_that_a_line_cuts_are_joined(text, mended):
-    assert pdf.mended(text) == mended
+    assert pdf.join_cut_words(text) == mended
 
 
 def test_files_that_cannot_be_read_say_why(tmp_path, monkeypatch):
@@ -89,7 +89,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path, monkeypatch):
         (tmp_path / "cut.pdf").write_bytes(whole[:cut])
         load_documents(tmp_path / "cut.pdf")
 
-    monkeypatch.setattr(pdf, "find_spec", lambda name: None)
+    monkeypatch.setattr(file_format, "find_spec", lambda name: None)
     assert (
         load_documents(tmp_path / "blank.pdf").skipped[0][1]
         == "PDF is read by pypdf: pip install 'clew[pdf]'"

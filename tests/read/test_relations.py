@@ -30,7 +30,7 @@ def test_the_words_before_a_name_are_its_relation_to_the_title_and_a_list_shares
     ("most", "relation"), [(0, "mentions"), (2, "directed by"), (4, "a comedy directed by")]
 )
 def test_a_relation_has_at_most_so_many_words_the_last(most, relation):
-    assert facts(PLAYBOY, relation=most)[0][1] == relation
+    assert facts(PLAYBOY, max_relation_words=most)[0][1] == relation
 
 
 def test_words_of_another_sentence_or_line_are_no_relation():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Index, Splitter
-from clew.read import load_documents, rows_of
+from clew.read import load_documents, read_rows
 
 CELLS = st.text(st.sampled_from("ab \"',;\t|\n月é:"), max_size=6).map(
     lambda text: " ".join(text.split(" ")).strip()
@@ -30,7 +30,7 @@ def test_what_a_table_is_written_with_is_read_back(tmp_path_factory, table, deli
     )
     path = tmp_path_factory.mktemp("t") / "t.csv"
     path.write_bytes(file.getvalue().encode(encoding))
-    _, *read = rows_of(path)
+    _, *read = read_rows(path)
     wanted = [
         {k: v for k, v in zip(("one", "two words", "three"), row, strict=True) if v}
         for row in table
@@ -46,13 +46,13 @@ def test_what_a_table_is_written_with_is_read_back(tmp_path_factory, table, deli
 def test_rows_are_named_by_their_line_or_by_a_column_and_known_by_their_columns(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text('code;name;note\n\na1;Ada;"two\nlines"\nb2;Bob;\na1;Again;x\n;Nobody;y\n')
-    head, *read = rows_of(path)
+    head, *read = read_rows(path)
     assert (head.id, head.text, head.heading) == ("people.csv", "people", True)
     assert [(d.id, d.parent, d.metadata["line"]) for d in read] == [
         (f"people.csv#{n}", "people.csv", n) for n in (3, 5, 6, 7)
     ]
     skipped = []
-    assert [d.id for d in rows_of(path, id="code", skipped=skipped)][1:] == [
+    assert [d.id for d in read_rows(path, id="code", skipped=skipped)][1:] == [
         "people.csv#a1",
         "people.csv#b2",
         "people.csv#row 6",
@@ -63,7 +63,7 @@ def test_rows_are_named_by_their_line_or_by_a_column_and_known_by_their_columns(
         "its code is missing: named by its row",
     ]
     with pytest.raises(ValueError, match="row 6: its code 'a1' came before"):
-        list(rows_of(path, id="code"))
+        list(read_rows(path, id="code"))
 
     context = Index.from_documents(tmp_path, splitter=Splitter()).ask(
         "Who has lines?", where={"name": "Ada"}
@@ -140,7 +140,7 @@ def test_a_row_that_is_too_long_is_cut_between_its_columns(tmp_path):
 def test_a_big_table_is_read_row_by_row(tmp_path):
     path = tmp_path / "big.csv"
     path.write_text("a,b\n" + "1,2\n" * 50 + '"never closed')
-    stream = rows_of(path)
+    stream = read_rows(path)
     assert [next(stream).id for _ in range(51)][-1] == "big.csv#51", (
         "what comes first is given before the rest is read"
     )

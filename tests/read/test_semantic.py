@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from clew.document import Document
 from clew.index.index import Index
 from clew.read import Splitter
-from clew.text.tokens import estimate_tokens
+from clew.text.estimate import estimate_tokens
 
 MOON = [
     "The moon pulls the sea.",

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from clew.document import Document
 from clew.read import Piece, Splitter, read_nodes
 from clew.read.formats.markdown import Heading, outline
+from clew.text.estimate import estimate_tokens
 from clew.text.spans import WINDOW, paragraphs, sentences
-from clew.text.tokens import estimate_tokens
 
 MODULES = (argparse, collections, decimal, logging, optparse, statistics, tarfile, unittest)
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from clew.algorithms.steiner.forest import steiner_forest
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.order.facts_first import FactsFirst
-from clew.select._costs import edge_costs, slot_costs
-from clew.select.mcmi import MCMI
+from clew.select.mcmi import MCMI, edge_costs, slot_costs
 from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 QUESTION = np.float32([1, 0, 0])
@@ -74,7 +73,7 @@ def cases(draw):
         )
     )
     kinds = ["passage"] * passages + ["entity"] * entities
-    graph = graph_of(kinds, triples, [e for e in more if e[1] != e[2]], draw(st.integers(0, 99)), draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)))  # fmt: skip  # noqa: E501
+    graph = graph_of(kinds, triples, [e for e in more if e[1] != e[2]], draw(st.integers(0, 99)), draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)))  # fmt: skip
     terminals = draw(st.lists(any_row, min_size=1, max_size=5, unique=True))
     scores = np.array(draw(st.lists(st.floats(0.01, 1), min_size=n, max_size=n)))
     return graph, terminals, scores
@@ -131,7 +130,7 @@ def test_costs_are_by_what_an_edge_says_and_parallel_facts_cost_the_least():
     assert each == pytest.approx([1e-6, 1.0, 1e-6, 0.5, 0.2, (1 - 0.5 * 0.8) / 2])
     links = graph.links(("fact",))
     found = slot_costs(graph, links, Query("?", QUESTION))
-    assert found.of_slots == pytest.approx([1e-6, 1e-6])
+    assert found.costs == pytest.approx([1e-6, 1e-6])
     assert found.edges.tolist() == [0, 0]
     assert edge_costs(graph, Query("?")) == pytest.approx([0.5] * 6), (
         "without a vector nothing is like the question"
@@ -144,7 +143,7 @@ def test_costs_are_by_what_an_edge_says_and_parallel_facts_cost_the_least():
 def test_costs_lie_in_their_range_and_are_the_same_both_ways(case):
     graph, _, _ = case
     links = graph.links()
-    found = slot_costs(graph, links, Query("?", QUESTION)).of_slots
+    found = slot_costs(graph, links, Query("?", QUESTION)).costs
     assert ((found >= 1e-6) & (found <= 1)).all()
     both = {
         (a, b): c
@@ -163,7 +162,7 @@ def test_the_tree_is_within_twice_the_optimum_and_its_leaves_are_terminals(stein
         MCMI(max_steps=0, chords="none", steiner_weight=steiner_weight), graph, terminals, scores
     )
     links = graph.links()
-    lengths = slot_costs(graph, links, Query("?", QUESTION)).of_slots
+    lengths = slot_costs(graph, links, Query("?", QUESTION)).costs
     if steiner_weight == "cost_over_score":
         lengths = lengths / (scores[links.sources] + scores[links.targets])
     best = steiner_forest(links, lengths, terminals, "exact")
@@ -338,7 +337,7 @@ def test_unknown_settings_are_refused_by_name():
         {"variant": "median"},
         {"chords": "all"},
         {"steiner_weight": "hops"},
-        {"rest": "luck"},
+        {"passages_by": "luck"},
     ):
         with pytest.raises(
             ValueError, match=f"unknown {next(iter(wrong))} '{next(iter(wrong.values()))}'; known: "

@@ -112,8 +112,8 @@ def test_top_takes_the_highest_that_fit_and_says_what_it_passed_over():
 def test_top_looks_no_further_than_its_reach():
     graph = Graph.of(["text"] * 3000, tokens=[10] * 2999 + [1])
     prizes = np.linspace(1, 0.1, 3000)
-    assert select(Top(reach=50), graph, prizes, budget=25).nodes.tolist() == [0, 1]
-    assert select(Top(reach=3000), graph, prizes, budget=25).nodes.tolist() == [0, 1, 2999]
+    assert select(Top(max_passed=50), graph, prizes, budget=25).nodes.tolist() == [0, 1]
+    assert select(Top(max_passed=3000), graph, prizes, budget=25).nodes.tolist() == [0, 1, 2999]
     assert select(Top(), graph, prizes, budget=15_000).nodes.tolist() == list(range(1500)), (
         "more than it ranks at first"
     )
@@ -177,7 +177,7 @@ def test_from_a_floor_on_a_copy_is_deferred_and_a_topic_is_not_in_any_embedding(
     assert select(
         MMR(0.5, similarity_floor=0.5), Graph.of(["alone"], vectors=vectors[:1]), [1.0]
     ).nodes.tolist() == [0]
-    with pytest.raises(ValueError, match="floor is from 0"):
+    with pytest.raises(ValueError, match="similarity_floor is from 0"):
         MMR(similarity_floor=1.0)
 
 

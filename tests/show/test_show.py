@@ -1,4 +1,4 @@
-"""What is shown of a context is what is in it: every way, every item, and no text that is taken for something else."""
+"""A drawing shows all of a context: every path, every item, and no text that is read as markup."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clew
-from clew.context import Context, ContextEdge, Dropped, Hop, Item, Step
-from clew.show import html, mermaid, path_in_words, to_networkx
+from clew.context import Context
+from clew.items import ContextEdge, Dropped, Hop, Item, Step
+from clew.show import path_in_words, to_html, to_mermaid, to_networkx
 
 HOSTILE = [
     '"]; end', "<script>alert(1)</script>", "a|b --> n0", "1. list\n- dash", "#quot; &amp;", "%%{init: {}}%%",
@@ -31,7 +32,7 @@ def touch(target: str, weight: float = 0.9) -> Hop:
 
 @pytest.fixture
 def context() -> Context:
-    """Anna is touched; Ben's passage is reached over the entity; a fact is stated; an edge joins the two passages."""
+    """Anna's passage is a seed; an entity leads to Ben's; a fact; an edge joins the two passages."""
     to_anna = Hop("question", "fact", "entity:anna", "Anna married Ben", 0.8)
     items = (
         item(
@@ -55,25 +56,25 @@ def context() -> Context:
             "expansion",
         ),
     )
-    ties = (
+    edges = (
         ContextEdge("p1", "p2", "similar", 0.4),
         ContextEdge("entity:anna", "p2", "mentions", 1.0),
         ContextEdge("p1", "entity:corfu", "mentions", 0.2),
     )
     return Context(
-        items, "the page", 9, 20, "Who married Anna?", "Some(method)", ties,
+        items, "the page", 9, 20, "Who married Anna?", "Some(method)", edges,
         (Step("Dense()", 0.0021, {"touched": 3}),), 1.5, 2.0, (("p1", "p9"),), (Dropped("p7", "too long"),),
     )  # fmt: skip
 
 
 def test_every_item_is_reached_from_the_question_along_its_own_hops(context):
     network = to_networkx(context)
-    ways = networkx.subgraph_view(
-        network, filter_edge=lambda a, b, key: network.edges[a, b, key]["way"]
+    paths = networkx.subgraph_view(
+        network, filter_edge=lambda a, b, key: network.edges[a, b, key]["on_path"]
     )
     for rank, one in enumerate(context, 1):
         assert network.nodes[one.id]["rank"] == rank
-        assert networkx.shortest_path_length(ways, network.graph["question"], one.id) == len(
+        assert networkx.shortest_path_length(paths, network.graph["question"], one.id) == len(
             one.why
         )
     assert network.graph["missing"] == [("p1", "p9")]
@@ -82,7 +83,7 @@ def test_every_item_is_reached_from_the_question_along_its_own_hops(context):
 def test_an_edge_that_is_a_hop_already_is_not_drawn_twice_and_connectors_are_named(context):
     network = to_networkx(context)
     assert network.number_of_edges("entity:anna", "p2") == 1
-    assert not network.edges["p1", "p2", 0]["way"]
+    assert not network.edges["p1", "p2", 0]["on_path"]
     assert network.nodes["entity:corfu"] == {"role": "connector", "kind": "entity", "text": "corfu"}
 
 
@@ -106,7 +107,7 @@ def test_a_document_named_question_is_not_the_question():
     assert sorted(network.edges()) == [("question?", "question")]
 
 
-def test_ways_are_told_in_plain_words(context):
+def test_paths_are_described_in_plain_words(context):
     said = [path_in_words(one) for one in context]
     assert said == [
         "the question matches the fact “Anna married Ben” (0.80)",
@@ -127,7 +128,7 @@ def test_ways_are_told_in_plain_words(context):
         path_in_words(part)
         == "the question touches “d#5-9” (0.90), which is a part of “d”, which contains it"
     )
-    assert "no short way leads to it" in path_in_words(item("p", "x", (touch("p", 0.0),)))
+    assert "no short path leads to it" in path_in_words(item("p", "x", (touch("p", 0.0),)))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -138,7 +139,7 @@ def test_no_text_leaves_its_box_in_a_mermaid_chart(text):
         (item(name, text, (touch(name),), metadata={"title": text}),), text, 1, None, text, "",
         (ContextEdge(name, "b", "fact", 1.0, text),),
     )  # fmt: skip
-    for line in mermaid(hostile).splitlines():
+    for line in to_mermaid(hostile).splitlines():
         assert LINE.fullmatch(line), line
 
 
@@ -149,11 +150,11 @@ LINE = re.compile(
 
 
 def test_what_is_not_drawn_is_counted_the_strongest_edges_first(context):
-    chart = mermaid(context, edges=1)
+    chart = to_mermaid(context, max_edges=1)
     assert "%% 1 weaker edges are not drawn" in chart
     assert "similar 0.40" in chart
     assert "corfu" not in chart
-    assert "1 weaker edges are not drawn" in html(context, edges=1)
+    assert "1 weaker edges are not drawn" in to_html(context, max_edges=1)
 
 
 class Page(HTMLParser):
@@ -178,7 +179,7 @@ def read(page: str) -> Page:
 
 
 def test_the_page_says_everything_there_is_to_say(context):
-    words = " ".join(read(html(context)).words.split())
+    words = " ".join(read(to_html(context)).words.split())
     for said in (
         "Who married Anna?",
         "The voyage",
@@ -197,7 +198,7 @@ def test_the_page_says_everything_there_is_to_say(context):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_the_page_needs_nothing_from_outside_and_runs_nothing_whatever_the_texts(text):
     name = text or "x"
-    page = html(
+    page = to_html(
         Context(
             (item(name, text, (touch(name),), metadata={"title": text}),), text, 1, None, text, text
         )
@@ -216,7 +217,7 @@ def test_the_page_needs_nothing_from_outside_and_runs_nothing_whatever_the_texts
 
 
 def test_the_drawing_is_well_formed_and_its_boxes_never_overlap(context):
-    page = html(context)
+    page = to_html(context)
     svg = ElementTree.fromstring(page[page.index("<svg ") : page.rindex("</svg>") + 6])
     boxes = [
         tuple(float(rect.attrib[key]) for key in ("x", "y", "width", "height"))
@@ -243,8 +244,8 @@ def test_any_tangle_of_items_and_edges_can_be_drawn(pairs, number):
         "",
         tuple(ContextEdge(f"p{a}", f"p{b}", "similar", 0.5) for a, b in pairs),
     )
-    assert html(tangle).count("<rect") == len(to_networkx(tangle))
-    assert mermaid(tangle).count(":::") == len(to_networkx(tangle))
+    assert to_html(tangle).count("<rect") == len(to_networkx(tangle))
+    assert to_mermaid(tangle).count(":::") == len(to_networkx(tangle))
 
 
 def test_a_context_shows_itself_and_the_same_index_shows_the_same():
@@ -253,7 +254,7 @@ def test_a_context_shows_itself_and_the_same_index_shows_the_same():
         for i, text in enumerate(("Anna sails to Corfu.", "Ben sails.", "Corfu is an island."))
     ]
     pages = [clew.Index.from_documents(documents).ask("Who sails to Corfu?") for _ in range(2)]
-    assert pages[0].to_mermaid() == pages[1].to_mermaid() == mermaid(pages[0])
+    assert pages[0].to_mermaid() == pages[1].to_mermaid() == to_mermaid(pages[0])
     assert set(pages[0].ids) < set(pages[0].to_networkx())
     stable = [re.sub(r"[\d.]+ ms", "ms", page.to_html()) for page in pages]
     assert stable[0] == stable[1]
@@ -262,5 +263,5 @@ def test_a_context_shows_itself_and_the_same_index_shows_the_same():
 def test_nothing_found_can_be_shown():
     empty = Context((), "", 0, 100, "Who?", "method")
     assert list(to_networkx(empty)) == ["question"]
-    assert "0 items" in html(empty)
-    assert mermaid(empty).startswith("flowchart LR")
+    assert "0 items" in to_html(empty)
+    assert to_mermaid(empty).startswith("flowchart LR")

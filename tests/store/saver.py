@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from clew import Document, Index
-from clew.store import save
 
 
 def embed(texts):
@@ -36,12 +35,8 @@ def main(folder):
         if child == 0:
             k = int(line)
             while True:
-                save(
-                    replace(
-                        index, documents=index.documents[: k % 200 + 1], skipped=(("k", str(k)),)
-                    ),
-                    folder,
-                )
+                documents = index.documents[: k % 200 + 1]
+                replace(index, documents=documents, skipped=(("k", str(k)),)).save(folder)
                 say(f"saved {k}")
                 k += 1
         say(f"pid {child}")

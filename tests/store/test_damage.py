@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from clew.store import load
+from clew import Index
 from clew.store.manifest import read_manifest
 
 VECTORS = (
@@ -42,13 +42,13 @@ def test_every_damaged_file_is_named(embed, saved):
         for what, damaged in damages(raw):
             file.write_bytes(damaged)
             with pytest.raises(ValueError, match=re.escape(file.name)) as error:
-                load(saved, embedder=embed, verify="full")
+                Index.load(saved, embedder=embed, verify="full")
             assert "damaged" in str(error.value), what
             if not file.name.startswith(VECTORS) or not what.startswith("flipped"):
                 with pytest.raises(ValueError, match=re.escape(file.name)):
-                    load(saved, embedder=embed, verify="size")
+                    Index.load(saved, embedder=embed, verify="size")
         file.write_bytes(raw)
-    load(saved, embedder=embed, verify="full")
+    Index.load(saved, embedder=embed, verify="full")
 
 
 def test_every_missing_file_is_named(embed, saved):
@@ -58,11 +58,11 @@ def test_every_missing_file_is_named(embed, saved):
             ValueError,
             match=rf"{re.escape(file.name)} is missing, though MANIFEST-00000001\.json lists it",
         ):
-            load(saved, embedder=embed)
+            Index.load(saved, embedder=embed)
         (saved / "away").rename(file)
     shutil.rmtree(saved / "data")
     with pytest.raises(ValueError, match="is missing, though"):
-        load(saved, embedder=embed)
+        Index.load(saved, embedder=embed)
 
 
 def test_a_flipped_bit_of_a_manifest_is_found_wherever_it_is(saved):
@@ -79,7 +79,7 @@ def test_a_manifest_under_another_name_is_refused(embed, saved):
     with pytest.raises(
         ValueError, match=r"MANIFEST-00000009\.json is not the manifest of an index.*generation 1"
     ):
-        load(saved, embedder=embed)
+        Index.load(saved, embedder=embed)
 
 
 def test_a_damaged_generation_leads_to_the_one_before_only_when_that_is_asked_for(
@@ -92,12 +92,12 @@ def test_a_damaged_generation_leads_to_the_one_before_only_when_that_is_asked_fo
         ValueError,
         match=rf"{file.name} is damaged.*an earlier generation is still there: load\(path, generation=1\)",
     ):
-        load(saved, embedder=embed)
-    assert len(load(saved, embedder=embed, generation=1)) == 3
+        Index.load(saved, embedder=embed)
+    assert len(Index.load(saved, embedder=embed, generation=1)) == 3
     with pytest.raises(ValueError, match="has no generation 5; it has 2, 1"):
-        load(saved, embedder=embed, generation=5)
+        Index.load(saved, embedder=embed, generation=5)
     small.delete("ben").save(saved)
-    assert [d.id for d in load(saved, embedder=embed).documents] == ["anna", "cleo"]
+    assert [d.id for d in Index.load(saved, embedder=embed).documents] == ["anna", "cleo"]
 
 
 def test_the_smallest_and_the_emptiest_columns_are_files_too(embed, saved):

@@ -11,7 +11,8 @@ from itertools import count
 
 import pytest
 
-from clew.store import disk, load, manifest, save, saved
+from clew import Index
+from clew.store import disk, loading, manifest
 from clew.store.lock import locked
 
 CALLS = ("create", "write", "sync", "sync_folder", "rename")
@@ -47,12 +48,12 @@ def files(folder):
 def test_whichever_call_fails_the_old_generation_stays_until_the_new_one_is_whole(
     embed, small, tmp_path, monkeypatch, error, step
 ):
-    save(small.delete("cleo"), tmp_path)
+    small.delete("cleo").save(tmp_path)
     before = files(tmp_path)
-    save(small.delete("cleo"), tmp_path / "counted")
+    small.delete("cleo").save(tmp_path / "counted")
     with monkeypatch.context() as patched:
         calls = failing(patched, 10**6, error)
-        save(small, tmp_path / "counted")
+        small.save(tmp_path / "counted")
     shutil.rmtree(tmp_path / "counted")
     total = next(calls)
     named = total - 2  # after the rename, only the folder is synced: two calls
@@ -60,19 +61,19 @@ def test_whichever_call_fails_the_old_generation_stays_until_the_new_one_is_whol
         with monkeypatch.context() as patched:
             failing(patched, at, error)
             with pytest.raises(type(error)) as raised:
-                save(small, tmp_path)
+                small.save(tmp_path)
         assert files(tmp_path) == before, "a save that failed leaves nothing behind"
-        assert len(load(tmp_path, embedder=embed)) == 2
+        assert len(Index.load(tmp_path, embedder=embed)) == 2
         if isinstance(error, OSError):
             said = f"the index was not saved to {tmp_path}, where all is as it was: No space left on device"
             assert (raised.value.errno, raised.value.strerror) == (errno.ENOSPC, said)
     with monkeypatch.context() as patched:
         failing(patched, named, error)
         with pytest.raises(type(error)) as raised:
-            save(small, tmp_path)
-    assert len(load(tmp_path, embedder=embed, verify="full")) == 3
+            small.save(tmp_path)
+    assert len(Index.load(tmp_path, embedder=embed, verify="full")) == 3
     assert isinstance(error, KeyboardInterrupt) or "is saved to" in str(raised.value)
-    save(small, tmp_path)
+    small.save(tmp_path)
     assert sorted(manifest.generations(tmp_path)) == [1, 2, 3]
 
 
@@ -82,11 +83,11 @@ def test_a_first_save_that_fails_leaves_no_index_and_can_be_tried_again(
     with monkeypatch.context() as patched:
         failing(patched, 30, OSError(errno.EIO, "Input/output error"))
         with pytest.raises(OSError, match="the index was not saved to"):
-            save(small, tmp_path / "new")
+            small.save(tmp_path / "new")
     with pytest.raises(FileNotFoundError, match="is not a saved index"):
-        load(tmp_path / "new", embedder=embed)
-    save(small, tmp_path / "new")
-    assert len(load(tmp_path / "new", embedder=embed)) == 3
+        Index.load(tmp_path / "new", embedder=embed)
+    small.save(tmp_path / "new")
+    assert len(Index.load(tmp_path / "new", embedder=embed)) == 3
 
 
 def test_everything_is_on_the_disk_before_the_manifest_has_its_name(small, tmp_path, monkeypatch):
@@ -117,7 +118,7 @@ def test_everything_is_on_the_disk_before_the_manifest_has_its_name(small, tmp_p
     )  # which would sync a descriptor that is no file's
     for name in CALLS:
         recorded(name)
-    save(small, tmp_path / "new")
+    small.save(tmp_path / "new")
     place = {}
     for step, event in enumerate(did):
         place.setdefault(event, []).append(step)
@@ -143,12 +144,12 @@ def test_everything_is_on_the_disk_before_the_manifest_has_its_name(small, tmp_p
 
 
 def test_a_second_writer_fails_at_once(small, tmp_path):
-    save(small, tmp_path)
+    small.save(tmp_path)
     before, answers = files(tmp_path), []
 
     def second():
         try:
-            save(small, tmp_path)
+            small.save(tmp_path)
         except BlockingIOError as error:
             answers.append(str(error))
 
@@ -160,24 +161,26 @@ def test_a_second_writer_fails_at_once(small, tmp_path):
         f"another process or thread is saving an index to {tmp_path}; wait until it is done, then save again"
     ]
     assert files(tmp_path) == before
-    save(small, tmp_path)
+    small.save(tmp_path)
 
 
 def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_are_cleared_away(
     embed, small, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(manifest, "YOUNG", 0.0)  # clear away at once, from under the readers' hands
+    monkeypatch.setattr(
+        manifest, "MIN_AGE", 0.0
+    )  # clear away at once, from under the readers' hands
     states = [
         replace(small.delete("cleo"), skipped=(("even", ""),)),
         replace(small, skipped=(("odd", ""),)),
     ]
-    save(states[0], tmp_path)
+    states[0].save(tmp_path)
     seen, wrong, done = [], [], threading.Event()
 
     def reader():
         while not done.is_set():
             try:
-                index = load(tmp_path, embedder=embed, verify="full")
+                index = Index.load(tmp_path, embedder=embed, verify="full")
                 seen.append((index.skipped[0][0], len(index), len(index.graph.facts)))
             except Exception as error:  # noqa: BLE001  # whatever it is, it fails the test
                 wrong.append(repr(error))
@@ -186,7 +189,7 @@ def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_
     for thread in readers:
         thread.start()
     for k in range(1, 30):
-        save(states[k % 2], tmp_path)
+        states[k % 2].save(tmp_path)
         time.sleep(0.01)
     done.set()
     for thread in readers:
@@ -199,20 +202,20 @@ def test_readers_see_one_whole_generation_while_another_is_written_and_old_ones_
 def test_a_reader_whose_generation_is_cleared_away_before_it_has_opened_its_files_opens_the_newest(
     embed, small, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(manifest, "YOUNG", 0.0)
-    save(small, tmp_path)
-    real, once = saved.read_manifest, []
+    monkeypatch.setattr(manifest, "MIN_AGE", 0.0)
+    small.save(tmp_path)
+    real, once = loading.read_manifest, []
 
     def overtaken(file):
         read = real(file)
         if not once:
             once.append(file)
             for _ in range(2):
-                save(small.delete("cleo"), tmp_path)
+                small.delete("cleo").save(tmp_path)
         return read
 
-    monkeypatch.setattr(saved, "read_manifest", overtaken)
-    index = load(tmp_path, embedder=embed)
+    monkeypatch.setattr(loading, "read_manifest", overtaken)
+    index = Index.load(tmp_path, embedder=embed)
     assert not once[0].exists()
     assert len(index) == 2
 
@@ -220,22 +223,22 @@ def test_a_reader_whose_generation_is_cleared_away_before_it_has_opened_its_file
 def test_two_generations_are_kept_and_nothing_that_is_young_is_deleted(
     embed, small, tmp_path, monkeypatch
 ):
-    save(small, tmp_path)
+    small.save(tmp_path)
     one = len(list((tmp_path / "data").iterdir()))
     for _ in range(3):
-        save(small, tmp_path)
+        small.save(tmp_path)
     assert len(list((tmp_path / "data").iterdir())) == 4 * one
     (tmp_path / "data" / "mine.txt").write_text("not of the index")
     left = tmp_path / "MANIFEST-00000009.json.0123456789abcdef"
     left.write_text("of a save that was killed")
-    monkeypatch.setattr(manifest, "YOUNG", 0.0)
-    save(small, tmp_path)
+    monkeypatch.setattr(manifest, "MIN_AGE", 0.0)
+    small.save(tmp_path)
     assert sorted(manifest.generations(tmp_path)) == [4, 5]
     assert len(list((tmp_path / "data").iterdir())) == 2 * one + 1
     assert not left.exists()
     (tmp_path / "MANIFEST-00000005.json").write_text("{}")
-    save(small, tmp_path)
+    small.save(tmp_path)
     assert sorted(manifest.generations(tmp_path)) == [4, 6], (
         "a damaged one does not count among the two"
     )
-    assert len(load(tmp_path, embedder=embed, generation=4, verify="full")) == 3
+    assert len(Index.load(tmp_path, embedder=embed, generation=4, verify="full")) == 3

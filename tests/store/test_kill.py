@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.store import load
+from clew import Index
 from clew.store.manifest import generations
 
 pytestmark = pytest.mark.skipif(
@@ -56,7 +56,7 @@ def test_a_killed_save_leaves_the_last_state_or_the_next(tmp_path, kills):
             unfinished += len(
                 {file.name.split("-")[-2] for file in (tmp_path / "data").iterdir()}
             ) > len(generations(tmp_path))
-            index = load(tmp_path, embedder=embed, verify="full")
+            index = Index.load(tmp_path, embedder=embed, verify="full")
             k = int(index.skipped[0][1])
             assert k in (last, last + 1), (
                 "what was said to be saved is there; what is newer is whole"

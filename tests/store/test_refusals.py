@@ -17,8 +17,8 @@ from clew import Document, Index
 from clew.embedding.embedder import Embedder
 from clew.link import Next, Similar
 from clew.read import Splitter
-from clew.store import is_index, load, save
-from clew.text.tokens import estimate_tokens
+from clew.store import is_index
+from clew.text.estimate import estimate_tokens
 
 
 def letters(text):
@@ -36,9 +36,9 @@ class Whole:
     size: int = 1
 
     def __call__(self, document):
-        from clew.read import whole
+        from clew.read import keep_whole
 
-        return whole(document)
+        return keep_whole(document)
 
 
 def listed(folder):
@@ -91,7 +91,7 @@ def test_what_is_no_index_is_said_to_be_none(embed, small, tmp_path):
     ):
         assert not is_index(place)
         with pytest.raises(FileNotFoundError, match=f"{place.name} is not a saved index.*{said}"):
-            load(place, embedder=embed)
+            Index.load(place, embedder=embed)
     small.save(tmp_path / "new")
     assert is_index(tmp_path / "new")
     assert is_index(str(tmp_path / "new"))
@@ -103,13 +103,13 @@ def test_an_embedder_is_wanted_again_and_must_be_the_same(embed, small, tmp_path
         ValueError,
         match=r"embedder='hashed_words' \(24 dimensions\), which is not part of it: give it again",
     ):
-        load(tmp_path)
+        Index.load(tmp_path)
     with pytest.raises(ValueError, match="embedder=hashed_words; other was given"):
-        load(tmp_path, embedder=Embedder("other", embed, embed))
+        Index.load(tmp_path, embedder=Embedder("other", embed, embed))
     with pytest.raises(
         ValueError, match="24 dimensions, made by 'hashed_words'; the embedder given makes 25"
     ):
-        load(
+        Index.load(
             tmp_path,
             embedder=Embedder(
                 "hashed_words", lambda texts: np.hstack([embed(texts), embed(texts)[:, :1]]), embed
@@ -118,7 +118,7 @@ def test_an_embedder_is_wanted_again_and_must_be_the_same(embed, small, tmp_path
     with pytest.raises(
         ValueError, match="another embedder than this one, though both are named 'hashed_words'"
     ):
-        load(
+        Index.load(
             tmp_path, embedder=Embedder("hashed_words", lambda texts: embed(texts)[:, ::-1], embed)
         )
 
@@ -130,11 +130,13 @@ def test_an_index_with_the_embedded_default_takes_no_other_and_no_other_version_
     with pytest.raises(
         ValueError, match=r"embedder=clew-latent-semantic-\d+; hashed_words was given"
     ):
-        load(tmp_path, embedder=embed)
+        Index.load(tmp_path, embedder=embed)
     with pytest.raises(
         ValueError, match="another embedder than this one, though both are named 'clew-latent"
     ):
-        load(tmp_path, embedder=Index.from_documents(["something", "else altogether"]).embedder)
+        Index.load(
+            tmp_path, embedder=Index.from_documents(["something", "else altogether"]).embedder
+        )
     rewritten(
         tmp_path,
         lambda content: content["settings"]["embedder"].update(name="clew-latent-semantic-0"),
@@ -143,7 +145,7 @@ def test_an_index_with_the_embedded_default_takes_no_other_and_no_other_version_
         ValueError,
         match=r"embedder clew-latent-semantic-0, this version of clew has clew-latent-semantic-\d+: make the index anew",
     ):
-        load(tmp_path)
+        Index.load(tmp_path)
 
 
 def test_a_counter_of_ones_own_is_wanted_again_and_must_count_the_same(embed, tmp_path):
@@ -152,16 +154,16 @@ def test_a_counter_of_ones_own_is_wanted_again_and_must_count_the_same(embed, tm
     with pytest.raises(
         ValueError, match=r"count=\S+\.words, which is not part of it: give it again"
     ):
-        load(tmp_path, embedder=embed)
+        Index.load(tmp_path, embedder=embed)
     with pytest.raises(ValueError, match=r"count=\S+\.words; \S+\.letters was given"):
-        load(tmp_path, embedder=embed, count=letters)
+        Index.load(tmp_path, embedder=embed, count=letters)
     letters.__qualname__ = words.__qualname__
     with pytest.raises(
         ValueError,
         match=r"both are named \S+\.words: by that a text of ours has 13 tokens, by this \d+",
     ):
-        load(tmp_path, embedder=embed, count=letters)
-    assert load(tmp_path, embedder=embed, count=words).graph.count == index.graph.count
+        Index.load(tmp_path, embedder=embed, count=letters)
+    assert Index.load(tmp_path, embedder=embed, count=words).graph.count == index.graph.count
 
 
 def test_clews_own_counter_and_splitter_are_made_again_with_their_parameters(embed, tmp_path):
@@ -173,7 +175,7 @@ def test_clews_own_counter_and_splitter_are_made_again_with_their_parameters(emb
     ):
         index = Index.from_documents([Document("a", text)], embedder=embed, splitter=splitter)
         index.save(tmp_path)
-        loaded = load(tmp_path, embedder=embed)
+        loaded = Index.load(tmp_path, embedder=embed)
         assert (loaded.splitter, loaded.graph.count) == (splitter, estimate_tokens)
         assert loaded.graph.ids == index.graph.ids
     Index.from_documents(
@@ -182,10 +184,10 @@ def test_clews_own_counter_and_splitter_are_made_again_with_their_parameters(emb
     with pytest.raises(
         ValueError, match=r"splitter=Splitter\(tokens=5, .*, which is not part of it"
     ):
-        load(tmp_path, embedder=embed)
-    assert load(tmp_path, embedder=embed, splitter=Splitter(5, count=words)).splitter == Splitter(
-        5, count=words
-    )
+        Index.load(tmp_path, embedder=embed)
+    assert Index.load(
+        tmp_path, embedder=embed, splitter=Splitter(5, count=words)
+    ).splitter == Splitter(5, count=words)
 
 
 def test_a_splitter_and_links_of_ones_own_are_wanted_again_and_must_have_the_same_parameters(
@@ -205,16 +207,16 @@ def test_a_splitter_and_links_of_ones_own_are_wanted_again_and_must_have_the_sam
     with pytest.raises(
         ValueError, match=r"splitter=Whole\(size=3\), which is not part of it: give it again"
     ):
-        load(tmp_path, embedder=embed, links=(Own(), Similar(2)))
+        Index.load(tmp_path, embedder=embed, links=(Own(), Similar(2)))
     with pytest.raises(ValueError, match=r"splitter=Whole\(size=3\); Whole\(size=4\) was given"):
-        load(tmp_path, embedder=embed, splitter=Whole(4), links=(Own(), Similar(2)))
+        Index.load(tmp_path, embedder=embed, splitter=Whole(4), links=(Own(), Similar(2)))
     with pytest.raises(
         ValueError, match=r"links=.*Own\(\), Similar\(k=2.*, which is not part of it: give it again"
     ):
-        load(tmp_path, embedder=embed, splitter=Whole(3))
+        Index.load(tmp_path, embedder=embed, splitter=Whole(3))
     with pytest.raises(ValueError, match=r"links=\(.*Similar\(k=2.*; \(.*Similar\(k=3.* was given"):
-        load(tmp_path, embedder=embed, splitter=Whole(3), links=(Own(), Similar(3)))
-    loaded = load(tmp_path, embedder=embed, splitter=Whole(3), links=(Own(), Similar(2)))
+        Index.load(tmp_path, embedder=embed, splitter=Whole(3), links=(Own(), Similar(3)))
+    loaded = Index.load(tmp_path, embedder=embed, splitter=Whole(3), links=(Own(), Similar(2)))
     assert (loaded.splitter, loaded.links) == (index.splitter, index.links)
 
 
@@ -223,7 +225,7 @@ def test_links_of_clews_own_are_made_again_with_their_parameters(embed, tmp_path
     Index.from_documents([Document("a", "sea and island")], embedder=embed, links=links).save(
         tmp_path
     )
-    assert load(tmp_path, embedder=embed).links == links
+    assert Index.load(tmp_path, embedder=embed).links == links
 
 
 def rewritten(folder, change):
@@ -244,13 +246,13 @@ def rewritten(folder, change):
 def test_an_index_of_a_newer_clew_is_neither_read_nor_written_over(embed, small, tmp_path):
     small.save(tmp_path)
     rewritten(
-        tmp_path, lambda content: content.update(format=2, clew="7.0", settings={"unknown": 1})
+        tmp_path, lambda content: content.update(format=3, clew="7.0", settings={"unknown": 1})
     )
     before = listed(tmp_path)
-    for attempt in (lambda: load(tmp_path, embedder=embed), lambda: save(small, tmp_path)):
+    for attempt in (lambda: Index.load(tmp_path, embedder=embed), lambda: small.save(tmp_path)):
         with pytest.raises(
             ValueError,
-            match=r"MANIFEST-00000001\.json was saved by clew 7\.0 in format 2; this clew reads 1: upgrade",
+            match=r"MANIFEST-00000001\.json was saved by clew 7\.0 in format 3; this clew reads 2 and earlier: upgrade clew",
         ):
             attempt()
     assert listed(tmp_path) == before
@@ -275,7 +277,7 @@ def test_a_manifest_cannot_lead_outside_the_folder(embed, small, tmp_path, path)
         ValueError,
         match=r"MANIFEST-00000001\.json is not the manifest of an index.*no path of a file of an index",
     ):
-        load(tmp_path, embedder=embed)
+        Index.load(tmp_path, embedder=embed)
 
 
 @pytest.mark.parametrize("what", ["data", "manifest", "array"])
@@ -290,7 +292,7 @@ def test_links_to_elsewhere_are_not_followed(embed, small, tmp_path, what):
     place.rename(tmp_path / name)
     place.symlink_to(tmp_path / name)
     with pytest.raises(ValueError, match=f"{re.escape(name)} is "):
-        load(tmp_path / "a", embedder=embed)
+        Index.load(tmp_path / "a", embedder=embed)
 
 
 def test_a_pipe_in_the_place_of_a_file_does_not_make_us_wait(embed, small, tmp_path):
@@ -299,7 +301,7 @@ def test_a_pipe_in_the_place_of_a_file_does_not_make_us_wait(embed, small, tmp_p
     file.unlink()
     os.mkfifo(file)
     with pytest.raises(ValueError, match=f"{re.escape(file.name)} is not a plain file"):
-        load(tmp_path, embedder=embed)
+        Index.load(tmp_path, embedder=embed)
 
 
 @pytest.mark.parametrize(
@@ -326,27 +328,32 @@ def test_an_array_that_claims_what_its_file_does_not_hold_is_refused_before_memo
         ValueError,
         match=r"nodes\.vectors-.*\.npy is damaged: it has|MANIFEST-00000001\.json is not the manifest of an index",
     ):
-        load(tmp_path, embedder=embed)
+        Index.load(tmp_path, embedder=embed)
 
 
 @pytest.mark.parametrize(
-    "settings",
+    "config",
     [
-        {},
+        None,
         {"links": [1]},
-        {"embedder": None},
+        {"links": "Next()"},
+        {"count": None},
         {"count": {"name": "x", "own": 1, "probe": 1}},
         {"splitter": {"name": "x", "own": "x"}},
     ],
 )
-def test_a_manifest_with_nonsense_in_it_is_refused_by_name(embed, small, tmp_path, settings):
+def test_a_manifest_with_nonsense_in_it_is_refused_by_name(embed, small, tmp_path, config):
     small.save(tmp_path)
-    rewritten(
-        tmp_path,
-        lambda content: content.update(settings=content["settings"] | settings if settings else {}),
-    )
+
+    def change(content):
+        if config is None:
+            content["settings"] = {}
+        else:
+            content["settings"]["config"].update(config)
+
+    rewritten(tmp_path, change)
     with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json is not the manifest"):
-        load(tmp_path, embedder=embed)
+        Index.load(tmp_path, embedder=embed)
 
 
 @pytest.mark.parametrize(
@@ -372,10 +379,10 @@ def test_files_that_do_not_fit_together_are_refused(embed, small, tmp_path, name
 
     rewritten(tmp_path, swapped)
     with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json lists do not fit together"):
-        load(tmp_path, embedder=embed)
+        Index.load(tmp_path, embedder=embed)
     rewritten(tmp_path, lambda content: content["files"].pop(name))
     with pytest.raises(ValueError, match=rf"do not fit together: {re.escape(name)} is missing"):
-        load(tmp_path, embedder=embed)
+        Index.load(tmp_path, embedder=embed)
 
 
 def test_a_splitter_named_in_a_manifest_is_only_ever_one_of_clews_own(embed, small, tmp_path):
@@ -383,15 +390,15 @@ def test_a_splitter_named_in_a_manifest_is_only_ever_one_of_clews_own(embed, sma
     for name in ("documents_of", "annotations", "os.system", "Path", "Piece.__init__"):
         rewritten(
             tmp_path,
-            lambda content, name=name: content["settings"].update(
+            lambda content, name=name: content["settings"]["config"].update(
                 splitter={"name": name, "own": name, "parameters": {}, "counters": {}}
             ),
         )
         with pytest.raises(ValueError, match="this version of clew"):
-            load(tmp_path, embedder=embed)
+            Index.load(tmp_path, embedder=embed)
 
 
 def test_an_unknown_verification_is_refused(embed, small, tmp_path):
     small.save(tmp_path)
     with pytest.raises(ValueError, match="verify is 'size' or 'full', not 'hash'"):
-        load(tmp_path, embedder=embed, verify="hash")
+        Index.load(tmp_path, embedder=embed, verify="hash")

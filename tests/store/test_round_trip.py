@@ -17,6 +17,7 @@ from clew import Document, Index, recipes
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
 from clew.read import Piece
+from clew.store import SavedIndex
 from clew.store.json_values import from_json, to_json
 
 NODES = "ids kinds texts vectors tokens documents parents previous spans references read_from generated metadata originals"
@@ -234,8 +235,8 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
     ("kind", "saved"),
     [
         (
-            Index,
-            "graph embedder documents facts splitter links fitted skipped extractor generators failed extracted learned",
+            SavedIndex,
+            "graph config embedder fitted documents facts extracted skipped failed strengths built_strengths",
         ),
         (
             Document,

@@ -36,11 +36,11 @@ class Given(TransformComponent):
 
 def agrag(style="bullets"):
     """AGRAG over facts and mentions alone, with room for facts."""
-    recipe = clew.recipes.AGRAG
+    recipe = clew.recipes.get("agrag")
     select = replace(recipe.selects[0], kinds=("fact", "mentions"), fact_share=1.0)
     return replace(
         recipe,
-        seed=replace(recipe.seed, top=20, passages=0),
+        seed=replace(recipe.seed, max_facts=20, passages=0),
         selects=(select,),
         render=clew.Render(style),
     )

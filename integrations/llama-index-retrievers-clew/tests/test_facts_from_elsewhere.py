@@ -110,5 +110,5 @@ def test_an_empty_store_and_an_unknown_option_are_refused():
         ValueError, match="SimplePropertyGraphStore holds neither chunks nor triplets"
     ):
         ClewRetriever.from_property_graph_store(SimplePropertyGraphStore())
-    with pytest.raises(TypeError, match="unknown option 'top'"):
+    with pytest.raises(TypeError, match="a retriever does not take top; it takes recipe"):
         ClewRetriever.from_property_graph_store(SimplePropertyGraphStore(), top=3)

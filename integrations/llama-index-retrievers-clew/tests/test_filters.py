@@ -14,7 +14,7 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
 )
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
-from llama_index.retrievers.clew.filters import where
+from llama_index.retrievers.clew.filters import where_of
 
 WORDS = st.sampled_from(["a", "b", "ab", "B", ""])
 NUMBERS = st.sampled_from([-1, 0, 1, 2.5])
@@ -79,7 +79,7 @@ def test_a_filter_answers_as_its_parts_do_and_these_as_in_llama_index(
     one: Any, metadata: dict[str, Any]
 ):
     filters = one if isinstance(one, MetadataFilters) else MetadataFilters(filters=[one])
-    allowed = where(filters)
+    allowed = where_of(filters)
     assert allowed is not None
     assert allowed(metadata) is directly(filters, metadata)
 
@@ -87,15 +87,15 @@ def test_a_filter_answers_as_its_parts_do_and_these_as_in_llama_index(
 @pytest.mark.parametrize("operator", list(FilterOperator))
 def test_every_operator_tells_some_documents_from_others(operator: FilterOperator):
     value = ["b"] if operator.value in LISTS else "b"
-    allowed = where(
+    allowed = where_of(
         MetadataFilters(filters=[MetadataFilter(key="x", value=value, operator=operator)])
     )
     assert {allowed({"x": has}) for has in ("a", "b", "c", "", ["b"], [], None)} == {True, False}
 
 
 def test_no_filters_allow_everything():
-    assert where(None) is None
-    assert where(MetadataFilters(filters=[])) is None
+    assert where_of(None) is None
+    assert where_of(MetadataFilters(filters=[])) is None
 
 
 @pytest.mark.parametrize(
@@ -113,10 +113,12 @@ def test_a_value_that_an_operator_cannot_use_is_an_error_that_names_it(
     with pytest.raises(
         ValueError, match=f"'year' {operator.value} wants .*not {value!r}".replace("[", r"\[")
     ):
-        where(MetadataFilters(filters=[MetadataFilter(key="year", value=value, operator=operator)]))
+        where_of(
+            MetadataFilters(filters=[MetadataFilter(key="year", value=value, operator=operator)])
+        )
 
 
 def test_an_operator_of_the_future_is_one_clear_error():
     one = MetadataFilter.model_construct(key="x", value=1, operator="near")
     with pytest.raises(ValueError, match="unsupported filter operator 'near'; supported: ==, "):
-        where(MetadataFilters.model_construct(filters=[one], condition=FilterCondition.AND))
+        where_of(MetadataFilters.model_construct(filters=[one], condition=FilterCondition.AND))

@@ -1,1 +1,4 @@
-"""Algorithms on arrays, with no word of retrieval: what two stages share, or what is worth compiling."""
+"""Algorithms on arrays, with no word of retrieval.
+
+Two stages share them, or they are worth compiling.
+"""

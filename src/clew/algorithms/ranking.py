@@ -1,206 +1,387 @@
-"""Which scores are equal, and the order of scores: float noise decides nothing, and of equal scores the lower row comes first.
+"""Which scores are equal, and in what order scores come: rounding noise decides nothing.
 
-Two sums of the same numbers differ by the order in which they were added, which depends on the processor and the number of threads. So
-scores are told apart by more than that: sorted from the highest down, the highest is a leader, and every score that is not more than the
-tolerance below a leader is equal to it; the first score below that is the next leader. The tolerance is a millionth of the largest score
-in absolute value, ten times the noise of float32.
+Two sums of the same numbers differ by the order in which they were added. That order depends on the
+processor and on the number of threads. So two scores are different only if they differ by more than
+a tolerance: a millionth of the largest score in absolute value, ten times the noise of float32.
 
-Noise changes no group where no two scores differ, noise aside, by about the tolerance. A fixed grid of decimals has no such property: two
-scores that ought to be equal may lie on both sides of one of its lines. And a group is never wider than the tolerance.
+The rule is leader clustering. Sort the scores in falling order. The highest is a leader. Every
+score that is not more than the tolerance below a leader is equal to it. The first score below that
+is the next leader. Of equal scores the lower row comes first.
+
+Noise changes no group if no two scores differ, noise aside, by about the tolerance. A fixed grid of
+decimals has no such property: two equal scores may be on both sides of one of its lines. And a
+group is never wider than the tolerance.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 TOLERANCE = 1e-6  # of the largest score: what float32 sums are good for, with room
-BITS = 32  # of a score that is to be summed: a millionth of the largest takes 20
-GROUP, MANY = 64, 4096  # above so many scores, the best of groups tell which may be among the best
+SUM_BITS = 32  # of a score that is to be summed: a millionth of the largest takes 20
+BLOCKS, MIN_BLOCKED = 64, 1024  # from so many scores on, the best of blocks narrow the search
+MAX_SHORT = 64  # up to so many scores are ordered by Python, whose calls cost less than numpy's
 
 Scores = NDArray[np.float64]
 
 
-def tolerance(scores: Any) -> float:
-    """Return by how much two of these scores may differ and be equal."""
+def tolerance(scores: ArrayLike) -> float:
+    """Return by how much two of these scores may differ and still be equal.
+
+    Args:
+        scores: float [n]; those that are not finite do not count.
+
+    Example:
+        >>> tolerance([2.0, -4.0])
+        4e-06
+    """
     values = np.asarray(scores, np.float64)
     return _tolerance(float(values.max()), float(values.min()), values) if values.size else 0.0
 
 
 def top_k(
-    scores: NDArray[Any], k: int | None = None, largest: float | None = None
+    scores: ArrayLike, k: int | None = None, largest: float | None = None
 ) -> NDArray[np.int64]:
-    """Return the rows of the `k` highest scores (all when None), best first; equal scores go by the lower row.
+    """Return the rows of the `k` highest scores, best first.
 
-    `largest` is the score that the tolerance goes with, where these are some of many; by default the largest of these.
+    Of equal scores the lower row comes first. O(n), and a sort of the k.
 
-    O(n), and a sort of the k.
+    Args:
+        scores: float [n].
+        k: number of rows; None for all.
+        largest: the score that the tolerance is a share of, where these scores are some of many. By
+            default the largest of these.
+
+    Example:
+        >>> top_k([0.3, 0.5, 0.1, 0.5 + 1e-9], 3).tolist()
+        [1, 3, 0]
     """
-    scores = np.asarray(scores, np.float64)
-    n = len(scores)
+    values: Scores = np.asarray(scores, np.float64)
+    n = len(values)
     if not n or (k is not None and k <= 0):
         return np.zeros(0, np.int64)
     if k is None or k >= n:
-        return _ranked(scores, _width(scores, largest))[0]
-    groups = n // GROUP if n >= max(2 * GROUP * k, MANY) else 0
-    tops = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0) if groups else scores
-    rest = float(scores[groups * GROUP :].max(initial=-np.inf)) if groups else -np.inf
-    width = (
-        _tolerance(max(float(tops.max()), rest), float(scores.min()), scores)
-        if largest is None
-        else TOLERANCE * largest
-    )
-    rows: NDArray[np.int64] | None = None
-    if groups:  # the k-th best of all is not below the k-th best of the groups
-        rows = np.flatnonzero(scores >= np.partition(tops, groups - k)[groups - k] - width)
-        scores = scores[rows]
-    last = float(np.partition(scores, len(scores) - k)[len(scores) - k])
-    above = np.flatnonzero(scores > last)
-    order, falling, leads = _ranked(np.append(scores[above], last), width)
-    sure = len(leads) - 1 - int(leads[::-1].argmax())  # all before the group that the k-th is in
-    leader = falling[sure]
-    equal = np.flatnonzero((scores <= leader) & (scores >= leader - width))
-    found = np.concatenate([above[order[:sure]], equal[: k - sure]])
-    return found if rows is None else rows[found]
+        return _rank(values, _width(values, largest))[0]
+    if n < max(2 * BLOCKS * k, MIN_BLOCKED):
+        return _top_rows(values, k, _width(values, largest))
+    rows, width = _candidates(values, k, largest)
+    return rows[_top_rows(values[rows], k, width)]
 
 
-def levels(scores: Any, largest: float | None = None) -> NDArray[np.int64]:
-    """Return the number of each score's group: 0 for the scores that are equal to the highest, 1 for the next, and so on.
+def levels(scores: ArrayLike, largest: float | None = None) -> NDArray[np.int64]:
+    """Return each score's dense rank: 0 for the highest and its equals, then 1, 2 and so on.
 
-    `largest` as in `best`.
-    """
-    values = np.asarray(scores, np.float64)
-    order, _, leads = _ranked(values, _width(values, largest))
-    found = np.empty(len(values), np.int64)
-    found[order] = np.cumsum(leads) - 1
-    return found
+    Args:
+        scores: float [n].
+        largest: as in `top_k`.
 
-
-def equalized(scores: Any, largest: float | None = None) -> Scores:
-    """Return the scores with every one replaced by the highest that it is equal to: equal scores become the same number.
-
-    `largest` as in `best`.
+    Example:
+        >>> levels([0.3, 0.5, 0.5 + 1e-9]).tolist()
+        [1, 0, 0]
     """
     values: Scores = np.asarray(scores, np.float64)
-    order, falling, leads = _ranked(values, _width(values, largest))
-    found = np.empty(len(values))
-    found[order] = falling[leads][np.cumsum(leads) - 1]
-    return found
+    order, _, leads = _rank(values, _width(values, largest))
+    ranks = np.empty(len(values), np.int64)
+    ranks[order] = np.cumsum(leads) - 1
+    return ranks
 
 
-def summable(scores: Any, largest: float | None = None) -> Scores:
-    """Return the scores equalized, and so few bits of each that a sum of up to a million of them is exact, in whatever order.
+def equalized(scores: ArrayLike, largest: float | None = None) -> Scores:
+    """Return the scores, each replaced by its leader: equal scores become the same number.
 
-    Sums of equal scores are then equal too, and may be compared as they are. `largest` as in `best`.
+    Args:
+        scores: float [n].
+        largest: as in `top_k`.
+
+    Example:
+        >>> equalized([0.3, 0.5 - 1e-9, 0.5]).tolist()
+        [0.3, 0.5, 0.5]
+    """
+    values: Scores = np.asarray(scores, np.float64)
+    order, falling, leads = _rank(values, _width(values, largest))
+    leaders = np.empty(len(values))
+    leaders[order] = falling[leads][np.cumsum(leads) - 1]
+    return leaders
+
+
+def summable(scores: ArrayLike, largest: float | None = None) -> Scores:
+    """Return the scores equalized and rounded, so that sums of up to a million of them are exact.
+
+    Sums in any order are then the same number, and may be compared as they are.
+
+    Args:
+        scores: float [n].
+        largest: as in `top_k`.
+
+    Example:
+        >>> summable([0.5 - 1e-9, 0.5]).tolist()
+        [0.5, 0.5]
     """
     values = equalized(scores, largest)
     return coarse(values, _width(values, largest) / TOLERANCE)
 
 
-def coarse(scores: Any, largest: float) -> Scores:
-    """Return the scores, of at most `largest`, with so few bits that sums are exact; for what is made of scores that are `summable`."""
-    bits = BITS - int(np.frexp(largest)[1])
-    found: Scores = np.ldexp(np.rint(np.ldexp(np.asarray(scores, np.float64), bits)), -bits)
-    return found
+def coarse(scores: ArrayLike, largest: float) -> Scores:
+    """Return the scores rounded to so few bits that sums of them are exact.
+
+    It is for what is computed from scores that are `summable`.
+
+    Args:
+        scores: float [n], of at most `largest`.
+        largest: the largest absolute value that the scores may have.
+
+    Example:
+        >>> coarse([0.1], 1.0).tolist()
+        [0.10000000009313226]
+    """
+    bits = SUM_BITS - int(np.frexp(largest)[1])
+    rounded: Scores = np.ldexp(np.rint(np.ldexp(np.asarray(scores, np.float64), bits)), -bits)
+    return rounded
 
 
 def foremost(scores: Mapping[int, float], largest: float | None = None) -> int:
-    """Return the lowest of the rows whose score is equal to the highest; `largest` as in `best`, by default the highest."""
-    top = max(scores.values())
-    return min(
-        row
-        for row, score in scores.items()
-        if reaches(score, top, top if largest is None else largest)
-    )
+    """Return the lowest row whose score is equal to the highest.
 
+    Args:
+        scores: row -> score; not empty.
+        largest: as in `top_k`; by default the highest score.
 
-def reaches(scores: Any, least: Any, largest: float = 1.0) -> Any:
-    """Return whether scores are at least `least`, where noise decides nothing: what is below it by the tolerance or less reaches it.
-
-    `largest` is the largest, in absolute value, that the scores may be: 1 of cosines.
+    Example:
+        >>> foremost({7: 0.5, 3: 0.5 - 1e-9, 1: 0.2})
+        3
     """
-    return scores >= least - TOLERANCE * abs(largest)
+    highest = max(scores.values())
+    width = highest if largest is None else largest
+    return min(row for row, score in scores.items() if reaches(score, highest, width))
 
 
-def exceeds(scores: Any, bar: Any, largest: float = 1.0) -> Any:
-    """Return whether scores are above a bar, where noise decides nothing: what is above it by the tolerance or less does not exceed it."""
-    return scores > bar + TOLERANCE * abs(largest)
+@overload
+def reaches(scores: float, least: float, largest: float = 1.0) -> bool: ...
+@overload
+def reaches(
+    scores: NDArray[np.floating], least: float | NDArray[np.floating], largest: float = 1.0
+) -> NDArray[np.bool_]: ...
+def reaches(
+    scores: float | NDArray[np.floating],
+    least: float | NDArray[np.floating],
+    largest: float = 1.0,
+) -> bool | NDArray[np.bool_]:
+    """Return whether scores are at least `least`. A score that is too low by noise alone counts.
+
+    Args:
+        scores: a score, or float [n].
+        least: the bar.
+        largest: the largest absolute value that the scores may have: 1 for cosines.
+
+    Example:
+        >>> reaches(0.8 - 1e-9, 0.8)
+        True
+    """
+    reached: bool | NDArray[np.bool_] = scores >= least - TOLERANCE * abs(largest)
+    return reached
 
 
-def min_max_scale(scores: Any) -> Scores:
-    """Return the scores moved and stretched to [0, 1]; where all are equal they become 1.
+@overload
+def exceeds(scores: float, bar: float, largest: float = 1.0) -> bool: ...
+@overload
+def exceeds(
+    scores: NDArray[np.floating], bar: float | NDArray[np.floating], largest: float = 1.0
+) -> NDArray[np.bool_]: ...
+def exceeds(
+    scores: float | NDArray[np.floating],
+    bar: float | NDArray[np.floating],
+    largest: float = 1.0,
+) -> bool | NDArray[np.bool_]:
+    """Return whether scores are above a bar. One that is above by noise alone does not count.
 
-    Noise is stretched with them: rank before, or hand over scores that are `equalized`.
+    Args:
+        scores: a score, or float [n].
+        bar: the bar.
+        largest: the largest absolute value that the scores may have: 1 for cosines.
+
+    Example:
+        >>> exceeds(0.8 + 1e-9, 0.8)
+        False
+    """
+    exceeded: bool | NDArray[np.bool_] = scores > bar + TOLERANCE * abs(largest)
+    return exceeded
+
+
+def min_max_scale(scores: ArrayLike) -> Scores:
+    """Return the scores shifted and scaled to [0, 1]; all 1 where all are equal.
+
+    Scaling amplifies noise too: rank before it, or pass scores that are `equalized`.
+
+    Args:
+        scores: float [n].
+
+    Example:
+        >>> min_max_scale([1.0, 3.0, 2.0]).tolist()
+        [0.0, 1.0, 0.5]
     """
     values: Scores = np.asarray(scores, np.float64)
     if not len(values):
         return values
     low, high = float(values.min()), float(values.max())
-    return (
-        (values - low) / (high - low)
-        if exceeds(high, low, max(high, -low))
-        else np.ones_like(values)
-    )
+    if not exceeds(high, low, max(high, -low)):
+        return np.ones_like(values)
+    return (values - low) / (high - low)
 
 
-def sharpened(scores: Any, sharpness: float) -> Scores:
-    """Return the scores (>= 0) over the largest of them, to a power; equal ones become the same number, since a power stretches noise."""
+def sharpened(scores: ArrayLike, sharpness: float) -> Scores:
+    """Return (score / largest score) ^ sharpness.
+
+    Equal scores become the same number first, because a power amplifies noise.
+
+    Args:
+        scores: float [n], >= 0. Where none is positive they are returned as they are.
+        sharpness: the exponent, > 0.
+
+    Example:
+        >>> sharpened([0.5, 1.0, 0.0], 2.0).tolist()
+        [0.25, 1.0, 0.0]
+    """
     values: Scores = np.asarray(scores, np.float64)
-    top = float(values.max(initial=0))
-    if not top > 0:
+    highest = float(values.max(initial=0))
+    if not highest > 0:
         return values
-    rows, found = (
-        np.flatnonzero(values > 0),
-        np.zeros(len(values)),
-    )  # a power takes its time, and most have no score
-    found[rows] = (equalized(values[rows], top) / top) ** sharpness
-    return found
+    rows = np.flatnonzero(values > 0)  # a power is slow, and most scores are often 0
+    powers = np.zeros(len(values))
+    powers[rows] = (equalized(values[rows], highest) / highest) ** sharpness
+    return powers
 
 
 def _width(scores: Scores, largest: float | None) -> float:
+    """Return the absolute tolerance."""
     return tolerance(scores) if largest is None else TOLERANCE * largest
 
 
 def _tolerance(highest: float, lowest: float, scores: Scores) -> float:
     largest = max(highest, -lowest)
-    if not np.isfinite(largest):
+    if not math.isfinite(largest):
         largest = float(np.abs(scores[np.isfinite(scores)]).max(initial=0))
     return TOLERANCE * largest
 
 
-def _ranked(scores: Scores, width: float) -> tuple[NDArray[np.int64], Scores, NDArray[np.bool_]]:
-    """The rows by the rule, the falling scores, and which of these lead a group."""
+def _candidates(scores: Scores, k: int, largest: float | None) -> tuple[NDArray[np.int64], float]:
+    """Return the rows that may be among the k best of many scores, ascending, and the tolerance.
+
+    The k-th best score is not below the k-th best of the blocks' maxima.
+    """
+    size = len(scores) // BLOCKS
+    maxima = scores[: size * BLOCKS].reshape(BLOCKS, size).max(axis=0)
+    highest = max(float(maxima.max()), float(scores[size * BLOCKS :].max(initial=-np.inf)))
+    if largest is None:
+        width = _tolerance(highest, float(scores.min()), scores)
+    else:
+        width = TOLERANCE * largest
+    bar = _kth_highest(maxima, k) - width
+    return np.flatnonzero(scores >= bar), width
+
+
+def _kth_highest(scores: Scores, k: int) -> float:
+    """Return the k-th highest score.
+
+    The scores are negated, because numpy is slow at the upper end of many equal scores.
+    """
+    return -float(np.partition(-scores, k - 1)[k - 1])
+
+
+def _top_rows(scores: Scores, k: int, width: float) -> NDArray[np.int64]:
+    """Return the rows of the k highest of at least k scores, by the rule."""
+    if k >= len(scores):
+        return _rank(scores, width)[0]
+    kth = _kth_highest(scores, k)
+    above = np.flatnonzero(scores > kth)
+    if k <= MAX_SHORT:
+        before, leader = _rank_short(above.tolist(), scores[above].tolist(), kth, width)
+    else:
+        order, falling, leads = _rank(np.append(scores[above], kth), width)
+        last = len(leads) - 1 - int(leads[::-1].argmax())  # where the k-th score's group begins
+        before, leader = above[order[:last]].tolist(), float(falling[last])
+    in_group = scores >= leader - width
+    if leader > kth or len(before) < len(above):
+        in_group &= scores <= leader
+    else:
+        in_group[above] = False  # the same, and less work
+    rows = np.array(before, np.int64)
+    return np.concatenate([rows, np.flatnonzero(in_group)[: k - len(before)]])
+
+
+def _rank_short(
+    rows: list[int], scores: list[float], kth: float, width: float
+) -> tuple[list[int], float]:
+    """Return the rows whose groups come before that of the k-th score, and that group's leader.
+
+    Args:
+        rows: those whose scores are above the k-th score, ascending.
+        scores: theirs.
+        kth: the k-th score.
+        width: the absolute tolerance.
+    """
+    ranked: list[int] = []
+    group: list[int] = []
+    leader = math.inf
+    bar = math.inf
+    for negative, row in sorted(zip([-score for score in scores], rows, strict=True)):
+        if -negative < bar:
+            ranked += sorted(group)
+            group, leader = [row], -negative
+            bar = leader - width
+        else:
+            group.append(row)
+    if kth < bar:
+        ranked += sorted(group)
+        leader = kth
+    return ranked, leader
+
+
+def _rank(scores: Scores, width: float) -> tuple[NDArray[np.int64], Scores, NDArray[np.bool_]]:
+    """Return the rows by the rule, the scores in falling order, and which of these lead a group."""
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
-    leads = _leaders(falling, width)
-    if (
-        ~leads[1:] & (falling[1:] < falling[:-1])
-    ).any():  # else equal scores are the same number, and come by row
-        turns = np.cumsum(leads) * len(order)
-        order = np.sort(turns + order) - turns  # by group, then by row
-    return order, falling, leads
-
-
-def _leaders(falling: Scores, width: float) -> NDArray[np.bool_]:
-    """Which of falling scores lead a group."""
     leads = np.ones(len(falling), np.bool_)
     leads[1:] = falling[1:] < falling[:-1] - width
     if leads.all():
-        return leads
+        return order, falling, leads
     starts = np.flatnonzero(leads)
     ends = np.append(starts[1:], len(falling))
-    wide = (
-        falling[ends - 1] < falling[starts] - width
-    )  # chains of neighbours that are equal one by one and not all together
+    _split_chains(falling, leads, starts, ends, width)
+    unequal = np.flatnonzero(~leads[1:] & (falling[1:] < falling[:-1]))
+    if len(unequal):  # else equal scores are the same number, and come by row already
+        starts = np.flatnonzero(leads)
+        ends = np.append(starts[1:], len(falling))
+        groups = np.unique(np.searchsorted(starts, unequal, side="right") - 1)
+        if len(groups) <= MAX_SHORT // 4:
+            for start, end in zip(starts[groups].tolist(), ends[groups].tolist(), strict=True):
+                order[start:end].sort()
+        else:
+            shifts = np.cumsum(leads) * len(order)
+            order = np.sort(shifts + order) - shifts  # by group, then by row
+    return order, falling, leads
+
+
+def _split_chains(
+    falling: Scores,
+    leads: NDArray[np.bool_],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    width: float,
+) -> None:
+    """Mark further leaders in chains, whose neighbours are equal but not their ends."""
+    wide = falling[ends - 1] < falling[starts] - width
+    if not wide.any():
+        return
     for start, end in zip(starts[wide].tolist(), ends[wide].tolist(), strict=True):
-        chain, further = falling[start:end].tolist(), list[int]()
-        bar = chain[0] - width
-        for place, score in enumerate(chain, start):
+        further = list[int]()
+        bar = float(falling[start]) - width
+        for place, score in enumerate(falling[start:end].tolist(), start):
             if score < bar:
                 further.append(place)
                 bar = score - width
         leads[further] = True
-    return leads

@@ -1,42 +1,94 @@
-"""The command `clew`: ask a folder, index it, list the recipes, measure them.
+"""The command `clew`: ask a folder, index it, document it, and compare the recipes.
 
-Results go to stdout, everything else to stderr. What a user can mend is one line and exit code 2.
+Each command is a module with `add_parser(commands)`, which declares what can be typed, and a
+function of the module's name, which does it. Results go to stdout, everything else to stderr. An
+error that the user can correct is one line and exit code 2.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
 
-from clew.cli.options import parser
-from clew.cli.terminal import complain, prepare, say
+from clew.cli import ask, document, index, measure, recipes, warm
+from clew.cli.parser import Parser
+from clew.cli.terminal import prepare_output, print_error, print_result
 
-__all__ = ["main"]
+__all__ = ["build_parser", "main"]
 
-MENDABLE = (ValueError, TypeError, OSError, ImportError)
+COMMANDS = (ask, index, document, recipes, measure, warm)
+USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 INTERRUPTED = 130
+
+DESCRIPTION = """From a folder of texts and a question to what a language model should read:
+a connected, budgeted, ordered context, with the reason for every item.
+
+No language model, no key and no network is needed."""
+
+EXAMPLES = """examples:
+  clew ask docs/ "How do I cancel a running job?"
+  clew ask docs/ "How do I cancel a running job?" --budget 800 --explain
+  clew index docs/ -o docs.clew && clew ask docs.clew "How do I cancel a running job?"
+  clew recipes
+
+`clew COMMAND --help` says more about each command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, 2 for what the user can mend, 130 after Ctrl-C."""
-    prepare()
-    top = parser()
-    options = top.parse_args(arguments)
+    """Run the command.
+
+    Args:
+        arguments: What was typed after `clew`; None for the arguments of this process.
+
+    Returns:
+        The exit code: 0, 2 for an error that the user can correct, 130 after Ctrl-C.
+    """
+    prepare_output()
+    parser = build_parser()
+    options = parser.parse_args(arguments)
     try:
         if options.run is None:
-            say(top.format_help().rstrip())
+            print_result(parser.format_help().rstrip())
             return 0
         code: int = options.run(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output has enough of it
+    except BrokenPipeError:  # the reader of the output needs no more of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
-    except MENDABLE as error:
+    except USER_ERRORS as error:
         if options.traceback:
             raise
-        complain(error)
+        print_error(error)
         return 2
     return code
+
+
+def build_parser() -> Parser:
+    """Return the parser of the whole command line; `options.run(options)` runs what was typed.
+
+    Example:
+        >>> build_parser().parse_args(["ask", "docs/", "What is a clew?"]).question
+        'What is a clew?'
+    """
+    parser = Parser(
+        "clew",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"clew {_version()}")
+    parser.set_defaults(run=None, traceback=False)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for command in COMMANDS:
+        command.add_parser(commands)
+    return parser
+
+
+def _version() -> str:
+    from clew.version import __version__
+
+    return __version__

@@ -4,73 +4,174 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from clew import recipes
-from clew.cli.models import model_of
-from clew.cli.report import explained, fallbacks, sources
-from clew.cli.source import opened
-from clew.cli.terminal import remark, say
+from clew.cli import models
+from clew.cli.parser import Commands, add_command, positive_integer, question, token_budget
+from clew.cli.report import explanation, fallbacks, rejects_all, source_list
+from clew.cli.source import add_reading_options, open_source
+from clew.cli.terminal import print_remark, print_result
+from clew.context import Context
 from clew.index.index import Index
-from clew.show import html, mermaid
+from clew.render import STYLES
+from clew.types import Method
+
+BUDGET = 2000  # tokens, unless the user says otherwise
+
+EXAMPLES = """examples:
+  clew ask docs/ "How do I cancel a running job?"          the context, then its sources
+  clew ask docs/ "..." --budget 500 --explain              why each item is there, what was left out
+  clew ask docs/ "..." --names --style numbered            names and facts are used; items numbered
+  clew ask docs/ "..." --where file_name=jobs.md --where file_name=queues.md
+  clew ask docs/ "What is all of this about?" --reports --recipe global    reports on the corpus
+  clew ask docs/ "..." --json | jq '.items[].id'
+  clew ask docs/ "..." --html why.html                     a page that shows the path to every item
+
+A folder is read each time; save an index with `clew index` to read it once.
+The context goes to stdout, remarks to stderr."""
+
+# The parameters of `Index.ask` that are passed on as they are typed: a line each.
+QUESTION_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "budget": {
+        "type": token_budget,
+        "default": BUDGET,
+        "metavar": "N",
+        "help": f"the context has at most N tokens; none for no limit (default: {BUDGET})",
+    },
+    "limit": {"type": positive_integer, "metavar": "K", "help": "K items, if there are so many"},
+}
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command and its options."""
+    summary = "make the context for a question, from a folder, a file or an index"
+    parser = add_command(commands, "ask", summary, EXAMPLES, ask)
+    parser.add_argument(
+        "source",
+        metavar="FOLDER|FILE|INDEX",
+        help="what to read; an index is a folder made by `clew index`",
+    )
+    parser.add_argument("question", type=question, help="the question, in quotes")
+    for name, settings in QUESTION_OPTIONS.items():
+        parser.add_argument(f"--{name}", **settings)
+    parser.add_argument(
+        "--recipe",
+        metavar="NAME",
+        help=f"the method (default: {recipes.DEFAULT}; `clew recipes` lists them)",
+    )
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="read only what has this metadata value; the same key again allows another value",
+    )
+    parser.add_argument(
+        "--model",
+        metavar=models.METAVAR,
+        help=f"the language model, for recipes that ask one: {models.HELP}",
+    )
+    parser.add_argument(
+        "--style", choices=STYLES, help="how the context is written (default: as the recipe has it)"
+    )
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="the whole context, as JSON")
+    output.add_argument(
+        "--mermaid",
+        action="store_true",
+        help="the path from the question to every item, as a Mermaid flowchart",
+    )
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page to look at")
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say why every item is there, what was left out, and how long each stage took",
+    )
+    add_reading_options(parser)
 
 
 def ask(options: argparse.Namespace) -> int:
-    """Print the context that was asked for; an unknown recipe or filter is said before anything is read."""
-    method, where = _styled(options.recipe or recipes.DEFAULT, options.style), wanted(options.where)
-    model = None if options.model is None else model_of(options.model)
-    index = opened(options)
-    how = {"budget": options.budget, "limit": options.limit, "where": where or None, "model": model}
-    context = index.ask(options.question, recipe=method, **how)
-    for fallback in fallbacks(context):
-        if "filter" in fallback:
-            remark(f"{fallback}; its metadata has {_keys(index)}")
-        elif options.recipe:  # who names none is content with whatever it does
-            remark(fallback)
+    """Print the context for the question.
+
+    A wrong recipe, filter or model is an error before anything is read.
+    """
+    method = _method_of(options.recipe or recipes.DEFAULT, options.style)
+    where = parse_where(options.where)
+    model = None if options.model is None else models.model_of(options.model)
+    index = open_source(options)
+    parameters = {name: getattr(options, name) for name in QUESTION_OPTIONS}
+    context = index.ask(
+        options.question, recipe=method, where=where or None, model=model, **parameters
+    )
+    _print_fallbacks(context, index, recipe_was_chosen=options.recipe is not None)
     if options.html:
-        options.html.write_text(html(context), encoding="utf-8")
-        remark(f"wrote {options.html}")
+        options.html.write_text(context.to_html(), encoding="utf-8")
+        print_remark(f"wrote {options.html}")
     if options.json:
-        say(json.dumps(context.to_dict(), ensure_ascii=False, indent=2))
+        print_result(json.dumps(context.to_dict(), ensure_ascii=False, indent=2))
     elif options.mermaid:
-        say(mermaid(context).rstrip())
+        print_result(context.to_mermaid().rstrip())
     else:
         if context.text:
-            say(f"{context.text}\n")
-        say(sources(context, index))
+            print_result(f"{context.text}\n")
+        print_result(source_list(context, index))
         if options.explain:
-            say(f"\n{explained(context)}")
+            print_result(f"\n{explanation(context)}")
     return 0
 
 
-def wanted(pairs: Iterable[str]) -> dict[str, list[Any]]:
-    """Return the values allowed for each metadata key: as text and, where it reads as JSON, as the number or truth value it says."""
-    values: dict[str, list[Any]] = {}
+def parse_where(pairs: Iterable[str]) -> dict[str, list[Any]]:
+    """Return the values that are allowed for each metadata key.
+
+    Args:
+        pairs: Texts of the form KEY=VALUE.
+
+    Returns:
+        Each value as text and, where it reads as JSON, also as the number or truth value.
+
+    Raises:
+        ValueError: A text has another form.
+
+    Example:
+        >>> parse_where(["year=2020", "kind=note"])
+        {'year': ['2020', 2020], 'kind': ['note']}
+    """
+    allowed: dict[str, list[Any]] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key:
             raise ValueError(f"--where takes KEY=VALUE; got {pair!r}")
-        values.setdefault(key, []).append(text)
+        values = allowed.setdefault(key, [])
+        values.append(text)
         try:
-            values[key].append(json.loads(text))
+            values.append(json.loads(text))
         except ValueError:
             continue
-    return values
+    return allowed
 
 
-def _keys(index: Index) -> str:
-    return (
-        ", ".join(sorted({str(key) for document in index.documents for key in document.metadata}))
-        or "no keys"
-    )
+def _print_fallbacks(context: Context, index: Index, *, recipe_was_chosen: bool) -> None:
+    """Print what a stage did instead of its own work, if the user chose the recipe."""
+    if rejects_all(context):
+        keys = sorted({str(key) for document in index.documents for key in document.metadata})
+        for fallback in fallbacks(context):
+            print_remark(f"{fallback}; its metadata has {', '.join(keys) or 'no keys'}")
+    elif recipe_was_chosen:
+        for fallback in fallbacks(context):
+            print_remark(fallback)
 
 
-def _styled(recipe: str, style: str | None) -> Any:
-    method: Any = recipes.get(recipe)
+def _method_of(recipe: str, style: str | None) -> Method:
+    """Return the method of a recipe, with its context written in another style if one is named."""
+    method = recipes.get(recipe)
     if style is None:
         return method
     if not is_dataclass(method) or not hasattr(method, "render"):
-        raise ValueError(f"the recipe {recipe!r} writes its page in its own way: leave --style out")
-    return replace(method, render=replace(method.render, style=style))  # type: ignore[type-var]  # an instance, not the class
+        raise ValueError(f"the recipe {recipe!r} has a style of its own: leave --style out")
+    changed: Any = method
+    styled: Method = replace(changed, render=replace(changed.render, style=style))
+    return styled

@@ -1,53 +1,62 @@
-"""`--model`: the user's own language model, by where Python finds it."""
+"""`--model`: the user's own language model, named by where Python finds it."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import sys
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 from clew.model import Model
 
+METAVAR = "MODULE:NAME"
+HELP = "a function prompt -> text or a framework's model in a module, or MODULE:CLASS:MODEL"
 RULE = (
-    "--model takes MODULE:NAME, a model or a function prompt -> text, or MODULE:CLASS:MODEL, for instance "
-    "mymodel:answer, langchain_openai:ChatOpenAI:gpt-4o-mini or llama_index.llms.ollama:Ollama:llama3.1"
+    "--model takes MODULE:NAME, a model or a function prompt -> text, or MODULE:CLASS:MODEL, "
+    "for instance mymodel:answer, langchain_openai:ChatOpenAI:gpt-4o-mini or "
+    "llama_index.llms.ollama:Ollama:llama3.1"
 )
 
 
-def model_of(spec: str, **how: Any) -> Model:
-    """Return the model that is named: an object in a module, or a class in it, made with `model=` what stands behind the second colon.
+def model_of(spec: str, *, answers: Path | None = None) -> Model:
+    """Return the model that `--model` names.
 
-    Modules are looked for in the current folder, too. Args: `how` are `answers` and `timeout`, as in `Model.of`.
+    Args:
+        spec: MODULE:NAME for an object in a module; MODULE:CLASS:MODEL for a class in it, which is
+            called with `model=MODEL`. Modules in the current folder are found, too.
+        answers: The file that keeps the model's answers; None for none.
 
     Raises:
-        ValueError: it is not written so, or has no such name in it. ImportError: there is no such module. TypeError: it is no model.
+        ValueError: The text has another form, or the module has no such name.
+        ImportError: There is no such module.
+        TypeError: The object is no model.
     """
-    module, colon, rest = spec.partition(":")
+    module_name, colon, rest = spec.partition(":")
     name, _, model = rest.partition(":")
-    if not colon or not module or not name:
+    if not colon or not module_name or not name:
         raise ValueError(f"{RULE}; got {spec!r}")
-    here = os.getcwd()  # noqa: PTH109  # an entry of sys.path, which are texts
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    current_folder = str(Path.cwd())
+    if current_folder not in sys.path:
+        sys.path.insert(0, current_folder)
     try:
-        found = importlib.import_module(module)
+        module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"--model {spec}: there is no module {error.name!r}: is its package installed, or its file here? {RULE}"
+            f"--model {spec}: there is no module {error.name!r}: install its package, or go to the "
+            f"folder of its file. {RULE}"
         ) from error
-    if not hasattr(found, name):
-        raise ValueError(f"--model {spec}: the module {module} has no {name!r}. {RULE}")
-    source = getattr(found, name)
+    if not hasattr(module, name):
+        raise ValueError(f"--model {spec}: the module {module_name} has no {name!r}. {RULE}")
+    source = getattr(module, name)
     if inspect.isclass(source):
         source = source(**({"model": model} if model else {}))
     elif model:
         raise ValueError(
-            f"--model {spec}: {module}:{name} is no class, so {model!r} cannot be given to it. {RULE}"
+            f"--model {spec}: {module_name}:{name} is no class, so it cannot take the model "
+            f"{model!r}. {RULE}"
         )
-    made = Model.of(source, **how)
-    return (
-        replace(made, name=spec) if inspect.isroutine(source) else made
-    )  # its answers are kept by its name: a function's is too short
+    asked = Model.of(source, answers=answers)
+    if inspect.isroutine(source):  # answers are kept by name, and a function's name is too short
+        return replace(asked, name=spec)
+    return asked

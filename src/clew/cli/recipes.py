@@ -1,4 +1,4 @@
-"""`clew recipes`: what there is to choose from."""
+"""`clew recipes`: the methods to choose from."""
 
 from __future__ import annotations
 
@@ -10,77 +10,98 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from clew import recipes as known
-from clew.cli.terminal import say
+from clew.cli.parser import Commands, add_command
+from clew.cli.terminal import print_result
 from clew.pipeline import Pipeline
+from clew.types import Method
+
+EXAMPLES = """examples:
+  clew recipes
+  clew recipes hipporag
+  clew recipes --json | jq 'keys'"""
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command and its options."""
+    summary = "list the methods and the stages they are made of"
+    parser = add_command(commands, "recipes", summary, EXAMPLES, recipes)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
+    parser.add_argument("--json", action="store_true", help="as JSON")
 
 
 def recipes(options: argparse.Namespace) -> int:
-    """Print every recipe with what it does and its stages; those that are named with what each stage does."""
-    listed = {name: described(name) for name in options.names or known.names()}
+    """Print every recipe with its summary and stages; of recipes that are named, all of it."""
+    descriptions = {name: describe_recipe(name) for name in options.names or known.names()}
     if options.json:
-        say(json.dumps(listed, ensure_ascii=False, indent=2))
+        print_result(json.dumps(descriptions, ensure_ascii=False, indent=2))
         return 0
-    for name, about in listed.items():
-        say(f"{name}{' (the default)' if name == known.DEFAULT else ''}\n    {about['does']}")
-        stages = [(role, stage) for role, several in about["stages"].items() for stage in several]
+    for name, description in descriptions.items():
+        default = " (the default)" if name == known.DEFAULT else ""
+        print_result(f"{name}{default}\n    {description['does']}")
         if options.names:
-            for role, stage in stages:
-                say(f"    {role:<6}  {stage['stage']}\n            {stage['does']}")
-        elif stages:
-            say(
-                "    "
-                + " -> ".join(
-                    f"{role} {stage['stage'].partition('(')[0]}" for role, stage in stages
-                )
-            )
+            _print_details(description)
+        elif stages := _stages(known.get(name)):
+            names = (f"{role} {type(stage).__name__}" for role, stage in stages)
+            print_result(f"    {' -> '.join(names)}")
     if not options.names:
-        say("\n`clew recipes NAME` says what each stage does, and its parameters.")
+        print_result("\n`clew recipes NAME` says what each stage does, and its parameters.")
     return 0
 
 
-def described(name: str) -> dict[str, Any]:
-    """Return the first sentence of what a recipe does, and its stages by role, each with the first sentence of its own."""
-    method: Any = known.get(name)
-    if isinstance(method, Pipeline):
-        stages: dict[str, list[Any]] = {
-            "seed": [method.seed],
-            "spread": list(method.spreads),
-            "select": list(method.selects),
-            "order": [method.order],
-        }
+def describe_recipe(name: str) -> dict[str, Any]:
+    """Return what a recipe does, its source, when to choose it, and its stages by role."""
+    method = known.get(name)
+    table = getattr(known, "RECIPES", None)
+    if table is None:  # until the recipes are a table
+        about = {"does": _comment_above(name) or _first_sentence(method)}
     else:
-        stages = (
-            {field.name: [getattr(method, field.name)] for field in fields(method)}
-            if is_dataclass(method)
-            else {}
-        )
-        stages = {role: values for role, values in stages.items() if hasattr(values[0], "on")}
-    said = {
-        role: [{"stage": repr(stage), "does": _first_sentence(stage)} for stage in values]
-        for role, values in stages.items()
-        if values
-    }
-    return {
-        "does": _above().get(name.lower()) or _first_sentence(method),
-        "method": repr(method),
-        "stages": said,
-    }
+        recipe = table[name.lower()]
+        about = {"does": recipe.summary, "source": recipe.source, "when": recipe.when}
+    stages: dict[str, list[dict[str, str]]] = {}
+    for role, stage in _stages(method):
+        description = {"stage": repr(stage), "does": _first_sentence(stage)}
+        stages.setdefault(role, []).append(description)
+    return {**about, "method": repr(method), "stages": stages}
 
 
-def _above() -> dict[str, str]:
-    """What stands above each recipe on its page."""
+def _print_details(description: dict[str, Any]) -> None:
+    for label in ("when", "source"):
+        if description.get(label):
+            print_result(f"    {label}: {description[label]}")
+    for role, stages in description["stages"].items():
+        for stage in stages:
+            print_result(f"    {role:<6}  {stage['stage']}\n            {stage['does']}")
+
+
+def _stages(method: Method) -> list[tuple[str, object]]:
+    """The stages of a method, each with its role; of a method of its own kind, its stage fields."""
+    if isinstance(method, Pipeline):
+        return [
+            ("seed", method.seed),
+            *(("spread", stage) for stage in method.spreads),
+            *(("select", stage) for stage in method.selects),
+            ("order", method.order),
+        ]
+    if not is_dataclass(method):
+        return []
+    values = [(field.name, getattr(method, field.name)) for field in fields(method)]
+    return [(name, value) for name, value in values if hasattr(value, "on")]
+
+
+def _first_sentence(thing: object) -> str:
+    """The first sentence of a docstring; one that a dataclass wrote for itself says nothing."""
+    kind = type(thing)
+    paragraph = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+    if paragraph.startswith(f"{kind.__name__}("):
+        return ""
+    return paragraph.partition(". ")[0].rstrip(".")
+
+
+def _comment_above(name: str) -> str:
+    """The comment above a recipe in its module; used only until the recipes are a table."""
     found = re.findall(
         r"((?:^# .*\n)+)^([A-Z][A-Z0-9_]*) = ", inspect.getsource(known), re.MULTILINE
     )
-    return {
-        name.lower(): " ".join(line.removeprefix("# ") for line in lines.splitlines()).rstrip(".")
-        for lines, name in found
-    }
-
-
-def _first_sentence(thing: Any) -> str:
-    """The first sentence of a docstring; one that a dataclass wrote for itself says nothing."""
-    said = " ".join((type(thing).__doc__ or "").split("\n\n")[0].split())
-    if said.startswith(f"{type(thing).__name__}("):
-        return ""
-    return said.partition(". ")[0].rstrip(".")
+    comments = {constant.lower(): lines for lines, constant in found}
+    lines = comments.get(name.lower(), "").splitlines()
+    return " ".join(line.removeprefix("# ") for line in lines).rstrip(".")

@@ -1,4 +1,4 @@
-"""What the user names becomes an index: a folder or file is read, a saved index loaded."""
+"""What the user names becomes an index: a folder or file is read, a saved index is opened."""
 
 from __future__ import annotations
 
@@ -6,106 +6,185 @@ import argparse
 import json
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clew.cli.options import TOKENS
-from clew.cli.terminal import remark, watched
+from clew.cli.parser import Parser, positive_integer
+from clew.cli.terminal import print_remark, shows_progress
+from clew.generate import Reports
 from clew.index.index import Index
+from clew.read import Names, Plain, Splitter, Triples
+from clew.store import is_index
 
-SLOW = 5.0  # seconds of reading after which saving an index is worth a word
-
-
-def opened(options: argparse.Namespace) -> Index:
-    """Return the index behind `options.source`, saying on stderr how long reading took and what was skipped."""
-    from clew.store import is_index
-
-    path = existing(options.source)
-    if not is_index(path):
-        begun = time.perf_counter()
-        index = made(options)
-        seconds = time.perf_counter() - begun
-        hint = (
-            f"; `clew index {options.source} -o DIR` reads it once and for all"
-            if seconds > SLOW
-            else ""
-        )
-        remark(
-            f"read {len(index):,} documents ({_passages(index):,} passages) in {seconds:.1f} s{hint}"
-        )
-        return index
-    fixed = [name for name in ("tokens", "facts") if getattr(options, name) is not None]
-    fixed += [name for name in ("names", "reports", "plain") if getattr(options, name, False)]
-    if fixed:
-        raise ValueError(
-            f"{options.source} is an index, made already: --{fixed[0]} belongs to `clew index`"
-        )
-    return Index.load(path, embedder=options.embedder)
+TOKENS = 256  # of a passage, unless the user says otherwise
+SLOW = 5.0  # seconds of reading, from which a saved index is recommended
+MAX_NAMES = 3  # of files, in a remark
 
 
-def made(options: argparse.Namespace, extractor: Any = None) -> Index:
-    """Return the index of the folder or file `options.source`. Args: `extractor` reads facts, unless names are wanted."""
-    from clew.read import Names, Plain
+def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
+    """Declare the options of reading a folder.
 
+    Returns:
+        The group of extractors, of which only one can be chosen.
+    """
+    parser.add_argument(
+        "--tokens",
+        type=positive_integer,
+        metavar="N",
+        help=f"split documents into passages of at most N tokens (default: {TOKENS})",
+    )
+    parser.add_argument(
+        "--embedder",
+        metavar="NAME",
+        help="a sentence-transformers model (default: clew's own, fitted to what is read); "
+        "give it again to ask an index made with it",
+    )
+    parser.add_argument(
+        "--reports",
+        action="store_true",
+        help="write reports on communities, without a language model, for the recipes global and "
+        "enterprise",
+    )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="find passages by their text without Markdown, HTML and citation marks",
+    )
+    parser.add_argument(
+        "--facts",
+        type=Path,
+        metavar="FILE",
+        help="JSON: {document id: [[subject, relation, object], ...]}",
+    )
+    extractors = parser.add_mutually_exclusive_group()
+    extractors.add_argument(
+        "--names",
+        action="store_true",
+        help="extract names and facts about them, without a language model, for the recipes on "
+        "facts",
+    )
+    return extractors
+
+
+def open_source(options: argparse.Namespace) -> Index:
+    """Return the index of `options.source`: opened if it is saved, else built.
+
+    A remark says how long reading took.
+
+    Raises:
+        FileNotFoundError: There is nothing at that path.
+        ValueError: It is a saved index, and an option would change how it is built.
+    """
+    path = existing_path(options.source)
+    if is_index(path):
+        _refuse_building_options(options)
+        return Index.load(path, embedder=options.embedder)
+    begin = time.perf_counter()
+    index = build_index(options)
+    seconds = time.perf_counter() - begin
+    hint = f"; `clew index {options.source} -o DIR` reads it only once" if seconds > SLOW else ""
+    passages = _passage_count(index)
+    print_remark(f"read {len(index):,} documents ({passages:,} passages) in {seconds:.1f} s{hint}")
+    return index
+
+
+def build_index(options: argparse.Namespace, extractor: Triples | None = None) -> Index:
+    """Return the index of the folder or file `options.source`.
+
+    Remarks name the files that were not read and the passages without facts.
+
+    Args:
+        options: What was typed.
+        extractor: Extracts facts with a language model, unless `--names` is given.
+    """
     index = Index.from_documents(
-        existing(options.source),
+        existing_path(options.source),
         embedder=options.embedder,
-        facts=None if options.facts is None else facts_of(options.facts),
+        facts=None if options.facts is None else read_facts(options.facts),
         extractor=Names() if options.names else extractor,
         splitter=splitter_of(options),
         canonical=Plain() if options.plain else None,
-        progress=watched(),
+        progress=shows_progress(),
     )
-    if getattr(options, "reports", False):
-        from clew.generate import Reports
-
-        index = index.generate(Reports(level=None), progress=watched())
+    if options.reports:
+        index = index.generate(Reports(level=None), progress=shows_progress())
     if index.skipped:
-        remark(skipped(index.skipped))
+        print_remark(skipped_files(index.skipped))
     if index.failed:
         (first, reason), n = index.failed[0], len(index.failed)
-        remark(
-            f"no facts from {n:,} of {_passages(index):,} passages, for instance {first}: {reason}; the same command asks for these again"
+        print_remark(
+            f"no facts from {n:,} of {_passage_count(index):,} passages, for instance {first}: "
+            f"{reason}; the same command asks for these again"
         )
     return index
 
 
-def splitter_of(options: argparse.Namespace) -> Any:
-    """Return what cuts documents into passages."""
-    from clew.read import Splitter
-
+def splitter_of(options: argparse.Namespace) -> Splitter:
+    """Return the splitter that cuts documents into passages."""
     return Splitter(tokens=TOKENS if options.tokens is None else options.tokens)
 
 
-def facts_of(path: Path) -> dict[str, list[Any]]:
-    """Return the facts of a JSON file, by document id."""
+def read_facts(path: Path) -> dict[str, list[Any]]:
+    """Return the facts in a JSON file, by document id.
+
+    Raises:
+        ValueError: The file is not JSON, or holds anything but lists by document id.
+    """
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path} is not JSON: {error}") from error
-    if not isinstance(facts, dict) or not all(isinstance(said, list) for said in facts.values()):
+    if not isinstance(facts, dict) or not all(isinstance(own, list) for own in facts.values()):
         raise ValueError(
             f"{path} must hold one JSON object, {{document id: [[subject, relation, object], ...]}}"
         )
     return facts
 
 
-def skipped(files: tuple[tuple[str, str], ...], names: int = 3) -> str:
-    """Return one line on the files that were not read: how many for which reason, and the first names of each."""
-    said = []
+def skipped_files(files: Sequence[tuple[str, str]]) -> str:
+    """Return one line on the files that were not read.
+
+    Args:
+        files: Path and reason of each.
+
+    Returns:
+        How many files for which reason, and the first names of each.
+
+    Example:
+        >>> skipped_files([("a/logo.png", "binary"), ("a/b.png", "binary"), ("c.txt", "empty")])
+        'not read: 2 binary (logo.png, b.png); 1 empty (c.txt)'
+    """
+    groups = []
     for reason, number in Counter(reason for _, reason in files).most_common():
-        some = [Path(path).name for path, why in files if why == reason][:names]
-        said.append(f"{number:,} {reason} ({', '.join(some)}{', …' if number > names else ''})")
-    return f"not read: {'; '.join(said)}"
+        names = [Path(path).name for path, own in files if own == reason][:MAX_NAMES]
+        more = ", …" if number > MAX_NAMES else ""
+        groups.append(f"{number:,} {reason} ({', '.join(names)}{more})")
+    return f"not read: {'; '.join(groups)}"
 
 
-def existing(source: str) -> Path:
-    """Return the path, if something is there."""
+def existing_path(source: str) -> Path:
+    """Return the path.
+
+    Raises:
+        FileNotFoundError: There is nothing at that path.
+    """
     path = Path(source).expanduser()
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {source!r}")
     return path
 
 
-def _passages(index: Index) -> int:
+def _refuse_building_options(options: argparse.Namespace) -> None:
+    """Refuse options that change how an index is built: this one is built already."""
+    typed = [name for name in ("tokens", "facts") if getattr(options, name) is not None]
+    typed += [name for name in ("names", "reports", "plain") if getattr(options, name)]
+    if typed:
+        raise ValueError(
+            f"{options.source} is a saved index: --{typed[0]} belongs to `clew index`, "
+            "which builds one"
+        )
+
+
+def _passage_count(index: Index) -> int:
     return len(index.graph.rows("passage"))

@@ -1,4 +1,4 @@
-"""Where words go: results to stdout, remarks to stderr."""
+"""Where the command's words go: results to stdout, remarks to stderr."""
 
 from __future__ import annotations
 
@@ -7,41 +7,45 @@ import logging
 import sys
 
 
-def prepare() -> None:
-    """Let no character stop the output: what the terminal cannot show is written as its number; and pass on what the package logs."""
+def prepare_output() -> None:
+    """Prepare both streams, and print what the package logs as remarks.
+
+    A character that the terminal cannot show is written as its number, so that none stops the
+    output.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     logger = logging.getLogger("clew")
     logger.setLevel(logging.INFO)
-    logger.handlers = [_Remarks()]
+    logger.handlers = [_RemarkHandler()]
 
 
-def say(text: str = "") -> None:
-    """Write a line of the result."""
+def print_result(text: str = "") -> None:
+    """Write a line of the result to stdout."""
     sys.stdout.write(text + "\n")
 
 
-def remark(text: str) -> None:
+def print_remark(text: str) -> None:
     """Write a remark on one line of stderr."""
     sys.stderr.write("clew: " + " ".join(text.split()) + "\n")
 
 
-class _Remarks(logging.Handler):
-    """What the package says of its own accord is a remark, too."""
+def print_error(error: Exception) -> None:
+    """Write on one line of stderr what went wrong."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        print_remark(f"{error.filename}: {error.strerror}")
+    else:
+        print_remark(str(error) or type(error).__name__)
+
+
+def shows_progress() -> bool:
+    """Return whether a progress bar on stderr would be seen."""
+    return sys.stderr.isatty()
+
+
+class _RemarkHandler(logging.Handler):
+    """Prints what the package logs."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        remark(record.getMessage())
-
-
-def complain(error: Exception) -> None:
-    """Say on one line what went wrong."""
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        remark(f"{error.filename}: {error.strerror}")
-    else:
-        remark(str(error) or type(error).__name__)
-
-
-def watched() -> bool:
-    """Return whether somebody sees a progress bar."""
-    return sys.stderr.isatty()
+        print_remark(record.getMessage())

@@ -1,46 +1,45 @@
-"""Documentation out of a corpus: questions on every branch, clusters of them, a section for each cluster (Kurisu-G2, appendix D).
+"""Documentation: its sections, and the folder of Markdown that they are saved as.
 
-    hierarchy -> questions per branch -> clusters -> a pivot question each -> context -> what of it belongs -> section
-    -> merged, cross-referenced, listed
-
-Every step that asks a language model has a stated way without one: see `questions`, `sections`; the pivot question is then the one in the
-middle of its cluster.
+The folder has a first page with the contents, a page for each document, and the map of the
+questions.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from itertools import groupby
+from pathlib import Path, PurePath
 
-import numpy as np
+from clew.documentation.clusters import Clusters
+from clew.documentation.markdown import fence_for, one_line
+from clew.documentation.question_map import draw_map
+from clew.documentation.questions import DocumentationQuestion
+from clew.documentation.sections import Section
+from clew.graph import EMPTY
 
-from clew.budget import BudgetError
-from clew.documentation.belonging import belonging
-from clew.documentation.branches import Branch, branches, centres, numbered, pages_of, short
-from clew.documentation.clusters import By, Clusters, cluster_questions, parted
-from clew.documentation.fences import written_in
-from clew.documentation.merging import merged, once, related
-from clew.documentation.questions import READ, DocumentationQuestion, questions
-from clew.documentation.sections import Section, extract, introduction, written_by
-from clew.embedding.embedder import embed_texts
-from clew.graph import EMPTY, Graph, Vectors
-from clew.graph.headings import titles_of
-from clew.index.index import Index
-from clew.model import Model, parse_json
-from clew.recipes import DEFAULT
-from clew.types import Method
+MARK = "<!-- made by clew document: written anew each time -->"
+FIRST_FILE, MAP_FILE = "index.md", "questions.svg"
+MAX_SLUG = 60  # letters
 
 
 @dataclass(frozen=True, eq=False)
 class Documentation:
-    """Sections in the order of the corpus, and how they came about.
+    """Sections in the order of the corpus, and how they were made.
 
-    `questions` and `clusters` are what they are made of; `introductions` what each document begins with, by what it is called; `told` the
-    numbers of the sections that tell of each document, by what it is called, in the order of the corpus, all documents among them;
-    `uncovered` the ids of the passages that no section has read, and `places` where these stand; `failed` what could not be done, with
-    the reasons. `save` writes it as a folder of Markdown.
+    Attributes:
+        title: The title of the first page.
+        sections: The sections.
+        questions: The questions on the corpus.
+        clusters: The clusters of the questions, of which sections were made.
+        uncovered: The ids of the passages that are in no section.
+        failed: What could not be done, each with the reason.
+        introductions: How each document begins, by its page.
+        uncovered_places: Where the passages stand that are in no section.
+        sections_of: The numbers of the sections on each document, by its page; all documents of
+            the corpus, in its order.
     """
 
     title: str
@@ -50,278 +49,241 @@ class Documentation:
     uncovered: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     introductions: Mapping[str, str] = field(default_factory=lambda: EMPTY)
-    places: tuple[str, ...] = ()
-    told: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: EMPTY)
+    uncovered_places: tuple[str, ...] = ()
+    sections_of: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: EMPTY)
 
     def save(self, path: str | Path) -> list[Path]:
-        """Write index.md, a page per document and the map of questions to a folder; return the files. See `clew.documentation.pages.save`."""
-        from clew.documentation.pages import save
+        """Write the pages to a folder; pages of an earlier run in that folder are replaced.
 
-        return save(self, path)
+        Args:
+            path: An empty folder, one of an earlier run, or one that does not exist.
+
+        Returns:
+            The files: index.md, a page for each document, and the map of the questions.
+
+        Raises:
+            ValueError: The folder has other files, and none of an earlier run; or it is a file.
+        """
+        folder = Path(path)
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"{folder} is a file; documentation is written to a folder")
+        earlier = sorted(
+            file
+            for file in folder.glob("*.md")
+            if file.read_text(encoding="utf-8", errors="replace").startswith(MARK)
+        )
+        if folder.exists() and any(folder.iterdir()) and not earlier:
+            raise ValueError(
+                f"{folder} has other files and no documentation of an earlier run: name a new or "
+                "empty folder"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        pages = self.pages()
+        for file in earlier:
+            if file.name not in pages:
+                file.unlink()
+        for name, text in pages.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return [folder / name for name in pages]
+
+    def pages(self) -> dict[str, str]:
+        """Return the text of every file by its name, the first page first, the map last."""
+        site = _Site.of(self.sections)
+        pages = {FIRST_FILE: _first_page(self, site)}
+        for page, name in site.files.items():
+            pages[name] = _page(page, self.introductions.get(page, ""), site)
+        pages[MAP_FILE] = draw_map(
+            self.clusters.points,
+            self.clusters.labels,
+            [question.text for question in self.questions],
+            self.clusters.pivots.tolist(),
+        )
+        return pages
 
 
 @dataclass(frozen=True)
-class DocumentationEstimate:
-    """What a language model would be asked: so many calls, with at most so many tokens in all of them, by the index's counter."""
+class _Site:
+    """Where everything is found: the file of each page and the anchor of each section.
 
-    calls: int
-    tokens: int
-
-
-def estimate_documentation(
-    index: Index, *, budget: int = 1500, sections: int | None = None, each: int = 3
-) -> DocumentationEstimate:
-    """Return what `document` would ask of a model, without asking: answers and second attempts are not counted."""
-    found = branches(index.graph)
-    k = max(2, int(np.sqrt(each * len(found)))) if sections is None else sections
-    return DocumentationEstimate(len(found) + 2 * k, len(found) * READ + k * (budget + 500))
-
-
-def write_documentation(
-    index: Index,
-    *,
-    title: str = "Documentation",
-    model: Any = None,
-    recipe: str | Method = DEFAULT,
-    budget: int = 1500,
-    sections: int | None = None,
-    cover: float = 0.8,
-    each: int = 3,
-    by: By = "words",
-    workers: int = 4,
-    progress: bool = False,
-) -> Documentation:
-    """Return the documentation of what an index holds.
-
-    Args:
-        index: best of documents with sections. model: whatever `clew.model.Model.of` takes, or None. recipe, budget: how the context of
-            each section is had. sections: how many clusters of questions; None for the number that parts them best.
-        cover: the share of the passages that the sections are to read, 0 to 1: the questions on branches that were left out are clustered
-            again and have sections of their own, for as long as that brings new passages, and so have those on documents of which nothing
-            was read. 0 for one round, as in the paper.
-        each: questions per branch that a model is asked for. by: what makes questions alike; see `clew.documentation.clusters`.
-
-    Raises:
-        ValueError: an index of nothing to read, numbers out of their range.
+    Attributes:
+        sections: All sections.
+        files: The name of each page's file.
+        sections_on: The numbers of the sections on each page.
     """
-    if not 0 <= cover <= 1:
-        raise ValueError(f"cover is a share from 0 to 1; got {cover!r}")
-    found = branches(index.graph)
-    if not found:
-        raise ValueError("there is nothing to document: the index has no passages")
-    writer = None if model is None else Model.of(model)
-    asked, failed = questions(
-        index.graph, found, writer, each=each, workers=workers, progress=progress
+
+    sections: tuple[Section, ...]
+    files: Mapping[str, str]
+    sections_on: Mapping[str, list[int]]
+
+    @classmethod
+    def of(cls, sections: tuple[Section, ...]) -> _Site:
+        groups = groupby(enumerate(sections), key=lambda pair: pair[1].page)
+        sections_on = {page: [i for i, _ in group] for page, group in groups}
+        files = dict(zip(sections_on, _file_names(list(sections_on)), strict=True))
+        return cls(sections, files, sections_on)
+
+    def anchor(self, i: int) -> str:
+        return f"{i + 1}-{_slug(self.sections[i].title)}".rstrip("-")
+
+    def target(self, i: int) -> str:
+        """What a link to a section leads to."""
+        return f"{self.files[self.sections[i].page]}#{self.anchor(i)}"
+
+    def title(self, i: int) -> str:
+        return one_line(self.sections[i].title)
+
+    def title_from(self, i: int, page: str) -> str:
+        """A section's title as a page shows it: with the section's own page, if it is another."""
+        section = self.sections[i]
+        if section.page in (page, section.title):
+            return one_line(section.title)
+        return one_line(f"{section.page} > {section.title}")
+
+    def link(self, i: int, page: str) -> str:
+        return f"[{self.title_from(i, page)}]({self.target(i)})"
+
+
+def _first_page(documentation: Documentation, site: _Site) -> str:
+    lines = [MARK, "", f"# {documentation.title}", ""]
+    for page in documentation.sections_of or site.files:
+        lines += _contents_of_document(documentation, site, page)
+    by_model = sum(section.by_model for section in documentation.sections)
+    clusters = documentation.clusters
+    counts = (
+        f"{len(documentation.questions):,} questions in {len(clusters):,} clusters "
+        f"(silhouette {clusters.silhouette:.2f}), {len(documentation.sections):,} sections, "
+        f"{by_model:,} of them written by a language model and the others extracts of the sources."
     )
-    pages, of = pages_of(index.graph, found), numbered(index.graph, found)
-    work = _Work(index, found, pages, of, asked, writer, recipe, budget, by, list(failed), progress)
-    groups = work.clusters(asked, sections)
-    made = work.sections(asked, groups)
-    while cover and (rest := work.left_out(made, cover)):
-        more = work.sections(rest, work.clusters(rest, None), made)
-        if not _read_by(more) - _read_by(made):
-            break
-        made += more
-    kept = merged(made, of, work.embed)
-    order, place = (
-        list(dict.fromkeys(pages)),
-        {id: number for number, id in enumerate(index.graph.ids)},
-    )
-    kept.sort(
-        key=lambda section: (
-            order.index(section.page),
-            min(place.get(id, len(place)) for id, _ in section.sources),
+    alternative = "The questions, near each other where they are alike; a colour for each cluster"
+    lines += ["", "## How it was made", "", counts, "", f"![{alternative}]({MAP_FILE})"]
+    if documentation.uncovered:
+        count = len(documentation.uncovered)
+        places = documentation.uncovered_places or documentation.uncovered
+        lines += ["", f"<details><summary>{count:,} passages are in no section</summary>", ""]
+        lines += [f"- {one_line(place)}" for place in places]
+        lines += ["", "</details>"]
+    if documentation.failed:
+        lines += ["", "What could not be done:", ""]
+        lines += [f"- {one_line(task)}: {one_line(why)}" for task, why in documentation.failed]
+    return "\n".join(lines) + "\n"
+
+
+def _contents_of_document(documentation: Documentation, site: _Site, page: str) -> list[str]:
+    """A line on a document, and a line on each section on it."""
+    introduction = documentation.introductions.get(page, "")
+    introduction = f": {introduction}" if introduction else ""
+    if page in site.files:
+        numbers = site.sections_on[page]
+        lines = [f"- [{one_line(page)}]({site.files[page]}){introduction}"]
+        if [site.sections[i].title for i in numbers] == [page]:
+            return lines
+        return lines + [f"  - [{site.title(i)}]({site.target(i)})" for i in numbers]
+    elsewhere = documentation.sections_of.get(page, ())
+    lines = [f"- {one_line(page)}{introduction}"]
+    lines += [f"  - {site.link(i, page)}" for i in elsewhere]
+    return lines if elsewhere else [*lines, "  - in no section"]
+
+
+def _page(page: str, introduction: str, site: _Site) -> str:
+    """The page of a document.
+
+    With one section it has neither introduction nor contents: the section begins with what the
+    document says first, and is all there is to list.
+    """
+    numbers = site.sections_on[page]
+    head = [MARK, f"# {one_line(page)}", f"[Contents]({FIRST_FILE})"]
+    if len(numbers) > 1:
+        contents = "\n".join(f"- [{site.title(i)}]({site.target(i)})" for i in numbers)
+        head += [introduction, contents] if introduction else [contents]
+    return "\n\n".join([*head, *(_section(i, site) for i in numbers)]) + "\n"
+
+
+def _section(i: int, site: _Site) -> str:
+    section = site.sections[i]
+    questions = [f"*{one_line(text)}*" for text in (section.question, *section.merged_questions)]
+    lines = [f'<a id="{site.anchor(i)}"></a>', "", f"## {one_line(section.title)}"]
+    if section.by_model:
+        lines += ["", questions[0]]
+        if questions[1:]:
+            lines += ["", "Also: " + " ".join(questions[1:])]
+    if section.summary:
+        lines += ["", section.summary]
+    lines += _explanations(section)
+    lines += _examples(section)
+    lines += _references(section, site)
+    lines += ["", "Sources:", ""]
+    lines += [
+        f"{number}. {one_line(place)}" for number, (_, place) in enumerate(section.sources, 1)
+    ]
+    if not section.by_model:
+        lines += ["", "Found by: " + "; ".join(questions)]
+    return "\n".join(lines)
+
+
+def _explanations(section: Section) -> list[str]:
+    lines = list[str]()
+    heading = section.title
+    for part in section.explanations:
+        if part.moved_to is not None:
+            continue
+        if part.heading and part.heading != heading:
+            heading = part.heading
+            lines += ["", f"### {one_line(heading)}"]
+        lines += ["", part.text, "", _source_numbers(part.sources)]
+    return lines
+
+
+def _examples(section: Section) -> list[str]:
+    """The examples; of an extract, those that its explanations do not show."""
+    shown = _squeeze(" ".join(part.text for part in section.explanations))
+    examples = [
+        example
+        for example in section.examples
+        if section.by_model or _squeeze(example) not in shown
+    ]
+    lines = ["", "### Examples"] if examples else []
+    for example in examples:
+        fence = fence_for(example)
+        lines += ["", fence, example, fence]
+    return lines
+
+
+def _references(section: Section, site: _Site) -> list[str]:
+    """The sections that have what was moved from this one, and related ones."""
+    moved: dict[int, list[int]] = {}
+    for part in section.explanations:
+        if part.moved_to is not None:
+            moved.setdefault(part.moved_to, []).extend(part.sources)
+    lines = list[str]()
+    if moved:
+        links = (
+            f"{site.link(j, section.page)} {_source_numbers(sources)}"
+            for j, sources in sorted(moved.items())
         )
-    )
-    missed = tuple(
-        index.graph.ids[row]
-        for branch in found
-        for row in branch.rows
-        if index.graph.ids[row] not in _read_by(kept)
-    )
-    begun, places = (
-        _introductions(index, found, pages),
-        tuple(_place(index.graph, id) for id in missed),
-    )
-    whole = tuple(related(once(kept, of)))
-    return Documentation(
-        title,
-        whole,
-        asked,
-        groups,
-        missed,
-        tuple(work.failed),
-        begun,
-        places,
-        _told(whole, pages, of),
-    )
+        lines += ["", "Told elsewhere: " + ", ".join(links)]
+    if related := [j for j in section.related if j not in moved]:
+        lines += ["", "See also: " + ", ".join(site.link(j, section.page) for j in related)]
+    return lines
 
 
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """One documentation under way: what all its steps share."""
-
-    index: Index
-    found: tuple[Branch, ...]
-    pages: tuple[str, ...]
-    of: Mapping[str, int]
-    asked: tuple[DocumentationQuestion, ...]
-    model: Model | None
-    recipe: str | Method
-    budget: int
-    by: By
-    failed: list[tuple[str, str]]
-    progress: bool
-
-    def embed(self, texts: list[str]) -> Vectors:
-        return embed_texts(self.index.embedder, texts, width=self.index.graph.vectors.shape[1])
-
-    def clusters(self, asked: Sequence[DocumentationQuestion], k: int | None) -> Clusters:
-        vectors = self.embed([one.text for one in asked]).astype(np.float64)
-        groups = cluster_questions(vectors, self.index.graph, by=self.by, k=k)
-        if k is not None:
-            return groups
-        contents = centres(self.index.graph, self.found)[[one.branch for one in asked]]
-        return parted(groups, vectors, contents, [self.pages[one.branch] for one in asked])
-
-    def left_out(self, made: Sequence[Section], cover: float) -> list[DocumentationQuestion]:
-        """The questions on branches of which most is unread, or else too much, where too little is; else on documents quite unread."""
-        read, ids = _read_by(made), self.index.graph.ids
-        share = [
-            sum(ids[row] in read for row in branch.rows) / len(branch.rows) for branch in self.found
-        ]
-        if sum(ids[row] in read for branch in self.found for row in branch.rows) < cover * sum(
-            len(branch.rows) for branch in self.found
-        ):
-            most = [one for one in self.asked if share[one.branch] < 0.5]
-            return most or [one for one in self.asked if share[one.branch] < cover]
-        seen = {page for page, part in zip(self.pages, share, strict=True) if part > 0}
-        return [one for one in self.asked if self.pages[one.branch] not in seen]
-
-    def sections(
-        self,
-        asked: Sequence[DocumentationQuestion],
-        groups: Clusters,
-        before: Sequence[Section] = (),
-    ) -> list[Section]:
-        from tqdm import tqdm
-
-        made = []
-        for cluster in tqdm(
-            range(len(groups)), desc="sections", unit="section", disable=not self.progress
-        ):
-            members = [asked[i] for i in np.flatnonzero(groups.labels == cluster).tolist()]
-            section = self.section(asked[int(groups.pivots[cluster])], members, before)
-            made += [] if section is None else [section]
-        return made
-
-    def section(
-        self,
-        pivot: DocumentationQuestion,
-        members: Sequence[DocumentationQuestion],
-        before: Sequence[Section],
-    ) -> Section | None:
-        question, problem = (
-            (pivot.text, "") if self.model is None else _pivot(self.model, pivot, members)
-        )
-        if problem:
-            self.failed.append(
-                (f"the pivot question of {pivot.text!r} and {len(members) - 1} more", problem)
-            )
-        try:
-            context = self.index.ask(
-                question, recipe=self.recipe, budget=self.budget, model=self.model
-            )
-        except BudgetError as error:
-            self.failed.append((f"the section on {question!r}", str(error)))
-            return None
-        documents = {one.id: one for one in self.index.documents}
-        about = tuple(dict.fromkeys((pivot.branch, *(one.branch for one in members))))
-        vector = self.embed([question])[0].astype(np.float64)
-        told = _read_by([section for section in before if section.branch == pivot.branch])
-        context = belonging(context, self.index.graph, self.found, self.of, about, vector, told)
-        if not any(self.of.get(item.id) == pivot.branch for item in context):
-            self.failed.append(
-                (
-                    f"the section on {question!r}",
-                    f"no passage of what it is titled after fits into {self.budget} tokens",
-                )
-            )
-            return None
-        section = extract(context, self.found, self.of, about, self.pages, documents, self.embed)
-        if self.model is None:
-            return section
-        section, problem = written_by(self.model, section, context)
-        if problem:
-            self.failed.append((f"the section on {question!r}", problem))
-        return section
+def _source_numbers(sources: Sequence[int]) -> str:
+    return " ".join(f"[{number}]" for number in sources)
 
 
-def _read_by(made: Sequence[Section]) -> set[str]:
-    return {id for section in made for id, _ in section.sources}
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())
 
 
-def _pivot(
-    model: Model, pivot: DocumentationQuestion, members: Sequence[DocumentationQuestion]
-) -> tuple[str, str]:
-    """One question for all of a cluster, and ""; or the one in its middle and why the model's could not be used."""
-    if len(members) == 1:
-        return pivot.text, ""
-
-    def read(answer: str) -> str:
-        said = parse_json(answer)
-        if (
-            not isinstance(said, dict)
-            or not isinstance(said.get("question"), str)
-            or not said["question"].strip()
-        ):
-            raise ValueError('wanted a JSON object with "question"')
-        return " ".join(said["question"].split())
-
-    listed = "\n".join(f"- {one.text}" for one in members)
-    prompt = f"These questions belong together:\n\n{listed}\n\nWrite the one question that stands for all of them, in their language. "
-    answer = model.ask(
-        prompt + 'Answer with a JSON object {"question": "..."} and nothing else.', read
-    )
-    return (pivot.text, answer.error) if answer.value is None else (answer.value, "")
+def _file_names(pages: Sequence[str]) -> list[str]:
+    """A file name for each page, numbered in order, so that no two are the same on any disk."""
+    width = len(str(len(pages)))
+    return [
+        f"{number:0{width}d}-{_slug(PurePath(page).name) or 'page'}.md"
+        for number, page in enumerate(pages, 1)
+    ]
 
 
-def _told(
-    made: Sequence[Section], pages: Sequence[str], of: Mapping[str, int]
-) -> dict[str, tuple[int, ...]]:
-    """The sections that tell of each document, or took over its questions, by what it is called."""
-    told: dict[str, dict[int, None]] = {page: {} for page in pages}
-    for i, section in enumerate(made):
-        sources = {n for part in section.parts if part.told_in is None for n in part.sources}
-        for id in (section.sources[n - 1][0] for n in sorted(sources)):
-            if id in of:
-                told[pages[of[id]]][i] = None
-    for i, section in enumerate(made):
-        for page in dict.fromkeys(pages[number] for number in section.about):
-            if not told[page]:
-                told[page][i] = None
-    return {page: tuple(sections) for page, sections in told.items()}
-
-
-def _introductions(index: Index, found: Sequence[Branch], pages: Sequence[str]) -> dict[str, str]:
-    """What every document says first, by what it is called."""
-    written = {document.id: written_in(document) for document in index.documents}
-    first = dict[str, str]()
-    for branch, page in zip(found, pages, strict=True):
-        row = branch.rows[0]
-        owner = (
-            index.graph.ids[index.graph.documents[row]]
-            if index.graph.documents[row] >= 0
-            else index.graph.ids[row]
-        )
-        first.setdefault(page, introduction(index.graph.texts[row], written.get(owner, "text")))
-    return {page: text for page, text in first.items() if text}
-
-
-def _place(graph: Graph, id: str) -> str:
-    """Where a passage stands: its document and headings, and how it begins."""
-    row = graph.row(id)
-    owner = graph.ids[graph.documents[row]] if graph.documents[row] >= 0 else id
-    titles = [short(title) for title in titles_of(graph, row)[1:]]
-    begins = " ".join(graph.texts[row].split()[:8])
-    return " > ".join([owner, *titles]) + f": {begins} ..."
+def _slug(text: str) -> str:
+    """Letters and digits of any script, the rest as hyphens."""
+    words = re.sub(r"[\W_]+", "-", unicodedata.normalize("NFKC", text).casefold())
+    return words.strip("-")[:MAX_SLUG].strip("-")

@@ -1,4 +1,7 @@
-"""The language in whose fence a text is shown: that of code and data, by the name of its file or by its looks; prose has none."""
+"""The language in whose fence a text is shown: that of its file's name, or of its looks.
+
+Code and data stand in a fence, prose does not.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from pathlib import PurePath
 from clew.document import Document
 
 PROSE = ("text", "markdown", "html", "rst", "pdf")
-LEAST, SHARE = (
-    3,
-    0.5,
-)  # lines that looks can be told by, and the share of them that looks like code or data
+MIN_LINES = 3  # of a text whose looks are judged
+MIN_SHARE = 0.5  # of its lines that look like code or data
+MAX_LETTERS = 20_000  # of a text that are looked at
 
-_SUFFIXES = {
+FILE_NAME_KEYS = ("file_name", "path", "file_path", "source")  # of metadata, the first that is set
+
+_LANGUAGE_OF_SUFFIX = {
     **dict.fromkeys(("bash", "sh", "zsh", "ksh", "fish"), "sh"),
     **dict.fromkeys(("cc", "cxx", "hpp", "hh", "hxx"), "cpp"),
     **dict.fromkeys(("js", "mjs", "cjs"), "javascript"),
@@ -23,52 +27,64 @@ _SUFFIXES = {
     **dict.fromkeys(("pl", "pm"), "perl"),
     **dict.fromkeys(("ex", "exs"), "elixir"),
     **dict.fromkeys(("log", "m"), ""),
-    "h": "c", "rs": "rust", "rb": "ruby", "hs": "haskell", "ml": "ocaml", "erl": "erlang", "clj": "clojure", "jl": "julia",
-    "yml": "yaml", "ndjson": "jsonl", "ps1": "powershell", "el": "lisp", "pyx": "cython", "s": "asm",
+    "h": "c", "rs": "rust", "rb": "ruby", "hs": "haskell", "ml": "ocaml", "erl": "erlang",
+    "clj": "clojure", "jl": "julia", "yml": "yaml", "ndjson": "jsonl", "ps1": "powershell",
+    "el": "lisp", "pyx": "cython", "s": "asm",
 }  # fmt: skip
-_SELF = frozenset((  # suffixes that are names of their language
-    "asm", "bat", "c", "cmake", "cpp", "cs", "css", "csv", "dart", "diff", "elm", "f90", "fs", "go", "gradle", "graphql", "groovy", "ini",
-    "java", "json", "json5", "jsonl", "jsx", "kt", "less", "lisp", "lua", "nix", "patch", "php", "proto", "r", "scala", "scm", "scss",
-    "sql", "svg", "swift", "tcl", "tex", "tf", "toml", "tsv", "tsx", "v", "vb", "vhdl", "vim", "vue", "wat", "xml", "yaml", "zig",
+_LANGUAGE_SUFFIXES = frozenset((  # suffixes that are the names of their languages
+    "asm", "bat", "c", "cmake", "cpp", "cs", "css", "csv", "dart", "diff", "elm", "f90", "fs",
+    "go", "gradle", "graphql", "groovy", "ini", "java", "json", "json5", "jsonl", "jsx", "kt",
+    "less", "lisp", "lua", "nix", "patch", "php", "proto", "r", "scala", "scm", "scss", "sql",
+    "svg", "swift", "tcl", "tex", "tf", "toml", "tsv", "tsx", "v", "vb", "vhdl", "vim", "vue",
+    "wat", "xml", "yaml", "zig",
 ))  # fmt: skip
-_NAMES = {
+_LANGUAGE_OF_FILE = {
     "makefile": "make",
     "dockerfile": "dockerfile",
     "jenkinsfile": "groovy",
     "gemfile": "ruby",
     "rakefile": "ruby",
 }
-_CODE = re.compile(
-    r".*[;{}]$|.*\)\s*:$|[\])},;]+$|(?://|/\*|#!|#include\b|<\?|</?\w[^>]*>$).*|[\w.\[\]\"']+\s*(?:[-+*/|&:]?=|:=|=>)\s*\S.*"
+_CODE_LINE = re.compile(
+    r".*[;{}]$"
+    r"|.*\)\s*:$"
+    r"|[\])},;]+$"
+    r"|(?://|/\*|#!|#include\b|<\?|</?\w[^>]*>$).*"
+    r"|[\w.\[\]\"']+\s*(?:[-+*/|&:]?=|:=|=>)\s*\S.*"
 )
 
 
-def written_in(document: Document | None) -> str:
-    """Return how a document is written: one of `PROSE`, or the language of its fence, "" where that is not known."""
+def language_of(document: Document | None) -> str:
+    """Return the format of prose (one of `PROSE`) or the language of code and data.
+
+    Args:
+        document: A document; None stands for plain text.
+
+    Returns:
+        The name; "" for code or data in an unknown language.
+
+    Example:
+        >>> language_of(Document("1", "SELECT 1", {"file_name": "orders.sql"}))
+        'sql'
+    """
     if document is None:
         return "text"
     if document.format == "record":
         return ""
     if document.format != "text":
         return document.format
-    given = next(
-        (
-            name
-            for key in ("file_name", "path", "file_path", "source")
-            if (name := str(document.metadata.get(key) or ""))
-        ),
-        "",
-    )
-    file = PurePath(given.replace("\\", "/").lower())
+    names = (str(document.metadata.get(key) or "") for key in FILE_NAME_KEYS)
+    name = next((name for name in names if name), "")
+    file = PurePath(name.replace("\\", "/").lower())
     suffix = file.suffix[1:]
-    found = _NAMES.get(file.name, suffix if suffix in _SELF else _SUFFIXES.get(suffix))
-    if found is not None:
-        return found
-    return "" if _looks(document.text) else "text"
+    by_suffix = suffix if suffix in _LANGUAGE_SUFFIXES else _LANGUAGE_OF_SUFFIX.get(suffix)
+    language = _LANGUAGE_OF_FILE.get(file.name, by_suffix)
+    if language is not None:
+        return language
+    return "" if _looks_like_code(document.text) else "text"
 
 
-def _looks(text: str) -> bool:
-    lines = [line.strip() for line in text[:20_000].splitlines() if line.strip()]
-    return len(lines) >= LEAST and sum(
-        _CODE.fullmatch(line) is not None for line in lines
-    ) >= SHARE * len(lines)
+def _looks_like_code(text: str) -> bool:
+    lines = [line.strip() for line in text[:MAX_LETTERS].splitlines() if line.strip()]
+    code = sum(_CODE_LINE.fullmatch(line) is not None for line in lines)
+    return len(lines) >= MIN_LINES and code >= MIN_SHARE * len(lines)

@@ -1,113 +1,156 @@
-"""Sections made one by one become one whole: what says the same is merged, nothing is told twice, and what shares sources is linked."""
+"""Sections made one by one become a whole: merged, each passage in one of them, linked."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from clew.documentation.sections import Part, Section
+from clew.documentation.extract import Embed
+from clew.documentation.sections import Explanation, Section
+from clew.graph import Vectors
 
-SAME = 0.9  # cosine of two sections that say the same
-RELATED = 3  # the most cross-references of a section
+MIN_COSINE = 0.9  # of two sections that say the same
+MAX_RELATED = 3  # cross-references of a section
 
 
-def merged(made: Sequence[Section], of: Mapping[str, int], embed: Any) -> list[Section]:
-    """Return the sections without those that say the same as an earlier one, which takes over their questions.
+def merge_sections(
+    sections: Sequence[Section], branch_of: Mapping[str, int], embed: Embed
+) -> list[Section]:
+    """Return the sections without those that say the same as an earlier one.
 
-    An extract is what it says on the branches of its own questions: what it has of others, their sections have too.
+    The earlier one takes over their questions. An extract is compared by what it says on the
+    branches of its own questions: what it says on others, their own sections say too.
+
+    Args:
+        sections: The sections.
+        branch_of: The number of the branch of each passage, by id.
+        embed: Returns a unit row [n, d] for each text.
     """
-    kept, vectors = list[Section](), list[Any]()
-    for section, vector in zip(
-        made, embed([_own(section, of) for section in made]) if made else [], strict=True
-    ):
-        near = [i for i, other in enumerate(vectors) if float(other @ vector) > SAME]
-        if near:
-            first = kept[near[0]]
-            about = tuple(dict.fromkeys((*first.about, *section.about)))
-            kept[near[0]] = replace(first, also=(*first.also, section.question), about=about)
+    if not sections:
+        return []
+    vectors = embed([_own_text(section, branch_of) for section in sections])
+    result = list[Section]()
+    result_vectors = list[Vectors]()
+    for section, vector in zip(sections, vectors, strict=True):
+        same = [i for i, other in enumerate(result_vectors) if float(other @ vector) > MIN_COSINE]
+        if not same:
+            result.append(section)
+            result_vectors.append(vector)
+            continue
+        first = result[same[0]]
+        result[same[0]] = replace(
+            first,
+            merged_questions=(*first.merged_questions, section.question),
+            branches=tuple(dict.fromkeys((*first.branches, *section.branches))),
+        )
+    return result
+
+
+def place_passages(sections: Sequence[Section], branch_of: Mapping[str, int]) -> list[Section]:
+    """Return the sections with each passage in one of them; the others refer to that one.
+
+    A passage stands in the section that is titled after its branch, or that has a question on the
+    branch, or that has most of the branch. Sections by a language model stay as they are. An
+    extract that is left with nothing is dropped, and its question goes to the section that has its
+    first passage.
+
+    Args:
+        sections: The sections.
+        branch_of: The number of the branch of each passage, by id.
+    """
+    home = _home_sections(sections, branch_of)
+    remaining = list[int]()
+    absorbed_by = dict[int, int]()
+    for i, section in enumerate(sections):
+        homes = [home.get(id, i) for id in section.source_ids]
+        if section.by_model or i in homes:
+            remaining.append(i)
         else:
-            kept.append(section)
-            vectors.append(vector)
-    return kept
+            absorbed_by[i] = homes[0]
+    number = {i: at for at, i in enumerate(remaining)}
+    result = []
+    for i in remaining:
+        section = _with_own_passages(sections[i], i, home, number)
+        questions = tuple(sections[j].question for j, by in absorbed_by.items() if by == i)
+        merged_questions = (*section.merged_questions, *questions)
+        result.append(replace(section, merged_questions=merged_questions))
+    return result
 
 
-def _own(section: Section, of: Mapping[str, int]) -> str:
+def link_related(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections, each with the numbers of those that share most of its sources."""
+    sources = [set(section.source_ids) for section in sections]
+    result = []
+    for i, section in enumerate(sections):
+        shared = {
+            j: count
+            for j in range(len(sections))
+            if j != i and (count := len(sources[i] & sources[j]))
+        }
+        most_shared = sorted(shared, key=lambda j: (-shared[j], j))[:MAX_RELATED]
+        result.append(replace(section, related=tuple(sorted(most_shared))))
+    return result
+
+
+def _own_text(section: Section, branch_of: Mapping[str, int]) -> str:
     own = {
         number
-        for number, (id, _) in enumerate(section.sources, 1)
-        if section.written or of.get(id) in section.about
+        for number, id in enumerate(section.source_ids, 1)
+        if section.by_model or branch_of.get(id) in section.branches
     }
-    return "\n\n".join(
-        [
-            section.title,
-            section.summary,
-            *(part.text for part in section.parts if own.intersection(part.sources)),
-        ]
-    )
+    texts = (part.text for part in section.explanations if own.intersection(part.sources))
+    return "\n\n".join([section.title, section.summary, *texts])
 
 
-def once(made: Sequence[Section], of: Mapping[str, int]) -> list[Section]:
-    """Return the sections with each passage told by one: that titled after its branch, or with a question on it, or with most of it.
+def _home_sections(sections: Sequence[Section], branch_of: Mapping[str, int]) -> dict[str, int]:
+    """The number of the extract in which each passage stands, by id."""
+    sections_with: dict[str, list[int]] = {}
+    for i, section in enumerate(sections):
+        if not section.by_model:
+            for id in section.source_ids:
+                sections_with.setdefault(id, []).append(i)
+    passages_on = [Counter(branch_of.get(id) for id in section.source_ids) for section in sections]
 
-    The others say where it is told. `of` is the number of the branch in which each passage stands, by id.
+    def best(id: str, candidates: Sequence[int]) -> int:
+        branch = branch_of.get(id)
+        keys = (
+            (
+                sections[i].branch != branch,
+                branch not in sections[i].branches,
+                -passages_on[i][branch],
+                i,
+            )
+            for i in candidates
+        )
+        return min(keys)[-1]
 
-    What a language model wrote stays as it is. An extract that is left with nothing of its own goes, its question to the one that tells it.
+    return {id: best(id, candidates) for id, candidates in sections_with.items()}
+
+
+def _with_own_passages(
+    section: Section, i: int, home: Mapping[str, int], number: Mapping[int, int]
+) -> Section:
+    """An extract with references in place of the passages that stand in other sections.
+
+    Args:
+        section: The section.
+        i: Its number before any was dropped.
+        home: The section of each passage, by id and in the numbers before.
+        number: The number of each remaining section, by its number before.
     """
-    having: dict[str, list[int]] = {}
-    for i, section in enumerate(made):
-        for id, _ in section.sources:
-            having.setdefault(id, []).extend([] if section.written else [i])
-    parts_of = [Counter(of.get(id) for id, _ in section.sources) for section in made]
-    told = dict[str, int]()
-    for id, where in having.items():
-        home = of.get(id)
-        if where:
-            told[id] = min(
-                (made[i].branch != home, home not in made[i].about, -parts_of[i][home], i)
-                for i in where
-            )[-1]
-    kept, gone = list[int](), dict[int, int]()
-    for i, section in enumerate(made):
-        elsewhere = [told.get(id, i) for id, _ in section.sources]
-        if section.written or i in elsewhere:
-            kept.append(i)
+    if section.by_model:
+        return section
+    explanations = list[Explanation]()
+    for part in section.explanations:
+        homes = {home.get(section.source_ids[source - 1], i) for source in part.sources}
+        if i in homes:
+            explanations.append(part)
         else:
-            gone[i] = elsewhere[0]
-    number = {i: at for at, i in enumerate(kept)}
-    alone = []
-    for i in kept:
-        section, parts = made[i], list[Part]()
-        for part in section.parts:
-            tells = {told.get(section.sources[source - 1][0], i) for source in part.sources}
-            elsewhere_at = None if section.written or i in tells else number[min(tells)]
-            parts.append(
-                replace(
-                    part, text="" if elsewhere_at is not None else part.text, told_in=elsewhere_at
-                )
-            )
-        also = tuple(made[j].question for j, to in gone.items() if to == i)
-        left = (example for part in parts if part.told_in is None for example in part.examples)
-        examples = section.examples if section.written else tuple(dict.fromkeys(left))
-        alone.append(
-            replace(section, parts=tuple(parts), examples=examples, also=(*section.also, *also))
-        )
-    return alone
-
-
-def related(made: Sequence[Section]) -> list[Section]:
-    """Return the sections, each with the numbers of those that share most of its sources."""
-    read = [{id for id, _ in section.sources} for section in made]
-    linked = []
-    for i, section in enumerate(made):
-        shared = {
-            j: len(read[i] & read[j]) for j in range(len(made)) if j != i and read[i] & read[j]
-        }
-        linked.append(
-            replace(
-                section,
-                related=tuple(sorted(sorted(shared, key=lambda j: (-shared[j], j))[:RELATED])),
-            )
-        )
-    return linked
+            explanations.append(replace(part, text="", moved_to=number[min(homes)]))
+    examples = (
+        example for part in explanations if part.moved_to is None for example in part.examples
+    )
+    return replace(
+        section, explanations=tuple(explanations), examples=tuple(dict.fromkeys(examples))
+    )

@@ -1,65 +1,89 @@
-"""A map of questions: a point for each, a colour for each cluster, the pivot questions by their words (Kurisu-G2, figure 4)."""
+"""A map of the questions: a point for each, a colour for each cluster (Kurisu-G2, figure 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-WIDTH, HEIGHT, EDGE, LEGEND, LINE, SHOWN = 760, 420, 24, 24, 18, 95
-GOLDEN = 137.50776405003785  # degrees between the hues of two clusters that follow each other
+WIDTH, HEIGHT = 760, 420  # of the map without its legend, in pixels
+MARGIN = 24  # around the points
+LEGEND_GAP, LINE_HEIGHT = 24, 18
+MAX_LEGEND_LETTERS = 95
+GOLDEN_ANGLE = 137.50776405003785  # degrees between the hues of two successive clusters
+LIGHTNESS = (46, 58, 38)  # percent, of three successive clusters
+
+STYLE = (
+    "<style>text{font:12px system-ui,sans-serif;fill:#57606a}"
+    "@media(prefers-color-scheme:dark){text{fill:#9198a1}}</style>"
+)
 
 
-def map_of(points: Any, labels: Any, texts: Sequence[str], pivots: Sequence[int]) -> str:
+def draw_map(
+    points: ArrayLike, labels: ArrayLike, texts: Sequence[str], pivots: Sequence[int]
+) -> str:
     """Return the map as SVG; a pointer on a point shows its question.
 
     Args:
-        points: float [n, 2]. labels: the cluster of each, int [n]. texts: the questions. pivots: the one in the middle of each cluster.
+        points: The place of each question, float [n, 2].
+        labels: The cluster of each question, int [n].
+        texts: The questions.
+        pivots: The question in the middle of each cluster.
+
+    Example:
+        >>> svg = draw_map([[0.0, 0.0], [1.0, 1.0]], [0, 0], ["What?", "Why?"], [0])
+        >>> svg.count("<title>What?")
+        1
     """
     places = np.asarray(points, np.float64)
+    clusters = np.asarray(labels).tolist()
     low, high = places.min(axis=0), places.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    scaled = (places - low) / span * [WIDTH - 2 * EDGE, HEIGHT - 2 * EDGE] + EDGE
+    extent = np.where(high > low, high - low, 1.0)
+    scaled = (places - low) / extent * [WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN] + MARGIN
+    pivot_set = set(pivots)
     dots = [
-        _dot(x, y, int(label), text, i in set(pivots))
-        for i, ((x, y), label, text) in enumerate(zip(scaled.tolist(), labels, texts, strict=True))
+        _dot(x, y, cluster, text, is_pivot=i in pivot_set)
+        for i, ((x, y), cluster, text) in enumerate(
+            zip(scaled.tolist(), clusters, texts, strict=True)
+        )
     ]
     rows = [
-        _row(
-            HEIGHT + LEGEND + LINE * cluster,
-            cluster,
-            texts[pivot],
-            int(np.sum(np.asarray(labels) == cluster)),
-        )
+        _legend_row(cluster, texts[pivot], clusters.count(cluster))
         for cluster, pivot in enumerate(pivots)
     ]
-    height = HEIGHT + LEGEND + LINE * len(rows)
-    style = "<style>text{font:12px system-ui,sans-serif;fill:#57606a}@media(prefers-color-scheme:dark){text{fill:#9198a1}}</style>"
-    frame = f'<rect x="1" y="1" width="{WIDTH - 2}" height="{HEIGHT - 2}" fill="none" stroke="#8c959f" rx="8"/>'
-    opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">'
-    return "\n".join(
-        [
-            opening,
-            f"<title>{len(texts)} questions in {len(pivots)} clusters</title>{style}",
-            frame,
-            *dots,
-            *rows,
-            "</svg>\n",
-        ]
+    height = HEIGHT + LEGEND_GAP + LINE_HEIGHT * len(rows)
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}" role="img">'
     )
+    title = f"<title>{len(texts)} questions in {len(pivots)} clusters</title>{STYLE}"
+    frame = (
+        f'<rect x="1" y="1" width="{WIDTH - 2}" height="{HEIGHT - 2}" '
+        'fill="none" stroke="#8c959f" rx="8"/>'
+    )
+    return "\n".join([opening, title, frame, *dots, *rows, "</svg>\n"])
 
 
 def _colour(cluster: int) -> str:
-    return f"hsl({cluster * GOLDEN % 360:.0f} 62% {(46, 58, 38)[cluster % 3]}%)"
+    hue, lightness = cluster * GOLDEN_ANGLE % 360, LIGHTNESS[cluster % len(LIGHTNESS)]
+    return f"hsl({hue:.0f} 62% {lightness}%)"
 
 
-def _dot(x: float, y: float, cluster: int, text: str, pivot: bool) -> str:
-    ring = ' stroke="#57606a" stroke-width="2"' if pivot else ""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{7 if pivot else 4}" fill="{_colour(cluster)}"{ring}><title>{escape(text)}</title></circle>'
+def _dot(x: float, y: float, cluster: int, text: str, *, is_pivot: bool) -> str:
+    radius = 7 if is_pivot else 4
+    ring = ' stroke="#57606a" stroke-width="2"' if is_pivot else ""
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{_colour(cluster)}"{ring}>'
+        f"<title>{escape(text)}</title></circle>"
+    )
 
 
-def _row(y: int, cluster: int, text: str, size: int) -> str:
-    said = text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
-    return f'<circle cx="{EDGE / 2}" cy="{y - 4}" r="5" fill="{_colour(cluster)}"/><text x="{EDGE}" y="{y}">{size} · {escape(said)}</text>'
+def _legend_row(cluster: int, text: str, size: int) -> str:
+    y = HEIGHT + LEGEND_GAP + LINE_HEIGHT * cluster
+    short = text if len(text) <= MAX_LEGEND_LETTERS else text[: MAX_LEGEND_LETTERS - 1] + "…"
+    return (
+        f'<circle cx="{MARGIN / 2}" cy="{y - 4}" r="5" fill="{_colour(cluster)}"/>'
+        f'<text x="{MARGIN}" y="{y}">{size} · {escape(short)}</text>'
+    )

@@ -1,7 +1,8 @@
 """Questions that a corpus answers, some for every branch of it (Kurisu-G2, algorithm 5).
 
-A language model is asked for m questions on each branch. Without one, a branch asks by its last titles and the words that set it apart:
-those of the greatest tf-idf among all branches.
+A language model is asked for questions on each branch. Without a model, the question on a branch
+is made of its last titles and its most distinctive words: those of the greatest tf-idf among all
+branches.
 """
 
 from __future__ import annotations
@@ -10,99 +11,115 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any
 
-from clew.documentation.branches import Branch, short, text_of
+from clew.documentation.branches import Branch, short_title, text_of
 from clew.graph import Graph
 from clew.model import Model, parse_json
 from clew.text.words import words
 
-WORDS = 6  # that a question without a model is made of
-READ = 1500  # tokens of a branch that a model is shown
+MAX_WORDS = 6  # of a question without a model
+MAX_SHOWN_TOKENS = 1500  # of a branch that a model is shown
 
 
 @dataclass(frozen=True)
 class DocumentationQuestion:
-    """A question and the branch, by its number, that it was made of."""
+    """A question on a branch.
+
+    Attributes:
+        text: The question.
+        branch: The number of the branch.
+    """
 
     text: str
     branch: int
 
 
-def questions(
+def generate_questions(
     graph: Graph,
-    found: Sequence[Branch],
-    model: Any = None,
+    all_branches: Sequence[Branch],
+    model: Model | None = None,
     *,
-    each: int = 3,
+    questions_per_branch: int = 3,
     workers: int = 4,
     progress: bool = False,
 ) -> tuple[tuple[DocumentationQuestion, ...], tuple[tuple[str, str], ...]]:
-    """Return questions on every branch, and the branches on which the model's answer could not be used, with the reason.
+    """Return questions on every branch.
 
     Args:
-        found: the branches. model: whatever `clew.model.Model.of` takes, or None for one question by titles and words on each.
-        each: how many questions the model is asked for. A branch that it failed on is asked about without it.
+        graph: The graph of the branches.
+        all_branches: The branches.
+        model: The language model; None for one question of titles and words on each branch.
+        questions_per_branch: How many questions the model is asked for.
+        workers: How many prompts are asked at a time.
+        progress: Whether to show a progress bar.
+
+    Returns:
+        The questions, and the branches on which the model's answer could not be used, each with
+        the reason. Such a branch has the question that it would have without a model.
     """
-    plain = _by_words(graph, found)
+    without_model = _questions_from_words(graph, all_branches)
     if model is None:
-        return tuple(DocumentationQuestion(text, i) for i, text in enumerate(plain)), ()
-    prompts = [_prompt(graph, branch, each) for branch in found]
-    answers = Model.of(model).ask_all(
-        prompts, _read, workers=workers, progress=progress, what="questions"
+        return tuple(DocumentationQuestion(text, i) for i, text in enumerate(without_model)), ()
+    prompts = [_prompt(graph, branch, questions_per_branch) for branch in all_branches]
+    answers = model.ask_all(
+        prompts, _parse_questions, workers=workers, progress=progress, label="questions"
     )
-    made, failed = list[DocumentationQuestion](), list[tuple[str, str]]()
+    questions = list[DocumentationQuestion]()
+    failed = list[tuple[str, str]]()
     for i, answer in enumerate(answers):
         if answer.value is None:
-            failed.append((f"questions on {' > '.join(found[i].titles)}", answer.error))
-        said = [plain[i]] if answer.value is None else answer.value[:each]
-        made += [DocumentationQuestion(text, i) for text in said]
-    return tuple(made), tuple(failed)
+            failed.append((f"questions on {' > '.join(all_branches[i].titles)}", answer.error))
+            texts = [without_model[i]]
+        else:
+            texts = answer.value[:questions_per_branch]
+        questions += [DocumentationQuestion(text, i) for text in texts]
+    return tuple(questions), tuple(failed)
 
 
-def _by_words(graph: Graph, found: Sequence[Branch]) -> list[str]:
-    counted = [
+def _questions_from_words(graph: Graph, all_branches: Sequence[Branch]) -> list[str]:
+    """For each branch its last two titles, and the words of the greatest tf-idf."""
+    counts_of = [
         Counter(word for word in words(text_of(graph, branch)) if not word.isdigit())
-        for branch in found
+        for branch in all_branches
     ]
-    among = Counter(word for counts in counted for word in counts)
-    made = []
-    for branch, counts in zip(found, counted, strict=True):
-        heading, named = (
-            " ".join(short(title) for title in branch.titles[-2:]),
-            set(words(" ".join(branch.titles))),
-        )
-        own = {word: times for word, times in counts.items() if word not in named and len(word) > 2}
-        rare = {
-            word: (1 + log(times)) * log((1 + len(found)) / among[word])
-            for word, times in own.items()
+    branches_with = Counter(word for counts in counts_of for word in counts)
+    questions = []
+    for branch, counts in zip(all_branches, counts_of, strict=True):
+        in_titles = set(words(" ".join(branch.titles)))
+        tf_idf = {
+            word: (1 + log(count)) * log((1 + len(all_branches)) / branches_with[word])
+            for word, count in counts.items()
+            if word not in in_titles and len(word) > 2
         }
-        best = sorted(rare, key=lambda word: (-rare[word], word))[:WORDS]
-        made.append(f"{heading}: {', '.join(best)}" if best else heading)
-    return made
+        best = sorted(tf_idf, key=lambda word: (-tf_idf[word], word))[:MAX_WORDS]
+        heading = " ".join(short_title(title) for title in branch.titles[-2:])
+        questions.append(f"{heading}: {', '.join(best)}" if best else heading)
+    return questions
 
 
-def _prompt(graph: Graph, branch: Branch, each: int) -> str:
-    text, shown = "", list[str]()
+def _prompt(graph: Graph, branch: Branch, count: int) -> str:
+    shown = list[str]()
     for row in branch.rows:
-        if shown and graph.count("\n\n".join([*shown, graph.texts[row]])) > READ:
+        if shown and graph.count("\n\n".join([*shown, graph.texts[row]])) > MAX_SHOWN_TOKENS:
             break
         shown.append(graph.texts[row])
     text = "\n\n".join(shown)
     return (
-        f"Below is a part of a collection of documents, headed {' > '.join(branch.titles)!r}.\n\n---\n{text}\n---\n\n"
-        f"Write {each} different questions that a reader could have and that this part answers. Each must be understood without the text, "
-        "and be in the language of the text. Answer with a JSON list of strings and nothing else."
+        "Below is a part of a collection of documents, headed "
+        f"{' > '.join(branch.titles)!r}.\n\n---\n{text}\n---\n\n"
+        f"Write {count} different questions that a reader could have and that this part answers. "
+        "Each must be understood without the text, and be in the language of the text. "
+        "Answer with a JSON list of strings and nothing else."
     )
 
 
-def _read(answer: str) -> list[str]:
-    said = parse_json(answer)
-    if isinstance(said, dict) and len(said) == 1:  # some models wrap the list in an object
-        said = next(iter(said.values()))
-    if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
+def _parse_questions(answer: str) -> list[str]:
+    value = parse_json(answer)
+    if isinstance(value, dict) and len(value) == 1:  # some models wrap the list in an object
+        value = next(iter(value.values()))
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValueError("wanted a JSON list of strings")
-    asked = [" ".join(one.split()) for one in said if one.strip()]
-    if not asked:
+    questions = [" ".join(text.split()) for text in value if text.strip()]
+    if not questions:
         raise ValueError("the list has no question in it")
-    return list(dict.fromkeys(asked))
+    return list(dict.fromkeys(questions))

@@ -1,1 +1,1 @@
-"""Embedders: those of both frameworks and others, the embedded default, and the vectors of a graph."""
+"""Embedders, clew's own and those of other libraries, and the vectors of a graph."""

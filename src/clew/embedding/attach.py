@@ -4,81 +4,114 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.document import Document
-from clew.embedding.embedder import Embedder, embed_texts, fit_latent_semantic
-from clew.graph import Graph, Vectors, canonical_text, freeze, text_with_heading
+from clew.embedding.embedder import Embedder, EmbedderSource, embed_texts, fit_latent_semantic
+from clew.graph import EMPTY, Graph, Vectors, canonical_text, freeze, text_with_heading
 
 
 def attach_vectors(
     graph: Graph,
-    embedder: Any = None,
+    embedder: EmbedderSource | None = None,
     *,
-    instead: Mapping[str, str] | None = None,
+    replacement_texts: Mapping[str, str] | None = None,
     known: Mapping[str, Vectors] | None = None,
     progress: bool = False,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder, and the graph with a vector for every content node, entity and fact.
 
+    A node that has a vector keeps it.
+
     Args:
-        embedder: as `Embedder.of` takes it; None fits the embedded default on the passages, and then vectors that the graph has already
-            are made again, since no question could be compared with them.
-        instead: texts to embed in the place of a node's own, by id. known: vectors that are known already, by text.
+        graph: the graph.
+        embedder: what `Embedder.of` takes. None fits the embedded default on the passages; then
+            every vector is computed anew, since a question can be compared with no others.
+        replacement_texts: id -> the text to embed in place of the node's own.
+        known: text -> its vector, which is not computed again.
+        progress: whether to show a progress bar.
+
+    Example:
+        >>> graph = Graph.of(["Anna", "Ben"])
+        >>> attach_vectors(graph, lambda texts: [[3, 4] for _ in texts])[1].vectors
+        array([[0.6, 0.8],
+               [0.6, 0.8]], dtype=float32)
     """
     if embedder is None:
         graph = replace(graph, vectors=freeze(np.zeros((len(graph), 0)), np.float32))
-    made = (
-        fit_latent_semantic(
-            [text_with_heading(graph, row) for row in graph.rows("passage").tolist()]
-        )
-        if embedder is None
-        else Embedder.of(embedder)
-    )
+        passages = graph.rows("passage").tolist()
+        attached = fit_latent_semantic([text_with_heading(graph, row) for row in passages])
+    else:
+        attached = Embedder.of(embedder)
     known = known or {}
     rows = rows_to_embed(graph)
-    texts = [text_to_embed(graph, row, instead or {}) for row in rows.tolist()]
-    own = graph.vectors[rows].any(axis=1)
-    wanted = [text for text, has in zip(texts, own.tolist(), strict=True) if not has] + list(
-        graph.facts.texts
-    )
-    missing = [text for text in dict.fromkeys(wanted) if text not in known]
-    width = (
-        graph.vectors.shape[1] if own.any() else len(next(iter(known.values()))) if known else None
-    )
-    fresh = embed_texts(made, missing, width=width, progress=progress)
-    of = dict(known) | dict(zip(missing, fresh, strict=True))
-    width = fresh.shape[1] if len(fresh) else width or 0
+    texts = [text_to_embed(graph, row, replacement_texts or EMPTY) for row in rows.tolist()]
+    has_vector = graph.vectors[rows].any(axis=1)
+    bare = np.flatnonzero(~has_vector)
+    needed = [*(texts[i] for i in bare.tolist()), *graph.facts.texts]
+    missing = [text for text in dict.fromkeys(needed) if text not in known]
+    width = graph.vectors.shape[1] if has_vector.any() else _width_of(known)
+    computed = embed_texts(attached, missing, width=width, progress=progress)
+    vector_of = dict(known) | dict(zip(missing, computed, strict=True))
+    width = computed.shape[1] if len(computed) else width or 0
+
     vectors = np.zeros((len(graph), width), np.float32)
-    for row, text, has in zip(rows.tolist(), texts, own.tolist(), strict=True):
-        vectors[row] = graph.vectors[row] if has else of[text]
-    said = np.array([of[text] for text in graph.facts.texts], np.float32).reshape(
-        len(graph.facts), width
-    )
-    return made, replace(
+    if has_vector.any():
+        vectors[rows[has_vector]] = graph.vectors[rows[has_vector]]
+    for i in bare.tolist():
+        vectors[rows[i]] = vector_of[texts[i]]
+    fact_vectors = np.array([vector_of[text] for text in graph.facts.texts], np.float32)
+    fact_vectors = fact_vectors.reshape(len(graph.facts), width)
+    return attached, replace(
         graph,
         vectors=freeze(vectors, np.float32),
-        facts=replace(graph.facts, vectors=freeze(said, np.float32)),
+        facts=replace(graph.facts, vectors=freeze(fact_vectors, np.float32)),
     )
 
 
-def rows_to_embed(graph: Graph) -> Any:
-    """Return the rows that have vectors: content, made texts and entities."""
+def rows_to_embed(graph: Graph) -> NDArray[np.int64]:
+    """Return the rows that have vectors: content, generated texts and entities.
+
+    Example:
+        >>> rows_to_embed(Graph.of(["Moon", "Dry."], kinds=["document", "passage"]))
+        array([1])
+    """
     return np.flatnonzero(graph.content | graph.generated | graph.kinds.mask("entity"))
 
 
-def text_to_embed(graph: Graph, row: int, instead: Mapping[str, str]) -> str:
-    """Return the text by which a node is embedded: the one given in its place, or its own under its containers' titles; canonical."""
-    given = instead.get(graph.ids[row])
-    return canonical_text(graph, given) if given else text_with_heading(graph, row)
+def text_to_embed(graph: Graph, row: int, replacement_texts: Mapping[str, str]) -> str:
+    """Return the text by which a node is embedded, in its canonical form.
+
+    A node without a replacement is embedded as its own text under its containers' titles.
+
+    Args:
+        graph: the graph.
+        row: the node.
+        replacement_texts: id -> the text to embed in place of the node's own.
+
+    Example:
+        >>> text_to_embed(Graph.of(["Anna", "Ben"]), 1, {"1": "Benjamin"})
+        'Benjamin'
+    """
+    text = replacement_texts.get(graph.ids[row])
+    return canonical_text(graph, text) if text else text_with_heading(graph, row)
 
 
 def texts_embedded_as(documents: Iterable[Document]) -> dict[str, str]:
-    """Return the texts that are embedded in the place of the documents' own, by id."""
+    """Return the texts that are embedded in place of the documents' own, by id.
+
+    Example:
+        >>> texts_embedded_as([Document("a", "Anna"), Document("b", "Ben", embedded_as="B.")])
+        {'b': 'B.'}
+    """
     return {
         document.id: document.embedded_as
         for document in documents
         if document.embedded_as is not None
     }
+
+
+def _width_of(vectors: Mapping[str, Vectors]) -> int | None:
+    return len(next(iter(vectors.values()))) if vectors else None

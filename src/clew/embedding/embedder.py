@@ -1,130 +1,213 @@
-"""Embedders: whatever turns texts into vectors, met by the methods it has."""
+"""Embedders: objects that turn texts into vectors, recognized by the methods they have."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from clew.embedding.latent_semantic import DIMENSIONS, LatentSemantic
-from clew.graph import Floats, Vectors, freeze
+from clew.embedding.raw_vectors import normalize_vectors, to_array
+from clew.graph import Vectors, freeze
 
-LATENT = "clew-latent-semantic-2"
-WANTED = "an array [n, d] of numbers, or n lists of d numbers"
+__all__ = [
+    "LATENT",
+    "Embedder",
+    "EmbedderSource",
+    "embed_texts",
+    "fit_latent_semantic",
+]
+
+LATENT = "clew-latent-semantic-2"  # the name of the embedded default in a saved index
+
+
+class LlamaIndexEmbedding(Protocol):
+    """A `BaseEmbedding` of LlamaIndex."""
+
+    def get_text_embedding_batch(self, texts: list[str], /) -> object:
+        """Return the vectors of texts."""
+        ...
+
+    def get_query_embedding(self, query: str, /) -> object:
+        """Return the vector of a question."""
+        ...
+
+
+class LangChainEmbeddings(Protocol):
+    """An `Embeddings` of LangChain."""
+
+    def embed_documents(self, texts: list[str], /) -> ArrayLike:
+        """Return the vectors of texts."""
+        ...
+
+    def embed_query(self, text: str, /) -> ArrayLike:
+        """Return the vector of a question."""
+        ...
+
+
+class SentenceEncoder(Protocol):
+    """A model of sentence-transformers.
+
+    Newer ones have `encode_document` and `encode_query` too, which are preferred.
+    """
+
+    def encode(self, texts: list[str], /) -> object:
+        """Return the vectors of texts."""
+        ...
+
+
+AsyncQuestion: TypeAlias = Callable[[str], Awaitable[ArrayLike]]
+
+EmbedderSource: TypeAlias = (
+    "Embedder | LatentSemantic | str | os.PathLike[str] | LlamaIndexEmbedding "
+    "| LangChainEmbeddings | SentenceEncoder | Callable[[list[str]], object]"
+)
+"""What `Embedder.of` takes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Embedder:
-    """An embedder in clew's terms: `texts` and `question` return raw vectors; `name` is recorded in an index.
+    """An embedder of any library, with the same methods for all. Vectors come as it returns them.
 
-    `ask` embeds a question without blocking an event loop, where the embedder can. `fact_question` embeds it as it is compared with
-    facts, where the embedder tells the two apart. `latent` is what the embedded default is made of, None for any other. An embedder can
-    be pickled where what it was made of can.
+    It can be pickled if the object that it was made from can.
+
+    Attributes:
+        name: the name that is recorded in an index.
+        embed_texts: texts -> their vectors, raw: see `normalize_vectors`.
+        embed_question: a question -> its vector, raw.
+        aembed_question: the same without blocking an event loop; None where that is not possible.
+        embed_fact_question: a question -> its vector for the comparison with facts; None where that
+            is the same.
+        latent: the model of the embedded default; None for any other embedder.
+
+    Example:
+        >>> embedder = Embedder.of(lambda texts: [[len(text), 1] for text in texts])
+        >>> embedder.embed_question("why?")
+        array([4, 1])
     """
 
     name: str
-    embed_texts: Callable[[list[str]], Any]
-    embed_question: Callable[[str], Any]
-    aembed_question: Callable[[str], Awaitable[Any]] | None = None
-    embed_fact_question: Callable[[str], Any] | None = None
+    embed_texts: Callable[[list[str]], ArrayLike]
+    embed_question: Callable[[str], ArrayLike]
+    aembed_question: AsyncQuestion | None = None
+    embed_fact_question: Callable[[str], ArrayLike] | None = None
     latent: LatentSemantic | None = None
 
     @classmethod
-    def of(cls, source: Any) -> Embedder:
-        """Return the embedder behind a callable, a LlamaIndex, LangChain or sentence-transformers object, or a model's name or folder.
+    def of(cls, source: object) -> Embedder:
+        """Return the embedder behind an object.
+
+        Args:
+            source: a callable list[str] -> array [n, d]; an embedder of LlamaIndex, LangChain or
+                sentence-transformers; or the name or folder of a sentence-transformers model.
+                None is refused, as any other object is.
 
         Raises:
-            TypeError: none of these came, or a class in the place of an object, or an async function. ImportError: a name came and
-            sentence-transformers is not installed.
+            TypeError: none of these came, or a class in place of an object, or an async function.
+            ImportError: a name came and sentence-transformers is not installed.
         """
         if isinstance(source, Embedder):
             return source
         if isinstance(source, LatentSemantic):
             return cls.from_latent(source)
         if isinstance(source, (str, os.PathLike)):
-            return replace(cls.of(_sentence_transformer(os.fspath(source))), name=os.fspath(source))
+            name = os.fspath(source)
+            return replace(cls.of(_load_sentence_transformer(name)), name=name)
         if inspect.isclass(source):
             raise TypeError(f"the embedder is the class {source.__name__}; give an object of it")
+        return cls._of_object(source)
+
+    @classmethod
+    def _of_object(cls, source: object) -> Embedder:
         name = _name_of(source)
-        if hasattr(source, "get_text_embedding_batch"):  # LlamaIndex BaseEmbedding
-            ask = getattr(source, "aget_query_embedding", None)
-            plain = (
-                _Method(source, "get_text_embedding_batch"),
-                _Method(source, "get_query_embedding"),
-            )
-            return cls(
-                name, *plain, None if ask is None else _Method(source, "aget_query_embedding")
-            )
-        if hasattr(source, "embed_documents"):  # LangChain Embeddings
+        aembed: AsyncQuestion | None = None
+        if hasattr(source, "get_text_embedding_batch"):  # LlamaIndex
+            if hasattr(source, "aget_query_embedding"):
+                aembed = cast("AsyncQuestion", _Method(source, "aget_query_embedding"))
             return cls(
                 name,
-                source.embed_documents,
-                source.embed_query,
-                getattr(source, "aembed_query", None),
+                _Method(source, "get_text_embedding_batch"),
+                _Method(source, "get_query_embedding"),
+                aembed,
             )
+        if hasattr(source, "embed_documents"):  # LangChain
+            chain = cast("LangChainEmbeddings", source)
+            aembed = getattr(source, "aembed_query", None)
+            return cls(name, chain.embed_documents, chain.embed_query, aembed)
         if hasattr(source, "encode"):  # sentence-transformers
-            texts = getattr(source, "encode_document", source.encode)
-            return cls(name, texts, _Alone(getattr(source, "encode_query", source.encode)))
-        if callable(source):
-            if inspect.iscoroutinefunction(source) or inspect.iscoroutinefunction(
-                type(source).__call__
-            ):
-                raise TypeError(
-                    f"the embedder {name} is async; give a plain callable, or a framework's embedder, which has both"
-                )
-            return cls(name, source, _Alone(source))
-        raise TypeError(
-            f"cannot embed with a {type(source).__name__}: wanted a callable list[str] -> array [n, d], a LlamaIndex BaseEmbedding, "
-            "LangChain Embeddings, a sentence-transformers model, or the name or folder of one"
-        )
+            embed_texts = getattr(source, "encode_document", source.encode)
+            return cls(name, embed_texts, _EmbedOne(getattr(source, "encode_query", source.encode)))
+        if not callable(source):
+            raise TypeError(
+                f"cannot embed with a {type(source).__name__}: wanted a callable list[str] -> "
+                "array [n, d], a LlamaIndex BaseEmbedding, LangChain Embeddings, a "
+                "sentence-transformers model, or the name or folder of one"
+            )
+        if any(map(inspect.iscoroutinefunction, (source, type(source).__call__))):
+            raise TypeError(
+                f"the embedder {name} is async; give a plain callable, or a framework's embedder, "
+                "which has both"
+            )
+        return cls(name, source, _EmbedOne(source))
 
     @classmethod
     def from_latent(cls, latent: LatentSemantic) -> Embedder:
-        """Return the embedded default of a corpus that it is fitted on already."""
-        return cls(LATENT, latent, latent.question, latent=latent)
+        """Return the embedded default that was fitted on a corpus before."""
+        return cls(LATENT, latent, latent.embed_question, latent=latent)
 
     @property
     def allows_zero_vectors(self) -> bool:
-        """Whether a text may have a row of zeros, "no vector": only the embedded default says so of texts without words."""
+        """Whether a row of zeros means "no vector".
+
+        That is so for the embedded default alone, which gives it to a text without words.
+        """
         return self.latent is not None
 
 
 @dataclass(frozen=True)
 class _Method:
-    """A method by its name: LlamaIndex wraps its own so that they cannot be pickled, while the object can."""
+    """A method by its name. LlamaIndex wraps its methods so that they cannot be pickled."""
 
-    source: Any
+    source: object
     name: str
 
-    def __call__(self, given: Any) -> Any:
-        return getattr(self.source, self.name)(given)
+    def __call__(self, argument: str | list[str]) -> ArrayLike:
+        result: ArrayLike = getattr(self.source, self.name)(argument)
+        return result
 
 
 @dataclass(frozen=True)
-class _Alone:
-    """Embeds one text with what embeds lists of them."""
+class _EmbedOne:
+    """A function text -> vector, made of one for lists of texts."""
 
-    texts: Callable[[list[str]], Any]
+    embed_texts: Callable[[list[str]], ArrayLike]
 
-    def __call__(self, text: str) -> Any:
-        raw = self.texts([text])
-        vectors = raw if isinstance(raw, np.ndarray) else _array(raw)
-        if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or len(vectors) != 1:
-            came = (
-                f"an array of shape {vectors.shape}"
-                if isinstance(vectors, np.ndarray)
-                else "ragged lists"
-            )
-            raise ValueError(f"the embedder returned {came} for 1 text; wanted [1, d]")
-        return vectors[0]
+    def __call__(self, text: str) -> NDArray[Any]:
+        raw = self.embed_texts([text])
+        vectors = raw if isinstance(raw, np.ndarray) else to_array(raw)
+        if not isinstance(vectors, np.ndarray):
+            raise _wrong_shape("ragged lists")
+        if vectors.ndim != 2 or len(vectors) != 1:
+            raise _wrong_shape(f"an array of shape {vectors.shape}")
+        return cast("NDArray[Any]", vectors[0])
+
+
+def _wrong_shape(came: str) -> ValueError:
+    return ValueError(f"the embedder returned {came} for 1 text; wanted [1, d]")
 
 
 def fit_latent_semantic(texts: Sequence[str], dimensions: int = DIMENSIONS) -> Embedder:
-    """Return the embedded default, fitted on these texts."""
+    """Return the embedded default, fitted on these texts; see `LatentSemantic.fit`.
+
+    Example:
+        >>> fit_latent_semantic(["Anna knows Ben."], 16).name
+        'clew-latent-semantic-2'
+    """
     return Embedder.from_latent(LatentSemantic.fit(texts, dimensions))
 
 
@@ -132,164 +215,73 @@ def embed_texts(
     embedder: Embedder,
     texts: Sequence[str],
     *,
-    batch: int = 256,
+    batch_size: int = 256,
     width: int | None = None,
     progress: bool = False,
 ) -> Vectors:
     """Return unit rows for all texts, batch by batch; equal texts are embedded once.
 
+    Args:
+        embedder: the embedder.
+        texts: the texts, one a row.
+        batch_size: the number of texts that the embedder gets at once.
+        width: the dimension that the vectors must have; None for any.
+        progress: whether to show a progress bar.
+
     Raises:
-        RuntimeError: the embedder failed; says on which batch, and has the embedder's own exception as its cause.
-        ValueError, TypeError: as `unit_rows`.
+        RuntimeError: the embedder failed. The message names the batch; the cause is the embedder's
+            own exception.
+        ValueError: as `normalize_vectors`.
+        TypeError: as `normalize_vectors`.
+
+    Example:
+        >>> embed_texts(Embedder.of(lambda texts: [[3, 4] for _ in texts]), ["a", "b"]).shape
+        (2, 2)
     """
     from tqdm import tqdm
 
-    distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    order = list(distinct)
+    row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    distinct = list(row_of)
     parts: list[Vectors] = []
-    with tqdm(total=len(order), desc="embedding", unit="text", disable=not progress) as bar:
-        for start in range(0, len(order), batch):
-            some = order[start : start + batch]
+    with tqdm(total=len(distinct), desc="embedding", unit="text", disable=not progress) as bar:
+        for start in range(0, len(distinct), batch_size):
+            some = distinct[start : start + batch_size]
             try:
                 raw = embedder.embed_texts(list(some))
                 raw = list(raw) if isinstance(raw, Iterator) else raw
             except Exception as error:
-                which = f"batch {start // batch + 1} of {-(-len(order) // batch)}, texts {start + 1:,} to {start + len(some):,}"
+                number, batches = start // batch_size + 1, -(-len(distinct) // batch_size)
                 raise RuntimeError(
-                    f"the embedder {embedder.name!r} failed on {which}: {type(error).__name__}: {error}"
+                    f"the embedder {embedder.name!r} failed on batch {number} of {batches}, "
+                    f"texts {start + 1:,} to {start + len(some):,}: "
+                    f"{type(error).__name__}: {error}"
                 ) from error
-            parts.append(unit_rows(raw, some, width, zeros=embedder.allows_zero_vectors))
+            parts.append(normalize_vectors(raw, some, width, zeros=embedder.allows_zero_vectors))
             width = parts[-1].shape[1]
             bar.update(len(some))
     if not parts:
         return freeze(np.zeros((0, width or 0)), np.float32)
     vectors = np.concatenate(parts) if len(parts) > 1 else parts[0]
-    return freeze(
-        vectors if len(order) == len(texts) else vectors[[distinct[text] for text in texts]],
-        np.float32,
-    )
+    if len(distinct) < len(texts):
+        vectors = vectors[[row_of[text] for text in texts]]
+    return freeze(vectors, np.float32)
 
 
-def unit_rows(
-    vectors: Any, texts: Sequence[str], width: int | None = None, zeros: bool = False
-) -> Vectors:
-    """Return the vectors as float32 rows of length 1.
-
-    Args:
-        vectors: what an embedder returned for `texts`: an array, tensor, sparse matrix, generator or list of any float type.
-        width: the dimension they must have, or None. zeros: allow rows of zeros.
-
-    Raises:
-        ValueError: naming the first text whose vector is missing, ragged, not finite, zero, or of another dimension.
-        TypeError: what came holds no numbers, or is awaitable.
-    """
-    matrix = _array(vectors)
-    one = isinstance(matrix, np.ndarray) and not matrix.ndim
-    if one or len(matrix) != len(texts):
-        what = f"a {type(vectors).__name__}" if one else f"{len(matrix)} vectors"
-        raise ValueError(
-            f"the embedder returned {what} for {len(texts)} texts; wanted {WANTED}, one row per text"
-        )
-    if not len(matrix):
-        return freeze(np.zeros((0, width or 0)), np.float32)
-    rows = _checked(matrix, texts, width)
-    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if len(bad):
-        raise ValueError(
-            f"the vector of {_short(texts[bad[0]])} has NaN or infinite values{_more(bad)}"
-        )
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    bad = np.flatnonzero(largest[:, 0] == 0)
-    if len(bad) and not zeros:
-        raise ValueError(
-            f"the vector of {_short(texts[bad[0]])} is all zeros: the embedder found nothing in that text{_more(bad)}"
-        )
-    largest[bad] = 1
-    rows = rows / largest  # first, lest squares of huge or tiny values leave the range of floats
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    length[bad] = 1
-    return freeze(rows / length, np.float32)
-
-
-def _array(raw: Any) -> Any:
-    """What came as one array where it has one shape, else as a list of arrays."""
-    if inspect.isawaitable(raw):
-        if hasattr(raw, "close"):
-            raw.close()
-        raise TypeError(
-            "the embedder returned an awaitable; give a plain callable, or a framework's embedder, which has both"
-        )
-    if isinstance(raw, (str, bytes, Mapping, set, frozenset)) or not (
-        hasattr(raw, "__iter__") or hasattr(raw, "__array__")
-    ):
-        raise TypeError(f"the embedder returned a {type(raw).__name__}; wanted {WANTED}")
-    if hasattr(raw, "toarray"):  # a sparse matrix
-        return raw.toarray()
-    if hasattr(
-        raw, "detach"
-    ):  # a tensor: off its device, and of a type that numpy has (bfloat16 it has not)
-        return raw.detach().cpu().float().numpy()
-    if hasattr(raw, "__array__") and (
-        (array := np.asarray(raw)).ndim != 1 or array.dtype != object
-    ):
-        return array
-    rows = list(raw)  # a column of lists, as in a table, too
-    rows = [
-        _array(row) if hasattr(row, "detach") or hasattr(row, "toarray") else row for row in rows
-    ]
-    try:
-        return np.asarray(rows)
-    except ValueError:  # ragged
-        return [np.asarray(row, object) for row in rows]
-
-
-def _checked(matrix: Any, texts: Sequence[str], width: int | None) -> Floats:
-    """The rows as float64 [n, d], d being `width` if that is known."""
-    wanted = np.size(matrix[0]) if width is None else width
-    alike = isinstance(matrix, np.ndarray)  # then the first row speaks for all
-    for row, text in zip(matrix[:1] if alike else matrix, texts, strict=not alike):
-        if np.ndim(row) != 1 or not len(row):
-            raise ValueError(
-                f"the vector of {_short(text)} came as an array of shape {np.shape(row)}; wanted {WANTED}"
-            )
-        if len(row) != wanted:
-            raise ValueError(
-                f"the vector of {_short(text)} has {len(row)} dimensions; wanted {wanted}, as the others have"
-            )
-    if isinstance(matrix, np.ndarray) and matrix.dtype.kind not in "fiubO":
-        raise TypeError(f"the vectors hold values of type {matrix.dtype}; wanted {WANTED}")
-    try:
-        return np.asarray(matrix, np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"the vectors hold values that are not numbers ({error}); wanted {WANTED}"
-        ) from error
-
-
-def _sentence_transformer(name: str) -> Any:
+def _load_sentence_transformer(name: str) -> SentenceEncoder:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        hint = "pip install 'clew[st]'"
         raise ImportError(
-            f"an embedder by name ({name!r}) needs sentence-transformers: {hint}, or give a callable"
+            f"an embedder by name ({name!r}) needs sentence-transformers: "
+            "pip install 'clew[st]', or give a callable"
         ) from error
-    return SentenceTransformer(name)
+    return cast("SentenceEncoder", SentenceTransformer(name))
 
 
-def _name_of(source: Any) -> str:
-    """What a model calls itself, else the name of the function or class."""
-    said = [getattr(source, attribute, None) for attribute in ("model_name", "model", "model_id")]
-    said.append(
-        getattr(getattr(source, "model_card_data", None), "base_model", None)
-    )  # sentence-transformers
+def _name_of(source: object) -> str:
+    """The name that a model has itself, or else that of the function or class."""
+    names = [getattr(source, attribute, None) for attribute in ("model_name", "model", "model_id")]
+    card = getattr(source, "model_card_data", None)  # of sentence-transformers
+    names.append(getattr(card, "base_model", None))
     own = getattr(source, "__qualname__", type(source).__qualname__)
-    return next((name for name in said if isinstance(name, str) and name), str(own))
-
-
-def _more(bad: Any) -> str:
-    return f", as have {len(bad) - 1:,} more of its batch" if len(bad) > 1 else ""
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+    return next((name for name in names if isinstance(name, str) and name), str(own))

@@ -1,4 +1,4 @@
-"""What is made of a graph, with a language model or without."""
+"""Texts that are generated from a graph, with a language model or without, and stored in it."""
 
 from clew.generate.descriptions import Descriptions
 from clew.generate.reports import Reports

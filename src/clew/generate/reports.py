@@ -1,28 +1,32 @@
-"""A report on every community: what the passages of one part of the corpus have in common, kept in the graph, to be read before details.
+"""A report on every community: what the passages of one part of the corpus have in common.
 
-After Edge et al., "From local to global: a graph RAG approach to query-focused summarization", arXiv 2404.16130. There a language model
-writes all of them; here one may, and without it a report is made of the most central names and the sentences nearest to the middle.
+After Edge et al., "From local to global: a graph RAG approach to query-focused summarization",
+arXiv 2404.16130. There a language model writes all reports. Here one may; without it a report is
+made of the most central names and the most central sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clew.algorithms.community_detection.modularity import CommunityDetection, CommunityHierarchy
 from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.algorithms.ranking import top_k
-from clew.generate.extracts import extract, in_order, nearest, telling
+from clew.generate._model import check_positive, extract_reason, first_that_fit, one_line
+from clew.generate.extracts import distinctive_words, extract, in_document_order, most_central
 from clew.graph import Floats, Generated, Graph, heading_of
-from clew.model import Model, ModelAnswer, parse_json
+from clew.model import Model, ModelSource, parse_json
 
-NAMES, SHOWN, FINDINGS, NEAR = 5, 20, 8, 60
-FINER = 1.5  # a level that has hardly more communities than another says the same again
+MAX_NAMES, MAX_MEMBERS, MAX_FINDINGS, MAX_PASSAGES = 5, 20, 8, 60
+MIN_GROWTH = 1.5  # a level with hardly more communities than another says the same again
+DAMPING = 0.85
 
-PROMPT = """The passages below belong together in a larger collection. Write a report on them for someone who has not read them and has \
+PROMPT = """The passages below belong together in a larger collection. Write a report on them for \
+someone who has not read them and has \
 questions about the collection as a whole. Say only what the passages say.
 
 What they are about, by how often it is linked: {names}
@@ -32,183 +36,187 @@ What they are about, by how often it is linked: {names}
 Answer with one JSON object and nothing else:
 {{"title": a title of at most ten words that names what is central,
  "summary": what the passages have in common, in at most {words} words,
- "rating": a number from 0 to 10, how much this matters to someone who wants to understand the whole collection,
- "findings": a list of at most {findings} sentences, each one finding with the names and numbers that it rests on}}"""
+ "rating": a number from 0 to 10, how much this matters to someone who wants to understand the \
+whole collection,
+ "findings": a list of at most {findings} sentences, each one finding with the names and numbers \
+that it rests on}}"""
 
 
 @dataclass(frozen=True)
 class Reports:
     """Write a report on every community of the chosen levels that has enough passages.
 
-    A report is named `community:{level}:{id of its most central passage}`, so that it keeps its name while the middle of the community
-    stays. Its metadata has the level (0 is the coarsest), `size` in nodes, `passages`, the ids of at most twenty `members` by centrality,
-    `names`, `rank` within its level (1 for the highest rating or, without a model, for most passages), the model's `rating` or None, and
-    `by`: "model" or "extract". Where the model's answer cannot be used, twice, the report is an extract, and the reason is in `failed`.
+    The id is `community:{level}:{id of the most central passage}`, so that a report keeps it while
+    the centre of the community stays. The metadata has the `level` (0 is the coarsest), the `size`
+    in nodes, the number of `passages`, the ids of at most twenty `members` by centrality, the
+    `names`, the `rank` within the level (1 has the highest rating or, without a model, the most
+    passages), the model's `rating` or None, and `by`: "model" or "extract". Where the model's
+    answer cannot be used, twice, the report is an extract, and the reason is in `failed`.
 
     Attributes:
-        model: anything `clew.model.Model.of` takes, or None.
-        level: a level of the hierarchy, or several; one deeper than there are is the finest. None for all that have at least half as many
-            communities again as the one before.
-        resolution: above 1 for more and smaller communities. kinds: kinds of edge, None for all.
-        smallest: passages that a community must have. tokens: a report has at most so many, by the index's counter.
-        reading: tokens of passages that one prompt shows, the most central first.
+        model: whatever `clew.model.Model.of` takes, or None.
+        level: a level of the hierarchy, or several; one deeper than there are is the finest. None
+            is every level with at least half as many communities again as the one before.
+        resolution: above 1 for more and smaller communities.
+        kinds: kinds of edges, or pairs of a kind and a factor; None for all kinds.
+        min_passages: how many passages a community must have.
+        tokens: the most tokens of a report, by the index's counter.
+        prompt_tokens: tokens of passages in one prompt, the most central ones.
         workers: how many prompts are asked at the same time.
+
+    Example:
+        >>> from clew.graph import Edges
+        >>> texts = ["The sea is deep and blue.", "The sea is deep and cold.", "The sea is salt."]
+        >>> graph = Graph.of(texts, edges=Edges.of("similar", [0, 1], [1, 2]))
+        >>> report = Reports(tokens=25).on(graph)
+        >>> report.ids, report.texts[0].split(":")[0]
+        (('community:0:1',), 'blue, cold, salt, and, deep (3 passages)')
     """
 
-    model: Any = None
+    model: ModelSource | None = None
     level: int | tuple[int, ...] | None = 0
     resolution: float = 1.0
     kinds: tuple[str | tuple[str, float], ...] | None = None
-    smallest: int = 3
+    min_passages: int = 3
     tokens: int = 125
-    reading: int = 4000
+    prompt_tokens: int = 4000
     workers: int = 4
 
     def __post_init__(self) -> None:
-        for name in ("smallest", "tokens", "reading", "workers"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"{name} is a whole number of at least 1; got {getattr(self, name)!r}"
-                )
-        if any(level < 0 for level in _levels(self.level)):
+        check_positive(self, ("min_passages", "tokens", "prompt_tokens", "workers"))
+        if any(level < 0 for level in _as_levels(self.level)):
             raise ValueError(f"a level is a whole number from 0, the coarsest; got {self.level!r}")
-        CommunityDetection(self.kinds, self.resolution)
+        CommunityDetection(self.kinds, self.resolution)  # refuses wrong kinds and resolutions
 
     def on(self, graph: Graph) -> Generated:
-        found = graph.part(CommunityDetection(self.kinds, self.resolution))
-        central = (
-            pagerank(graph.part(WalkPart(self.kinds)), np.ones(len(graph)), 0.85)
-            if len(graph)
-            else np.zeros(0)
-        )
-        groups = [
-            group
-            for level in self._wanted(found)
-            for group in _groups(graph, found, level, central, self.smallest)
-        ]
-        texts, errors = [self._extract(graph, group) for group in groups], [""] * len(groups)
-        ratings: list[float | None] = [None] * len(groups)
-        written: list[ModelAnswer[_Told]] = []
-        if self.model is not None and groups:
-            prompts = [self._prompt(graph, group) for group in groups]
-            written = Model.of(self.model).ask_all(
-                prompts, self._read(graph), workers=self.workers, what="reports"
+        communities = self._communities(graph)
+        reports = [Report(self._extract(graph, one)) for one in communities]
+        errors = [""] * len(communities)
+        if self.model is not None and communities:
+            prompts = [self._prompt(graph, one) for one in communities]
+            answers = Model.of(self.model).ask_all(
+                prompts, self._reader(graph), workers=self.workers, label="reports"
             )
-        for i, answer in enumerate(written):
-            if answer.value is None:
-                errors[i] = answer.error
-            else:
-                texts[i], ratings[i] = answer.value.text, answer.value.rating
-        ranks = _ranks(groups, ratings)
+            errors = [answer.error if answer.value is None else "" for answer in answers]
+            reports = [
+                answer.value or known for known, answer in zip(reports, answers, strict=True)
+            ]
+        ranks = _ranks(communities, [report.rating for report in reports])
+        by = ["extract" if self.model is None or error else "model" for error in errors]
         return Generated(
-            ids=tuple(group.id for group in groups),
-            kinds=("report",) * len(groups),
-            texts=tuple(texts),
-            read_from=[group.passages for group in groups],
+            ids=tuple(one.id for one in communities),
+            kinds=("report",) * len(communities),
+            texts=tuple(report.text for report in reports),
+            read_from=[one.passages for one in communities],
             metadata=tuple(
-                {
-                    "level": group.level,
-                    "size": group.size,
-                    "passages": len(group.passages),
-                    "members": [graph.ids[row] for row in group.members],
-                    "names": list(group.names),
-                    "rank": rank,
-                    "rating": rating,
-                    "by": "extract" if self.model is None or error else "model",
-                }
-                for group, rank, rating, error in zip(groups, ranks, ratings, errors, strict=True)
+                {**one.metadata(graph), "rank": rank, "rating": report.rating, "by": writer}
+                for one, rank, report, writer in zip(communities, ranks, reports, by, strict=True)
             ),
             failed=tuple(
-                (group.id, f"{error}: an extract stands in its place")
-                for group, error in zip(groups, errors, strict=True)
+                (one.id, extract_reason(error))
+                for one, error in zip(communities, errors, strict=True)
                 if error
             ),
         )
 
-    def _wanted(self, found: CommunityHierarchy) -> list[int]:
-        sizes = [int(level.max(initial=-1)) + 1 for level in found.levels]
-        if self.level is not None:
-            return sorted({min(level, len(sizes) - 1) for level in _levels(self.level)})
-        wanted = [0]
-        for level, size in enumerate(sizes):
-            if size >= FINER * sizes[wanted[-1]]:
-                wanted.append(level)
-        return wanted
+    def _communities(self, graph: Graph) -> list[ReportedCommunity]:
+        hierarchy = graph.part(CommunityDetection(self.kinds, self.resolution))
+        centrality = np.zeros(0)
+        if len(graph):
+            walk = graph.part(WalkPart(self.kinds))
+            centrality = pagerank(walk, np.ones(len(graph)), DAMPING)
+        return [
+            community
+            for level in self._chosen_levels(hierarchy)
+            for community in communities_of(graph, hierarchy, level, centrality, self.min_passages)
+        ]
 
-    def _extract(self, graph: Graph, group: _Group) -> str:
-        """Names and the sentences nearest to the middle; where the limit is too small for that, the names that fit, at least one."""
-        names = list(group.names)
+    def _chosen_levels(self, hierarchy: CommunityHierarchy) -> list[int]:
+        sizes = [int(level.max(initial=-1)) + 1 for level in hierarchy.levels]
+        if self.level is not None:
+            return sorted({min(level, len(sizes) - 1) for level in _as_levels(self.level)})
+        chosen = [0]
+        for level, size in enumerate(sizes):
+            if size >= MIN_GROWTH * sizes[chosen[-1]]:
+                chosen.append(level)
+        return chosen
+
+    def _extract(self, graph: Graph, community: ReportedCommunity) -> str:
+        """Return names and the most central sentences.
+
+        Where there is no room for a sentence, it is the names that fit, at least one.
+        """
+        names = list(community.names)
         while True:
-            head = f"{', '.join(names)} ({len(group.passages)} passages): "
+            head = f"{', '.join(names)} ({len(community.passages)} passages): "
             room = self.tokens - graph.count(head)
             if room > 0 or len(names) == 1:
                 break
             names.pop()
-        text = extract(graph, nearest(graph, group.passages, NEAR), max(room, 1))
-        while (
-            text and graph.count(head + text) > self.tokens and room > 1
-        ):  # a tokenizer may join what stands at the seam
+        passages = most_central(graph, community.passages, MAX_PASSAGES)
+        text = extract(graph, passages, max(room, 1))
+        # A tokenizer may join what stands at the seam.
+        while text and graph.count(head + text) > self.tokens and room > 1:
             room -= graph.count(head + text) - self.tokens
-            text = extract(graph, nearest(graph, group.passages, NEAR), max(room, 1))
+            text = extract(graph, passages, max(room, 1))
         return head + text if text else head.removesuffix(": ")
 
-    def _prompt(self, graph: Graph, group: _Group) -> str:
-        shown, left = list[int](), self.reading
-        for row in group.passages:
-            if (tokens := int(graph.tokens[row])) <= left:
-                shown.append(row)
-                left -= tokens
+    def _prompt(self, graph: Graph, community: ReportedCommunity) -> str:
+        shown = first_that_fit(graph, community.passages, self.prompt_tokens)
         passages = [
             f"[{number}] {_under_heading(graph, row)}"
-            for number, row in enumerate(in_order(graph, shown), 1)
+            for number, row in enumerate(in_document_order(graph, shown), 1)
         ]
         return PROMPT.format(
-            names="; ".join(group.names),
+            names="; ".join(community.names),
             passages="\n\n".join(passages),
             words=self.tokens // 4,
-            findings=FINDINGS,
+            findings=MAX_FINDINGS,
         )
 
-    def _read(self, graph: Graph) -> Callable[[str], _Told]:
-        def read(text: str) -> _Told:
-            said = parse_json(text)
-            if not isinstance(said, dict) or not all(
-                isinstance(said.get(key), str) and said[key].strip() for key in ("title", "summary")
+    def _reader(self, graph: Graph) -> Callable[[str], Report]:
+        """Return the function that reads a model's answer, and raises ValueError for a bad one."""
+
+        def read(text: str) -> Report:
+            answer = parse_json(text)
+            if not isinstance(answer, dict) or not all(
+                isinstance(answer.get(key), str) and answer[key].strip()
+                for key in ("title", "summary")
             ):
                 raise ValueError('a JSON object with the texts "title" and "summary" is wanted')
-            findings, rating = said.get("findings", []), said.get("rating")
-            if not isinstance(findings, list) or not all(isinstance(one, str) for one in findings):
-                raise ValueError('"findings" is not a list of sentences')
-            if rating is not None and (
-                isinstance(rating, bool)
-                or not isinstance(rating, (int, float))
-                or not 0 <= rating <= 10
-            ):
-                raise ValueError(f'"rating" is a number from 0 to 10; got {rating!r}')
-            lines = [f"{_line(said['title'])}: {_line(said['summary'])}"]
-            lines += [f"  * {_line(finding)}" for finding in findings[:FINDINGS] if finding.strip()]
+            findings, rating = _findings(answer), _rating(answer)
+            lines = [f"{one_line(answer['title'])}: {one_line(answer['summary'])}"]
+            lines += [f"  * {one_line(finding)}" for finding in findings if finding.strip()]
             while len(lines) > 1 and graph.count("\n".join(lines)) > self.tokens:
                 lines.pop()
             if (size := graph.count(lines[0])) > self.tokens:
                 raise ValueError(
                     f"title and summary have {size} tokens; at most {self.tokens} are wanted"
                 )
-            return _Told("\n".join(lines), None if rating is None else float(rating))
+            return Report("\n".join(lines), rating)
 
         return read
 
 
-@dataclass(frozen=True)
-class _Told:
-    """A model's report: its text and rating."""
+class Report(NamedTuple):
+    """A report's text, and how much it matters by the model, from 0 to 10."""
 
     text: str
-    rating: float | None
+    rating: float | None = None
 
 
 @dataclass(frozen=True)
-class _Group:
-    """A community: its name, level and size, its passages and its first members by centrality, and what it is about."""
+class ReportedCommunity:
+    """A community with enough passages.
+
+    Attributes:
+        id: of its report.
+        level: of the hierarchy, 0 for the coarsest.
+        size: in nodes.
+        passages: rows, the most central first.
+        members: rows of the most central nodes.
+        names: what it is about.
+    """
 
     id: str
     level: int
@@ -217,48 +225,79 @@ class _Group:
     members: tuple[int, ...]
     names: tuple[str, ...]
 
+    def metadata(self, graph: Graph) -> dict[str, Any]:
+        """Return what is known of it for the report's metadata."""
+        return {
+            "level": self.level,
+            "size": self.size,
+            "passages": len(self.passages),
+            "members": [graph.ids[row] for row in self.members],
+            "names": list(self.names),
+        }
 
-def _groups(
-    graph: Graph, found: CommunityHierarchy, level: int, central: Floats, smallest: int
-) -> list[_Group]:
-    """The communities of a level with enough passages, those with most first."""
-    communities, passage, groups = (
-        found.members(level),
-        graph.kinds.mask("passage") & graph.content,
-        list[_Group](),
-    )
-    for number in range(len(communities)):
-        rows = communities[number]
-        if int(passage[rows].sum()) < smallest:
+
+def communities_of(
+    graph: Graph,
+    hierarchy: CommunityHierarchy,
+    level: int,
+    centrality: Floats,
+    min_passages: int,
+) -> list[ReportedCommunity]:
+    """Return the communities of a level with enough passages, those with most first."""
+    members = hierarchy.members(level)
+    is_passage = graph.kinds.mask("passage") & graph.content
+    communities = list[ReportedCommunity]()
+    for number in range(len(members)):
+        rows = members[number]
+        if int(is_passage[rows].sum()) < min_passages:
             continue
-        rows = rows[top_k(central[rows] * len(graph))]
-        passages = rows[passage[rows]].tolist()
-        groups.append(
-            _Group(
+        rows = rows[top_k(centrality[rows] * len(graph))]
+        passages = rows[is_passage[rows]].tolist()
+        communities.append(
+            ReportedCommunity(
                 f"community:{level}:{graph.ids[passages[0]]}",
                 level,
                 len(rows),
                 tuple(passages),
-                tuple(rows[:SHOWN].tolist()),
+                tuple(rows[:MAX_MEMBERS].tolist()),
                 _names(graph, rows.tolist(), passages),
             )
         )
-    return sorted(groups, key=lambda group: (-len(group.passages), group.passages[0]))
+    return sorted(communities, key=lambda one: (-len(one.passages), one.passages[0]))
 
 
 def _names(graph: Graph, rows: Sequence[int], passages: Sequence[int]) -> tuple[str, ...]:
-    """What a community is about: its most central entities, or else the headings of its passages, or else its telling words."""
+    """Return the most central entities, else the headings, else the most distinctive words."""
     entities = [graph.texts[row] for row in rows if graph.kinds[row] == "entity"]
     headings = [heading for row in passages if (heading := heading_of(graph, row))]
-    names = list(dict.fromkeys(entities or headings))[:NAMES]
-    return tuple(names or telling(graph, passages, NAMES) or [graph.ids[passages[0]]])
+    names = list(dict.fromkeys(entities or headings))[:MAX_NAMES]
+    words = names or distinctive_words(graph, passages, MAX_NAMES)
+    return tuple(words or [graph.ids[passages[0]]])
 
 
-def _ranks(groups: Sequence[_Group], ratings: Sequence[float | None]) -> list[int]:
-    ranks, before = [0] * len(groups), dict[int, int]()
-    for i in sorted(range(len(groups)), key=lambda i: (-(ratings[i] or 0.0), i)):
-        before[groups[i].level] = ranks[i] = before.get(groups[i].level, 0) + 1
+def _ranks(communities: Sequence[ReportedCommunity], ratings: Sequence[float | None]) -> list[int]:
+    """Return the rank of each community within its level, 1 for the highest rating."""
+    ranks, last_rank = [0] * len(communities), dict[int, int]()
+    for i in sorted(range(len(communities)), key=lambda i: (-(ratings[i] or 0.0), i)):
+        level = communities[i].level
+        last_rank[level] = ranks[i] = last_rank.get(level, 0) + 1
     return ranks
+
+
+def _findings(answer: dict[str, Any]) -> list[str]:
+    findings = answer.get("findings", [])
+    if not isinstance(findings, list) or not all(isinstance(one, str) for one in findings):
+        raise ValueError('"findings" is not a list of sentences')
+    return findings[:MAX_FINDINGS]
+
+
+def _rating(answer: dict[str, Any]) -> float | None:
+    rating = answer.get("rating")
+    if rating is None:
+        return None
+    if isinstance(rating, bool) or not isinstance(rating, (int, float)) or not 0 <= rating <= 10:
+        raise ValueError(f'"rating" is a number from 0 to 10; got {rating!r}')
+    return float(rating)
 
 
 def _under_heading(graph: Graph, row: int) -> str:
@@ -266,9 +305,7 @@ def _under_heading(graph: Graph, row: int) -> str:
     return f"{heading}: {graph.texts[row]}" if heading else graph.texts[row]
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _levels(level: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    return () if level is None else (level,) if isinstance(level, int) else level
+def _as_levels(level: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    if level is None:
+        return ()
+    return (level,) if isinstance(level, int) else level

@@ -1,24 +1,33 @@
-"""A summary of every entity that several passages speak of: what is said of it here and there, in one place.
+"""A summary of every entity that several passages mention, in one place.
 
-As LightRAG (arXiv 2410.05779) and GraphRAG (arXiv 2404.16130) merge what their extractors say of an entity. Without a language model a
-summary is a list of the facts that were read.
+LightRAG (arXiv 2410.05779) and GraphRAG (arXiv 2404.16130) merge in this way what their extractors
+read of an entity. Without a language model a summary is a list of the facts that were read.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from clew.generate.extracts import extract, in_order, nearest
+from clew.generate._model import (
+    check_positive,
+    extract_reason,
+    first_that_fit,
+    one_line,
+    remember_answers,
+)
+from clew.generate.extracts import extract, in_document_order, most_central
 from clew.graph import Edges, Generated, Graph
-from clew.model import Model, parse_json
+from clew.model import AnswerSource, Model, ModelSource, parse_json
 
-NEAR = 60  # passages of which an extract is made
-PROMPT = """What follows was read about "{name}" in several places of a collection. Write what it says of "{name}", for someone who has \
-not read it: at most {words} words, in the language of the passages, beginning with the name. Say only what stands here.
+MAX_PASSAGES = 60  # of which an extract is made
+PROMPT = """What follows was read about "{name}" in several places of a collection. Write what it \
+says of "{name}", for someone who has \
+not read it: at most {words} words, in the language of the passages, beginning with the name. \
+Say only what stands here.
 
 Facts: {facts}
 
@@ -29,53 +38,57 @@ Answer with one JSON object and nothing else: {{"summary": "..."}}"""
 
 @dataclass(frozen=True)
 class Summaries:
-    """Write a summary of every entity that at least `least` passages speak of, of kind "summary".
+    """Write a summary, of kind "summary", of every entity that enough passages mention.
 
-    It is named `summary:{entity's name}`, joined to its entity by an edge "about", and read from the passages that speak of that; its
-    metadata has `entity`, `passages` and `by`: "model" or "extract". Where the model's answer cannot be used, twice, the summary is an
-    extract, and the reason is in `failed`. A question touches summaries by a seed that has "summary" among its `kinds`, and a walk over the
-    edges "about" and "mentions" leads from these to the passages.
+    The id is `summary:{name of the entity}`. An edge "about" joins the summary to its entity, and
+    it is read from the passages that mention the entity. The metadata has `entity`, `passages` and
+    `by`: "model" or "extract". Where the model's answer cannot be used, twice, the summary is an
+    extract, and the reason is in `failed`. A question touches summaries by a seed that has
+    "summary" among its `kinds`; the edges "about" and "mentions" lead from them to the passages.
 
     Attributes:
-        model: anything `clew.model.Model.of` takes, or None. least: passages that must speak of an entity.
-        tokens: a summary has at most so many, by the index's counter. reading: tokens of passages that one prompt shows, those nearest to
-            the middle of all.
-        workers: how many prompts are asked at the same time. answers: where answers are remembered, as an `Answers` or the path of its
-            file; None: as long as this object lives, so that a summary is paid for again only when its sources have changed.
+        model: whatever `clew.model.Model.of` takes, or None.
+        min_passages: how many passages must mention an entity.
+        tokens: the most tokens of a summary, by the index's counter.
+        prompt_tokens: tokens of passages in one prompt, the most central ones.
+        workers: how many prompts are asked at the same time.
+        answers: the cache of answers, or the path of its file. None caches them as long as this
+            object lives, so that a summary is paid for again only when its sources change.
+
+    Example:
+        >>> graph = Graph.from_triples([("Anna", "moved to", "Rome")])
+        >>> len(Summaries().on(graph))  # no passage mentions them
+        0
     """
 
-    model: Any = field(default=None, hash=False)
-    least: int = 3
+    model: ModelSource | None = field(default=None, hash=False)
+    min_passages: int = 3
     tokens: int = 100
-    reading: int = 2000
+    prompt_tokens: int = 2000
     workers: int = field(default=4, compare=False)
-    answers: Any = field(default=None, compare=False)
+    answers: AnswerSource | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("least", "tokens", "reading", "workers"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"{name} is a whole number of at least 1; got {getattr(self, name)!r}"
-                )
+        check_positive(self, ("min_passages", "tokens", "prompt_tokens", "workers"))
         if self.model is not None:
-            object.__setattr__(self, "model", Model.remembering(self.model, self.answers))
+            remember_answers(self, self.model, self.answers)
 
     def on(self, graph: Graph) -> Generated:
         entities = [
-            row for row in graph.rows("entity").tolist() if len(graph.read_from[row]) >= self.least
+            row
+            for row in graph.rows("entity").tolist()
+            if len(graph.read_from[row]) >= self.min_passages
         ]
-        said = _facts(graph)
-        texts, errors = (
-            [self._extract(graph, row, said.get(row, [])) for row in entities],
-            [""] * len(entities),
-        )
+        facts = _facts_by_entity(graph)
+        texts = [self._extract(graph, row, facts.get(row, [])) for row in entities]
+        errors = [""] * len(entities)
         if self.model is not None and entities:
-            prompts = [self._prompt(graph, row, said.get(row, [])) for row in entities]
-            answers = self.model.ask_all(
+            prompts = [self._prompt(graph, row, facts.get(row, [])) for row in entities]
+            answers = Model.of(self.model).ask_all(
                 prompts,
                 lambda text: self._read(graph, text),
                 workers=self.workers,
-                what="summaries",
+                label="summaries",
             )
             texts = [
                 known if answer.value is None else answer.value
@@ -84,65 +97,62 @@ class Summaries:
             errors = ["" if answer.value is not None else answer.error for answer in answers]
         ids = tuple(f"summary:{graph.texts[row]}" for row in entities)
         by = ["extract" if self.model is None or error else "model" for error in errors]
+        first = len(graph)
         return Generated(
             ids=ids,
             kinds=("summary",) * len(entities),
             texts=tuple(texts),
             read_from=[sorted(set(graph.read_from[row].tolist())) for row in entities],
             metadata=tuple(
-                {"entity": graph.ids[row], "passages": len(graph.read_from[row]), "by": how}
-                for row, how in zip(entities, by, strict=True)
+                {"entity": graph.ids[row], "passages": len(graph.read_from[row]), "by": writer}
+                for row, writer in zip(entities, by, strict=True)
             ),
-            edges=Edges.of("about", np.arange(len(graph), len(graph) + len(entities)), entities),
+            edges=Edges.of("about", np.arange(first, first + len(entities)), entities),
             failed=tuple(
-                (id, f"{error}: an extract stands in its place")
-                for id, error in zip(ids, errors, strict=True)
-                if error
+                (id, extract_reason(error)) for id, error in zip(ids, errors, strict=True) if error
             ),
         )
 
-    def _extract(self, graph: Graph, row: int, facts: list[str]) -> str:
-        """The facts that fit, those said most often first; where there are none, the sentences nearest to the middle."""
-        taken: list[str] = []
+    def _extract(self, graph: Graph, row: int, facts: Sequence[str]) -> str:
+        """Return the facts that fit, the most stated first, else the most central sentences."""
+        chosen: list[str] = []
         for fact in facts:
-            if graph.count("; ".join([*taken, fact])) <= self.tokens:
-                taken.append(fact)
-        return (
-            "; ".join(taken)
-            or extract(graph, nearest(graph, graph.read_from[row].tolist(), NEAR), self.tokens)
-            or graph.texts[row]
-        )
+            if graph.count("; ".join([*chosen, fact])) <= self.tokens:
+                chosen.append(fact)
+        if listed := "; ".join(chosen):
+            return listed
+        passages = most_central(graph, graph.read_from[row].tolist(), MAX_PASSAGES)
+        return extract(graph, passages, self.tokens) or graph.texts[row]
 
-    def _prompt(self, graph: Graph, row: int, facts: list[str]) -> str:
-        shown, left = list[int](), self.reading
-        for passage in nearest(graph, graph.read_from[row].tolist(), NEAR):
-            if (size := int(graph.tokens[passage])) <= left:
-                shown.append(passage)
-                left -= size
-        passages = "\n\n".join(graph.texts[passage] for passage in in_order(graph, shown))
-        known = "; ".join(facts)[: 4 * self.reading] or "none"
+    def _prompt(self, graph: Graph, row: int, facts: Sequence[str]) -> str:
+        central = most_central(graph, graph.read_from[row].tolist(), MAX_PASSAGES)
+        shown = first_that_fit(graph, central, self.prompt_tokens)
         return PROMPT.format(
-            name=graph.texts[row], facts=known, passages=passages, words=max(1, self.tokens // 2)
+            name=graph.texts[row],
+            facts="; ".join(facts)[: 4 * self.prompt_tokens] or "none",
+            passages="\n\n".join(graph.texts[one] for one in in_document_order(graph, shown)),
+            words=max(1, self.tokens // 2),
         )
 
     def _read(self, graph: Graph, text: str) -> str:
-        said = parse_json(text)
-        summary = said.get("summary") if isinstance(said, dict) else None
+        """Return the summary in a model's answer; raise ValueError where there is none."""
+        answer = parse_json(text)
+        summary = answer.get("summary") if isinstance(answer, dict) else None
         if not isinstance(summary, str) or not summary.strip():
-            raise ValueError(
-                f'wanted {{"summary": "..."}}, got {json.dumps(said, ensure_ascii=False)[:80]}'
-            )
-        line = " ".join(summary.split())
+            shown = json.dumps(answer, ensure_ascii=False)[:80]
+            raise ValueError(f'wanted {{"summary": "..."}}, got {shown}')
+        line = one_line(summary)
         if (size := graph.count(line)) > self.tokens:
             raise ValueError(f"the summary has {size} tokens; at most {self.tokens} are wanted")
         return line
 
 
-def _facts(graph: Graph) -> dict[int, list[str]]:
-    """The facts that every entity has a part in, those read in most passages first."""
-    found: dict[int, list[str]] = {}
+def _facts_by_entity(graph: Graph) -> dict[int, list[str]]:
+    """Return the facts that each entity has a part in, those read in most passages first."""
+    facts: dict[int, list[str]] = {}
     order = np.lexsort((np.arange(len(graph.facts)), -graph.facts.read_from.lengths))
     for fact in order.tolist():
-        for end in dict.fromkeys((int(graph.facts.subjects[fact]), int(graph.facts.objects[fact]))):
-            found.setdefault(end, []).append(graph.facts.texts[fact])
-    return found
+        ends = int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])
+        for entity in dict.fromkeys(ends):
+            facts.setdefault(entity, []).append(graph.facts.texts[fact])
+    return facts

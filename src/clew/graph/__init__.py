@@ -1,21 +1,43 @@
-"""The graph, and what travels through the stages over it."""
+"""The graph: nodes, facts and edges in columns, and what is computed once per graph."""
 
 from clew.graph.adjacency import Adjacency, Kinds, Links, kinds_without
-from clew.graph.columns import EMPTY, Floats, Labels, Mask, Ragged, Rows, Vectors, freeze
-from clew.graph.core import CONNECTORS, Graph, Part
+from clew.graph.columns import (
+    EMPTY,
+    Floats,
+    Labels,
+    Mask,
+    Ragged,
+    Rows,
+    Vectors,
+    expand_ranges,
+    freeze,
+    offsets_of,
+    row_mask,
+    unit_rows,
+)
+from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges, Facts
-from clew.graph.generated import Generated, Overlay, add_generated, overlaid
-from clew.graph.headings import canonical_text, heading_of, text_with_heading
+from clew.graph.generated import (
+    ExtendablePart,
+    Generated,
+    Overlay,
+    add_generated,
+    overlay_generated,
+)
+from clew.graph.graph import Graph, Part
+from clew.graph.headings import canonical_text, heading_of, text_with_heading, titles_of
 
 __all__ = [
     "CONNECTORS",
     "EMPTY",
     "Adjacency",
     "Edges",
+    "ExtendablePart",
     "Facts",
     "Floats",
     "Generated",
     "Graph",
+    "GraphColumns",
     "Kinds",
     "Labels",
     "Links",
@@ -27,9 +49,14 @@ __all__ = [
     "Vectors",
     "add_generated",
     "canonical_text",
+    "expand_ranges",
     "freeze",
     "heading_of",
     "kinds_without",
-    "overlaid",
+    "offsets_of",
+    "overlay_generated",
+    "row_mask",
     "text_with_heading",
+    "titles_of",
+    "unit_rows",
 ]

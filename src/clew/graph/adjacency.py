@@ -1,4 +1,4 @@
-"""The adjacency of a graph over chosen kinds of edge, as compressed sparse rows whose slots still know their edges."""
+"""The adjacency of a graph over chosen kinds of edge, in compressed rows."""
 
 from __future__ import annotations
 
@@ -6,23 +6,36 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from clew.graph.columns import Floats, Ragged, Rows, Vectors, freeze
+from clew.graph.columns import Floats, Ragged, Rows, Vectors, freeze, offsets_of
+from clew.graph.core import GraphColumns
 
 if TYPE_CHECKING:
-    from clew.graph.core import Graph
-
+    from scipy.sparse import csr_array
 
 Kinds = tuple[str | tuple[str, float], ...] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Compressed rows: the neighbours of row `i` are `targets[starts[i]:starts[i + 1]]`, ascending; no self-loops, no parallels.
+    """The neighbours of every row, without self-loops and without parallel edges.
 
-    `weights` are affinities (float32, > 0). Slot `s` stands for the edges `edges[s]` of the graph. Lengths or costs that belong to one
-    question are a fresh array as long as `targets`, on this same structure.
+    The neighbours of row `i` are `targets[starts[i]:starts[i + 1]]`, ascending. The places in
+    `targets` are the *slots*. Lengths or costs that belong to one question are a fresh array with
+    an entry per slot, on this same structure.
+
+    Attributes:
+        starts: int64 [n + 1], the first slot of every row, and the number of slots.
+        targets: int32 [slots], the row that each slot leads to.
+        weights: float32 [slots], affinities, > 0.
+        edges: the edges of the graph that each slot stands for.
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> links = Graph.of(["a", "b", "c"], edges=Edges.of("next", [0, 1], [1, 2])).links()
+        >>> links.starts, links.targets
+        (array([0, 1, 3, 4]), array([1, 0, 2, 1], dtype=int32))
     """
 
     starts: NDArray[np.int64]
@@ -34,6 +47,7 @@ class Links:
         return len(self.starts) - 1
 
     def neighbours(self, row: int) -> Rows:
+        """Return the rows that this row is linked to, ascending."""
         return self.targets[self.starts[row] : self.starts[row + 1]]
 
     @property
@@ -42,75 +56,81 @@ class Links:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def strengths(self) -> Floats:
-        """Return the sum of weights at every row, float64 [n]."""
-        return np.bincount(self.sources, weights=self.weights, minlength=len(self)).astype(
-            np.float64
-        )
+        """Return the sum of the weights at every row, float64 [n]."""
+        sums = np.bincount(self.sources, weights=self.weights, minlength=len(self))
+        return sums.astype(np.float64)
 
-    def matrix(self, values: Any = None, dtype: type[np.floating[Any]] = np.float64) -> Any:
-        """Return a scipy CSR array of the weights, or of `values` on the same structure."""
+    def matrix(
+        self, values: ArrayLike | None = None, dtype: type[np.floating[Any]] = np.float64
+    ) -> csr_array[Any, tuple[int, int]]:
+        """Return the adjacency as a scipy CSR array.
+
+        Args:
+            values: one number per slot; None for the weights.
+            dtype: the type of the numbers.
+        """
         from scipy.sparse import csr_array
 
-        data = self.weights if values is None else values
-        return csr_array(
-            (np.asarray(data, dtype), self.targets, self.starts), shape=(len(self), len(self))
-        )
+        data = np.asarray(self.weights if values is None else values, dtype)
+        return csr_array((data, self.targets, self.starts), shape=(len(self), len(self)))
 
 
 @dataclass(frozen=True)
 class Adjacency:
-    """The part that makes `Links`: see `Graph.links`."""
+    """The part that computes `Links`.
 
-    kinds: tuple[str | tuple[str, float], ...] | None
+    Attributes:
+        kinds: the kinds of edge, or pairs of a kind and a factor for its weights; None for all.
+        directed: follow edges from tail to head only.
+        merge: the weight of parallel edges, "max" or "sum".
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> graph = Graph.of(["a", "b"], edges=Edges.of("next", [0], [1]))
+        >>> graph.part(Adjacency(None, directed=True, merge="max")).neighbours(1)
+        array([], dtype=int32)
+    """
+
+    kinds: Kinds
     directed: bool
     merge: str
 
-    def compute(self, graph: Graph) -> Links:
-        return self._over(graph, 0)
+    def compute(self, graph: GraphColumns) -> Links:
+        return self._links_of(graph, first_edge=0)
 
-    def grown(self, graph: Graph, base: Graph, before: Links) -> Links:
-        """Return what `of` returns, from the links of a graph that this one has more nodes than, and more edges, all with an end at those.
+    def extend(self, graph: GraphColumns, base: GraphColumns, before: Links) -> Links:
+        """Return the links of a graph with more nodes and edges than `base`; see `Overlay`.
 
-        New neighbours have higher rows than old ones, so that they come last in each row: nothing is sorted again.
+        Every new edge has a new node at one of its ends. New nodes have higher rows than old ones,
+        so that they come last among the neighbours of each row: nothing is sorted again.
         """
-        more = self._over(graph, len(base.edges))
-        old = np.append(before.starts, np.full(len(graph) - len(base), before.starts[-1]))
-        place = old[more.sources + 1]
-        lengths = np.insert(before.edges.lengths, place, more.edges.lengths)
+        added = self._links_of(graph, first_edge=len(base.edges))
+        new_rows = np.full(len(graph) - len(base), before.starts[-1])
+        old_starts = np.append(before.starts, new_rows)
+        slots = old_starts[added.sources + 1]  # behind the old neighbours of the slot's source
         values = np.insert(
             before.edges.values,
-            np.repeat(before.edges.starts[place], more.edges.lengths),
-            more.edges.values,
+            np.repeat(before.edges.starts[slots], added.edges.lengths),
+            added.edges.values,
         )
+        lengths = np.insert(before.edges.lengths, slots, added.edges.lengths)
         return Links(
-            freeze(old + more.starts, np.int64),
-            freeze(np.insert(before.targets, place, more.targets), np.int32),
-            freeze(np.insert(before.weights, place, more.weights), np.float32),
-            Ragged(freeze(np.append(0, np.cumsum(lengths)), np.int64), freeze(values, np.int32)),
+            freeze(old_starts + added.starts, np.int64),
+            freeze(np.insert(before.targets, slots, added.targets), np.int32),
+            freeze(np.insert(before.weights, slots, added.weights), np.float32),
+            Ragged(freeze(offsets_of(lengths), np.int64), freeze(values, np.int32)),
         )
 
-    def _over(self, graph: Graph, begin: int) -> Links:
-        """The links of the graph's edges from one on."""
+    def _links_of(self, graph: GraphColumns, first_edge: int) -> Links:
+        """The links of the graph's edges from `first_edge` on."""
         if self.merge not in ("max", "sum"):
             raise ValueError(f"merge must be 'max' or 'sum', not {self.merge!r}")
-        edges, n = graph.edges, len(graph)
-        kinds = edges.kinds.names if self.kinds is None else self.kinds
-        factors = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in kinds)
-        factor = np.array([factors.get(name, 0.0) for name in edges.kinds.names], np.float64)
-        scale = factor[edges.kinds.codes] if len(edges) else np.zeros(0)
-        rows = begin + np.flatnonzero(
-            (scale[begin:] > 0) & (edges.tails[begin:] != edges.heads[begin:])
-        )
-        tails, heads = edges.tails[rows].astype(np.int64), edges.heads[rows].astype(np.int64)
-        weights = edges.weights[rows] * scale[rows]
-        if not self.directed:
-            tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-            weights, rows = np.tile(weights, 2), np.tile(rows, 2)
+        n = len(graph)
+        tails, heads, weights, rows = self._chosen_edges(graph, first_edge)
         key = tails * n + heads
         order = np.argsort(key, kind="stable")
-        first = np.flatnonzero(np.diff(key[order], prepend=-1))
-        starts = np.zeros(n + 1, np.int64)
-        np.cumsum(np.bincount(tails[order][first], minlength=n), out=starts[1:])
+        first = np.flatnonzero(np.diff(key[order], prepend=-1))  # of each run of parallel edges
+        starts = offsets_of(np.bincount(tails[order][first], minlength=n))
         reduce = np.maximum if self.merge == "max" else np.add
         merged = reduce.reduceat(weights[order], first) if len(first) else weights
         return Links(
@@ -120,12 +140,45 @@ class Adjacency:
             Ragged(freeze(np.append(first, len(order)), np.int64), freeze(rows[order], np.int32)),
         )
 
+    def _chosen_edges(
+        self, graph: GraphColumns, first_edge: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Tails, heads, scaled weights and rows of the chosen edges, both ways if undirected."""
+        edges = graph.edges
+        kinds = edges.kinds.names if self.kinds is None else self.kinds
+        factor_of = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in kinds)
+        factors = np.array([factor_of.get(name, 0.0) for name in edges.kinds.names], np.float64)
+        scale = factors[edges.kinds.codes] if len(edges) else np.zeros(0)
+        chosen = scale[first_edge:] > 0
+        no_loop = edges.tails[first_edge:] != edges.heads[first_edge:]
+        rows = first_edge + np.flatnonzero(chosen & no_loop)
+        tails, heads = edges.tails[rows].astype(np.int64), edges.heads[rows].astype(np.int64)
+        weights = edges.weights[rows] * scale[rows]
+        if self.directed:
+            return tails, heads, weights, rows
+        both_tails, both_heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+        return both_tails, both_heads, np.tile(weights, 2), np.tile(rows, 2)
 
-def kinds_without(graph: Graph, kinds: Kinds, without: tuple[str, ...]) -> Kinds:
-    """Return the kinds of edge, all of the graph's if None, without some; None where that leaves out nothing of all."""
+
+def kinds_without(graph: GraphColumns, kinds: Kinds, excluded: tuple[str, ...]) -> Kinds:
+    """Return the chosen kinds of edge without the excluded ones.
+
+    Args:
+        graph: its kinds are all kinds.
+        kinds: the chosen kinds, as in `Graph.links`; None for all.
+        excluded: the kinds to leave out.
+
+    Returns:
+        The kinds that are left; None where that is all kinds of the graph.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> kinds_without(Graph.of(["a"]), ("next", ("similar", 0.5)), ("next",))
+        (('similar', 0.5),)
+    """
     if kinds is None:
-        kept = tuple(kind for kind in graph.edges.kinds.names if kind not in without)
-        return None if len(kept) == len(graph.edges.kinds.names) else kept
+        left = tuple(kind for kind in graph.edges.kinds.names if kind not in excluded)
+        return None if len(left) == len(graph.edges.kinds.names) else left
     return tuple(
-        kind for kind in kinds if (kind if isinstance(kind, str) else kind[0]) not in without
+        kind for kind in kinds if (kind if isinstance(kind, str) else kind[0]) not in excluded
     )

@@ -1,24 +1,30 @@
-"""Two kinds of column that a graph keeps beside its plain arrays: repeated words and lists of rows."""
+"""The kinds of column that a graph is made of: frozen arrays, repeated words and lists of rows.
+
+The arrays have short names here: `Rows` (int32), `Vectors` (float32), `Floats` (float64) and
+`Mask` (bool).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
+Float = TypeVar("Float", bound=np.floating[Any])
 
-class _Nothing(Mapping[str, Any]):
-    """A mapping of nothing that nobody can write to; unlike Python's own it can be copied and pickled."""
 
-    def __getitem__(self, key: str) -> Any:
+class _EmptyMapping(Mapping[str, Any]):
+    """A mapping without entries. It is immutable and, unlike `MappingProxyType`, can be pickled."""
+
+    def __getitem__(self, key: str) -> NoReturn:
         raise KeyError(key)
 
     def __iter__(self) -> Iterator[str]:
@@ -37,13 +43,27 @@ class _Nothing(Mapping[str, Any]):
         return "EMPTY"
 
 
-EMPTY: Mapping[str, Any] = _Nothing()
+EMPTY: Mapping[str, Any] = _EmptyMapping()
 
 
 def freeze(
-    values: Any, dtype: type[np.generic], shape: tuple[int, ...] | None = None
+    values: ArrayLike, dtype: type[np.generic], shape: tuple[int, ...] | None = None
 ) -> NDArray[Any]:
-    """Return `values` as a contiguous array of `dtype` that nobody can write to: the caller's own array, if it can be, is copied."""
+    """Return `values` as a contiguous, read-only array.
+
+    The caller's own array stays writeable: it is copied if it could change the result.
+
+    Args:
+        values: an array, or whatever numpy converts to one.
+        dtype: the type of the result.
+        shape: the shape of the result; None keeps that of `values`.
+
+    Example:
+        >>> freeze([1, 2], np.int32)
+        array([1, 2], dtype=int32)
+        >>> freeze([1, 2], np.int32).flags.writeable
+        False
+    """
     array = np.ascontiguousarray(values, dtype=dtype)
     if (
         array.flags.writeable
@@ -58,15 +78,87 @@ def freeze(
     return array
 
 
+def row_mask(rows: ArrayLike, n: int) -> Mask:
+    """Return a mask of `n` rows that is True for the given ones.
+
+    Example:
+        >>> row_mask([0, 2], 4)
+        array([ True, False,  True, False])
+    """
+    mask = np.zeros(n, np.bool_)
+    mask[np.asarray(rows, np.int64)] = True
+    return mask
+
+
+def expand_ranges(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the integers of several ranges, one range after the other.
+
+    Range `i` is `starts[i], starts[i] + 1, ..., starts[i] + lengths[i] - 1`. With the starts and
+    the lengths of some compressed rows, these are the slots of the rows.
+
+    Args:
+        starts: the first integer of every range.
+        lengths: the number of integers in every range, >= 0.
+
+    Example:
+        >>> expand_ranges(np.array([5, 0, 8]), np.array([2, 0, 3]))
+        array([ 5,  6,  8,  9, 10])
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    integers: NDArray[np.int64] = np.arange(total) + np.repeat(starts - ends + lengths, lengths)
+    return integers
+
+
+def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Return where each of several consecutive lists starts, and where the last one ends.
+
+    Example:
+        >>> offsets_of([2, 0, 3])
+        array([0, 2, 2, 5])
+    """
+    lengths = np.asarray(lengths, np.int64)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def unit_rows(rows: NDArray[Float]) -> NDArray[Float]:
+    """Return the rows of a float matrix, each divided by its length; rows of zeros stay zeros.
+
+    Example:
+        >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
+        array([[0.6, 0.8],
+               [0. , 0. ]])
+    """
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    scaled: NDArray[Float] = rows / lengths
+    return scaled
+
+
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A column of words that repeat: every distinct word once, and a small number per row."""
+    """A column of words that repeat.
+
+    Attributes:
+        names: every distinct word once, sorted.
+        codes: int32 [n], for every row the place of its word in `names`.
+
+    Example:
+        >>> labels = Labels.of(["passage", "entity", "passage"])
+        >>> labels.names, labels[2]
+        (('entity', 'passage'), 'passage')
+        >>> labels.mask("entity")
+        array([False,  True, False])
+    """
 
     names: tuple[str, ...]
-    codes: NDArray[np.int32]
+    codes: Rows
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Labels:
+        """Return the column of these words, one a row."""
         words = list(words)
         names = tuple(sorted(set(words)))
         code = {name: i for i, name in enumerate(names)}
@@ -87,16 +179,17 @@ class Labels:
         return wanted[self.codes] if len(self.names) else np.zeros(0, np.bool_)
 
     def take(self, rows: NDArray[Any]) -> Labels:
-        """Return the column of the chosen rows; words that no row uses any more are forgotten."""
+        """Return the column of the chosen rows; a word that no row uses any more is dropped."""
         used, codes = np.unique(self.codes[rows], return_inverse=True)
         return Labels(tuple(self.names[i] for i in used), freeze(codes, np.int32))
 
     @classmethod
     def join(cls, parts: Sequence[Labels]) -> Labels:
+        """Return the columns one after the other."""
         names = tuple(sorted({name for part in parts for name in part.names}))
         code = {name: i for i, name in enumerate(names)}
         chunks = [
-            np.array([code[n] for n in part.names], np.int32)[part.codes]
+            np.array([code[name] for name in part.names], np.int32)[part.codes]
             for part in parts
             if len(part)
         ]
@@ -105,22 +198,34 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class Ragged:
-    """A list of rows for every row: list `i` is `values[starts[i]:starts[i + 1]]`."""
+    """A list of rows for every row: list `i` is `values[starts[i]:starts[i + 1]]`.
+
+    Attributes:
+        starts: int64 [n + 1], where each list begins, and the end of the last.
+        values: int32, all lists one after the other.
+
+    Example:
+        >>> ragged = Ragged.of([[3, 1], [], [2]])
+        >>> ragged[0], len(ragged)
+        (array([3, 1], dtype=int32), 3)
+        >>> ragged.lengths, ragged.owners
+        (array([2, 0, 1]), array([0, 0, 2]))
+    """
 
     starts: NDArray[np.int64]
     values: Rows
 
     @classmethod
     def of(cls, lists: Iterable[Iterable[int]]) -> Ragged:
+        """Return the column of these lists, one a row."""
         parts = [list(part) for part in lists]
-        starts = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum([len(part) for part in parts], out=starts[1:])
-        return cls(
-            freeze(starts, np.int64), freeze([row for part in parts for row in part], np.int32)
-        )
+        starts = offsets_of([len(part) for part in parts])
+        values = [row for part in parts for row in part]
+        return cls(freeze(starts, np.int64), freeze(values, np.int32))
 
     @classmethod
     def empty(cls, length: int) -> Ragged:
+        """Return `length` empty lists."""
         return cls(freeze(np.zeros(length + 1), np.int64), freeze([], np.int32))
 
     def __len__(self) -> int:
@@ -131,6 +236,7 @@ class Ragged:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
+        """The length of every list."""
         return np.diff(self.starts)
 
     @property
@@ -139,31 +245,25 @@ class Ragged:
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def take(self, rows: NDArray[Any]) -> Ragged:
-        """Return the lists of the chosen rows."""
+        """Return the lists of the chosen rows: row numbers, or a mask of all rows."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
         lengths = self.starts[rows + 1] - self.starts[rows]
-        starts = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        inside = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        return Ragged(
-            freeze(starts, np.int64),
-            freeze(self.values[np.repeat(self.starts[rows], lengths) + inside], np.int32),
-        )
+        slots = expand_ranges(self.starts[rows], lengths)
+        return Ragged(freeze(offsets_of(lengths), np.int64), freeze(self.values[slots], np.int32))
 
     def renumbered(self, new: Rows) -> Ragged:
-        """Return the lists with every value `v` replaced by `new[v]`; values whose new number is -1 are left out."""
+        """Return the lists with every value `v` replaced by `new[v]`, or left out if that is -1."""
         values = new[self.values] if len(self.values) else self.values
-        kept = values >= 0
-        starts = np.zeros(len(self) + 1, np.int64)
-        np.cumsum(np.bincount(self.owners[kept], minlength=len(self)), out=starts[1:])
-        return Ragged(freeze(starts, np.int64), freeze(values[kept], np.int32))
+        present = values >= 0
+        lengths = np.bincount(self.owners[present], minlength=len(self))
+        starts = offsets_of(lengths)
+        return Ragged(freeze(starts, np.int64), freeze(values[present], np.int32))
 
     @classmethod
     def join(cls, parts: Sequence[Ragged]) -> Ragged:
-        lengths = (
-            np.concatenate([part.lengths for part in parts]) if parts else np.zeros(0, np.int64)
-        )
-        starts = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        values: Any = np.concatenate([part.values for part in parts]) if parts else []
+        """Return the lists of all parts, one part after the other."""
+        if not parts:
+            return cls.empty(0)
+        starts = offsets_of(np.concatenate([part.lengths for part in parts]))
+        values = np.concatenate([part.values for part in parts])
         return cls(freeze(starts, np.int64), freeze(values, np.int32))

@@ -7,14 +7,35 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from clew.graph.columns import Labels, Ragged, Rows, Vectors, freeze
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What is said in the passages: a text, a unit vector (or zeros), subject and object rows, a relation, and where it was read."""
+    """The facts that were read in the passages: subject, relation, object. Fact `i` is entry `i`.
+
+    Attributes:
+        texts: the fact as a sentence.
+        vectors: float32 [m, d], unit rows; a row of zeros means "no vector".
+        subjects: int32 [m], the row of the subject.
+        objects: int32 [m], the row of the object.
+        relations: the relation's label.
+        read_from: the rows of the passages that the fact was read from.
+
+    Example:
+        >>> facts = Facts(
+        ...     ("Anna knows Ben",),
+        ...     freeze([[1.0]], np.float32),
+        ...     freeze([0], np.int32),
+        ...     freeze([1], np.int32),
+        ...     Labels.of(["knows"]),
+        ...     Ragged.of([[2]]),
+        ... )
+        >>> len(facts), facts.relations[0]
+        (1, 'knows')
+    """
 
     texts: tuple[str, ...] = ()
     vectors: Vectors = field(default_factory=lambda: freeze(np.zeros((0, 0)), np.float32))
@@ -29,7 +50,21 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Links between nodes: from `tails` to `heads`, with a kind, an affinity in (0, 1], the fact it states (or -1), where it was read."""
+    """The edges between nodes. Edge `i` is entry `i`.
+
+    Attributes:
+        tails: int32 [m], the row that the edge starts from.
+        heads: int32 [m], the row that the edge leads to.
+        kinds: the kind of the edge: "contains", "next", "mentions", "fact", ...
+        weights: float32 [m], affinities in (0, 1].
+        facts: int32 [m], the fact that the edge states, or -1.
+        read_from: the rows of the passages that the edge was read from.
+
+    Example:
+        >>> edges = Edges.of("next", [0, 1], [1, 2], 0.5)
+        >>> len(edges), edges.kinds[0], edges.weights
+        (2, 'next', array([0.5, 0.5], dtype=float32))
+    """
 
     tails: Rows = field(default_factory=lambda: freeze([], np.int32))
     heads: Rows = field(default_factory=lambda: freeze([], np.int32))
@@ -42,13 +77,22 @@ class Edges:
     def of(
         cls,
         kind: str,
-        tails: Any,
-        heads: Any,
-        weights: Any = 1.0,
-        facts: Any = None,
+        tails: ArrayLike,
+        heads: ArrayLike,
+        weights: ArrayLike = 1.0,
+        facts: ArrayLike | None = None,
         read_from: Ragged | None = None,
     ) -> Edges:
-        """Return edges of one kind; `weights` may be one number, `facts` and `read_from` default to none."""
+        """Return edges of one kind.
+
+        Args:
+            kind: the kind of all edges.
+            tails: the rows that the edges start from.
+            heads: the rows that the edges lead to.
+            weights: affinities in (0, 1], or one number for all edges.
+            facts: the facts that the edges state; None for no facts.
+            read_from: the passages that the edges were read from; None for no passages.
+        """
         tails = freeze(tails, np.int32)
         m = len(tails)
         return cls(
@@ -62,18 +106,20 @@ class Edges:
 
     @classmethod
     def join(cls, parts: Sequence[Edges]) -> Edges:
+        """Return the edges of all parts, one part after the other."""
         if not parts:
             return cls()
         return cls(
-            freeze(np.concatenate([p.tails for p in parts]), np.int32),
-            freeze(np.concatenate([p.heads for p in parts]), np.int32),
-            Labels.join([p.kinds for p in parts]),
-            freeze(np.concatenate([p.weights for p in parts]), np.float32),
-            freeze(np.concatenate([p.facts for p in parts]), np.int32),
-            Ragged.join([p.read_from for p in parts]),
+            freeze(np.concatenate([part.tails for part in parts]), np.int32),
+            freeze(np.concatenate([part.heads for part in parts]), np.int32),
+            Labels.join([part.kinds for part in parts]),
+            freeze(np.concatenate([part.weights for part in parts]), np.float32),
+            freeze(np.concatenate([part.facts for part in parts]), np.int32),
+            Ragged.join([part.read_from for part in parts]),
         )
 
     def take(self, rows: NDArray[Any]) -> Edges:
+        """Return the chosen edges."""
         return Edges(
             freeze(self.tails[rows], np.int32),
             freeze(self.heads[rows], np.int32),

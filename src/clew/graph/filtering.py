@@ -1,60 +1,79 @@
-"""The graph that is left when some nodes are forbidden: what was read only from them goes with them."""
+"""The graph that is left when some nodes are forbidden, without what was read only from them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.columns import Mask, Ragged, Rows, freeze
+from clew.graph.core import GraphColumns, GraphT
+from clew.graph.edges import Edges, Facts
 
-if TYPE_CHECKING:
-    from clew.graph.core import Graph
+Entry = TypeVar("Entry")
 
 
-def surviving_rows(graph: Graph, allowed: Mask) -> Mask:
-    """Return the nodes that stay when only `allowed` ones may: bool [n]."""
+def surviving_rows(graph: GraphColumns, allowed: Mask) -> Mask:
+    """Return the nodes that stay when only `allowed` ones may: bool [n].
+
+    A node stays if it and its document are allowed and, further,
+
+    - an entity: while one of the passages it was read from stays;
+    - a generated text: while all of its sources stay;
+    - a container that has contents: while one of them stays.
+
+    Example:
+        >>> from clew.graph import Graph, Ragged
+        >>> graph = Graph.of(
+        ...     ["Anna left.", "Anna"],
+        ...     kinds=["passage", "entity"],
+        ...     read_from=Ragged.of([[], [0]]),
+        ... )
+        >>> surviving_rows(graph, np.array([False, True]))
+        array([False, False])
+    """
     if allowed.shape != (len(graph),):
         raise ValueError(
-            f"a filter has one True or False per node: wanted shape ({len(graph)},), got {allowed.shape}"
+            f"a filter has one True or False per node: wanted shape ({len(graph)},), "
+            f"got {allowed.shape}"
         )
     owned = graph.documents >= 0
-    keep = allowed.copy()
-    keep[owned] &= allowed[graph.documents[owned]]
-    read = graph.read_from.lengths
-    container = graph.kinds.mask("document", "section") & (
-        _contents(graph, np.ones(len(graph), np.bool_)) > 0
-    )
-    while True:  # what goes may take others with it: as many rounds as the longest such chain
-        left = _left(graph.read_from, keep)
-        stay = (
-            keep
-            & np.where(graph.generated, left == read, (left > 0) | (read == 0))
-            & (~container | (_contents(graph, keep) > 0))
-        )
-        if stay.sum() == keep.sum():
-            return keep
-        keep = stay
+    left = allowed.copy()
+    left[owned] &= allowed[graph.documents[owned]]
+    has_contents = _count_contents(graph, np.ones(len(graph), np.bool_)) > 0
+    container = graph.kinds.mask("document", "section") & has_contents
+    sources = graph.read_from.lengths
+    while True:  # one removal may cause others: as many rounds as the longest such chain
+        sources_left = _count_sources(graph.read_from, left)
+        whole = sources_left == sources
+        supported = np.where(graph.generated, whole, (sources_left > 0) | (sources == 0))
+        filled = ~container | (_count_contents(graph, left) > 0)
+        stays = left & supported & filled
+        if stays.sum() == left.sum():
+            return left
+        left = stays
 
 
-def filtered_graph(graph: Graph, allowed: Mask) -> Graph:
-    """Return the graph of the survivors, renumbered, with the facts and edges that still have a passage and both their ends."""
-    keep = surviving_rows(graph, allowed)
-    if keep.all():
+def filter_graph(graph: GraphT, allowed: Mask) -> GraphT:
+    """Return the graph of the surviving nodes, renumbered, with the facts and edges that stay.
+
+    A fact or an edge stays while both its ends and one of its passages stay; an edge that states a
+    fact, while the fact stays too.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> filter_graph(Graph.of(["one", "two"]), np.array([False, True])).ids
+        ('1',)
+    """
+    left = surviving_rows(graph, allowed)
+    if left.all():
         return graph
-    rows = np.flatnonzero(keep)
-    new = np.full(len(graph), -1, np.int32)
-    new[rows] = np.arange(len(rows))
-
+    rows = np.flatnonzero(left)
+    new_row = _new_numbers(left)
     facts, edges = graph.facts, graph.edges
-    stay = keep[facts.subjects] & keep[facts.objects] & _supported(facts.read_from, keep)
-    new_fact = np.full(len(facts), -1, np.int32)
-    new_fact[stay] = np.arange(int(stay.sum()))
-    whole = keep[edges.tails] & keep[edges.heads] & _supported(edges.read_from, keep)
-    whole &= np.where(edges.facts >= 0, new_fact[edges.facts] >= 0, True) if len(facts) else True
-    edges = edges.take(np.flatnonzero(whole))
+    facts_left = left[facts.subjects] & left[facts.objects] & _supported(facts.read_from, left)
     return replace(
         graph,
         ids=_pick(graph.ids, rows),
@@ -62,57 +81,76 @@ def filtered_graph(graph: Graph, allowed: Mask) -> Graph:
         texts=_pick(graph.texts, rows),
         vectors=freeze(graph.vectors[rows], np.float32),
         tokens=freeze(graph.tokens[rows], np.int32),
-        documents=_renumber(graph.documents[rows], new),
-        parents=_renumber(graph.parents[rows], new),
-        previous=_renumber(graph.previous[rows], new),
+        documents=_renumber(graph.documents[rows], new_row),
+        parents=_renumber(graph.parents[rows], new_row),
+        previous=_renumber(graph.previous[rows], new_row),
         spans=freeze(graph.spans[rows], np.int32),
         references=_pick(graph.references, rows),
-        read_from=graph.read_from.take(rows).renumbered(new),
+        read_from=graph.read_from.take(rows).renumbered(new_row),
         generated=freeze(graph.generated[rows], np.bool_),
         metadata=_pick(graph.metadata, rows),
         originals=_pick(graph.originals, rows),
-        facts=replace(
-            facts,
-            texts=_pick(facts.texts, np.flatnonzero(stay)),
-            vectors=freeze(facts.vectors[stay], np.float32),
-            subjects=_renumber(facts.subjects[stay], new),
-            objects=_renumber(facts.objects[stay], new),
-            relations=facts.relations.take(np.flatnonzero(stay)),
-            read_from=facts.read_from.take(stay).renumbered(new),
-        ),
-        edges=replace(
-            edges,
-            tails=_renumber(edges.tails, new),
-            heads=_renumber(edges.heads, new),
-            facts=_renumber(edges.facts, new_fact),
-            read_from=edges.read_from.renumbered(new),
-        ),
+        facts=_filter_facts(facts, facts_left, new_row),
+        edges=_filter_edges(edges, left, new_row, _new_numbers(facts_left)),
     )
 
 
-def _left(read_from: Ragged, keep: Mask) -> NDArray[np.int64]:
+def _filter_facts(facts: Facts, stays: Mask, new_row: Rows) -> Facts:
+    rows = np.flatnonzero(stays)
+    return Facts(
+        texts=_pick(facts.texts, rows),
+        vectors=freeze(facts.vectors[stays], np.float32),
+        subjects=_renumber(facts.subjects[stays], new_row),
+        objects=_renumber(facts.objects[stays], new_row),
+        relations=facts.relations.take(rows),
+        read_from=facts.read_from.take(stays).renumbered(new_row),
+    )
+
+
+def _filter_edges(edges: Edges, left: Mask, new_row: Rows, new_fact: Rows) -> Edges:
+    stays = left[edges.tails] & left[edges.heads] & _supported(edges.read_from, left)
+    if len(new_fact):
+        stays &= (edges.facts < 0) | (new_fact[edges.facts] >= 0)
+    edges = edges.take(np.flatnonzero(stays))
+    return replace(
+        edges,
+        tails=_renumber(edges.tails, new_row),
+        heads=_renumber(edges.heads, new_row),
+        facts=_renumber(edges.facts, new_fact),
+        read_from=edges.read_from.renumbered(new_row),
+    )
+
+
+def _count_sources(read_from: Ragged, left: Mask) -> NDArray[np.int64]:
     """How many of the passages behind each row are left."""
-    return np.bincount(read_from.owners[keep[read_from.values]], minlength=len(read_from))
+    return np.bincount(read_from.owners[left[read_from.values]], minlength=len(read_from))
 
 
-def _supported(read_from: Ragged, keep: Mask) -> Mask:
-    supported: Mask = (_left(read_from, keep) > 0) | (read_from.lengths == 0)
+def _supported(read_from: Ragged, left: Mask) -> Mask:
+    """Whether one of the passages behind each row is left, or the row has none."""
+    supported: Mask = (_count_sources(read_from, left) > 0) | (read_from.lengths == 0)
     return supported
 
 
-def _contents(graph: Graph, keep: Mask) -> NDArray[np.int64]:
-    """How many of the kept nodes lie in each node: directly, or in the document that it is."""
-    inside, owned = (
-        keep & (graph.parents >= 0),
-        keep & (graph.documents >= 0) & (graph.documents != np.arange(len(graph))),
-    )
-    within = np.concatenate([graph.parents[inside], graph.documents[owned]])
-    return np.bincount(within, minlength=len(graph))
+def _count_contents(graph: GraphColumns, left: Mask) -> NDArray[np.int64]:
+    """How many of the nodes left are in each node: directly, or in the document that it is."""
+    has_parent = left & (graph.parents >= 0)
+    is_own_document = graph.documents == np.arange(len(graph))
+    has_document = left & (graph.documents >= 0) & ~is_own_document
+    around = np.concatenate([graph.parents[has_parent], graph.documents[has_document]])
+    return np.bincount(around, minlength=len(graph))
+
+
+def _new_numbers(stays: Mask) -> Rows:
+    """The new number of every row that stays, and -1 for the others."""
+    numbers = np.full(len(stays), -1, np.int32)
+    numbers[stays] = np.arange(int(stays.sum()))
+    return numbers
 
 
 def _renumber(rows: Rows, new: Rows) -> Rows:
     return freeze(np.where(rows >= 0, new[rows], -1) if len(new) else rows, np.int32)
 
 
-def _pick(column: tuple[Any, ...], rows: NDArray[Any]) -> tuple[Any, ...]:
+def _pick(column: tuple[Entry, ...], rows: NDArray[np.int64]) -> tuple[Entry, ...]:
     return tuple(column[row] for row in rows.tolist())

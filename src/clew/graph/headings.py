@@ -1,19 +1,20 @@
-"""What a passage stands under: the titles of the containers around it."""
+"""The heading of a node: the titles of the containers around it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from clew.graph.core import CONNECTORS
-
-if TYPE_CHECKING:
-    from clew.graph.core import Graph
+from clew.graph.core import CONNECTORS, GraphColumns
 
 
-def titles_of(graph: Graph, node: int) -> list[str]:
-    """Return the titles of the containers around a node, outermost first; equal ones once, empty ones not at all.
+def titles_of(graph: GraphColumns, node: int) -> list[str]:
+    """Return the titles of the containers around a node, outermost first.
 
-    The passage around a sentence is no title.
+    Equal titles come once, empty ones not at all. A passage around a sentence is not a title.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> graph = Graph.of(["Moon", "It is dry."], kinds=["document", "passage"], parents=[-1, 0])
+        >>> titles_of(graph, 1)
+        ['Moon']
     """
     titles: list[str] = []
     above = int(graph.parents[node])
@@ -24,31 +25,57 @@ def titles_of(graph: Graph, node: int) -> list[str]:
     return [title for title in dict.fromkeys(reversed(titles)) if title]
 
 
-def heading_of(graph: Graph, node: int) -> str:
-    """Return the line that a node is read under: its containers' titles, or its metadata's `title` where it stands alone."""
-    alone = " ".join(str(graph.metadata[node].get("title") or "").split())
-    return " > ".join(titles_of(graph, node) or ([alone] if alone else []))
+def heading_of(graph: GraphColumns, node: int) -> str:
+    """Return the heading that a node is rendered under.
+
+    That is its containers' titles; for a node without containers, the `title` in its metadata.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> graph = Graph.of(["Moon", "Seas", "Dry."], kinds="section", parents=[-1, 0, 1])
+        >>> heading_of(graph, 2)
+        'Moon > Seas'
+    """
+    own_title = " ".join(str(graph.metadata[node].get("title") or "").split())
+    return " > ".join(titles_of(graph, node) or ([own_title] if own_title else []))
 
 
-def text_with_heading(graph: Graph, node: int) -> str:
-    """Return the text by which a node is found: under its containers' titles, since a piece seldom repeats what it is about."""
-    titles = titles_of(graph, node)
-    return canonical_text(
-        graph, "\n".join([" > ".join(titles), graph.texts[node]]) if titles else graph.texts[node]
-    )
+def text_with_heading(graph: GraphColumns, node: int) -> str:
+    r"""Return the text by which a node is searched, in its canonical form.
+
+    That is its own text under its containers' titles. A passage seldom repeats the subject that
+    its heading names.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> graph = Graph.of(["Moon", "It is dry."], kinds=["document", "passage"], parents=[-1, 0])
+        >>> text_with_heading(graph, 1)
+        'Moon\nIt is dry.'
+    """
+    titles, text = titles_of(graph, node), graph.texts[node]
+    return canonical_text(graph, "\n".join([" > ".join(titles), text]) if titles else text)
 
 
-def canonical_text(graph: Graph, text: str) -> str:
-    """Return the canonical form of a text, by which it is found or finds; the text itself where the graph has none or nothing is left.
+def canonical_text(graph: GraphColumns, text: str) -> str:
+    """Return the canonical form of a text, which is searched in its place.
+
+    Returns:
+        The text itself where the graph has no `canonical`, or its result is blank.
 
     Raises:
         TypeError: the graph's `canonical` returned something else than a text.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> canonical_text(Graph.of([], canonical=str.lower), "Moon")
+        'moon'
     """
     if graph.canonical is None:
         return text
-    found = graph.canonical(text)
-    if not isinstance(found, str):
+    canonical = graph.canonical(text)
+    if not isinstance(canonical, str):
         raise TypeError(
-            f"canonical is a function text -> text; for {text[:40]!r} it returned a {type(found).__name__}"
+            f"canonical is a function text -> text; for {text[:40]!r} it returned a "
+            f"{type(canonical).__name__}"
         )
-    return found if found.strip() else text
+    return canonical if canonical.strip() else text

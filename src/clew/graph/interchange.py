@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clew.graph.columns import Labels, Ragged, freeze
-from clew.graph.core import Graph
+from clew.graph.core import GraphColumns, GraphT
 from clew.graph.edges import Edges, Facts
 
 if TYPE_CHECKING:
     import networkx
     import rustworkx
 
-NODE_COLUMNS = ("kinds", "texts", "tokens", "documents", "parents", "previous")
+Attributes = Mapping[str, Any]
+
+# Columns that a graph computes or numbers anew; they are not read from attributes.
+COMPUTED = ("kinds", "texts", "tokens", "documents", "parents", "previous")
+READ = ("id", "text", "kind", "vector")
 
 
 def from_triples(
-    triples: Sequence[tuple[str, str, str]], embed: Callable[[list[str]], Any] | None
-) -> Graph:
-    """Return one entity per name (by order of first appearance) and one fact and one edge per distinct triple."""
+    cls: type[GraphT],
+    triples: Sequence[tuple[str, str, str]],
+    embed: Callable[[list[str]], ArrayLike] | None,
+) -> GraphT:
+    """Return one entity per name, in order of appearance, and a fact and an edge per triple.
+
+    Repeated triples count once. See `Graph.from_triples`.
+    """
     distinct = list(dict.fromkeys(tuple(triple) for triple in triples))
-    names = list(
-        dict.fromkeys(name for subject, _, object in distinct for name in (subject, object))
-    )
+    ends = [name for subject, _, object in distinct for name in (subject, object)]
+    names = list(dict.fromkeys(ends))
     row = {name: i for i, name in enumerate(names)}
     texts = tuple(" ".join(triple) for triple in distinct)
     subjects = freeze([row[subject] for subject, _, _ in distinct], np.int32)
     objects = freeze([row[object] for _, _, object in distinct], np.int32)
-    return Graph.of(
+    vectors = np.zeros((len(texts), 0)) if embed is None else embed(list(texts))
+    return cls.of(
         names,
         ids=names,
         kinds="entity",
         vectors=None if embed is None else embed(names),
         facts=Facts(
             texts,
-            freeze(np.zeros((len(texts), 0)) if embed is None else embed(list(texts)), np.float32),
+            freeze(vectors, np.float32),
             subjects,
             objects,
             Labels.of([relation for _, relation, _ in distinct]),
@@ -47,23 +57,23 @@ def from_triples(
     )
 
 
-def from_networkx(network: networkx.Graph[Any], count: Callable[[str], int]) -> Graph:
-    """Return the graph of a networkx graph whose nodes and edges may carry the attributes named in `Graph.from_networkx`."""
+def from_networkx(
+    cls: type[GraphT], network: networkx.Graph[Any], count: Callable[[str], int]
+) -> GraphT:
+    """Return the graph of a networkx graph; see `Graph.from_networkx`."""
     names = list(network.nodes)
     row = {name: i for i, name in enumerate(names)}
     nodes = [(str(name), dict(network.nodes[name])) for name in names]
-    return _from_plain(
-        nodes,
-        [(row[tail], row[head], data) for tail, head, data in network.edges(data=True)],
-        count,
-    )
+    edges = [(row[tail], row[head], data) for tail, head, data in network.edges(data=True)]
+    return _from_attributes(cls, nodes, edges, count)
 
 
 def from_rustworkx(
+    cls: type[GraphT],
     network: rustworkx.PyGraph[Any, Any] | rustworkx.PyDiGraph[Any, Any],
     count: Callable[[str], int],
-) -> Graph:
-    """Return the graph of a rustworkx graph: payloads are dictionaries, or else a node's name and an edge's weight."""
+) -> GraphT:
+    """Return the graph of a rustworkx graph; see `Graph.from_rustworkx`."""
     indices = list(network.node_indices())
     row = {index: i for i, index in enumerate(indices)}
     payloads = [network[index] for index in indices]
@@ -71,100 +81,110 @@ def from_rustworkx(
         (str(p.get("id", i)), dict(p)) if isinstance(p, dict) else (str(p), {})
         for i, p in zip(indices, payloads, strict=True)
     ]
-    ties = [
+    edges = [
         (row[a], row[b], p if isinstance(p, dict) else {} if p is None else {"weight": p})
         for a, b, p in network.weighted_edge_list()
     ]
-    return _from_plain(nodes, ties, count)
+    return _from_attributes(cls, nodes, edges, count)
 
 
-def _from_plain(
-    nodes: Sequence[tuple[str, dict[str, Any]]],
-    ties: Sequence[tuple[int, int, Any]],
+def to_networkx(graph: GraphColumns) -> networkx.MultiDiGraph[Any]:
+    """Return the graph as a networkx graph; see `Graph.to_networkx`."""
+    import networkx
+
+    network: networkx.MultiDiGraph[Any] = networkx.MultiDiGraph()
+    network.add_nodes_from((id, _node_attributes(graph, row)) for row, id in enumerate(graph.ids))
+    for tail, head, data in _edges_with_attributes(graph):
+        network.add_edge(graph.ids[tail], graph.ids[head], **data)
+    return network
+
+
+def to_rustworkx(graph: GraphColumns) -> rustworkx.PyDiGraph[Any, Any]:
+    """Return the graph as a directed rustworkx multigraph whose node index is the row."""
+    import rustworkx
+
+    network: rustworkx.PyDiGraph[Any, Any] = rustworkx.PyDiGraph()
+    network.add_nodes_from(
+        [{"id": id, **_node_attributes(graph, row)} for row, id in enumerate(graph.ids)]
+    )
+    network.add_edges_from(list(_edges_with_attributes(graph)))
+    return network
+
+
+def _from_attributes(
+    cls: type[GraphT],
+    nodes: Sequence[tuple[str, Attributes]],
+    edges: Sequence[tuple[int, int, Attributes]],
     count: Callable[[str], int],
-) -> Graph:
-    """The graph of named nodes and edges with attributes; an edge with a `relation` or a `fact` states one."""
+) -> GraphT:
+    """The graph of named nodes and of edges (tail, head), both with attributes."""
     names = [name for name, _ in nodes]
     if len(set(names)) < len(names):
         raise ValueError("node names must differ as text too: two of them have the same str()")
     texts = [str(data.get("text", name)) for name, data in nodes]
     vectors = [data.get("vector") for _, data in nodes]
-    width = max((len(v) for v in vectors if v is not None), default=0)
-    stated = [(t, h, d) for t, h, d in ties if "relation" in d or "fact" in d]
-    said = [str(d.get("fact", f"{texts[t]} {d.get('relation')} {texts[h]}")) for t, h, d in stated]
-    number = iter(range(len(stated)))
-    edges = [
-        Edges.of(str(d.get("kind", default)), [t], [h], float(d.get("weight", 1.0)), facts=[fact])
-        for t, h, d in ties
-        for default, fact in [
-            ("fact", next(number)) if "relation" in d or "fact" in d else ("related", -1)
-        ]
-    ]
-    return Graph.of(
+    width = max((len(vector) for vector in vectors if vector is not None), default=0)
+    matrix = np.array([np.zeros(width) if vector is None else vector for vector in vectors])
+    unread = (*READ, *COMPUTED)
+    return cls.of(
         texts,
         ids=names,
         kinds=[str(data.get("kind", "passage")) for _, data in nodes],
-        vectors=np.array([np.zeros(width) if v is None else v for v in vectors]).reshape(
-            len(names), width
-        ),
-        metadata=tuple(
-            {
-                k: v
-                for k, v in data.items()
-                if k not in ("id", "text", "kind", "vector", *NODE_COLUMNS)
-            }
-            for _, data in nodes
-        ),
-        facts=Facts(
-            tuple(said),
-            freeze(np.zeros((len(stated), 0)), np.float32),
-            freeze([t for t, _, _ in stated], np.int32),
-            freeze([h for _, h, _ in stated], np.int32),
-            Labels.of([str(d.get("relation", "")) for _, _, d in stated]),
-            Ragged.empty(len(stated)),
-        ),
-        edges=Edges.join(edges),
+        vectors=matrix.reshape(len(names), width),
+        metadata=tuple({k: v for k, v in data.items() if k not in unread} for _, data in nodes),
+        facts=_facts_of(edges, texts),
+        edges=_edges_of(edges),
         count=count,
     )
 
 
-def to_networkx(graph: Graph) -> networkx.MultiDiGraph[Any]:
-    """Return nodes named by id with `kind`, `text`, `tokens`, `vector` and metadata, and edges with `kind`, `weight`, `fact`."""
-    import networkx
-
-    network: networkx.MultiDiGraph[Any] = networkx.MultiDiGraph()
-    network.add_nodes_from((id, _node(graph, row)) for row, id in enumerate(graph.ids))
-    for tail, head, data in _edges(graph):
-        network.add_edge(graph.ids[tail], graph.ids[head], **data)
-    return network
+def _states_fact(attributes: Attributes) -> bool:
+    return "relation" in attributes or "fact" in attributes
 
 
-def to_rustworkx(graph: Graph) -> rustworkx.PyDiGraph[Any, Any]:
-    """Return a directed multigraph whose node index is the row."""
-    import rustworkx
+def _facts_of(edges: Sequence[tuple[int, int, Attributes]], texts: Sequence[str]) -> Facts:
+    """The facts that edges state, in the order of the edges."""
+    stating = [(tail, head, data) for tail, head, data in edges if _states_fact(data)]
+    return Facts(
+        tuple(
+            str(data.get("fact", f"{texts[tail]} {data.get('relation')} {texts[head]}"))
+            for tail, head, data in stating
+        ),
+        freeze(np.zeros((len(stating), 0)), np.float32),
+        freeze([tail for tail, _, _ in stating], np.int32),
+        freeze([head for _, head, _ in stating], np.int32),
+        Labels.of([str(data.get("relation", "")) for _, _, data in stating]),
+        Ragged.empty(len(stating)),
+    )
 
-    network: rustworkx.PyDiGraph[Any, Any] = rustworkx.PyDiGraph()
-    network.add_nodes_from([{"id": id, **_node(graph, row)} for row, id in enumerate(graph.ids)])
-    network.add_edges_from(list(_edges(graph)))
-    return network
+
+def _edges_of(edges: Sequence[tuple[int, int, Attributes]]) -> Edges:
+    """The edges as columns. The i-th edge that states a fact states fact i."""
+    parts = list[Edges]()
+    facts = 0
+    for tail, head, data in edges:
+        fact, kind = (facts, "fact") if _states_fact(data) else (-1, "related")
+        facts += fact >= 0
+        weight = float(data.get("weight", 1.0))
+        parts.append(Edges.of(str(data.get("kind", kind)), [tail], [head], weight, facts=[fact]))
+    return Edges.join(parts)
 
 
-def _node(graph: Graph, row: int) -> dict[str, Any]:
+def _node_attributes(graph: GraphColumns, row: int) -> dict[str, Any]:
     own = {"kind": graph.kinds[row], "text": graph.texts[row], "tokens": int(graph.tokens[row])}
     if graph.vectors[row].any():
         own["vector"] = graph.vectors[row]
     return {**{k: v for k, v in graph.metadata[row].items() if k not in own}, **own}
 
 
-def _edges(graph: Graph) -> list[tuple[int, int, dict[str, Any]]]:
-    edges, texts = graph.edges, graph.facts.texts
+def _edges_with_attributes(graph: GraphColumns) -> list[tuple[int, int, dict[str, Any]]]:
+    edges, facts = graph.edges, graph.facts.texts
+    columns = zip(edges.tails, edges.heads, edges.kinds, edges.weights, edges.facts, strict=True)
     return [
         (
-            int(t),
-            int(h),
-            {"kind": kind, "weight": float(w)} | ({"fact": texts[f]} if f >= 0 else {}),
+            int(tail),
+            int(head),
+            {"kind": kind, "weight": float(weight)} | ({"fact": facts[fact]} if fact >= 0 else {}),
         )
-        for t, h, kind, w, f in zip(
-            edges.tails, edges.heads, edges.kinds, edges.weights, edges.facts, strict=True
-        )
+        for tail, head, kind, weight, fact in columns
     ]

@@ -1,99 +1,133 @@
-"""What must be true of a graph; checked once, when it is made, so that the stages can trust it."""
+"""What must be true of a graph. It is checked once, when the graph is built; stages rely on it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sized
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from clew.graph.core import Graph
+from clew.graph.core import GraphColumns
+
+NODE_COLUMNS = (
+    "kinds",
+    "texts",
+    "vectors",
+    "tokens",
+    "documents",
+    "parents",
+    "previous",
+    "spans",
+    "references",
+    "read_from",
+    "generated",
+    "metadata",
+    "originals",
+)
 
 
-def validate(graph: Graph) -> None:
-    """Raise ValueError, saying what came and what was wanted, if `graph` is not one."""
-    n = len(graph.ids)
-    columns = ("kinds", "texts", "vectors", "tokens", "documents", "parents", "previous", "spans")
-    for name in (*columns, "references", "read_from", "generated", "metadata", "originals"):
-        _length(name, getattr(graph, name), n, "node")
-    if len(set(graph.ids)) < n:
-        twice = [id for id, times in Counter(graph.ids).items() if times > 1]
+def validate(graph: GraphColumns) -> None:
+    """Raise ValueError, with what came and what was wanted, unless the columns fit together."""
+    _check_nodes(graph)
+    _check_facts(graph)
+    _check_edges(graph)
+
+
+def validate_vectors(name: str, vectors: NDArray[Any], owners: tuple[str, ...]) -> None:
+    """Raise ValueError unless every row of `vectors` has length 1, or is all zeros (no vector).
+
+    Args:
+        name: the column's name, for the message.
+        vectors: the column.
+        owners: an id or text for every row, for the message.
+    """
+    if vectors.ndim != 2:
         raise ValueError(
-            f"every node needs an id of its own: {len(twice)} ids came more than once, for instance {twice[0]!r}"
+            f"{name} must be a matrix, one row each; got an array of shape {vectors.shape}"
+        )
+    squares = np.einsum("ij,ij->i", vectors, vectors)  # NaN and infinity show in the sums
+    wrong = np.flatnonzero(~((np.abs(squares - 1) < 1e-3) | (squares == 0)))
+    if len(wrong):
+        row = int(wrong[0])
+        raise ValueError(
+            f"{name} must be finite rows of length 1 (or zeros, for none): the one of "
+            f"{owners[row]!r} has length {np.sqrt(squares[row]):.4g}; "
+            f"{len(wrong)} of {len(vectors)} are wrong"
+        )
+
+
+def _check_nodes(graph: GraphColumns) -> None:
+    n = len(graph.ids)
+    for name in NODE_COLUMNS:
+        _check_length(name, getattr(graph, name), n, "node")
+    if len(set(graph.ids)) < n:
+        repeated = [id for id, times in Counter(graph.ids).items() if times > 1]
+        raise ValueError(
+            f"every node needs an id of its own: {len(repeated)} ids came more than once, "
+            f"for instance {repeated[0]!r}"
         )
     for name in ("documents", "parents", "previous"):
-        _rows(name, getattr(graph, name), n, nothing=True)
-    _acyclic(graph)
-    _rows("read_from", graph.read_from.values, n)
+        _check_rows(name, getattr(graph, name), n, none_allowed=True)
+    _check_no_cycle(graph)
+    _check_rows("read_from", graph.read_from.values, n)
     if len(wrong := np.flatnonzero(graph.tokens < 0)):
         raise ValueError(
             f"tokens must not be negative: {graph.ids[wrong[0]]!r} has {graph.tokens[wrong[0]]}"
         )
     if graph.spans.shape != (n, 2):
         raise ValueError(
-            f"spans must have shape ({n}, 2), start and end of each node in its document; got {graph.spans.shape}"
+            f"spans must have shape ({n}, 2), start and end of each node in its document; "
+            f"got {graph.spans.shape}"
         )
     validate_vectors("vectors", graph.vectors, graph.ids)
 
-    facts, edges = graph.facts, graph.edges
+
+def _check_facts(graph: GraphColumns) -> None:
+    facts, n = graph.facts, len(graph.ids)
     for name in ("vectors", "subjects", "objects", "relations", "read_from"):
-        _length(f"facts.{name}", getattr(facts, name), len(facts.texts), "fact")
-    _rows("facts.subjects", facts.subjects, n)
-    _rows("facts.objects", facts.objects, n)
-    _rows("facts.read_from", facts.read_from.values, n)
+        _check_length(f"facts.{name}", getattr(facts, name), len(facts.texts), "fact")
+    _check_rows("facts.subjects", facts.subjects, n)
+    _check_rows("facts.objects", facts.objects, n)
+    _check_rows("facts.read_from", facts.read_from.values, n)
     validate_vectors("facts.vectors", facts.vectors, facts.texts)
 
+
+def _check_edges(graph: GraphColumns) -> None:
+    edges, n = graph.edges, len(graph.ids)
     for name in ("heads", "kinds", "weights", "facts", "read_from"):
-        _length(f"edges.{name}", getattr(edges, name), len(edges.tails), "edge")
-    _rows("edges.tails", edges.tails, n)
-    _rows("edges.heads", edges.heads, n)
-    _rows("edges.facts", edges.facts, len(facts), nothing=True)
-    _rows("edges.read_from", edges.read_from.values, n)
-    wrong = np.flatnonzero(~((edges.weights > 0) & (edges.weights <= 1)))  # also true of NaN
-    if len(wrong):
+        _check_length(f"edges.{name}", getattr(edges, name), len(edges.tails), "edge")
+    _check_rows("edges.tails", edges.tails, n)
+    _check_rows("edges.heads", edges.heads, n)
+    _check_rows("edges.facts", edges.facts, len(graph.facts), none_allowed=True)
+    _check_rows("edges.read_from", edges.read_from.values, n)
+    in_range = (edges.weights > 0) & (edges.weights <= 1)  # False for NaN
+    if len(wrong := np.flatnonzero(~in_range)):
         raise ValueError(
             f"edge weights are affinities in (0, 1]: edge {wrong[0]} has {edges.weights[wrong[0]]}"
         )
 
 
-def validate_vectors(name: str, vectors: NDArray[Any], owners: tuple[str, ...]) -> None:
-    """Raise ValueError unless every row of `vectors` is of length one, or all zeros (no vector)."""
-    if vectors.ndim != 2:
-        raise ValueError(
-            f"{name} must be a matrix, one row each; got an array of shape {vectors.shape}"
-        )
-    lengths = np.einsum(
-        "ij,ij->i", vectors, vectors
-    )  # NaN and infinities show in the sum of squares
-    wrong = np.flatnonzero(~((np.abs(lengths - 1) < 1e-3) | (lengths == 0)))
-    if len(wrong):
-        row = int(wrong[0])
-        raise ValueError(
-            f"{name} must be finite rows of length 1 (or zeros, for none): the one of {owners[row]!r} has length "
-            f"{np.sqrt(lengths[row]):.4g}; {len(wrong)} of {len(vectors)} are wrong"
-        )
-
-
-def _acyclic(graph: Graph) -> None:
-    """Refuse a node that is inside itself: whoever walks up from it would never arrive."""
+def _check_no_cycle(graph: GraphColumns) -> None:
+    """Raise ValueError if a node is inside itself: a walk up from it would never end."""
     above = np.append(graph.parents, -1)  # -1 leads to itself
-    for _ in range(len(above).bit_length()):  # each round doubles the steps
+    for _ in range(len(above).bit_length()):  # each round doubles the number of steps
         above = above[above]
-    if len(ring := np.flatnonzero(above >= 0)):
+    if len(cycle := np.flatnonzero(above >= 0)):
         raise ValueError(
-            f"parents must lead upwards to a node without one: {graph.ids[ring[0]]!r} is, over its parents, inside itself"
+            f"parents must lead upwards to a node without one: {graph.ids[cycle[0]]!r} is, "
+            "over its parents, inside itself"
         )
 
 
-def _length(name: str, column: Any, n: int, what: str) -> None:
+def _check_length(name: str, column: Sized, n: int, owner: str) -> None:
     if len(column) != n:
-        raise ValueError(f"{name} needs one entry per {what}: wanted {n}, got {len(column)}")
+        raise ValueError(f"{name} needs one entry per {owner}: wanted {n}, got {len(column)}")
 
 
-def _rows(name: str, rows: NDArray[Any], n: int, nothing: bool = False) -> None:
-    low = -1 if nothing else 0
+def _check_rows(name: str, rows: NDArray[Any], n: int, none_allowed: bool = False) -> None:
+    low = -1 if none_allowed else 0
     if len(rows) and (rows.min() < low or rows.max() >= n):
         raise ValueError(
             f"{name} must be rows from {low} to {n - 1}; got {rows.min()} to {rows.max()}"

@@ -1,95 +1,128 @@
-"""How the graph of an index is made of its documents: read, embedded, linked, and written about."""
+"""Documents become a graph: they are read, embedded and linked, and texts are generated of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from clew.document import Document
 from clew.embedding.attach import attach_vectors, texts_embedded_as
 from clew.embedding.embedder import Embedder
-from clew.graph import EMPTY, Edges, Graph, add_generated
-from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
-from clew.read import CachedExtractor, Split, Triple, read_nodes
+from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated
+from clew.index.config import IndexConfig
+from clew.index.contents import Failures
+from clew.read import CachedExtractor, Triple, read_nodes
 from clew.types import Generate, Link
 
-LINKS: tuple[Link, ...] = (
-    Contains(),
-    Next(),
-    Mentions(),
-    Fact(),
-    Hyperlink(),
-    Shared(),
-    Similar(),
-    Synonym(),
-)
-Failed = tuple[tuple[str, str], ...]
+
+@dataclass(frozen=True, eq=False)
+class KnownResults:
+    """Results of an earlier build that the next one need not compute again.
+
+    Attributes:
+        vectors: Vectors by the text they are of.
+        triples: Triples that the extractor read, by the key of the passage.
+        unread: None lets the extractor read passages that are not in `triples`. Otherwise an
+            extractor that asks a language model is not called: such passages fail, with the reasons
+            that are here by passage id, or a standard one.
+    """
+
+    vectors: Mapping[str, Vectors] = field(default_factory=lambda: EMPTY)
+    triples: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
+    unread: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltGraph:
+    """A graph that was built of documents, and what came up on the way.
+
+    Attributes:
+        graph: The linked graph.
+        embedder: What its vectors were made with.
+        extracted: Triples that the extractor read, by the key of the passage.
+        failed: Passages that could not be read, with the reasons.
+    """
+
+    graph: Graph
+    embedder: Embedder
+    extracted: Mapping[str, Sequence[Triple]]
+    failed: Failures
 
 
 def build_graph(
-    documents: tuple[Document, ...],
+    documents: Sequence[Document],
     facts: Mapping[str, Sequence[Triple]],
-    splitter: Split | None,
-    count: Callable[[str], int],
-    embedder: Any,
-    links: tuple[Link, ...],
-    known: Mapping[str, Any],
-    progress: bool,
-    extractor: Any,
-    said: Mapping[str, Sequence[Triple]] = EMPTY,
-    before: Mapping[str, str] | None = None,
-    canonical: Callable[[str], str] | None = None,
-) -> tuple[Embedder, Graph, CachedExtractor]:
-    """Return the embedder and the graph of the documents, and what was read in them; see `Index.from_documents`.
+    config: IndexConfig,
+    known: KnownResults | None = None,
+    progress: bool = False,
+) -> BuiltGraph:
+    """Return the graph of the documents; see `Index.from_documents`.
 
-    `known` are vectors by text, `said` what the extractor read before; see `Remembering` for `before`.
+    Args:
+        documents: What to index.
+        facts: Triples by document id.
+        config: What the graph is made with. Its generators are not asked; see `generate_texts`.
+        known: Results of an earlier build.
+        progress: Whether to show bars on stderr.
+
+    Raises:
+        ValueError: A document has no text.
+
+    Example:
+        >>> from clew import Document
+        >>> documents = [Document("a", "The sea."), Document("b", "An island in the sea.")]
+        >>> build_graph(documents, {}, IndexConfig()).graph.ids
+        ('a', 'b')
     """
     from tqdm import tqdm
 
-    if splitter is not None and not callable(splitter):
-        kind = type(splitter).__name__
-        raise TypeError(
-            f"a splitter is `clew.Splitter()` or a function of a document; got a {kind}: split the documents with it first"
-        )
+    known = known or KnownResults()
     for document in documents:
         if not document.heading and not document.text.strip():
             raise ValueError(f"the document {document.id!r} has no text")
-    reads = CachedExtractor(extractor, said, before, progress)
-    reader = None if extractor is None else reads
+    extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
     graph = read_nodes(
         documents,
-        splitter=splitter,
+        splitter=config.splitter,
         facts=facts,
-        extractor=reader,
-        count=count,
-        embedder=embedder,
+        extractor=None if config.extractor is None else extractor,
+        count=config.count,
+        embedder=config.embedder,
         progress=progress,
     )
-    graph = replace(graph, canonical=canonical)
-    made, graph = attach_vectors(
-        graph, embedder, instead=texts_embedded_as(documents), known=known, progress=progress
+    graph = replace(graph, canonical=config.canonical)
+    embedder, graph = attach_vectors(
+        graph,
+        config.embedder,
+        replacement_texts=texts_embedded_as(documents),
+        known=known.vectors,
+        progress=progress,
     )
-    bar = tqdm(links, desc="linking", unit="kind", disable=not progress)
-    return made, graph.with_edges(Edges.join([edges_by(link, graph) for link in bar])), reads
+    bar = tqdm(config.links, desc="linking", unit="kind", disable=not progress)
+    graph = graph.with_edges(Edges.join([edges_by(link, graph) for link in bar]))
+    return BuiltGraph(graph, embedder, extractor.read_triples, tuple(extractor.failed))
 
 
 def edges_by(link: Link, graph: Graph) -> Edges:
     """Return the edges that a link makes.
 
     Raises:
-        TypeError: a link that does not say its kind. ValueError: edges of another kind, which a filter would not find again.
+        TypeError: The link does not say its kind.
+        ValueError: Some edges are of another kind. A filter would not find them again.
     """
     edges, kind, name = link.on(graph), getattr(link, "kind", None), type(link).__name__
     if not isinstance(kind, str):
         raise TypeError(
-            f"a link says the kind of its edges, kind: ClassVar[str] = 'similar'; {name} has {kind!r}"
+            "a link says the kind of its edges, kind: ClassVar[str] = 'similar'; "
+            f"{name} has {kind!r}"
         )
-    if other := sorted({edges.kinds.names[code] for code in np.unique(edges.kinds.codes)} - {kind}):
+    kinds = {edges.kinds.names[code] for code in np.unique(edges.kinds.codes)}
+    if other := sorted(kinds - {kind}):
         raise ValueError(
-            f"a link makes edges of one kind, its own: {name} has kind {kind!r} and made edges of {', '.join(other)}"
+            f"a link makes edges of one kind, its own: {name} has kind {kind!r} "
+            f"and made edges of {', '.join(other)}"
         )
     return edges
 
@@ -97,36 +130,58 @@ def edges_by(link: Link, graph: Graph) -> Edges:
 def collect_facts(
     documents: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None
 ) -> dict[str, list[Triple]]:
-    """Return the facts that were given, by document id, with those that the documents brought along."""
+    """Return the facts that the caller gave and those that the documents brought, by document id.
+
+    Raises:
+        TypeError: The facts are no mapping.
+
+    Example:
+        >>> from clew import Document
+        >>> document = Document("a", "The sea.", facts=[("sea", "is", "wide")])
+        >>> collect_facts([document], {"a": [("sea", "is", "deep")]})
+        {'a': [('sea', 'is', 'deep'), ('sea', 'is', 'wide')]}
+    """
     if facts is not None and not isinstance(facts, Mapping):
         raise TypeError(
-            f"facts are triples by document id, {{id: [(subject, relation, object)]}}; got a {type(facts).__name__}"
+            "facts are triples by document id, {id: [(subject, relation, object)]}; "
+            f"got a {type(facts).__name__}"
         )
-    given = {id: list(said) for id, said in (facts or {}).items()}
+    collected = {id: list(triples) for id, triples in (facts or {}).items()}
     for document in documents:
         if document.facts:
-            given[document.id] = [*given.get(document.id, ()), *document.facts]
-    return given
+            collected[document.id] = [*collected.get(document.id, ()), *document.facts]
+    return collected
 
 
 def generate_texts(
     graph: Graph,
     embedder: Embedder,
-    writers: Sequence[Generate],
-    known: Mapping[str, Any],
+    generators: Sequence[Generate],
+    known_vectors: Mapping[str, Vectors] = EMPTY,
     progress: bool = False,
-) -> tuple[Graph, Failed]:
-    """Return the graph with what each writer makes of it, embedded, and what could not be made, with the reasons."""
+) -> tuple[Graph, Failures]:
+    """Return the graph with the texts that the generators make of it, and what failed.
+
+    Args:
+        graph: A linked graph.
+        embedder: What the generated texts are embedded with.
+        generators: Asked one after the other; each sees the texts of those before it.
+        known_vectors: Vectors by the text they are of.
+        progress: Whether to show bars on stderr.
+
+    Raises:
+        TypeError: A generator has no `on(graph)`.
+    """
     failed: list[tuple[str, str]] = []
-    for writer in writers:
-        if not callable(getattr(writer, "on", None)):
+    for generator in generators:
+        if not callable(getattr(generator, "on", None)):
             raise TypeError(
-                f"a writer has on(graph), as clew.generate.Reports() does; got {type(writer).__name__}"
+                "a generator has on(graph), as clew.generate.Reports() does; "
+                f"got a {type(generator).__name__}"
             )
-        written = writer.on(graph)
-        failed += written.failed
-        if len(written):
-            _, graph = attach_vectors(
-                add_generated(graph, written), embedder, known=known, progress=progress
-            )
+        generated = generator.on(graph)
+        failed += generated.failed
+        if len(generated):
+            graph = add_generated(graph, generated)
+            _, graph = attach_vectors(graph, embedder, known=known_vectors, progress=progress)
     return graph, tuple(failed)

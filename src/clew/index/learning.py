@@ -1,11 +1,16 @@
-"""What questions teach a graph: how strongly edges exist, in [0, 1], kept apart from those that the graph was built with.
+"""What questions teach a graph: how strongly its edges exist, in [0, 1].
 
-Kurisu-G2 (ICLR 2026 submission 18441), section 2.3.2 and appendix B.3: strength <- clip(strength + rate * change, 0, 1), where the changes
-are those that a descent leaves in its context; see `clew.methods.kurisu.edge_learning`. A way that a question took over a graft is kept as edges
-from the members of the fused node. The rule as printed creeps to 1 with use, so that every strength also goes back towards the built one a
-little with every question learnt: an edge of weight w is built at w / 2, where gains and losses both show, and a graft at 0.
+Kurisu-G2 (ICLR 2026 submission 18441), section 2.3.2 and appendix B.3:
+strength <- clip(strength + rate * change, 0, 1). A descent computes the changes; see
+`clew.methods.kurisu.edge_learning`. A path that a question took over a graft is kept as edges from
+the members of the fused node.
 
-The graph has what was learnt as edges of kind "learned" beside its own, which stay as they are; the root's lead from a node to itself.
+The rule as printed creeps to 1 with use. So every strength also goes back a little towards the
+strength it was built with, at every question that is learnt. An edge of weight w is built at w / 2,
+where gains and losses have the same room. A graft is built at 0.
+
+The graph has what was learnt as edges of kind "learned" beside its own edges, which stay as they
+are. The edges of the root lead from a node to itself.
 """
 
 from __future__ import annotations
@@ -19,16 +24,64 @@ from clew.context import Context
 from clew.graph import Edges, Graph
 from clew.methods.kurisu.edge_learning import BUILT_STRENGTH
 
-Pair = tuple[str, str]  # ids of the tail, or "" for the root of the corpus, and of the head
+Pair = tuple[str, str]
+"""Ids of an edge's tail, or "" for the root of the corpus, and of its head."""
+
 LEARNED = "learned"
-LED_BY = ("contains", "similar")  # the kinds of edge that a descent goes by
-WEAKEST = 1e-6  # the weight of an edge of strength 0: what is unlikely is still there
-FADED = 0.01  # a graft that is weaker than this is forgotten
+DESCENT_KINDS = ("contains", "similar")
+"""The kinds of edge that a descent follows."""
+
+MIN_WEIGHT = 1e-6
+"""The weight of an edge of strength 0: an unlikely edge is still there."""
+
+MIN_GRAFT = 0.01
+"""A graft that is weaker than this is forgotten."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What one context teaches.
+
+    Attributes:
+        rewards: Changes of strength, by pair.
+        grafts: Strengths of the grafts that the first path went over, by pair.
+    """
+
+    rewards: Mapping[Pair, float]
+    grafts: Mapping[Pair, float] = field(default_factory=dict)
+
+
+def lesson_of(context: Context) -> Lesson:
+    """Return what a context teaches.
+
+    Raises:
+        ValueError: The method that made the context does not descend.
+    """
+    if context.rewards is None:
+        raise ValueError(
+            f"nothing can be learnt from a context of {context.method}: "
+            "ask with a method that descends, such as 'kurisu'"
+        )
+    return Lesson(
+        {(tail, head): change for tail, head, change in context.rewards},
+        {(tail, head): strength for tail, head, strength in context.grafts},
+    )
 
 
 @dataclass(frozen=True)
 class Learned:
-    """Strengths by pair of ids, and those of the same edges as they were built; a graft was built at 0."""
+    """Strengths of edges that were learnt, by pair of ids.
+
+    Attributes:
+        strengths: The strength of each edge now.
+        built: The strength that the same edge was built with; 0 for a graft.
+
+    Example:
+        >>> graph = Graph.of(["the sea", "an island"], ids=["a", "b"])
+        >>> learned = Learned().after(Lesson({("", "a"): 0.2}), graph, rate=1.0, decay=0.05)
+        >>> learned.strengths
+        {('', 'a'): 0.7}
+    """
 
     strengths: Mapping[Pair, float] = field(default_factory=dict)
     built: Mapping[Pair, float] = field(default_factory=dict)
@@ -36,104 +89,95 @@ class Learned:
     def __len__(self) -> int:
         return len(self.strengths)
 
-    def after(self, context: Context, graph: Graph, rate: float, decay: float) -> Learned:
-        """Return what is learnt with the rewards and grafts of one more context.
+    def after(self, lesson: Lesson, graph: Graph, rate: float, decay: float) -> Learned:
+        """Return what is learnt with one more lesson.
 
-        `rate` multiplies the changes; `decay` is the share by which all that was learnt before goes back to what was built. Raises
-        ValueError if the context has nothing to learn from, or is of nodes not in the graph.
+        Args:
+            lesson: What a context teaches.
+            graph: The graph that was asked.
+            rate: What the changes are multiplied by.
+            decay: The share of the way back to the built strength that every earlier strength goes.
+
+        Raises:
+            ValueError: The lesson names a node that is not in the graph.
         """
-        changes, grafts = rewards(context), grafted(context)
+        pairs = (*lesson.rewards, *lesson.grafts)
         known = set(graph.ids) | {""}
-        if strange := [id for pair in (*changes, *grafts) for id in pair if id not in known]:
+        if unknown := [id for pair in pairs for id in pair if id not in known]:
             raise ValueError(
-                f"this context is of another index: {strange[0]!r} is not in the graph"
+                f"this context is of another index: {unknown[0]!r} is not in the graph"
             )
-        built = {
-            **self.built,
-            **_built(graph, [pair for pair in (*changes, *grafts) if pair not in self.built]),
-        }
+        new = [pair for pair in pairs if pair not in self.built]
+        built = {**self.built, **_built_strengths(graph, new)}
         strengths = {
             pair: strength + decay * (built[pair] - strength)
             for pair, strength in self.strengths.items()
         }
-        for pair, strength in grafts.items():
+        for pair, strength in lesson.grafts.items():
             strengths[pair] = max(strength, strengths.get(pair, built[pair]))
-        for pair, change in changes.items():
+        for pair, change in lesson.rewards.items():
             strengths[pair] = min(1.0, max(0.0, strengths.get(pair, built[pair]) + rate * change))
         return _without_faded(strengths, built)
 
     def on(self, graph: Graph) -> tuple[Graph, Learned]:
-        """Return the built graph with these strengths, and what of them it has edges or nodes for."""
+        """Return the built graph with these strengths, and the strengths that fit into it."""
         graph, known = self.off(graph), set(graph.ids) | {""}
         pairs = [pair for pair in self.strengths if pair[0] in known and pair[1] in known]
-        built = _built(graph, pairs)
-        left = {
+        built = _built_strengths(graph, pairs)
+        strengths = {
             pair: self.strengths[pair] for pair in pairs if built[pair] > 0 or self.built[pair] == 0
         }
         ends = [
-            (graph.row(tail) if tail else graph.row(head), graph.row(head)) for tail, head in left
+            (graph.row(tail) if tail else graph.row(head), graph.row(head))
+            for tail, head in strengths
         ]
         if ends:
-            rows, weights = np.array(ends), np.maximum(list(left.values()), WEAKEST)
-            graph = graph.with_edges(
-                Edges.join([graph.edges, Edges.of(LEARNED, rows[:, 0], rows[:, 1], weights)])
-            )
-        return graph, Learned(left, {pair: built[pair] for pair in left})
+            rows, weights = np.array(ends), np.maximum(list(strengths.values()), MIN_WEIGHT)
+            learned = Edges.of(LEARNED, rows[:, 0], rows[:, 1], weights)
+            graph = graph.with_edges(Edges.join([graph.edges, learned]))
+        return graph, Learned(strengths, {pair: built[pair] for pair in strengths})
 
     def off(self, graph: Graph) -> Graph:
         """Return the graph as it was built."""
-        taught = graph.edges.kinds.mask(LEARNED) if len(graph.edges) else np.zeros(0, np.bool_)
-        return (
-            graph.with_edges(graph.edges.take(np.flatnonzero(~taught))) if taught.any() else graph
-        )
-
-
-def rewards(context: Context) -> dict[Pair, float]:
-    """Return the changes of strength that a context's trace has."""
-    found = [step.notes["rewards"] for step in context.trace if "rewards" in step.notes]
-    if not found:
-        raise ValueError(
-            f"nothing can be learnt from a context of {context.method}: ask with a method that descends, such as 'kurisu'"
-        )
-    return {
-        (tail, head): change for tail, head, change in found[-1]
-    }  # a selection that was made again went the same way
-
-
-def grafted(context: Context) -> dict[Pair, float]:
-    """Return the grafts that the first path went over, with their strengths."""
-    found = [step.notes["taken"] for step in context.trace if "taken" in step.notes]
-    return {(tail, head): strength for tail, head, strength in found[-1]} if found else {}
+        if not len(graph.edges):
+            return graph
+        learned = graph.edges.kinds.mask(LEARNED)
+        if not learned.any():
+            return graph
+        return graph.with_edges(graph.edges.take(np.flatnonzero(~learned)))
 
 
 def _without_faded(strengths: Mapping[Pair, float], built: Mapping[Pair, float]) -> Learned:
-    left = {
+    remaining = {
         pair: strength
         for pair, strength in strengths.items()
-        if built[pair] > 0 or strength >= FADED
+        if built[pair] > 0 or strength >= MIN_GRAFT
     }
-    return Learned(left, {pair: built[pair] for pair in left})
+    return Learned(remaining, {pair: built[pair] for pair in remaining})
 
 
-def _built(graph: Graph, pairs: Iterable[Pair]) -> dict[Pair, float]:
-    """How strongly each pair's edge was built; that of a pair which the documents' structure joins, or of the root, as one of weight 1."""
-    found, ends = dict[Pair, float](), dict[int, Pair]()
+def _built_strengths(graph: Graph, pairs: Iterable[Pair]) -> dict[Pair, float]:
+    """Return the strength that each pair's edge was built with, 0 where the graph has none.
+
+    An edge of the root, and one between a container and its content, counts as one of weight 1.
+    """
+    built, pair_of_key = dict[Pair, float](), dict[int, Pair]()
     n, edges = len(graph), graph.edges
     for tail, head in pairs:
         row = graph.row(head)
-        joined = not tail or (graph.parents[row] >= 0 and graph.ids[graph.parents[row]] == tail)
-        found[tail, head] = BUILT_STRENGTH if joined else 0.0
-        if not joined:
-            ends[graph.row(tail) * n + row] = (tail, head)
-    if ends and len(edges):
-        rows = np.flatnonzero(edges.kinds.mask(*LED_BY))
-        tails, heads = edges.tails[rows].astype(np.int64), edges.heads[rows].astype(np.int64)
-        alike, wanted = ~edges.kinds.mask("contains")[rows], np.array(list(ends))
-        for key, allowed in (
-            (tails * n + heads, True),
-            (heads * n + tails, alike),
-        ):  # likeness has no direction
-            for at in np.flatnonzero(allowed & np.isin(key, wanted)).tolist():
-                pair = ends[int(key[at])]
-                found[pair] = max(found[pair], BUILT_STRENGTH * float(edges.weights[rows[at]]))
-    return found
+        parent = int(graph.parents[row])
+        is_structural = not tail or (parent >= 0 and graph.ids[parent] == tail)
+        built[tail, head] = BUILT_STRENGTH if is_structural else 0.0
+        if not is_structural:
+            pair_of_key[graph.row(tail) * n + row] = (tail, head)
+    if not pair_of_key or not len(edges):
+        return built
+    rows = np.flatnonzero(edges.kinds.mask(*DESCENT_KINDS))
+    tails, heads = edges.tails[rows].astype(np.int64), edges.heads[rows].astype(np.int64)
+    undirected = ~edges.kinds.mask("contains")[rows]
+    wanted = np.array(list(pair_of_key))
+    for keys, is_allowed in ((tails * n + heads, True), (heads * n + tails, undirected)):
+        for i in np.flatnonzero(is_allowed & np.isin(keys, wanted)).tolist():
+            pair = pair_of_key[int(keys[i])]
+            built[pair] = max(built[pair], BUILT_STRENGTH * float(edges.weights[rows[i]]))
+    return built

@@ -2,105 +2,159 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
-from clew.context import Context, Dropped
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clew.context import Context
 from clew.document import Document
-from clew.index.index import DEFAULT_BUDGET, Index
-from clew.index.question import check_question
+from clew.graph import Graph
+from clew.index.answer import answer
+from clew.index.config import IndexConfig, IndexKeywords
+from clew.index.index import Index
+from clew.index.options import check_names, documents_keywords, option_names
+from clew.index.question import QueryKeywords, QueryOptions, check_question
+from clew.items import Dropped
 from clew.read import Triple, load_documents, text_id
-from clew.recipes import DEFAULT
-from clew.types import Method
 
 
+class NarrowKeywords(QueryKeywords, IndexKeywords, total=False):
+    """The fields of `QueryOptions` and of `IndexConfig` as keyword arguments."""
+
+
+@documents_keywords(QueryOptions, IndexConfig)
 def narrow(
     question: str,
-    candidates: Iterable[Any],
+    candidates: Iterable[object],
     *,
-    recipe: str | Method = DEFAULT,
-    budget: int | None = DEFAULT_BUDGET,
-    embedder: Any = None,
-    count: Callable[[str], Any] | str | None = None,
     facts: Mapping[str, Iterable[Triple]] | None = None,
-    limit: int | None = None,
-    deadline: float | None = None,
-    model: Any = None,
-    vector: Any = None,
+    vector: ArrayLike | None = None,
+    options: QueryOptions | None = None,
+    config: IndexConfig | None = None,
+    **keywords: Unpack[NarrowKeywords],
 ) -> Context:
-    """Return the context made of another retriever's candidates alone: a small graph of them, and no index.
+    """Return the context made of another retriever's candidates alone.
 
     Args:
-        candidates: texts or documents, best first, or pairs of one and its score, higher is better. Without scores their rank counts.
-            The scores take the place of a search of our own. Candidates without text, and repeats of one, are left out, and said in
-            `dropped`.
-        recipe, budget, embedder, count, facts, limit, deadline, model, vector: as in `Index`.
+        question: A text with at least one word.
+        candidates: Texts or documents, best first, or pairs of one and its score, higher for
+            better. The scores take the place of a search of clew's own. Without scores the rank
+            counts. Candidates without text, and repeats, are left out and listed in `dropped`.
+        facts: Triples by document id, as in `Index.from_documents`.
+        vector: The question's vector by the embedder, if it is known already.
+        options: All options of the question in one value. Keywords replace single ones.
+        config: All options of the index in one value. Keywords replace single ones.
+        **keywords: The fields of `clew.index.QueryOptions` and `clew.index.IndexConfig`.
 
     Raises:
-        ValueError: no candidates with text, a score that is not a number, some with a score and some without; else as `Index.ask`.
+        TypeError: Candidates that are one text or document, or a keyword that is not taken.
+        ValueError: No candidate has text, a score is not a finite number, or some candidates have a
+            score and some have none; otherwise as `Index.ask`.
+
+    Example:
+        >>> candidates = [("Ben lives on Corfu.", 0.9), ("Anna married Ben.", 0.4)]
+        >>> [item.text for item in narrow("Where does Ben live?", candidates, recipe="dense")]
+        ['Ben lives on Corfu.', 'Anna married Ben.']
     """
-    question = check_question(question, budget, limit, deadline)
+    question = check_question(question)
+    chosen, made_with = _chosen(keywords, options, config)
     if isinstance(candidates, (str, Document)) or not isinstance(candidates, Iterable):
         raise TypeError(
-            f"candidates are a list of texts or documents, best first; got a {type(candidates).__name__}"
+            "candidates are a list of texts or documents, best first; "
+            f"got a {type(candidates).__name__}"
         )
-    pairs, blank = _with_text(candidates)
+    pairs, dropped = _with_text(candidates)
     if not pairs:
         raise ValueError(
-            f"no candidates with text came ({len(blank)} without): there is nothing to make a context of"
+            f"no candidates with text came ({len(dropped)} without): "
+            "there is nothing to make a context of"
         )
     documents = load_documents([document for document, _ in pairs]).documents
-    index = Index.from_documents(documents, embedder=embedder, count=count, facts=facts)
-    given = dict(
-        zip(
-            [index.graph.row(document.id) for document in documents],
-            _scores([score for _, score in pairs]),
-            strict=True,
-        )
+    index = Index.from_documents(documents, facts=facts, config=made_with)
+    scores = _scores([score for _, score in pairs])
+    by_id = {document.id: score for document, score in zip(documents, scores, strict=True)}
+    inside = index.filtered(chosen.where)
+    if vector is None or inside.embedder is not index.embedder:
+        vector = inside.embed_question(question)
+    context = answer(inside, question, vector, chosen, _scores_by_row(inside.graph, by_id))
+    return replace(context, dropped=(*context.dropped, *dropped)) if dropped else context
+
+
+def _chosen(
+    keywords: Mapping[str, Any], options: QueryOptions | None, config: IndexConfig | None
+) -> tuple[QueryOptions, IndexConfig]:
+    """Divide the keywords among the two values that have them as fields."""
+    of_question, of_index = option_names(QueryOptions), option_names(IndexConfig)
+    check_names(keywords, (*of_question, *of_index), "clew.narrow")
+    return (
+        QueryOptions.from_keywords(
+            options, **{name: keywords[name] for name in of_question if name in keywords}
+        ),
+        IndexConfig.from_keywords(
+            config, **{name: keywords[name] for name in of_index if name in keywords}
+        ),
     )
-    raw = index.embedder.embed_question(question) if vector is None else vector
-    context = index.answer(question, raw, recipe, budget, limit, deadline, model, given)
-    return replace(context, dropped=(*context.dropped, *blank)) if blank else context
 
 
-def _with_text(candidates: Iterable[Any]) -> tuple[list[tuple[Any, Any]], list[Dropped]]:
-    """The candidates that have text, with their scores, and those that have none or come again, as other retrievers' do."""
-    pairs, blank = list[tuple[Any, Any]](), list[Dropped]()
+def _with_text(
+    candidates: Iterable[object],
+) -> tuple[list[tuple[object, float | None]], list[Dropped]]:
+    """Return the distinct candidates that have text, with their scores, and what was left out."""
+    pairs, dropped = list[tuple[Any, Any]](), list[Dropped]()
     places = dict[tuple[str, str], int]()
     for number, candidate in enumerate(candidates, 1):
+        document: Any
         document, score = candidate if isinstance(candidate, tuple) else (candidate, None)
         if isinstance(document, str):  # a candidate is never a path
             document = Document(text_id(document), document)
-        found = (
+        loaded = (
             [document] if isinstance(document, Document) else load_documents([document]).documents
         )
-        if not found or not found[0].text.strip():
-            blank.append(Dropped(f"candidate {number}", "it has no text"))
+        if not loaded or not loaded[0].text.strip():
+            dropped.append(Dropped(f"candidate {number}", "it has no text"))
             continue
-        place = places.setdefault((found[0].id, found[0].text), len(pairs))
+        place = places.setdefault((loaded[0].id, loaded[0].text), len(pairs))
         if place == len(pairs):
             pairs.append((document, score))
             continue
-        blank.append(Dropped(f"candidate {number}", f"{found[0].id!r} came already"))
+        dropped.append(Dropped(f"candidate {number}", f"{loaded[0].id!r} came already"))
         if score is not None and (pairs[place][1] is None or score > pairs[place][1]):
             pairs[place] = pairs[place][0], score
-    return pairs, blank
+    return pairs, dropped
 
 
-def _scores(scores: list[Any]) -> list[float]:
-    """The scores as shares of the best, in [0, 1]; their order alone where one is negative, ranks where there are none."""
+def _scores(scores: Sequence[float | None]) -> list[float]:
+    """Return scores in [0, 1], as shares of the best.
+
+    Without scores, the rank decides. Where a score is negative, or none is positive, as with
+    logits, there is no zero to be a share of, so the order alone decides.
+    """
     by_rank = [float(rank) for rank in range(len(scores), 0, -1)]
-    if all(score is None for score in scores):
-        scores = by_rank
-    if any(score is None for score in scores):
+    missing = sum(score is None for score in scores)
+    if 0 < missing < len(scores):
         raise ValueError(
-            f"{sum(score is None for score in scores)} of {len(scores)} candidates came without a score: give all or none"
+            f"{missing} of {len(scores)} candidates came without a score: give all or none"
         )
-    numbers = [float(score) for score in scores]
-    if any(number != number or number in (float("inf"), float("-inf")) for number in numbers):
+    numbers = by_rank if missing else [float(score) for score in scores if score is not None]
+    if not all(math.isfinite(number) for number in numbers):
         raise ValueError("a candidate's score must be a finite number, higher for better")
-    if min(numbers) < 0 or max(numbers) == 0:  # logits and the like have no zero to be a share of
-        numbers = [by_rank[sorted(numbers, reverse=True).index(number)] for number in numbers]
-    top = max(numbers)
-    return [number / top for number in numbers]
+    if min(numbers) < 0 or max(numbers) == 0:
+        descending = sorted(numbers, reverse=True)
+        numbers = [by_rank[descending.index(number)] for number in numbers]
+    best = max(numbers)
+    return [number / best for number in numbers]
+
+
+def _scores_by_row(graph: Graph, by_id: Mapping[str, float]) -> dict[int, float]:
+    """Return the candidates' scores by row; pieces of a candidate that was cut share its score."""
+    row_of = {id: row for row, id in enumerate(graph.ids) if id in by_id}
+    scores = {row_of[id]: score for id, score in by_id.items() if id in row_of}
+    for row in np.flatnonzero(graph.content).tolist():
+        owner = int(graph.documents[row])
+        if owner >= 0 and row not in scores and graph.ids[owner] in by_id:
+            scores[row] = by_id[graph.ids[owner]]
+    return scores

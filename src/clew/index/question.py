@@ -1,23 +1,128 @@
-"""What a question may be: refused by name before anything is done for it."""
+"""The options of a question: one frozen value, from the caller to the method that answers.
+
+A new option of a question is declared here, once in `QueryOptions` and once in `QueryKeywords`, and
+used where it has its effect. Nothing between these two places names it: `Index.ask`, `clew.narrow`
+and the adapters of frameworks pass the value on whole.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
+
 import numpy as np
+
+from clew.index.options import check_names, option_names
+from clew.recipes import DEFAULT
+from clew.types import Method
+
+DEFAULT_BUDGET = 2000
+
+Where = Mapping[str, Any] | Callable[[Mapping[str, Any]], bool]
+"""A filter: the wanted values of metadata by key, or a test of a passage's metadata."""
+
+
+class QueryKeywords(TypedDict, total=False):
+    """The fields of `QueryOptions` as keyword arguments."""
+
+    recipe: str | Method
+    budget: int | None
+    limit: int | None
+    where: Where | None
+    deadline: float | None
+    model: object
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """What a question may say beside its text.
+
+    Attributes:
+        recipe: A name of `clew.recipes.names()`, or a method of your own.
+        budget: Tokens that the rendered context may have at most, counted by the index's counter.
+            None sets no ceiling.
+        limit: The exact number of items, as long as there are so many. Prizes decide what fills the
+            places that the method leaves. None leaves the number to the method.
+        where: What may be read: wanted values of metadata by key, or a function of a passage's
+            metadata. What it forbids influences nothing. None allows everything.
+        deadline: Seconds after which an anytime method returns its best result so far, marked as
+            such. None waits for the end.
+        model: A language model, for methods that ask one.
+
+    Example:
+        >>> QueryOptions(budget=0)
+        Traceback (most recent call last):
+        ValueError: budget is a whole number of at least 1, or None; got 0
+    """
+
+    recipe: str | Method = DEFAULT
+    budget: int | None = DEFAULT_BUDGET
+    limit: int | None = None
+    where: Where | None = None
+    deadline: float | None = None
+    model: object = None
+
+    def __post_init__(self) -> None:
+        check_numbers(self.budget, self.limit, self.deadline)
+
+    @classmethod
+    def from_keywords(
+        cls, base: QueryOptions | None = None, /, **keywords: Unpack[QueryKeywords]
+    ) -> QueryOptions:
+        """Return the options that these keywords make.
+
+        Args:
+            base: The options that stay where no keyword replaces them. None stands for the
+                defaults.
+            **keywords: Fields of `QueryOptions`.
+
+        Raises:
+            TypeError: A keyword is no field. The message lists the fields.
+            ValueError: A number is out of range.
+
+        Example:
+            >>> QueryOptions.from_keywords(QueryOptions(limit=3), budget=500).limit
+            3
+        """
+        check_names(keywords, option_names(cls), "a question")
+        return replace(base or cls(), **keywords)
 
 
 def check_question(
-    question: str, budget: int | None, limit: int | None, deadline: float | None = None
+    question: str,
+    budget: int | None = None,
+    limit: int | None = None,
+    deadline: float | None = None,
 ) -> str:
-    """Return the question without the space around it; raise ValueError unless it is one and the numbers are at least 1, or None."""
+    """Return the question without the white space around it.
+
+    Raises:
+        ValueError: The question has no word, or a number is out of range.
+
+    Example:
+        >>> check_question("  Who paints? ")
+        'Who paints?'
+    """
     if not isinstance(question, str) or not question.strip():
         raise ValueError(f"a question is a text with at least one word; got {question!r}")
-    for name, value in (("budget", budget), ("limit", limit)):
-        if value is not None and (
-            isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1
-        ):
-            raise ValueError(f"{name} is a whole number of at least 1, or None; got {value!r}")
-    if deadline is not None and (
-        isinstance(deadline, (bool, str)) or not 0 < deadline < float("inf")
-    ):
-        raise ValueError(f"a deadline is a positive number of seconds, or None; got {deadline!r}")
+    check_numbers(budget, limit, deadline)
     return question.strip()
+
+
+def check_numbers(
+    budget: int | None = None, limit: int | None = None, deadline: float | None = None
+) -> None:
+    """Check the numbers of a question; None is always allowed.
+
+    Raises:
+        ValueError: A budget or limit below 1, or a deadline that is no positive number of seconds.
+    """
+    for name, value in (("budget", budget), ("limit", limit)):
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if value is not None and (not whole or value < 1):
+            raise ValueError(f"{name} is a whole number of at least 1, or None; got {value!r}")
+    if deadline is None:
+        return
+    if isinstance(deadline, (bool, str)) or not 0 < deadline < float("inf"):
+        raise ValueError(f"a deadline is a positive number of seconds, or None; got {deadline!r}")

@@ -1,12 +1,20 @@
-"""What is connected to what?  nodes -> edges, once, when the graph is built"""
+"""Which nodes are joined?  nodes -> edges, once, when the graph is built.
 
+Every `Link` is a frozen dataclass with `kind`, the kind of all edges that it makes, and
+`corpus_wide`, whether an edge depends on more nodes than its two ends.
+"""
+
+from clew.link.alike import Alike
+from clew.link.contains import Contains
+from clew.link.fact import Fact
 from clew.link.hyperlink import Hyperlink
-from clew.link.layers import Alike, Related
-from clew.link.said import Fact, Mentions
+from clew.link.mentions import Mentions
+from clew.link.next import Next
+from clew.link.related import Related
 from clew.link.shared import Shared
 from clew.link.short_form import ShortForm
-from clew.link.similar import Similar, Synonym
-from clew.link.structure import Contains, Next
+from clew.link.similar import Similar
+from clew.link.synonym import Synonym
 
 __all__ = [
     "Alike",

@@ -1,4 +1,4 @@
-"""The links that are written in the documents."""
+"""The hyperlinks that are written in the documents."""
 
 from __future__ import annotations
 
@@ -10,12 +10,26 @@ from urllib.parse import unquote, urldefrag
 
 from clew.graph import Edges, Graph
 
-FIRST = ("index", "readme")  # what a folder shows
+FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
+MODULE = "module:"  # the prefix of a link to a Python module
 
 
 @dataclass(frozen=True)
 class Hyperlink:
-    """From the piece that a link is written in to the document it points at: by a path relative to its own, by id, url or module."""
+    """From the node that a link is written in to the document that it points to.
+
+    The target is a path relative to the link's own document, an id, a URL or a Python module.
+
+    Example:
+        >>> graph = Graph.of(
+        ...     ["See [guide](guide.md).", "A guide."],
+        ...     ids=["index.md", "guide.md"],
+        ...     references=(("guide.md",), ()),
+        ... )
+        >>> edges = Hyperlink().on(graph)
+        >>> edges.tails, edges.heads
+        (array([0], dtype=int32), array([1], dtype=int32))
+    """
 
     kind: ClassVar[str] = "hyperlink"
     corpus_wide: ClassVar[bool] = False
@@ -23,60 +37,67 @@ class Hyperlink:
     def on(self, graph: Graph) -> Edges:
         if not any(graph.references):
             return Edges.of(self.kind, [], [])
-        place: dict[str, int] = {}
-        for row, id in enumerate(graph.ids):
-            if graph.documents[row] == row:
-                for name in (id, graph.metadata[row].get("url"), graph.metadata[row].get("source")):
-                    if name:
-                        place.setdefault(_plain(str(name)), row)
-                if module := graph.metadata[row].get("module"):
-                    place.setdefault(f"module:{module}", row)
-        short = dict(_short(place))
+        row_of_name = _document_names(graph)
+        row_of_short_name = dict(_short_names(row_of_name))
         pairs: dict[tuple[int, int], None] = {}
         for row, references in enumerate(graph.references):
-            own = graph.ids[graph.documents[row]] if graph.documents[row] >= 0 else ""
+            document = int(graph.documents[row])
+            own = graph.ids[document] if document >= 0 else ""
             for reference in references:
                 target = urldefrag(unquote(reference)).url
-                names = _names(target, own)
-                to = next(
-                    (known[name] for known in (place, short) for name in names if name in known),
-                    None,
-                )
-                if target and to is not None and to != row and to != graph.documents[row]:
-                    pairs[row, to] = None
+                names = _possible_names(target, own)
+                head = _first_known(names, row_of_name, row_of_short_name)
+                if target and head is not None and head not in (row, document):
+                    pairs[row, head] = None
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
 
 
-def _names(target: str, own: str) -> list[str]:
-    """What a target may be called, the likeliest first: relative to the document that names it, then by itself."""
-    if target.startswith("module:"):
-        below = target.removeprefix("module:").replace(".", "/")
-        return [
-            target,
-            *(
-                _plain(posixpath.join(posixpath.dirname(own), f"{below}{end}"))
-                for end in (".py", "/__init__.py")
-            ),
-        ]
-    return [
-        _plain(posixpath.join(posixpath.dirname(own), target)),
-        _plain(target),
-        _plain(target).lstrip("/"),
-    ]
+def _document_names(graph: Graph) -> dict[str, int]:
+    """The row of each document by its id, URL, source and module; the first row for equal names."""
+    row_of: dict[str, int] = {}
+    for row, id in enumerate(graph.ids):
+        if graph.documents[row] != row:
+            continue
+        metadata = graph.metadata[row]
+        for name in (id, metadata.get("url"), metadata.get("source")):
+            if name:
+                row_of.setdefault(_normalized(str(name)), row)
+        if module := metadata.get("module"):
+            row_of.setdefault(f"{MODULE}{module}", row)
+    return row_of
 
 
-def _short(place: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """What else files are called where one alone is meant: by their path without its ending, the first page of a folder by the folder's."""
-    named: dict[str, set[int]] = {}
-    for name, row in place.items():
+def _possible_names(target: str, own: str) -> list[str]:
+    """The names that a target may mean, the likeliest first: relative to `own`, then absolute."""
+    folder = posixpath.dirname(own)
+    if target.startswith(MODULE):
+        path = target.removeprefix(MODULE).replace(".", "/")
+        files = [f"{path}{end}" for end in (".py", "/__init__.py")]
+        return [target, *(_normalized(posixpath.join(folder, file)) for file in files)]
+    absolute = _normalized(target)
+    return [_normalized(posixpath.join(folder, target)), absolute, absolute.lstrip("/")]
+
+
+def _short_names(row_of_name: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """Shorter names of files, where one file alone has them, with its row.
+
+    A file's path without its ending, and a folder's path for its front page.
+    """
+    rows_of: dict[str, set[int]] = {}
+    for name, row in row_of_name.items():
         path, ending = posixpath.splitext(name)
         folder, stem = posixpath.split(path)
-        if ending and "://" not in name and not name.startswith("module:"):
-            named.setdefault(path, set()).add(row)
-            if stem.lower() in FIRST:
-                named.setdefault(folder, set()).add(row)
-    yield from ((name, rows.pop()) for name, rows in named.items() if name and len(rows) == 1)
+        if ending and "://" not in name and not name.startswith(MODULE):
+            rows_of.setdefault(path, set()).add(row)
+            if stem.lower() in FRONT_PAGES:
+                rows_of.setdefault(folder, set()).add(row)
+    yield from ((name, rows.pop()) for name, rows in rows_of.items() if name and len(rows) == 1)
 
 
-def _plain(name: str) -> str:
+def _first_known(names: list[str], *tables: Mapping[str, int]) -> int | None:
+    """The row of the first name that the first table knows, or else the next table."""
+    return next((table[name] for table in tables for name in names if name in table), None)
+
+
+def _normalized(name: str) -> str:
     return posixpath.normpath(name) if "://" not in name else name.rstrip("/")

@@ -1,29 +1,40 @@
-"""Names and their short forms: "Barack Obama" and "Obama", "American Psychological Association" and "APA".
+"""Names and their short forms: "Obama", "APA" for "American Psychological Association".
 
-An edge, never a merge, as a short form may be another's too: the more names it could stand for, the weaker. Where the two are named in
-one passage, that passage tells which is meant.
+A short form may belong to several names, so it is an edge, never a merge: the more names there are,
+the lighter is the edge. If a passage has both forms, it shows which name is meant.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from clew.graph import Edges, Graph
 from clew.text.words import words
 
-LONGEST = 10  # words; a name that is longer is a clause, whose words are no short forms of it
+MAX_WORDS = 10  # a longer name is a clause, whose words are no short forms of it
+
+Words = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class ShortForm:
-    """From each entity to those whose name it may be short for: their first words, their last words, or their initials.
+    """From each entity to those whose name it may abbreviate: first words, last words or initials.
 
-    The weight is the larger of 1 / the number of names it may stand for, and the share of its passages that have the other name too.
+    The weight is the larger of two shares: 1 / the number of names that it may abbreviate, and the
+    share of its passages that have the other name too.
 
     Attributes:
-        least: the smallest weight. shortest: letters and digits that a short form has at least, all words together.
+        min_share: the lowest weight of an edge.
+        min_letters: the smallest number of letters and digits of a short form.
+
+    Example:
+        >>> graph = Graph.of(["Barack Obama", "Obama"], kinds="entity")
+        >>> edges = ShortForm().on(graph)
+        >>> edges.tails, edges.heads, edges.weights
+        (array([1], dtype=int32), array([0], dtype=int32), array([1.], dtype=float32))
     """
 
     min_share: float = 0.34
@@ -33,39 +44,46 @@ class ShortForm:
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
-        rows = graph.rows("entity").tolist()
-        names = {row: tuple(words(graph.texts[row])) for row in rows}
-        by_name: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-        for row, name in names.items():
-            if sum(map(len, name)) >= self.min_letters:
-                by_name[name].append(row)
-        longer: defaultdict[int, dict[int, None]] = defaultdict(dict)
-        for row, name in names.items():
-            for form in _short_forms(name):
-                for short in by_name.get(form, ()):
-                    longer[short][row] = None
+        names = {row: tuple(words(graph.texts[row])) for row in graph.rows("entity").tolist()}
+        full_names = self._full_names(names)
         tails, heads, weights = list[int](), list[int](), list[float]()
-        for short in sorted(longer):
-            own = set(graph.read_from[short].tolist())
-            for row in longer[short]:
-                together = len(own & set(graph.read_from[row].tolist())) / len(own) if own else 0.0
-                weight = max(1 / len(longer[short]), together)
+        for short in sorted(full_names):
+            passages = set(graph.read_from[short].tolist())
+            for row in full_names[short]:
+                common = passages & set(graph.read_from[row].tolist())
+                together = len(common) / len(passages) if passages else 0.0
+                weight = max(1 / len(full_names[short]), together)
                 if weight >= self.min_share:
                     tails.append(short)
                     heads.append(row)
                     weights.append(weight)
         return Edges.of(self.kind, tails, heads, weights)
 
+    def _full_names(self, names: Mapping[int, Words]) -> Mapping[int, Mapping[int, None]]:
+        """For each entity the ones whose name it may abbreviate, in the order of rows."""
+        by_name: defaultdict[Words, list[int]] = defaultdict(list)
+        for row, name in names.items():
+            if sum(map(len, name)) >= self.min_letters:
+                by_name[name].append(row)
+        full_names: defaultdict[int, dict[int, None]] = defaultdict(dict)
+        for row, name in names.items():
+            for form in _short_forms(name):
+                for short in by_name.get(form, ()):
+                    full_names[short][row] = None
+        return full_names
 
-def _short_forms(name: tuple[str, ...]) -> set[tuple[str, ...]]:
-    if not 2 <= len(name) <= LONGEST:
+
+def _short_forms(name: Words) -> set[Words]:
+    if not 2 <= len(name) <= MAX_WORDS:
         return set()
     forms = {part for k in range(1, len(name)) for part in (name[:k], name[-k:])}
-    for some in (
-        name,
-        [word for word in name if len(word) > 3],
-        [word for word in name if len(word) > 2],
-    ):
-        if len(some) > 1:
-            forms.add(("".join(word[0] for word in some),))
+    # Initials of all words, and without short ones such as "of" and "the".
+    longer_words = [[word for word in name if len(word) > length] for length in (3, 2)]
+    for initialled in (name, *longer_words):
+        if len(initialled) > 1:
+            forms.add((_initials(initialled),))
     return forms
+
+
+def _initials(name: Sequence[str]) -> str:
+    return "".join(word[0] for word in name)

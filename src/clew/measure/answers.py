@@ -1,7 +1,9 @@
-"""How good is what a language model answers from a context?  Exact match and F1, as SQuAD has them (Rajpurkar et al. 2016, section 6.1).
+"""Exact match and F1 of what a language model answers from a context, as SQuAD defines them.
 
-An answer and the right one are compared without case, punctuation, articles and runs of space: equal or not, and the harmonic mean of the
-precision and recall of their words, the best over all the ways in which the right answer may be given.
+An answer is compared with the right one without case, punctuation, articles and runs of space.
+Exact match says whether they are equal; F1 is the harmonic mean of the precision and recall of
+their words. Where the right answer may be given in several ways, the best value counts
+(Rajpurkar et al. 2016, section 6.1).
 """
 
 from __future__ import annotations
@@ -9,82 +11,112 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from os import PathLike
 
 from clew.context import Context
 from clew.measure.benchmark import BenchmarkQuestion
 from clew.measure.compare import Figure
-from clew.model import Model
+from clew.model import AnswerCache, Model
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
+INSTRUCTION = "Answer from what is said above, with the answer alone, in as few words as it takes."
 
 
-def answer_figures(model: Any, *, answers: Any = None) -> dict[str, Figure]:
-    """Return the figures "EM" and "F1" for `compare(figures=...)`: the model is asked once for each context.
+def answer_figures(
+    model: object, *, answers: AnswerCache | str | PathLike[str] | None = None
+) -> dict[str, Figure]:
+    """Return the figures "EM" and "F1" for `compare(figures=...)`.
+
+    The model is asked once for each context. A figure raises ValueError for a question without an
+    `answer` in the benchmark, and RuntimeError when the model fails twice.
 
     Args:
-        model: whatever `clew.model.Model.of` takes. answers: where its answers are kept, an `Answers` or a path; None for memory.
+        model: Whatever `clew.Model.of` takes.
+        answers: Where its answers are kept, a cache or the path of its file; None for memory.
 
-    Raises:
-        ValueError: when a figure is taken of a question without an `answer` in the benchmark. RuntimeError: when the model fails twice.
+    Example:
+        >>> import clew
+        >>> context = clew.Index.from_documents(["Anna lives on Corfu."]).ask("Where is Anna?")
+        >>> question = BenchmarkQuestion("1", "Where is Anna?", ("0",), {"answer": "Corfu"})
+        >>> answer_figures(lambda prompt: "on Corfu")["EM"](context, question)
+        0.0
     """
-    asked = Model.remembering(model, answers)
+    remembering = Model.with_cache(model, answers)
 
-    def said(context: Context, question: BenchmarkQuestion) -> str:
-        answer = asked.ask(_prompt(context, question), _words)
+    def answer_to(context: Context, question: BenchmarkQuestion) -> str:
+        answer = remembering.ask(_prompt(context, question), _non_empty)
         if answer.value is None:
             raise RuntimeError(f"no answer to the question {question.id!r}: {answer.error}")
         return answer.value
 
-    def exact(context: Context, question: BenchmarkQuestion) -> float:
-        return max(exact_match(said(context, question), right) for right in right_answers(question))
+    def best_exact_match(context: Context, question: BenchmarkQuestion) -> float:
+        right_ones = right_answers(question)
+        answer = answer_to(context, question)
+        return max(exact_match(answer, right) for right in right_ones)
 
-    def overlap(context: Context, question: BenchmarkQuestion) -> float:
-        return max(f1(said(context, question), right) for right in right_answers(question))
+    def best_f1(context: Context, question: BenchmarkQuestion) -> float:
+        right_ones = right_answers(question)
+        answer = answer_to(context, question)
+        return max(f1(answer, right) for right in right_ones)
 
-    return {"EM": exact, "F1": overlap}
+    return {"EM": best_exact_match, "F1": best_f1}
 
 
 def right_answers(question: BenchmarkQuestion) -> tuple[str, ...]:
-    """Return the ways in which the question may be answered: its `answer` and `answer_aliases` in the benchmark."""
-    more: Mapping[str, Any] = question.more
-    found = [more.get("answer"), *(more.get("answer_aliases") or [])]
-    right = tuple(one for one in found if isinstance(one, str) and one.strip())
+    """Return the right answers: `answer` and `answer_aliases` of the question in the benchmark.
+
+    Raises:
+        ValueError: There is none.
+    """
+    candidates = [question.extra.get("answer"), *(question.extra.get("answer_aliases") or [])]
+    right = tuple(text for text in candidates if isinstance(text, str) and text.strip())
     if not right:
         raise ValueError(
-            f"the question {question.id!r} has no answer in queries.jsonl: give it one, or measure without a model"
+            f"the question {question.id!r} has no answer in queries.jsonl: give it one, or measure "
+            "without a model"
         )
     return right
 
 
 def exact_match(answer: str, right: str) -> float:
-    """Return 1 where both are the same once normalised, else 0."""
+    """Return 1 where both are the same once normalised, else 0.
+
+    Example:
+        >>> exact_match("The Eiffel Tower!", "eiffel tower")
+        1.0
+    """
     return float(normalised(answer) == normalised(right))
 
 
 def f1(answer: str, right: str) -> float:
-    """Return the harmonic mean of precision and recall of the words, 0 to 1."""
-    one, other = normalised(answer).split(), normalised(right).split()
-    if not one or not other:
-        return float(one == other)
-    shared = sum((Counter(one) & Counter(other)).values())
-    return 2 * shared / (len(one) + len(other))
+    """Return the harmonic mean of the precision and recall of the words, in [0, 1].
+
+    Example:
+        >>> f1("in Paris, France", "Paris")
+        0.5
+    """
+    words, right_words = normalised(answer).split(), normalised(right).split()
+    if not words or not right_words:
+        return float(words == right_words)
+    shared = sum((Counter(words) & Counter(right_words)).values())
+    return 2 * shared / (len(words) + len(right_words))
 
 
 def normalised(text: str) -> str:
-    """Return the text without case, punctuation, the articles of English and runs of space; in any script."""
+    """Return the text without case, punctuation, English articles and runs of space.
+
+    Punctuation is that of any script.
+    """
     folded = unicodedata.normalize("NFKC", text).casefold()
     bare = "".join(sign for sign in folded if unicodedata.category(sign)[0] != "P")
     return " ".join(ARTICLES.sub(" ", bare).split())
 
 
 def _prompt(context: Context, question: BenchmarkQuestion) -> str:
-    wanted = "Answer from what is said above, with the answer alone, in as few words as it takes."
-    return f"{context.text}\n\nQuestion: {question.text}\n\n{wanted}"
+    return f"{context.text}\n\nQuestion: {question.text}\n\n{INSTRUCTION}"
 
 
-def _words(answer: str) -> str:
+def _non_empty(answer: str) -> str:
     if not answer.strip():
         raise ValueError("the answer is empty")
     return answer.strip()

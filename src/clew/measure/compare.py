@@ -1,35 +1,42 @@
-"""Methods side by side on one benchmark: what the best k passages hold, and what a context holds at a token budget.
+"""Methods side by side on one benchmark: the best k passages, and contexts of a token budget.
 
-Every k and every budget is asked for by itself, since a method may choose otherwise when it may choose more.
+Every k and every budget is asked for by itself, because a method may choose otherwise when it may
+choose more.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from tqdm import tqdm
 
 from clew import recipes
 from clew.budget import BudgetError
 from clew.context import Context
+from clew.index.config import ExtractorLike
 from clew.index.index import Index
-from clew.measure.benchmark import Benchmark, BenchmarkQuestion, Names
-from clew.measure.metrics import by_score, everything, first_that_fit, recall, reciprocal_rank
-from clew.measure.paired import Table, table
+from clew.measure.benchmark import Benchmark, BenchmarkQuestion, FactFile, NameForm
+from clew.measure.metrics import all_gold, by_score, first_that_fit, recall, reciprocal_rank
+from clew.measure.paired import Table, build_table
 from clew.types import Generate, Method
 
 KS, BUDGETS = (2, 5, 10), (256, 512, 1024, 2048)
-FEW = 30  # questions; with fewer, drawing them anew says too little about others
-BY_SCORE, RENDERED = "By score", "In the rendered context, tokens by the index's counter"
-REFERENCE, FURTHER = (
-    "Passages by score until one does not fit, tokens by the reference count",
-    "Of the rendered context",
-)
+MIN_QUESTIONS = 30  # with fewer, the questions drawn anew say too little about others
+
+# The titles of the tables.
+BY_SCORE = "By score"
+RENDERED = "In the rendered context, tokens by the index's counter"
+REFERENCE = "Passages by score until one does not fit, tokens by the reference count"
+FURTHER = "Of the rendered context"
+
 Figure = Callable[[Context, BenchmarkQuestion], float]
+Columns = dict[str, list[float]]  # a number for each question, by figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +44,18 @@ class Comparison:
     """What `compare` found.
 
     Attributes:
-        benchmark, index: what was asked, in words. questions: how many. methods: the record (`repr`) of each, by its label.
-        tables: by score, in the rendered context, and by the reference count, as far as these were wanted; see `Table`.
-        milliseconds: median time of one ask with a budget (without budgets: with a limit), the question's vector known, by label.
-        samples, seed: of the intervals. notes: what a reader of the tables must know.
+        benchmark: What was asked, in words.
+        index: The index that was asked, in words.
+        questions: How many questions.
+        baseline: The method that the others are compared with.
+        methods: The record (`repr`) of each method, by its label.
+        tables: By score, in the rendered context, and by the reference count, as far as these were
+            wanted; see `Table`.
+        milliseconds: By label, the median time of one question with a budget (without budgets:
+            with a limit), its vector known.
+        samples: How often the intervals' questions were drawn.
+        seed: Of the draw.
+        notes: What a reader of the tables must know.
     """
 
     benchmark: str
@@ -55,53 +70,71 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def with_table(self, more: Table) -> Comparison:
-        """Return the comparison with another table, of the same methods, behind its own."""
+        """Return the comparison with another table of the same methods behind its own.
+
+        Raises:
+            ValueError: The table has other methods, or in another order.
+        """
         if more.methods != tuple(self.methods):
             raise ValueError(
-                f"the table is of {', '.join(more.methods)}; wanted {', '.join(self.methods)}, in this order"
+                f"the table is of {', '.join(more.methods)}; wanted {', '.join(self.methods)}, in "
+                "this order"
             )
         return replace(self, tables=(*self.tables, more))
 
     def mean(self, method: str, figure: str) -> float:
-        """Return one figure of one method, by its name in the tables, for instance "R@5" or "all@512 tokens"."""
-        for one in self.tables:
-            if figure in one.figures:
-                return one.mean(method, figure)
-        raise KeyError(
-            f"no figure {figure!r}; there are {', '.join(f for one in self.tables for f in one.figures)}"
-        )
+        """Return one figure of one method.
+
+        Args:
+            method: Its label.
+            figure: A name in the tables, for instance "R@5" or "all@512 tokens".
+
+        Raises:
+            KeyError: No table has that figure.
+        """
+        for table in self.tables:
+            if figure in table.figures:
+                return table.mean(method, figure)
+        known = ", ".join(name for table in self.tables for name in table.figures)
+        raise KeyError(f"no figure {figure!r}; there are {known}")
 
     def to_markdown(self, *, intervals: bool = False) -> str:
-        """Return headed tables in Markdown. Args: `intervals` writes differences and their intervals beside the figures."""
-        time = {"ms": {method: f"{value:.1f}" for method, value in self.milliseconds.items()}}
+        """Return headed tables in Markdown.
+
+        Args:
+            intervals: Whether to write differences and their intervals beside the figures.
+        """
+        times = {"ms": {method: f"{value:.1f}" for method, value in self.milliseconds.items()}}
         parts = [f"{self.questions:,} questions. {self.benchmark}, {self.index}."]
-        for i, one in enumerate(self.tables):
-            parts += [
-                f"### {one.title}",
-                one.to_markdown(intervals=intervals, more=time if i == 0 else None),
-            ]
+        for i, table in enumerate(self.tables):
+            more = times if i == 0 else None
+            parts += [f"### {table.title}", table.to_markdown(intervals=intervals, more=more)]
         parts.append(
-            f"Bold with ▲ or ▼: the 95 % interval of the paired difference from {self.baseline} excludes 0 (bootstrap over questions, "
-            f"{self.samples:,} samples, seed {self.seed}), each by itself: of a hundred equal methods "
-            f"about five would be marked. ms: median per question, its vector known."
+            f"Bold with ▲ or ▼: the 95 % interval of the paired difference from {self.baseline} "
+            f"excludes 0 (bootstrap over questions, {self.samples:,} samples, seed {self.seed}), "
+            "each by itself: of a hundred equal methods about five would be marked. "
+            "ms: median per question, its vector known."
         )
-        return "\n\n".join((*parts, *(f"Note: {note}." for note in self.notes))) + "\n"
+        parts += [f"Note: {note}." for note in self.notes]
+        return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain dictionaries, lists, texts and numbers, ready for JSON."""
-        plain = {
-            name: getattr(self, name)
-            for name in ("benchmark", "index", "questions", "baseline", "samples", "seed")
-        }
-        plain |= {
+        """Return the comparison as dictionaries, lists, texts and numbers, ready for JSON."""
+        return {
+            "benchmark": self.benchmark,
+            "index": self.index,
+            "questions": self.questions,
+            "baseline": self.baseline,
+            "samples": self.samples,
+            "seed": self.seed,
             "methods": dict(self.methods),
             "milliseconds": dict(self.milliseconds),
             "notes": list(self.notes),
+            "tables": [table.to_dict() for table in self.tables],
         }
-        return plain | {"tables": [one.to_dict() for one in self.tables]}
 
 
-def compare(
+def compare(  # noqa: PLR0913  # the options of one call, each named by its caller
     benchmark: Benchmark,
     methods: Sequence[str] | Mapping[str, str | Method],
     ks: Sequence[int] = KS,
@@ -118,107 +151,131 @@ def compare(
     """Return what the methods find, and how sure their differences from the baseline are.
 
     Args:
-        methods: names of recipes, or recipes and methods by the label they shall have. The baseline is measured too, named or not.
-        ks: recall and all-gold of the k best by score, asked with `limit=k` and no budget; reciprocal rank among the largest k.
-        budgets: recall and all-gold of the context rendered at each; where the benchmark has reference lengths, also of the passages
-            that fit by these, best first, up to the first that does not fit (asked with as many as could fit, no budget).
-        index: the benchmark's, if it is made already. count: the tokenizer of the index that is made, None for clew's own.
-        figures: further figures of the context at each budget and its question, by name, for another table.
+        benchmark: The passages and questions.
+        methods: Names of recipes; or recipes and methods by the label that they shall have. The
+            baseline is measured too, named or not.
+        ks: Recall and all-gold of the k best by score, asked with `limit=k` and no budget;
+            reciprocal rank among the largest k.
+        budgets: Recall and all-gold of the context rendered at each budget. Where the benchmark has
+            reference lengths, also of the passages that fit by these, best first, up to the first
+            that does not fit (asked with as many as could fit, and no budget).
+        baseline: The method that the others are compared with.
+        samples: How often the questions are drawn for the intervals.
+        seed: Of the draw.
+        index: The benchmark's index, if it is built already.
+        count: The token counter of an index that is built here; None for clew's own.
+        figures: Further figures for a table of their own: functions of the context at each budget
+            and its question, by name.
+        progress: Whether to show a progress bar.
 
     Raises:
-        ValueError: no methods, ks and budgets; one of these below 1; an unknown recipe.
-    """
-    named = _named(methods, baseline)
-    for name, numbers in (("ks", ks), ("budgets", budgets)):
-        if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in numbers):
-            raise ValueError(f"{name} are whole numbers of at least 1, got {tuple(numbers)}")
-    if not ks and not budgets:
-        raise ValueError("give at least one of ks and budgets: there is nothing to measure")
-    from tqdm import tqdm
+        TypeError: `methods` is neither a list of names nor a mapping.
+        ValueError: There are no methods, or neither ks nor budgets; one of these is below 1; a
+            recipe is unknown.
 
-    index = benchmark.index(count=count, progress=progress) if index is None else index
+    Example:
+        >>> from clew import Document
+        >>> oars = Document("oars", "Oars are of ash.")
+        >>> sails = Document("sails", "Sails are of flax.")
+        >>> question = BenchmarkQuestion("1", "Of what are oars?", ("oars",))
+        >>> boats = Benchmark("boats", (oars, sails), (question,), facts={})
+        >>> compare(boats, ["bm25"], ks=(1,), budgets=(), samples=10).mean("bm25", "R@1")
+        1.0
+    """
+    labelled = _labelled(methods, baseline)
+    _check_numbers(ks, budgets)
+    if index is None:
+        index = benchmark.index(count=count, progress=progress)
+    wanted = _Wanted(tuple(ks), tuple(budgets), benchmark.reference_tokens, figures or {})
     notes = list(benchmark.notes)
-    if len(benchmark.questions) < FEW:
+    if len(benchmark.questions) < MIN_QUESTIONS:
         notes.append(
             f"{len(benchmark.questions)} questions are too few for intervals to be trusted"
         )
-    columns: dict[str, dict[str, dict[str, list[float]]]] = {
-        title: {label: {} for label in named} for title in _titles(benchmark, figures)
-    }
-    seconds: dict[str, list[float]] = {}
-    with tqdm(
-        total=len(named) * len(benchmark.questions),
-        desc="asking",
-        unit="question",
-        disable=not progress,
-    ) as bar:
-        for label, method in named.items():
-            run = _Run(index, label, method, {title: columns[title][label] for title in columns})
-            run.ask(
-                benchmark.questions[0], limit=1
-            )  # what a method computes once per graph is not a question's time
-            run.seconds.clear()
+    runs: dict[str, _Run] = {}
+    total = len(labelled) * len(benchmark.questions)
+    with tqdm(total=total, desc="asking", unit="question", disable=not progress) as bar:
+        for label, method in labelled.items():
+            run = runs[label] = _Run(index, label, method, wanted)
+            run.warm_up(benchmark.questions[0])
             for question in benchmark.questions:
-                run.measure(question, benchmark.lengths, tuple(ks), tuple(budgets), figures or {})
+                run.measure(question)
                 bar.update()
-            seconds[label] = run.seconds
             notes += run.notes()
     tables = tuple(
-        table(t, c, baseline, samples=samples, seed=seed) for t, c in columns.items() if c[baseline]
+        build_table(
+            title,
+            {label: run.columns[title] for label, run in runs.items()},
+            baseline,
+            samples=samples,
+            seed=seed,
+        )
+        for title in (BY_SCORE, RENDERED, REFERENCE, FURTHER)
+        if runs[baseline].columns[title]
     )
-    medians = {label: float(np.median(times)) * 1000 for label, times in seconds.items()}
-    said = {label: repr(method) for label, method in named.items()}
-    n = len(benchmark.questions)
     return Comparison(
-        repr(benchmark),
-        repr(index),
-        n,
-        baseline,
-        said,
-        tables,
-        medians,
-        samples,
-        seed,
-        tuple(notes),
+        benchmark=repr(benchmark),
+        index=repr(index),
+        questions=len(benchmark.questions),
+        baseline=baseline,
+        methods={label: repr(method) for label, method in labelled.items()},
+        tables=tables,
+        milliseconds={label: float(np.median(run.seconds)) * 1000 for label, run in runs.items()},
+        samples=samples,
+        seed=seed,
+        notes=tuple(notes),
     )
 
 
-def compare_folder(
+def compare_folder(  # noqa: PLR0913  # the options of one call, each named by its caller
     folder: str | Path,
     recipe_names: Sequence[str] = (),
     *,
     ks: Sequence[int] = KS,
     budgets: Sequence[int] = BUDGETS,
     baseline: str = "dense",
-    embedder: Any = None,
+    embedder: object = None,
     vectors: bool | str = True,
-    facts: Literal["any", "triples", "surface_triples", "none"] = "any",
-    names: Names = "ascii",
-    extractor: Any = None,
-    writers: Sequence[Generate] = (),
+    facts: FactFile = "any",
+    names: NameForm = "ascii",
+    extractor: ExtractorLike | None = None,
+    generators: Sequence[Generate] = (),
     figures: Mapping[str, Figure] | None = None,
     samples: int = 10_000,
     seed: int = 0,
     progress: bool = False,
 ) -> Comparison:
-    """Return the comparison that `clew measure FOLDER` prints: a folder opened (see `Benchmark.open`), its recipes compared.
+    """Return the comparison that `clew measure FOLDER` prints.
+
+    A report that is read is no passage: among the k best it takes the place of one.
 
     Args:
-        recipe_names: the recipes; none for all of them. extractor: reads facts in the place of the folder's; the folder's vectors, which
-            are of the folder's facts alone, are then left aside. writers: what is written about the passages before questions are asked,
-            such as `clew.generate.Reports()`; its texts are embedded, for which stored vectors do not do. The rest is as in `Benchmark.open`
-            and `compare`. A report that is read is no passage: among the k best it takes the place of one.
+        folder: The folder of a benchmark.
+        recipe_names: The recipes; none for all of them.
+        ks: As in `compare`.
+        budgets: As in `compare`.
+        baseline: As in `compare`.
+        embedder: As in `Benchmark.open`.
+        vectors: As in `Benchmark.open`.
+        facts: As in `Benchmark.open`.
+        names: As in `Benchmark.open`.
+        extractor: Extracts facts instead of the folder's. The folder's vectors belong to the
+            folder's facts alone, and are then ignored.
+        generators: What is written about the passages before questions are asked, such as
+            `clew.generate.Reports()`. Its texts are embedded, which stored vectors cannot do.
+        figures: As in `compare`.
+        samples: As in `compare`.
+        seed: As in `compare`.
+        progress: As in `compare`.
     """
     if extractor is not None:
         vectors, facts = False, "none"
     benchmark = Benchmark.open(folder, embedder=embedder, vectors=vectors, facts=facts, names=names)
-    index = benchmark.index(extractor=extractor, progress=progress).generate(
-        *writers, progress=progress
-    )
-    chosen = tuple(recipe_names) or recipes.names()
-    found = compare(
+    index = benchmark.index(extractor=extractor, progress=progress)
+    index = index.generate(*generators, progress=progress)
+    comparison = compare(
         benchmark,
-        chosen,
+        tuple(recipe_names) or recipes.names(),
         ks,
         budgets,
         baseline,
@@ -229,94 +286,110 @@ def compare_folder(
         progress=progress,
     )
     notes = [] if extractor is None else [f"the facts were read by {extractor!r}"]
-    notes += [f"written about the passages: {writer!r}" for writer in writers]
-    return replace(found, notes=(*found.notes, *notes))
+    notes += [f"written about the passages: {generator!r}" for generator in generators]
+    return replace(comparison, notes=(*comparison.notes, *notes))
 
 
-def _named(methods: Sequence[str] | Mapping[str, str | Method], baseline: str) -> dict[str, Method]:
+def _labelled(
+    methods: Sequence[str] | Mapping[str, str | Method], baseline: str
+) -> dict[str, Method]:
+    """The methods by label, the baseline first where it is not named."""
     if isinstance(methods, str) or not all(isinstance(label, str) for label in methods):
         raise TypeError(
-            "methods are names of recipes in a list, or a mapping from a label to a recipe's name or a method"
+            "methods are names of recipes in a list, or a mapping from a label to a recipe's name "
+            "or a method"
         )
-    pairs = dict(methods) if isinstance(methods, Mapping) else {name: name for name in methods}
-    if not pairs:
+    chosen: dict[str, str | Method] = (
+        dict(methods) if isinstance(methods, Mapping) else {name: name for name in methods}
+    )
+    if not chosen:
         raise ValueError(f"give at least one method; known recipes: {', '.join(recipes.names())}")
-    if baseline not in pairs:
-        pairs = {baseline: baseline, **pairs}
-    return {label: recipes.get(method) for label, method in pairs.items()}
+    if baseline not in chosen:
+        chosen = {baseline: baseline, **chosen}
+    return {label: recipes.get(method) for label, method in chosen.items()}
 
 
-def _titles(benchmark: Benchmark, figures: Mapping[str, Figure] | None) -> list[str]:
-    return [
-        BY_SCORE,
-        RENDERED,
-        *([REFERENCE] if benchmark.lengths else []),
-        *([FURTHER] if figures else []),
-    ]
+def _check_numbers(ks: Sequence[int], budgets: Sequence[int]) -> None:
+    for name, numbers in (("ks", ks), ("budgets", budgets)):
+        if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in numbers):
+            raise ValueError(f"{name} are whole numbers of at least 1, got {tuple(numbers)}")
+    if not ks and not budgets:
+        raise ValueError("give at least one of ks and budgets: there is nothing to measure")
 
 
+class _Wanted(NamedTuple):
+    """What is measured; see `compare`."""
+
+    ks: tuple[int, ...]
+    budgets: tuple[int, ...]
+    lengths: Mapping[str, int]
+    figures: Mapping[str, Figure]
+
+
+@dataclass(eq=False)
 class _Run:
-    """One method on its way through the questions."""
+    """One method on its way through the questions.
 
-    def __init__(
-        self,
-        index: Index,
-        label: str,
-        method: Method,
-        columns: Mapping[str, dict[str, list[float]]],
-    ) -> None:
-        self.index, self.label, self.method, self.columns = index, label, method, columns
-        self.seconds: list[float] = []
-        self.empty: dict[int, list[str]] = {}
+    Attributes:
+        index: The index that is asked.
+        label: The method's name in the tables.
+        method: The method.
+        wanted: What is measured.
+        columns: The figures so far, by the title of their table.
+        seconds: The time of each question so far.
+        empty: By budget, why there was no context, for each question without one.
+    """
 
-    def measure(
-        self,
-        question: BenchmarkQuestion,
-        lengths: Mapping[str, int],
-        ks: Sequence[int],
-        budgets: Sequence[int],
-        figures: Mapping[str, Figure],
-    ) -> None:
+    index: Index
+    label: str
+    method: Method
+    wanted: _Wanted
+    columns: dict[str, Columns] = field(
+        default_factory=lambda: {title: {} for title in (BY_SCORE, RENDERED, REFERENCE, FURTHER)}
+    )
+    seconds: list[float] = field(default_factory=list)
+    empty: dict[int, list[str]] = field(default_factory=dict)
+
+    def warm_up(self, question: BenchmarkQuestion) -> None:
+        """Ask once, untimed: what a method computes once per graph is not a question's time."""
+        self.ask(question, limit=1, timed=False)
+
+    def measure(self, question: BenchmarkQuestion) -> None:
+        """Ask one question with every k and every budget, and note the figures."""
+        ks, budgets, lengths, figures = self.wanted
         vector = self.index.embedder.embed_question(question.text)
         best = {k: by_score(self.ask(question, vector, limit=k, timed=not budgets))[:k] for k in ks}
-        self._add(BY_SCORE, question, {str(k): found for k, found in best.items()})
+        self._add_recall(BY_SCORE, question, {str(k): ids for k, ids in best.items()})
         if ks:
-            self.columns[BY_SCORE].setdefault(f"MRR@{max(ks)}", []).append(
-                reciprocal_rank(best[max(ks)], question.gold)
-            )
+            rank = reciprocal_rank(best[max(ks)], question.gold)
+            self._add(BY_SCORE, f"MRR@{max(ks)}", rank)
         contexts = {budget: self.ask(question, vector, budget=budget) for budget in budgets}
-        self._add(
-            RENDERED,
-            question,
-            {f"{budget} tokens": by_score(context) for budget, context in contexts.items()},
-        )
+        rendered = {f"{budget} tokens": by_score(own) for budget, own in contexts.items()}
+        self._add_recall(RENDERED, question, rendered)
         for name, figure in figures.items():
             for budget, context in contexts.items():
-                self.columns[FURTHER].setdefault(f"{name}@{budget} tokens", []).append(
-                    figure(context, question)
-                )
+                self._add(FURTHER, f"{name}@{budget} tokens", figure(context, question))
         if lengths and budgets:
-            most = int((np.cumsum(np.sort(list(lengths.values()))) <= max(budgets)).sum()) + 1
-            ranked = by_score(self.ask(question, vector, limit=most, timed=False))
-            self._add(
-                REFERENCE,
-                question,
-                {
-                    f"{budget} reference": first_that_fit(ranked, lengths, budget)
-                    for budget in budgets
-                },
-            )
+            shortest_first = np.cumsum(np.sort(list(lengths.values())))
+            could_fit = int((shortest_first <= max(budgets)).sum())
+            context = self.ask(question, vector, limit=could_fit + 1, timed=False)
+            ranked = by_score(context)
+            fitting = {
+                f"{budget} reference": first_that_fit(ranked, lengths, budget) for budget in budgets
+            }
+            self._add_recall(REFERENCE, question, fitting)
 
     def ask(
         self,
         question: BenchmarkQuestion,
-        vector: Any = None,
+        vector: ArrayLike | None = None,
         *,
         budget: int | None = None,
         limit: int | None = None,
         timed: bool = True,
     ) -> Context:
-        begun = time.perf_counter()
+        """Return the context; an empty one where the budget is too small for any."""
+        begin = time.perf_counter()
         try:
             context = self.index.ask(
                 question.text, recipe=self.method, budget=budget, limit=limit, vector=vector
@@ -325,20 +398,24 @@ class _Run:
             self.empty.setdefault(budget or 0, []).append(str(error))
             context = Context((), "", 0, budget, question.text, repr(self.method))
         if timed:
-            self.seconds.append(time.perf_counter() - begun)
+            self.seconds.append(time.perf_counter() - begin)
         return context
 
     def notes(self) -> list[str]:
+        """Return a note for each budget that was too small for some questions."""
         return [
-            f"{self.label} gave no context for {len(e)} questions at {b} tokens; the first time: {e[0]}"
-            for b, e in self.empty.items()
+            f"{self.label} gave no context for {len(errors)} questions at {budget} tokens; "
+            f"the first time: {errors[0]}"
+            for budget, errors in self.empty.items()
         ]
 
-    def _add(
+    def _add_recall(
         self, title: str, question: BenchmarkQuestion, found: Mapping[str, Sequence[str]]
     ) -> None:
-        for name, figure in (("R", recall), ("all", everything)):
-            for at, ids in found.items():
-                self.columns[title].setdefault(f"{name}@{at}", []).append(
-                    figure(ids, question.gold)
-                )
+        """Note recall and all-gold of what was found, by cutoff."""
+        for name, metric in (("R", recall), ("all", all_gold)):
+            for cutoff, ids in found.items():
+                self._add(title, f"{name}@{cutoff}", metric(ids, question.gold))
+
+    def _add(self, title: str, figure: str, value: float) -> None:
+        self.columns[title].setdefault(figure, []).append(value)

@@ -1,4 +1,4 @@
-"""The files of a benchmark, plain or gzipped, read and written so that what is wrong with one is told by its name and line."""
+"""The files of a benchmark, plain or gzipped: an error names the file and the line."""
 
 from __future__ import annotations
 
@@ -10,18 +10,29 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+MAX_SHOWN = 80  # characters of a wrong value in an error
 
-def found(folder: Path, name: str) -> Path | None:
-    """Return the path of `name` or `name.gz` in `folder`, or None; two of them are one too many."""
+
+def find_file(folder: Path, name: str) -> Path | None:
+    """Return the path of `name` or `name.gz` in a folder, or None.
+
+    Raises:
+        ValueError: Both are there.
+    """
     paths = [path for path in (folder / name, folder / f"{name}.gz") if path.is_file()]
     if len(paths) > 1:
         raise ValueError(f"{folder} has both {name} and {name}.gz: keep one of them")
     return paths[0] if paths else None
 
 
-def needed(folder: Path, name: str) -> Path:
-    """Return the path of `name` or `name.gz`; it must be there."""
-    path = found(folder, name)
+def require_file(folder: Path, name: str) -> Path:
+    """Return the path of `name` or `name.gz` in a folder.
+
+    Raises:
+        FileNotFoundError: Neither is there.
+        ValueError: Both are there.
+    """
+    path = find_file(folder, name)
     if path is None:
         raise FileNotFoundError(
             f"{folder / name} is missing (or {name}.gz): a benchmark folder needs it"
@@ -29,13 +40,19 @@ def needed(folder: Path, name: str) -> Path:
     return path
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """Return the whole text of a file."""
     return "".join(_raw_lines(path))
 
 
-def lines_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the place (`file:line`) and the object of every line of a JSON Lines file; blank lines are passed over."""
+def read_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the place (`file:line`) and the object of every line of a JSON Lines file.
+
+    Blank lines are skipped.
+
+    Raises:
+        ValueError: A line is not JSON, or no object.
+    """
     for number, line in enumerate(_raw_lines(path), 1):
         place = f"{path}:{number}"
         if not line.strip():
@@ -49,8 +66,8 @@ def lines_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield place, value
 
 
-def is_lines(path: Path) -> bool:
-    """Return whether a file is JSON Lines, by its name or since its first two lines are each an object."""
+def is_json_lines(path: Path) -> bool:
+    """Return whether a file is JSON Lines: by its name, or because two lines are each an object."""
     if path.name.removesuffix(".gz").endswith(".jsonl"):
         return True
     first = list(islice((line for line in _raw_lines(path) if line.strip()), 2))
@@ -60,40 +77,65 @@ def is_lines(path: Path) -> bool:
         return False
 
 
-def json_of(path: Path) -> Any:
-    """Return the value of a JSON file."""
+def read_json(path: Path) -> object:
+    """Return the value of a JSON file.
+
+    Raises:
+        ValueError: It is not JSON.
+    """
     try:
-        return json.loads(text_of(path))
+        value: object = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{path}:{error.lineno}: not JSON: {error.msg} at column {error.colno}"
         ) from error
-
-
-def text_at(place: str, record: Mapping[str, Any], field: str, *, empty: bool = False) -> str:
-    """Return a field that must be a text, with at least one word unless `empty`."""
-    value = _at(place, record, field)
-    if not isinstance(value, str) or not (empty or value.strip()):
-        raise malformed(
-            place, repr(field), f"a text{'' if empty else ' with at least one word'}", value
-        )
     return value
 
 
-def list_at(place: str, record: Mapping[str, Any], field: str) -> list[Any]:
-    """Return a field that must be a list."""
-    value = _at(place, record, field)
+def text_field(place: str, record: Mapping[str, Any], field: str, *, empty: bool = False) -> str:
+    """Return a field that must be a text.
+
+    Args:
+        place: Where the record stands, for errors.
+        record: The record.
+        field: The name of the field.
+        empty: Whether it may be without a word.
+
+    Raises:
+        ValueError: The field is missing or something else.
+    """
+    value = _field(place, record, field)
+    if not isinstance(value, str) or not (empty or value.strip()):
+        wanted = "a text" if empty else "a text with at least one word"
+        raise malformed(place, repr(field), wanted, value)
+    return value
+
+
+def list_field(place: str, record: Mapping[str, Any], field: str) -> list[Any]:
+    """Return a field that must be a list.
+
+    Raises:
+        ValueError: The field is missing or something else.
+    """
+    value = _field(place, record, field)
     if not isinstance(value, list):
         raise malformed(place, repr(field), "a list", value)
     return value
 
 
-def malformed(place: str, what: str, wanted: str, value: Any) -> ValueError:
-    """Return the error that `what`, in a file at `place`, should be something else."""
-    said = repr(value)
-    return ValueError(
-        f"{place}: {what} must be {wanted}; got {said if len(said) <= 80 else f'{said[:77]}...'}"
-    )
+def malformed(place: str, name: str, wanted: str, value: object) -> ValueError:
+    """Return the error that something in a file must be something else.
+
+    Args:
+        place: The file, and the line where it has lines.
+        name: What is wrong.
+        wanted: What it must be.
+        value: What it is.
+    """
+    shown = repr(value)
+    if len(shown) > MAX_SHOWN:
+        shown = f"{shown[: MAX_SHOWN - 3]}..."
+    return ValueError(f"{place}: {name} must be {wanted}; got {shown}")
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
@@ -106,19 +148,21 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
             packed.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
 
 
-def _at(place: str, record: Mapping[str, Any], field: str) -> Any:
+def _field(place: str, record: Mapping[str, Any], field: str) -> object:
     if field not in record:
-        raise ValueError(
-            f"{place}: {field!r} is missing; the fields there are {', '.join(map(str, record)) or 'none'}"
-        )
-    return record[field]
+        fields = ", ".join(map(str, record)) or "none"
+        raise ValueError(f"{place}: {field!r} is missing; the fields there are {fields}")
+    value: object = record[field]
+    return value
 
 
 def _raw_lines(path: Path) -> Iterator[str]:
-    number = 1
+    number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):  # noqa: B007  # told where reading ends
+            for line in lines:
+                number += 1  # the error below names the line where reading ends
                 yield line.decode("utf-8")
     except (gzip.BadGzipFile, zlib.error, EOFError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}:{number}: cannot be read on from here: {error}") from error
+        line_number = max(number, 1)
+        raise ValueError(f"{path}:{line_number}: cannot be read on from here: {error}") from error

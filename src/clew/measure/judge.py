@@ -1,40 +1,44 @@
 """Which of two answers is better, by the caller's language model, in both orders.
 
-Four measures, as LightRAG and DA-RAG take them (arXiv 2410.05779; arXiv 2602.08545, section 6.1, appendix B.2): comprehensiveness,
-diversity, empowerment, and overall. A model that judges prefers a place as such (Wang et al., "Large language models are not fair
-evaluators", ACL 2024), so each pair is judged twice, the second time with the answers exchanged; a win is the mean of both. Against itself
-an answer wins half of the time, whatever the model.
+The criteria are those of LightRAG and DA-RAG (arXiv 2410.05779; arXiv 2602.08545, section 6.1,
+appendix B.2): comprehensiveness, diversity, empowerment, and overall. A model that judges prefers a
+place as such (Wang et al., "Large language models are not fair evaluators", ACL 2024), so each pair
+is judged twice, the second time with the answers exchanged. A win is the mean of both: against
+itself an answer wins half of the time, whatever the model.
 
-    one, other = ([index.ask(q, recipe=r) for q in questions] for r in ("da_rag", "dense"))
-    judge(model, questions, answers_of(model, questions, one), answers_of(model, questions, other)).wins
+    first, second = ([index.ask(q, recipe=r) for q in questions] for r in ("da_rag", "dense"))
+    answers = [answers_of(model, questions, contexts) for contexts in (first, second)]
+    judge(model, questions, *answers).wins
 
-The model is a function, or one of LangChain's or LlamaIndex's. The judge asks twice for each question, and `answers_of` once for each
-context; `clew measure --model` compares answers with those that are known, and needs no judge.
+The model is a function, or a model of LangChain or LlamaIndex. The judge asks twice for each
+question, and `answers_of` once for each context. `clew measure --model` compares answers with those
+that are known, and needs no judge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from clew.measure.paired import intervals
+from clew.measure.paired import bootstrap_intervals
 from clew.model import Model, parse_json
 
-MEASURES = {
+CRITERIA = {
     "comprehensiveness": "How much detail does the answer give to cover all sides of the question?",
     "diversity": "How varied and rich is it in perspectives and insights?",
-    "empowerment": "How well does it help the reader to understand, and to judge the matter for themselves?",
+    "empowerment": "How well does it help the reader to understand, and to judge the matter for "
+    "themselves?",
 }
 OVERALL = "overall"
 
-PROMPT = """Two answers were given to one question. Say for each measure which is better, and then which is better overall.
+PROMPT = """Two answers were given to one question. Say for each measure which is better, and \
+then which is better overall.
 
 Question: {question}
 
-{measures}
+{criteria}
 
 Answer 1:
 {first}
@@ -44,25 +48,32 @@ Answer 2:
 
 Reply with JSON alone, 1 or 2 for each: {{{wanted}}}"""
 
+INSTRUCTION = "Answer the question out of the context alone. If the context does not say, say so."
+
 
 @dataclass(frozen=True)
 class JudgeVerdict:
-    """How often the first method wins, by measure: the share of questions in [0, 1] and its 95 % interval (bootstrap over questions).
+    """How often the first method wins.
 
-    `questions` were judged in both orders; `failed` have the reason why one was not, by its place. `steady` is the share of overall
-    verdicts that both orders agree on.
+    Attributes:
+        wins: By criterion, the share of questions that it wins, in [0, 1].
+        low: The lower ends of the 95 % intervals (bootstrap over questions).
+        high: The upper ends.
+        questions: How many questions were judged in both orders.
+        consistency: The share of overall verdicts that are the same in both orders.
+        failed: The places of questions that were not judged, each with the reason.
     """
 
     wins: dict[str, float]
     low: dict[str, float]
     high: dict[str, float]
     questions: int
-    steady: float
+    consistency: float
     failed: tuple[tuple[int, str], ...] = ()
 
 
 def judge(
-    model: Any,
+    model: object,
     questions: Sequence[str],
     first: Sequence[str],
     second: Sequence[str],
@@ -74,93 +85,126 @@ def judge(
     """Return how often the `first` answers win over the `second`.
 
     Args:
-        model: anything `clew.model.Model.of` takes; give it a memory and nothing is paid for twice.
-        questions, first, second: as many of each. workers: prompts that are asked at a time. samples: of the bootstrap.
+        model: Whatever `clew.Model.of` takes. With a memory, no answer is paid for twice.
+        questions: The questions.
+        first: An answer to each.
+        second: Another answer to each.
+        workers: How many prompts are asked at a time.
+        samples: How often the bootstrap draws the questions.
+        progress: Whether to show a progress bar.
 
     Raises:
-        ValueError: no questions, other numbers of answers, or none of which was judged in both orders.
+        ValueError: There are no questions, other numbers of answers, or no question was judged in
+            both orders.
+
+    Example:
+        >>> import json
+        >>> def prefers_ash(prompt):
+        ...     choice = 1 if "Of ash" in prompt.split("Answer 2:")[0] else 2
+        ...     return json.dumps(dict.fromkeys([*CRITERIA, OVERALL], choice))
+        >>> judge(prefers_ash, ["Of what are oars?"], ["Of ash."], ["Of flax."]).wins["overall"]
+        1.0
     """
     n = len(questions)
     if not n or len(first) != n or len(second) != n:
         raise ValueError(
-            f"wanted as many answers as questions, and at least one; got {n} questions, {len(first)} and {len(second)} answers"
+            "wanted as many answers as questions, and at least one; got "
+            f"{n} questions, {len(first)} and {len(second)} answers"
         )
-    prompts = [prompt_of(*three) for three in zip(questions, first, second, strict=True)]
-    prompts += [prompt_of(*three) for three in zip(questions, second, first, strict=True)]
+    prompts = [judge_prompt(*triple) for triple in zip(questions, first, second, strict=True)]
+    prompts += [judge_prompt(*triple) for triple in zip(questions, second, first, strict=True)]
     answers = Model.of(model).ask_all(
-        prompts, verdict, workers=workers, progress=progress, what="judging"
+        prompts, parse_verdict, workers=workers, progress=progress, label="judging"
     )
-    pairs = list(zip(answers[:n], answers[n:], strict=True))
-    failed = tuple(
-        (i, one.error or other.error)
-        for i, (one, other) in enumerate(pairs)
-        if one.value is None or other.value is None
-    )
-    both = [
-        (one.value, other.value)
-        for one, other in pairs
-        if one.value is not None and other.value is not None
-    ]
-    if not both:
+    verdicts = list[tuple[dict[str, int], dict[str, int]]]()
+    failed = list[tuple[int, str]]()
+    for i, (forward, exchanged) in enumerate(zip(answers[:n], answers[n:], strict=True)):
+        if forward.value is None or exchanged.value is None:
+            failed.append((i, forward.error or exchanged.error))
+        else:
+            verdicts.append((forward.value, exchanged.value))
+    if not verdicts:
         raise ValueError(
             f"none of the {n} questions was judged in both orders; the first time: {failed[0][1]}"
         )
-    names = [*MEASURES, OVERALL]
+    names = [*CRITERIA, OVERALL]
     wins = np.array(
-        [[((one[name] == 1) + (other[name] == 2)) / 2 for one, other in both] for name in names]
+        [
+            [((forward[name] == 1) + (exchanged[name] == 2)) / 2 for forward, exchanged in verdicts]
+            for name in names
+        ]
     )
-    low, high = intervals(wins, samples=samples)
+    low, high = bootstrap_intervals(wins, samples=samples)
+    same = [forward[OVERALL] != exchanged[OVERALL] for forward, exchanged in verdicts]
     return JudgeVerdict(
         dict(zip(names, wins.mean(axis=1).tolist(), strict=True)),
         dict(zip(names, low.tolist(), strict=True)),
         dict(zip(names, high.tolist(), strict=True)),
-        len(both),
-        float(np.mean([one[OVERALL] != other[OVERALL] for one, other in both])),
-        failed,
+        len(verdicts),
+        float(np.mean(same)),
+        tuple(failed),
     )
 
 
-def prompt_of(question: str, first: str, second: str) -> str:
+def judge_prompt(question: str, first: str, second: str) -> str:
     """Return what the model is asked about two answers, in this order."""
-    measures = "\n".join(f"- {name}: {asked}" for name, asked in MEASURES.items())
-    wanted = ", ".join(f'"{name}": 1 or 2' for name in (*MEASURES, OVERALL))
+    criteria = "\n".join(f"- {name}: {meaning}" for name, meaning in CRITERIA.items())
+    wanted = ", ".join(f'"{name}": 1 or 2' for name in (*CRITERIA, OVERALL))
     return PROMPT.format(
-        question=question, measures=measures, first=first, second=second, wanted=wanted
+        question=question, criteria=criteria, first=first, second=second, wanted=wanted
     )
 
 
-def verdict(text: str) -> dict[str, int]:
-    """Return 1 or 2 for every measure in a model's reply; raise ValueError where one is missing."""
-    came = parse_json(text)
-    if not isinstance(came, dict):
+def parse_verdict(text: str) -> dict[str, int]:
+    """Return 1 or 2 for every criterion in a model's reply.
+
+    Raises:
+        ValueError: One is missing.
+    """
+    value = parse_json(text)
+    if not isinstance(value, dict):
         raise ValueError("a list came; wanted an object")  # noqa: TRY004  # an answer, no argument
-    said = {
-        str(name).lower(): str(value).strip().lower().removeprefix("answer ")
-        for name, value in came.items()
+    choices = {
+        str(name).lower(): str(choice).strip().lower().removeprefix("answer ")
+        for name, choice in value.items()
     }
-    if wrong := [name for name in (*MEASURES, OVERALL) if said.get(name) not in ("1", "2")]:
-        raise ValueError(f"{wrong[0]!r} must be 1 or 2; it is {said.get(wrong[0])!r}")
-    return {name: int(said[name]) for name in (*MEASURES, OVERALL)}
+    for name in (*CRITERIA, OVERALL):
+        if choices.get(name) not in ("1", "2"):
+            raise ValueError(f"{name!r} must be 1 or 2; it is {choices.get(name)!r}")
+    return {name: int(choices[name]) for name in (*CRITERIA, OVERALL)}
 
 
 def answers_of(
-    model: Any,
-    asked: Sequence[str],
-    contexts: Sequence[Any],
+    model: object,
+    questions: Sequence[str],
+    contexts: Sequence[object],
     *,
     workers: int = 4,
     instruction: str = "",
 ) -> list[str]:
-    """Return the model's answer to each question out of each context, "" where it gave none; what `judge` can then compare."""
-    rule = (
-        instruction
-        or "Answer the question out of the context alone. If the context does not say, say so."
-    )
+    """Return the model's answer to each question out of its context, for `judge` to compare.
+
+    Args:
+        model: Whatever `clew.Model.of` takes.
+        questions: The questions.
+        contexts: A context for each, or a text.
+        workers: How many prompts are asked at a time.
+        instruction: What the model is told to do; "" to answer from the context alone.
+
+    Returns:
+        The answers; "" where the model gave none.
+
+    Example:
+        >>> answers_of(lambda prompt: "Of ash.", ["Of what are oars?"], ["Oars are of ash."])
+        ['Of ash.']
+    """
     prompts = [
-        f"{rule}\n\nContext:\n{context}\n\nQuestion: {question}"
-        for question, context in zip(asked, contexts, strict=True)
+        f"{instruction or INSTRUCTION}\n\nContext:\n{context}\n\nQuestion: {question}"
+        for question, context in zip(questions, contexts, strict=True)
     ]
-    read: Callable[[str], str] = str.strip
-    return [
-        answer.value or "" for answer in Model.of(model).ask_all(prompts, read, workers=workers)
-    ]
+    answers = Model.of(model).ask_all(prompts, _strip, workers=workers)
+    return [answer.value or "" for answer in answers]
+
+
+def _strip(text: str) -> str:
+    return text.strip()

@@ -1,6 +1,7 @@
-"""How much of what answers a question was found, for one question.
+"""The metrics of one question: how many of the passages that answer it were found.
 
-`ids` are passages, best first or in any order where order does not matter; `gold` are those that answer, at least one.
+`ids` are passages, best first, or in any order where order does not matter. `gold` are the
+passages that answer the question, at least one.
 """
 
 from __future__ import annotations
@@ -11,24 +12,51 @@ from clew.context import Context
 
 
 def recall(ids: Collection[str], gold: Collection[str]) -> float:
-    """Return the share of the gold passages that are among `ids`, in [0, 1]."""
+    """Return the share of the gold passages that are among `ids`, in [0, 1].
+
+    Example:
+        >>> recall(["a", "b", "c"], ["a", "d"])
+        0.5
+    """
     return len(set(gold) & set(ids)) / len(set(gold))
 
 
-def everything(ids: Collection[str], gold: Collection[str]) -> float:
-    """Return 1 if every gold passage is among `ids`, else 0: what a question of several steps needs."""
+def all_gold(ids: Collection[str], gold: Collection[str]) -> float:
+    """Return 1 if every gold passage is among `ids`, else 0.
+
+    A question of several steps needs every one of them.
+
+    Example:
+        >>> all_gold(["a", "b", "c"], ["a", "c"])
+        1.0
+    """
     return float(set(gold) <= set(ids))
 
 
 def reciprocal_rank(ids: Sequence[str], gold: Collection[str]) -> float:
-    """Return 1 / rank of the first gold passage, counted from 1; 0 where there is none."""
-    wanted = set(gold)
-    return next((1 / rank for rank, id in enumerate(ids, 1) if id in wanted), 0.0)
+    """Return 1 / rank of the first gold passage, counted from 1; 0 where there is none.
+
+    Example:
+        >>> reciprocal_rank(["b", "a", "c"], ["a"])
+        0.5
+    """
+    gold_set = set(gold)
+    return next((1 / rank for rank, id in enumerate(ids, 1) if id in gold_set), 0.0)
 
 
 def first_that_fit(ids: Sequence[str], lengths: Mapping[str, int], budget: int) -> list[str]:
-    """Return the passages from the best on until one does not fit in `budget`; what has no length is no passage and is passed over."""
-    taken: list[str] = []
+    """Return the passages from the best on until one does not fit into the budget.
+
+    Args:
+        ids: Passages, best first.
+        lengths: The tokens of each passage. An id without an entry is no passage and is skipped.
+        budget: The tokens allowed.
+
+    Example:
+        >>> first_that_fit(["a", "b", "c"], {"a": 3, "b": 4, "c": 1}, 6)
+        ['a']
+    """
+    fitting: list[str] = []
     left = budget
     for id in ids:
         if id not in lengths:
@@ -36,16 +64,23 @@ def first_that_fit(ids: Sequence[str], lengths: Mapping[str, int], budget: int) 
         left -= lengths[id]
         if left < 0:
             break
-        taken.append(id)
-    return taken
+        fitting.append(id)
+    return fitting
 
 
 def by_score(context: Context) -> list[str]:
-    """Return the documents (whole ones: passages) behind the items of a context, the highest score first, each once.
+    """Return the documents of a context's items, the highest score first, each once.
 
-    Equal scores stay in reading order. An item of no document (a fact, an entity) counts under its own id: it takes a place.
+    A whole document is a passage. Equal scores stay in reading order. An item without a document
+    (a fact, an entity) counts by its own id: it takes a place.
+
+    Example:
+        >>> from clew.items import Item
+        >>> far = Item("a", "", 0.2, "seed", "passage", 1)
+        >>> near = Item("b", "", 0.9, "seed", "passage", 1)
+        >>> by_score(Context((far, near), "", 2, None, "Which?", "dense"))
+        ['b', 'a']
     """
     ranked = sorted(context.items, key=lambda item: -item.score)
-    return list(
-        dict.fromkeys(item.id if item.document is None else item.document for item in ranked)
-    )
+    ids = (item.id if item.document is None else item.document for item in ranked)
+    return list(dict.fromkeys(ids))

@@ -1,7 +1,7 @@
-"""Vectors that were computed before and lie beside the texts, as an embedder: it looks them up.
+"""Vectors that were computed before and stand beside the texts, as an embedder that looks them up.
 
-A passage and a question are found by their text; an entity and a fact also by the folded form that the graph merges names by. Where
-a name reads like a whole fact, both have the name's vector.
+A passage and a question are found by their text; an entity and a fact also by the folded form by
+which the graph merges names. A name that reads like a whole fact has the same vector as the fact.
 """
 
 from __future__ import annotations
@@ -10,22 +10,44 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.embedding.embedder import Embedder
 from clew.graph import Vectors, freeze
 from clew.text.words import fold_case
 
+MAX_SHOWN = 80  # characters of a text in an error
+
+
+class StoredTexts(NamedTuple):
+    """The texts whose vectors are stored, in the order of the rows.
+
+    Attributes:
+        passages: The passages.
+        questions: The questions.
+        names: The entities.
+        facts: The facts, each with subject, relation and object.
+    """
+
+    passages: Sequence[str]
+    questions: Sequence[str]
+    names: Sequence[str] = ()
+    facts: Sequence[Sequence[str]] = ()
+
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class StoredVectors:
     """Vectors by text.
 
     Attributes:
-        path: the file they come from. rows: float32 [n, d], unit rows. passages, names, questions: the row of a text, of a folded
-            name or fact, of a question.
+        path: The file that they come from.
+        rows: float32 [n, d], unit rows.
+        passages: The row of each text.
+        names: The row of each folded name or fact.
+        questions: The row of each question.
     """
 
     path: Path
@@ -35,116 +57,124 @@ class Stored:
     questions: Mapping[str, int]
 
     @classmethod
-    def of(
-        cls,
-        path: Path,
-        passages: Sequence[str],
-        questions: Sequence[str],
-        names: Sequence[str],
-        facts: Sequence[Sequence[str]],
-        prefix: str = "",
-    ) -> Stored:
-        """Return the vectors in an `.npz` file, whose arrays have the rows of `passages`, `queries`, `entities` and `facts`.
+    def read(cls, path: Path, texts: StoredTexts, prefix: str = "") -> StoredVectors:
+        """Return the vectors in an `.npz` file.
+
+        Its arrays `passages`, `queries`, `entities` and `facts` have a row for each text. Integers
+        need a number `{array}_scale` beside them, floats may have one.
 
         Args:
-            path: integers need a number `{array}_scale` beside them, floats may have one. prefix: stands before `entities` and `facts`.
+            path: The file.
+            texts: The texts of the rows.
+            prefix: Stands before `entities` and `facts`.
 
         Raises:
-            ValueError: the file cannot be read, an array is missing, has another number of rows or another width, or a row is zero.
+            ValueError: The file cannot be read, an array is missing or has another number of rows
+                or another width, or a row is zero.
         """
-        said = [" ".join(fact) for fact in facts]
-        wanted: list[tuple[str, Sequence[str]]] = [("passages", passages), ("queries", questions)]
-        wanted += [
-            (f"{prefix}{name}", texts)
-            for name, texts in (("entities", names), ("facts", said))
-            if texts
-        ]
-        arrays = _arrays(path, wanted)
-        starts = np.cumsum([0, *(len(texts) for _, texts in wanted)])
-        place = {name: start for (name, _), start in zip(wanted, starts.tolist(), strict=False)}
+        facts = [" ".join(fact) for fact in texts.facts]
+        wanted: dict[str, Sequence[str]] = {"passages": texts.passages, "queries": texts.questions}
+        if texts.names:
+            wanted[f"{prefix}entities"] = texts.names
+        if facts:
+            wanted[f"{prefix}facts"] = facts
+        arrays = _read_arrays(path, wanted)
+        starts = np.cumsum([0, *(len(own) for own in wanted.values())]).tolist()
+        start_of = dict(zip(wanted, starts, strict=False))
 
-        def rows(array: str, texts: Iterable[str]) -> dict[str, int]:
-            found: dict[str, int] = {}
-            for i, text in enumerate(texts):
-                found.setdefault(text, place[array] + i)
-            return found
+        def rows(array: str, keys: Iterable[str]) -> dict[str, int]:
+            first_row: dict[str, int] = {}
+            for i, key in enumerate(keys):
+                first_row.setdefault(key, start_of[array] + i)
+            return first_row
 
-        of_facts = rows(f"{prefix}facts", map(fold_case, said))
-        of_names = rows(f"{prefix}entities", map(fold_case, names))
+        fact_rows = rows(f"{prefix}facts", map(fold_case, facts))
+        name_rows = rows(f"{prefix}entities", map(fold_case, texts.names))
         return cls(
             path,
             freeze(np.concatenate(arrays), np.float32),
-            rows("passages", passages),
-            of_facts | of_names,
-            rows("queries", (question.strip() for question in questions)),
+            rows("passages", texts.passages),
+            fact_rows | name_rows,
+            rows("queries", (question.strip() for question in texts.questions)),
         )
 
     def embedder(self) -> Embedder:
-        """Return the embedder that looks vectors up; a text without one raises ValueError, with the count of all such in the call."""
-        return Embedder(f"stored:{self.path.name}", self._texts, self._question)
+        """Return the embedder that looks vectors up.
 
-    def without(self, names: Iterable[str]) -> list[str]:
-        """Return those of `names` (or facts, as their three parts joined by spaces) that have no vector."""
+        It raises ValueError for texts without a vector, and says how many of the call there are.
+        """
+        return Embedder(f"stored:{self.path.name}", self._embed_texts, self._embed_question)
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Return the names that have no vector.
+
+        Args:
+            names: Names, or facts as their three parts joined by spaces.
+        """
         return [name for name in names if fold_case(name) not in self.names]
 
-    def _texts(self, texts: list[str]) -> Vectors:
+    def _embed_texts(self, texts: list[str]) -> Vectors:
         rows = [self.passages.get(text, self.names.get(fold_case(text), -1)) for text in texts]
         missing = [text for text, row in zip(texts, rows, strict=True) if row < 0]
         if missing:
             raise ValueError(
-                f"{len(missing)} of {len(texts)} texts have no vector in {self.path}, for instance {missing[0][:80]!r}: texts that are not "
-                "the benchmark's own want an embedder, or the stored vectors left aside"
+                f"{len(missing)} of {len(texts)} texts have no vector in {self.path}, for instance "
+                f"{missing[0][:MAX_SHOWN]!r}: texts that are not the benchmark's own need an "
+                "embedder; give one, or ignore the stored vectors"
             )
-        found: Vectors = self.rows[rows]
-        return found
+        vectors: Vectors = self.rows[rows]
+        return vectors
 
-    def _question(self, question: str) -> Vectors:
+    def _embed_question(self, question: str) -> Vectors:
         if question.strip() not in self.questions:
             raise ValueError(
-                f"the question {question!r} has no vector in {self.path}: only the benchmark's own questions can be asked"
+                f"the question {question!r} has no vector in {self.path}: only the benchmark's own "
+                "questions can be asked"
             )
-        found: Vectors = self.rows[self.questions[question.strip()]]
-        return found
+        vector: Vectors = self.rows[self.questions[question.strip()]]
+        return vector
 
 
-def _arrays(path: Path, wanted: list[tuple[str, Sequence[str]]]) -> list[Vectors]:
+def _read_arrays(path: Path, wanted: Mapping[str, Sequence[str]]) -> list[Vectors]:
     try:
         with np.load(path, allow_pickle=False) as file:
             stored = {name: file[name] for name in file.files}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: not a file of numpy arrays: {error}") from error
+    first = next(iter(wanted))
     arrays: list[Vectors] = []
-    for name, texts in wanted:
+    for name, texts in wanted.items():
         if name not in stored:
             raise ValueError(
                 f"{path}: the array {name!r} is missing; there are {', '.join(stored)}"
             )
-        arrays.append(
-            _units(
-                f"{path}: the array {name!r}", stored[name], stored.get(f"{name}_scale"), len(texts)
-            )
-        )
-        if arrays[-1].shape[1] != arrays[0].shape[1]:
+        what = f"{path}: the array {name!r}"
+        vectors = _unit_rows(what, stored[name], stored.get(f"{name}_scale"), len(texts))
+        arrays.append(vectors)
+        if vectors.shape[1] != arrays[0].shape[1]:
             raise ValueError(
-                f"{path}: {name!r} has {arrays[-1].shape[1]} dimensions and {wanted[0][0]!r} has {arrays[0].shape[1]}"
+                f"{path}: {name!r} has {vectors.shape[1]} dimensions and {first!r} has "
+                f"{arrays[0].shape[1]}"
             )
     return arrays
 
 
-def _units(what: str, array: Any, scale: Any, n: int) -> Vectors:
+def _unit_rows(
+    what: str, array: NDArray[np.generic], scale: NDArray[np.generic] | None, n: int
+) -> Vectors:
     if array.ndim != 2 or len(array) != n:
         raise ValueError(
-            f"{what} must have one row for each of the {n:,} texts of its file; its shape is {array.shape}"
+            f"{what} must have one row for each of the {n:,} texts of its file; its shape is "
+            f"{array.shape}"
         )
-    if not np.issubdtype(array.dtype, np.floating) and (
-        scale is None or not np.issubdtype(array.dtype, np.integer)
-    ):
+    is_float = np.issubdtype(array.dtype, np.floating)
+    is_scaled = scale is not None and np.issubdtype(array.dtype, np.integer)
+    if not is_float and not is_scaled:
         raise ValueError(
             f"{what} is of {array.dtype}: wanted floats, or integers with a '..._scale' beside them"
         )
-    vectors = array.astype(np.float32) * (
-        np.float32(1) if scale is None else np.asarray(scale, np.float32)
-    )
+    factor = np.float32(1) if scale is None else np.asarray(scale, np.float32)
+    vectors = array.astype(np.float32) * factor
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     wrong = np.flatnonzero(~(np.isfinite(lengths[:, 0]) & (lengths[:, 0] > 0)))
     if len(wrong):

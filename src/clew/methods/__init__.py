@@ -1,4 +1,4 @@
-"""Methods that are not a plain row of stages, and the stages that only they have."""
+"""Methods that are not a plain pipeline of stages, and the stages that only they have."""
 
 from clew.methods.da_rag import CommunitySearch, DaRag
 from clew.methods.kurisu import Descent

@@ -1,4 +1,4 @@
-"""In what order should it be read?  subgraph -> reading"""
+"""In what order should it be read?  subgraph -> reading."""
 
 from clew.order.by_attention import ByAttention
 from clew.order.by_document import ByDocument

@@ -1,4 +1,4 @@
-"""What the subgraph's edges say, then the passages that bear it out."""
+"""What the subgraph's edges state, then the passages that support it."""
 
 from __future__ import annotations
 
@@ -6,30 +6,42 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from clew.graph import Floats, Graph
-from clew.order.by_prize import content_of, facts_of, ranked
+from clew.order._shared import content_by_prize, stated_facts
 from clew.types import Query, Reading, Subgraph
 
 
 @dataclass(frozen=True)
 class FactsFirst:
-    """Facts in the order of the chosen edges, each once, then passages by falling prize.
+    """Read the facts in the order of the edges, each once, then the content by falling prize.
 
-    A question with a limit counts passages, and gets only these: a fact is said by its passage.
+    A question with a limit counts passages, and gets only these: a passage states its facts.
 
     Attributes:
-        repeat: say a fact also where a passage that it was read from is read.
+        repeat: read a fact also where a passage that it was read from is read.
+
+    Example:
+        >>> import clew
+        >>> documents = [clew.Document("ben", "Ben lives on Corfu."), "Cats sleep."]
+        >>> facts = {"ben": [("Ben", "lives on", "Corfu")]}
+        >>> index = clew.Index.from_documents(documents, facts=facts)
+        >>> context = index.ask("Where does Ben live?", recipe="agrag")
+        >>> [item.text for item in context][:2]
+        ['Ben lives on Corfu', 'Ben lives on Corfu.']
     """
 
     repeat: bool = True
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
-        def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
-            rows = content_of(graph, chosen)
-            facts = facts_of(graph, chosen).tolist() if query.limit is None else []
-            read_too = set() if self.repeat else set(rows.tolist())
-            said = [
-                fact for fact in facts if read_too.isdisjoint(graph.facts.read_from[fact].tolist())
-            ]
-            return Reading.of(ranked(rows, prizes), said)
+        read_from = graph.facts.read_from
 
-        return read
+        def arrange(query: Query, prizes: Floats, subgraph: Subgraph) -> Reading:
+            content = content_by_prize(graph, subgraph, prizes)
+            if query.limit is not None:
+                return Reading.of(content)
+            facts = stated_facts(graph, subgraph).tolist()
+            if not self.repeat:
+                read = set(content.tolist())
+                facts = [fact for fact in facts if read.isdisjoint(read_from[fact].tolist())]
+            return Reading.of(content, facts)
+
+        return arrange

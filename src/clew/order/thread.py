@@ -1,4 +1,4 @@
-"""Along the links: after each item the one it is tied to most strongly, so that what belongs together is read together."""
+"""Along the links: after each item the one that it is tied to most strongly."""
 
 from __future__ import annotations
 
@@ -8,69 +8,81 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.algorithms.ranking import foremost
-from clew.graph import Floats, Graph, Links, Rows
-from clew.order.by_prize import content_of, facts_of, ranked
+from clew.graph import Floats, Graph, Links, Mask, Rows
+from clew.order._shared import content_by_prize, stated_facts
 from clew.types import Query, Reading, Subgraph
 
 
 @dataclass(frozen=True)
 class Thread:
-    """Start at the best; go on to the unread item with the strongest tie to what was read last, directly or over one connector.
+    """Read the best item, then again and again the one with the strongest tie to the last one.
 
-    Where nothing unread is tied to it, to what was read before it, and so on back; then to the best unread. Facts first.
+    A tie is a link, or two over one connector. Where nothing unread is tied to the last item, the
+    one before it counts, and so on back; then comes the best unread item. Facts first.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew import Graph, Query, Subgraph
+        >>> from clew.graph import Edges
+        >>> order = Thread().on(Graph.of(["a", "b", "c"], edges=Edges.of("next", [0], [2])))
+        >>> prizes = np.array([3.0, 2.0, 1.0])
+        >>> order(Query("?"), prizes, Subgraph(np.arange(3))).nodes.tolist()
+        [0, 2, 1]
     """
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
         links = graph.links()
 
-        def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
-            falling = ranked(content_of(graph, chosen), prizes)
-            strength = _strengths(links, falling, ~graph.content)
-            unread, path, order = dict.fromkeys(range(len(falling))), list[int](), list[int]()
-            while unread:
-                tied: list[int] = []
-                while path and not (
-                    tied := [other for other in strength[path[-1]] if other in unread]
-                ):
-                    path.pop()
-                if path:
-                    ties = strength[path[-1]]
-                    following = foremost({other: ties[other] for other in tied}, 1.0)
-                else:
-                    following = next(iter(unread))  # positions are ranks
-                del unread[following]
-                path.append(following)
-                order.append(following)
-            return Reading.of(falling[order], facts_of(graph, chosen))
+        def arrange(query: Query, prizes: Floats, subgraph: Subgraph) -> Reading:
+            ranked = content_by_prize(graph, subgraph, prizes)
+            order = _thread(_ties(links, ranked, ~graph.content))
+            return Reading.of(ranked[order], stated_facts(graph, subgraph))
 
-        return read
+        return arrange
 
 
-def _strengths(links: Links, rows: Rows, connector: np.ndarray) -> list[dict[int, float]]:
-    """For every position in `rows`, the strength of its tie to others: an edge's weight, or the product of two over a connector."""
+def _thread(ties: list[dict[int, float]]) -> list[int]:
+    """Return all ranks, each after the one that it is tied to most strongly."""
+    unread = dict.fromkeys(range(len(ties)))
+    path, order = list[int](), list[int]()
+    while unread:
+        tied: dict[int, float] = {}
+        while path and not tied:
+            tied = {rank: tie for rank, tie in ties[path[-1]].items() if rank in unread}
+            if not tied:
+                path.pop()
+        following = foremost(tied, 1.0) if tied else next(iter(unread))
+        del unread[following]
+        path.append(following)
+        order.append(following)
+    return order
+
+
+def _ties(links: Links, rows: Rows, connectors: Mask) -> list[dict[int, float]]:
+    """Return the ties of every one of `rows` to others, by their positions.
+
+    A tie is the weight of a link, or the product of two over a connector; of several the highest.
+    """
     position = {row: i for i, row in enumerate(rows.tolist())}
-    strengths: list[dict[int, float]] = [{} for _ in position]
-    through: dict[int, list[tuple[int, float]]] = {}
-    near = connector.copy()
-    near[rows] = True
+    ties: list[dict[int, float]] = [{} for _ in position]
+    at_connector: dict[int, list[tuple[int, float]]] = {}
+    counts = connectors.copy()
+    counts[rows] = True
     for i, row in enumerate(rows.tolist()):
-        span = slice(links.starts[row], links.starts[row + 1])
-        told = near[
-            links.targets[span]
-        ]  # a hub has many links, and few of them lead to what is read
-        weights = links.weights[span][told].astype(np.float64)
-        for target, weight in zip(
-            links.targets[span][told].tolist(), weights.tolist(), strict=True
-        ):
+        slots = slice(links.starts[row], links.starts[row + 1])
+        # A hub has many links, and few of them lead to what is read.
+        useful = counts[links.targets[slots]]
+        targets = links.targets[slots][useful].tolist()
+        weights = links.weights[slots][useful].astype(np.float64).tolist()
+        for target, weight in zip(targets, weights, strict=True):
             if target in position:
-                strengths[i][position[target]] = max(
-                    weight, strengths[i].get(position[target], 0.0)
-                )
+                j = position[target]
+                ties[i][j] = max(weight, ties[i].get(j, 0.0))
             else:
-                through.setdefault(target, []).append((i, weight))
-    for ends in through.values():
-        for i, one in ends:
-            for j, other in ends:
+                at_connector.setdefault(target, []).append((i, weight))
+    for ends in at_connector.values():
+        for i, first in ends:
+            for j, second in ends:
                 if i != j:
-                    strengths[i][j] = max(one * other, strengths[i].get(j, 0.0))
-    return strengths
+                    ties[i][j] = max(first * second, ties[i].get(j, 0.0))
+    return ties

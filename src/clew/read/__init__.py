@@ -1,28 +1,31 @@
-"""What is in the documents?  documents -> nodes, and the facts said of them"""
+"""What is in the documents?  documents -> nodes and facts.
+
+Sources are loaded (`sources`, `files`, `formats`), cut into pieces (`split`), read for facts
+(`extract`), and put together as a graph without vectors and edges (`assemble`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from clew.document import Document
 from clew.graph import Graph
-from clew.read.assemble import Piece, Split, assemble, passages_in
+from clew.read.assemble import Piece, Split, assemble, passages_to_extract
 from clew.read.canonical import Plain, make_canonical
 from clew.read.extract.extractor import (
     CachedExtractor,
     Extractor,
-    Incomplete,
+    IncompleteTriples,
     Passage,
     Triple,
     is_corpus_wide,
 )
-from clew.read.extract.model import ExtractionEstimate, Triples
+from clew.read.extract.language_model import ExtractionEstimate, Triples
 from clew.read.extract.names import Names
-from clew.read.extract.tagger import Tagged
-from clew.read.formats.rows import rows_of
-from clew.read.formats.table import links_of
+from clew.read.extract.tagger import TaggedEntities
+from clew.read.formats.rows import read_rows
+from clew.read.formats.table import find_links
 from clew.read.graph_documents import relation_words
 from clew.read.sources import LoadedDocuments, load_documents, text_id
 from clew.read.split.splitter import Splitter
@@ -32,7 +35,7 @@ __all__ = [
     "CachedExtractor",
     "ExtractionEstimate",
     "Extractor",
-    "Incomplete",
+    "IncompleteTriples",
     "LoadedDocuments",
     "Names",
     "Passage",
@@ -40,35 +43,33 @@ __all__ = [
     "Plain",
     "Split",
     "Splitter",
-    "Tagged",
+    "TaggedEntities",
     "Triple",
     "Triples",
     "assemble",
     "estimate_extraction",
     "is_corpus_wide",
+    "keep_whole",
     "load_documents",
     "make_canonical",
-    "passages_of",
     "read_nodes",
+    "read_passages",
+    "read_rows",
     "relation_words",
-    "rows_of",
     "text_id",
-    "whole",
 ]
 
 
-def whole(document: Document) -> Sequence[Piece]:
-    """Return the document as one passage."""
-    return [
-        Piece(
-            "passage",
-            document.text,
-            0,
-            len(document.text),
-            None,
-            links_of(document.text, document.format),
-        )
-    ]
+def keep_whole(document: Document) -> Sequence[Piece]:
+    """Return the document as one passage.
+
+    Example:
+        >>> [piece.text for piece in whole(Document("moon", "The moon is far."))]
+        ['The moon is far.']
+    """
+    text = document.text
+    links = find_links(text, document.format)
+    return [Piece("passage", text, 0, len(text), references=links)]
 
 
 def read_nodes(
@@ -76,18 +77,26 @@ def read_nodes(
     *,
     splitter: Split | None = None,
     facts: Mapping[str, Iterable[Triple]] | None = None,
-    extractor: Any = None,
+    extractor: object = None,
     count: Callable[[str], int],
-    embedder: Any = None,
+    embedder: object = None,
     progress: bool = False,
 ) -> Graph:
     """Return the nodes and facts of the documents, without vectors and edges.
 
     Args:
-        documents: as `documents_of` gives them. splitter: cuts them into sections, passages and sentences; None keeps each whole.
-        facts: triples (subject, relation, object) by document id. extractor: reads more of them out of the passages, see
-            `Extractor`. count: the tokenizer. embedder: what a semantic splitter goes by.
-        progress: show a bar.
+        documents: The documents, as `load_documents` returns them.
+        splitter: Cuts documents into sections, passages and sentences; None keeps each whole.
+        facts: Triples (subject, relation, object) by document id.
+        extractor: Reads more facts in the passages, see `Extractor`; None reads none.
+        count: The tokenizer, text -> number of tokens.
+        embedder: What a semantic splitter compares sentences by, unless it has its own.
+        progress: Whether to show a bar.
+
+    Example:
+        >>> graph = read_nodes([Document("moon", "The moon is far.")], count=len)
+        >>> list(graph.ids), list(graph.kinds)
+        (['moon'], ['passage'])
     """
     from tqdm import tqdm
 
@@ -95,33 +104,54 @@ def read_nodes(
     return assemble(documents, _cut(bar, splitter, count, embedder), facts, count, extractor)
 
 
-def passages_of(sources: Any, *, splitter: Split | None = None, count: Any = None) -> list[Passage]:
-    """Return the passages that an extractor is shown; `sources`, `splitter` and `count` as in `Index.from_documents`."""
+def read_passages(
+    sources: object, *, splitter: Split | None = None, count: object = None
+) -> list[Passage]:
+    """Return the passages that an extractor is shown.
+
+    Args:
+        sources: The documents, as in `Index.from_documents`.
+        splitter: As in `Index.from_documents`.
+        count: As in `Index.from_documents`.
+
+    Example:
+        >>> [passage.text for passage in read_passages(["The moon is far."])]
+        ['The moon is far.']
+    """
     documents = load_documents(sources).documents
-    return passages_in(documents, _cut(documents, splitter, make_counter(count)))
+    return passages_to_extract(documents, _cut(documents, splitter, make_counter(count)))
 
 
 def estimate_extraction(
-    sources: Any, extractor: Triples, *, splitter: Split | None = None, count: Any = None
+    sources: object, extractor: Triples, *, splitter: Split | None = None, count: object = None
 ) -> ExtractionEstimate:
-    """Return how often `Index.from_documents` would call the extractor's model for these documents, and with how many tokens.
+    """Return how often `Index.from_documents` would call a model, and with how many tokens.
 
-    Nothing is asked. Answers that are remembered already are not counted.
+    The model is not called. Answers that are known already are not counted.
+
+    Args:
+        sources: The documents, as in `Index.from_documents`.
+        extractor: What would read them.
+        splitter: As in `Index.from_documents`.
+        count: As in `Index.from_documents`.
+
+    Example:
+        >>> estimate_extraction(["The moon is far."], Triples(lambda prompt: "{}")).calls
+        1
     """
-    return extractor.estimate(passages_of(sources, splitter=splitter, count=count))
+    return extractor.estimate(read_passages(sources, splitter=splitter, count=count))
 
 
 def _cut(
     documents: Iterable[Document],
     splitter: Split | None,
     count: Callable[[str], int],
-    embedder: Any = None,
+    embedder: object = None,
 ) -> list[Sequence[Piece]]:
-    cut: Split = splitter or whole
+    cut: Split = splitter or keep_whole
     if isinstance(cut, Splitter):
-        cut = replace(
-            cut,
-            count=cut.count or count,
-            semantic=embedder if cut.semantic is True and embedder is not None else cut.semantic,
-        )
-    return [whole(d) if d.heading else cut(d) for d in documents]
+        semantic = cut.semantic
+        if semantic is True and embedder is not None:
+            semantic = embedder
+        cut = replace(cut, count=cut.count or count, semantic=semantic)
+    return [keep_whole(document) if document.heading else cut(document) for document in documents]

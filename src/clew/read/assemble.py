@@ -1,27 +1,40 @@
-"""Documents become the nodes of a graph, with the facts said in them; vectors and edges come later."""
+"""Documents become the nodes and facts of a graph; vectors and edges come later."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from clew.document import Document
-from clew.graph import EMPTY, Facts, Graph, Labels, Ragged, freeze
+from clew.graph import EMPTY, Facts, Graph, Labels, Ragged, Vectors, freeze
 from clew.read.extract.extractor import Passage, Triple, extract_triples
-from clew.read.formats.markdown import front_title
-from clew.read.header_metadata import headers_of
+from clew.read.formats.table import find_declared_title
+from clew.read.header_metadata import headings_above
 from clew.text.words import fold_case, words
+
+ID_ENDINGS = {"section": ":section", "sentence": ":sentence"}  # of the ids of pieces, by kind
+NO_ROW = -1
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a document: a "section" (its text is the heading), a "passage" or a "sentence".
+    """A part of a document.
 
-    `start` and `end` are its place in the document's text; `parent` is the position in the list of pieces of the section or passage
-    around it, or None for the document itself; `references` are the link targets written in it.
+    Attributes:
+        kind: "section", "passage" or "sentence".
+        text: The text of the piece; of a section its heading.
+        start: Where the piece starts in the text of the document.
+        end: Where the piece ends there.
+        parent: The position, among the pieces of the document, of the section or passage around
+            this piece; None for the document itself.
+        references: The link targets that are written in the piece.
+
+    Example:
+        >>> Piece("passage", "The moon is far.", 0, 16).parent is None
+        True
     """
 
     kind: str
@@ -43,290 +56,339 @@ def assemble(
     pieces: Sequence[Sequence[Piece]],
     facts: Mapping[str, Iterable[Triple]] | None,
     count: Callable[[str], int],
-    extractor: Any = None,
+    extractor: object = None,
 ) -> Graph:
-    """Return the graph of the documents' pieces, the entities and the facts, without vectors and edges.
+    """Return the graph of the pieces, the entities and the facts, without vectors and edges.
 
-    A document whose only piece is one passage is that passage and keeps its id; others become a container, with pieces named
-    `{id}#{start}-{end}` (sections with `:section` behind it). Facts are read from the passage of their document that names both ends,
-    else one end, else from its first; those that an extractor reads are read from the passage it was shown.
+    A document whose only piece is one passage is that passage, and keeps its id. Any other becomes
+    a container with pieces named `{id}#{start}-{end}`; sections end in `:section`, sentences in
+    `:sentence`.
+
+    Args:
+        documents: The documents.
+        pieces: The pieces of every document.
+        facts: Triples by document id. A triple is read from the first passage of its document that
+            names both ends, else one end, else from the first passage.
+        count: The tokenizer, text -> number of tokens.
+        extractor: Reads more triples, each from the passage that it was shown; see `Extractor`.
+
+    Raises:
+        ValueError: An id is repeated, or facts have no document, no passage or not three parts.
+
+    Example:
+        >>> document = Document("moon", "Moon rules Sea.")
+        >>> piece = Piece("passage", document.text, 0, 15)
+        >>> facts = {"moon": [("Moon", "rules", "Sea")]}
+        >>> assemble([document], [[piece]], facts, count=len).ids
+        ('moon', 'entity:moon', 'entity:sea')
     """
-    nodes = _Nodes()
-    for document, parts in zip(documents, pieces, strict=True):
-        nodes.add(document, parts)
-    nodes.tie()
-    return nodes.graph(
-        facts or {}, nodes.extracted(extractor) if extractor is not None else {}, count
-    )
+    nodes = _collect_nodes(documents, pieces)
+    extracted = {} if extractor is None else nodes.extract(extractor)
+    read = _collect_facts(nodes, facts or {}, extracted)
+    return _build_graph(nodes.nodes, read, count)
 
 
-def passages_in(documents: Sequence[Document], pieces: Sequence[Sequence[Piece]]) -> list[Passage]:
+def passages_to_extract(
+    documents: Sequence[Document], pieces: Sequence[Sequence[Piece]]
+) -> list[Passage]:
     """Return the passages that `assemble` would show an extractor."""
-    nodes = _Nodes()
-    for document, parts in zip(documents, pieces, strict=True):
-        nodes.add(document, parts)
-    nodes.tie()
-    return nodes.passages()
+    return _collect_nodes(documents, pieces).passages()
+
+
+@dataclass(slots=True)
+class _Node:
+    """A row of the graph under construction; other rows are named by their number."""
+
+    id: str
+    kind: str
+    text: str
+    span: tuple[int, int]
+    document: int
+    parent: int = NO_ROW
+    previous: int = NO_ROW
+    references: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = EMPTY
+    original: object = None
+    vector: Vectors | None = None
 
 
 class _Nodes:
-    """Columns under construction."""
+    """The rows of the graph under construction, without entities.
+
+    Attributes:
+        nodes: The rows.
+        row_of: The row of every id.
+        passages_of: The rows of the passages of every document, by its id.
+    """
 
     def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self.row: dict[str, int] = {}
-        self.of_document: dict[str, list[int]] = {}
-        self.ties: list[tuple[int, Document]] = []
+        self.nodes: list[_Node] = []
+        self.row_of: dict[str, int] = {}
+        self.passages_of: dict[str, list[int]] = {}
+        self._documents: list[tuple[int, Document]] = []
+        self._spelt: dict[int, str] = {}
 
-    def add(self, document: Document, parts: Sequence[Piece]) -> None:
-        whole = len(parts) == 1 and parts[0].kind == "passage"
-        shared = {"metadata": document.metadata, "original": document.original}
-        if whole or document.heading:
-            kind = "section" if document.heading else "passage"
-            span = document.span or (0, len(document.text))
-            references = document.references or (parts[0].references if parts else ())
-            top = self._new(
-                document.id,
-                kind,
-                document.text,
-                span,
-                references=references,
-                vector=document.vector,
-                **shared,
-            )
-            self.of_document[document.id] = [] if document.heading else [top]
-            self.ties.append((top, document))
-            return
-        title = (
-            _title(document)
-            or (front_title(document.text) if document.format == "markdown" else None)
-            or ""
-        )
-        top = self._new(
-            document.id,
-            "document",
-            title,
-            (0, len(document.text)),
-            references=document.references,
-            **shared,
-        )
-        self.ties.append((top, document))
-        rows: list[int] = []
-        previous: dict[str, int] = {}
-        for piece in parts:
-            name = f"{document.id}#{piece.start}-{piece.end}" + {
-                "section": ":section",
-                "sentence": ":sentence",
-            }.get(piece.kind, "")
-            row = self._new(
-                name,
-                piece.kind,
-                piece.text,
-                (piece.start, piece.end),
-                references=piece.references,
-                metadata=document.metadata,
-            )
-            self.rows[row] |= {
-                "document": top,
-                "parent": top if piece.parent is None else rows[piece.parent],
-                "previous": previous.get(piece.kind, -1),
-            }
-            previous[piece.kind] = row
-            rows.append(row)
-        self.of_document[document.id] = [row for row in rows if self.rows[row]["kind"] == "passage"]
+    def add(self, document: Document, pieces: Sequence[Piece]) -> None:
+        """Add the rows of a document."""
+        is_whole = len(pieces) == 1 and pieces[0].kind == "passage"
+        if is_whole or document.heading:
+            row = self._add_whole(document, pieces)
+            self.passages_of[document.id] = [] if document.heading else [row]
+        else:
+            row = self._add_container(document)
+            self.passages_of[document.id] = self._add_pieces(document, row, pieces)
+        self._documents.append((row, document))
 
-    def tie(self) -> None:
-        """Resolve what whole documents say of their place: source, container, predecessor."""
-        for row, document in self.ties:
-            for name, other in (("parent", document.parent), ("previous", document.previous)):
-                if other in self.row:
-                    self.rows[row][name] = self.row[other]
+    def relate_documents(self) -> None:
+        """Resolve what documents tell of their place: source, container and predecessor."""
+        for row, document in self._documents:
+            node = self.nodes[row]
+            if document.parent in self.row_of:
+                node.parent = self.row_of[document.parent]
+            if document.previous in self.row_of:
+                node.previous = self.row_of[document.previous]
             if document.source is not None and document.source != document.id:
-                if document.source not in self.row:
-                    self._new(document.source, "document", _title(document), (0, 0))
-                source = self.row[document.source]
-                if document.span is not None and self.rows[row]["kind"] != "document":
-                    self.rows[row]["document"] = (
-                        source  # without a known place, or itself cut, it keeps a text of its own
-                    )
-                if self.rows[row]["parent"] < 0:
-                    self.rows[row]["parent"] = source
-                self.of_document.setdefault(document.source, []).extend(
-                    self.of_document[document.id]
-                )
-        self._under_headers()
-        for row, node in enumerate(
-            self.rows
-        ):  # a heading that came as a document has the passages under it
-            above = node["parent"] if node["kind"] == "passage" else -1
-            while above >= 0:
-                if (
-                    self.rows[above]["kind"] == "section"
-                    and self.rows[above]["id"] in self.of_document
-                ):
-                    self.of_document[self.rows[above]["id"]].append(row)
-                above = self.rows[above]["parent"]
+                self._put_into_source(row, document, document.source)
+        self._add_sections_of_metadata()
+        self._count_passages_below_headings()
 
-    def _under_headers(self) -> None:
-        """Make a section of every heading that stands only in the metadata of a framework's pieces, and put these into them."""
-        for row, document in self.ties:
-            above = self.rows[row]["parent"]
-            if self.rows[row]["kind"] != "passage" or (
-                above >= 0 and self.rows[above]["kind"] != "document"
-            ):
-                continue
-            name = document.source or str(document.metadata.get("source") or "")
-            for title in headers_of(document.text, document.metadata):
-                name = f"{name}#{title}"
-                if f"{name}:section" not in self.row:
-                    made = self._new(f"{name}:section", "section", title, (0, 0), parent=above)
-                    self.rows[made]["document"] = (
-                        made if above < 0 else self.rows[above]["document"]
-                    )
-                above = self.row[f"{name}:section"]
-            self.rows[row]["parent"] = above
-
-    def _new(self, id: str, kind: str, text: str, span: tuple[int, int], **more: Any) -> int:
-        row = len(self.rows)
-        self.rows.append(
-            {
-                "id": id,
-                "kind": kind,
-                "text": text,
-                "span": span,
-                "document": row,
-                "parent": -1,
-                "previous": -1,
-            }
-            | more
-        )
-        if id in self.row:
-            raise ValueError(f"every document needs an id of its own: {id!r} came more than once")
-        self.row[id] = row
-        return row
-
-    def extracted(self, extractor: Any) -> dict[int, list[Triple]]:
-        """What an extractor reads, by passage."""
-        rows = [row for row, node in enumerate(self.rows) if node["kind"] == "passage"]
+    def extract(self, extractor: object) -> dict[int, list[Triple]]:
+        """Return the triples that an extractor reads, by the row of the passage."""
+        rows = [row for row, node in enumerate(self.nodes) if node.kind == "passage"]
         return dict(zip(rows, extract_triples(extractor, self.passages()), strict=True))
 
     def passages(self) -> list[Passage]:
-        """What an extractor is shown."""
-        return [self._shown(row) for row, node in enumerate(self.rows) if node["kind"] == "passage"]
+        """Return what an extractor is shown."""
+        return [self._passage(node) for node in self.nodes if node.kind == "passage"]
 
-    def _shown(self, row: int) -> Passage:
-        node = self.rows[row]
-        above = self.rows[node["document"]] if node["document"] != row else None
-        title = node.get("metadata", EMPTY).get("title") or (
-            above["text"] if above and above["kind"] == "document" else ""
-        )
-        return Passage(node["id"], node["text"], " ".join(str(title).split()))
+    def choose_passage(self, rows: Sequence[int], ends: tuple[str, str]) -> int:
+        """Return the first of the passages that names most of the two ends of a fact."""
+        if len(rows) == 1:
+            return rows[0]
+        spelt = [_spell(end) for end in ends]
+        named = [sum(end in self._spelt_text(row) for end in spelt) for row in rows]
+        return rows[named.index(max(named))]
 
-    def graph(
-        self,
-        given: Mapping[str, Iterable[Triple]],
-        extracted: Mapping[int, Iterable[Triple]],
-        count: Callable[[str], int],
-    ) -> Graph:
-        unknown = [id for id in given if id not in self.of_document]
-        if unknown:
+    def _append(self, node: _Node) -> int:
+        row = len(self.nodes)
+        if node.id in self.row_of:
             raise ValueError(
-                f"facts were given for {len(unknown)} documents that did not come, for instance {unknown[0]!r}"
+                f"every document needs an id of its own: {node.id!r} came more than once"
             )
-        triples: dict[Triple, dict[int, None]] = {}
-        names: dict[str, str] = {}
-        read: dict[str, dict[int, None]] = {}
-        sources = [(id, self.of_document[id], said) for id, said in given.items()]
-        sources += [(self.rows[row]["id"], [row], said) for row, said in extracted.items()]
-        for id, passages, said in sources:
-            for triple in said:
-                subject, relation, object = _triple(triple, id)
-                ends = fold_case(subject), fold_case(object)
-                if not passages:
-                    raise ValueError(
-                        f"facts were given for {id!r}, which has no passage to read them from"
-                    )
-                if not all(ends):
-                    continue
-                passage = self._where_said(passages, ends)
-                for end, name in zip(ends, (subject, object), strict=True):
-                    names.setdefault(end, name)
-                    read.setdefault(end, {})[passage] = None
-                triples.setdefault((ends[0], " ".join(relation.split()), ends[1]), {})[passage] = (
-                    None
-                )
-        n = len(self.rows)
-        entity = {end: n + i for i, end in enumerate(names)}
-        columns = {
-            name: [row.get(name, default) for row in self.rows]
-            for name, default in _DEFAULTS.items()
-        }
-        m, texts = len(names), columns["text"]
-        relations = [relation for _, relation, _ in triples]
-        said_texts = tuple(" ".join((names[a], relation, names[b])) for a, relation, b in triples)
-        return Graph.of(
-            [*texts, *names.values()],
-            ids=[*columns["id"], *(f"entity:{end}" for end in names)],
-            kinds=[*columns["kind"], *["entity"] * m],
-            count=count,
-            documents=[*columns["document"], *[-1] * m],
-            parents=[*columns["parent"], *[-1] * m],
-            previous=[*columns["previous"], *[-1] * m],
-            spans=[*columns["span"], *[(0, 0)] * m],
-            references=(*columns["references"], *[()] * m),
-            metadata=(*columns["metadata"], *[EMPTY] * m),
-            originals=(*columns["original"], *[None] * m),
-            read_from=Ragged.of([*[()] * n, *read.values()]),
-            vectors=_known_vectors(columns["vector"], m),
-            facts=Facts(
-                said_texts,
-                freeze(np.zeros((len(triples), 0)), np.float32),
-                freeze([entity[subject] for subject, _, _ in triples], np.int32),
-                freeze([entity[object] for _, _, object in triples], np.int32),
-                Labels.of(relations),
-                Ragged.of(triples.values()),
-            ),
+        self.nodes.append(node)
+        self.row_of[node.id] = row
+        return row
+
+    def _next_row(self) -> int:
+        return len(self.nodes)
+
+    def _add_whole(self, document: Document, pieces: Sequence[Piece]) -> int:
+        return self._append(
+            _Node(
+                document.id,
+                "section" if document.heading else "passage",
+                document.text,
+                document.span or (0, len(document.text)),
+                document=self._next_row(),
+                references=document.references or (pieces[0].references if pieces else ()),
+                metadata=document.metadata,
+                original=document.original,
+                vector=document.vector,
+            )
         )
 
-    def _where_said(self, passages: list[int], ends: tuple[str, str]) -> int:
-        if len(passages) == 1:
-            return passages[0]
-        spelt = [_spelt(end) for end in ends]
-        named = [sum(end in self._words(row) for end in spelt) for row in passages]
-        return passages[named.index(max(named))]
+    def _add_container(self, document: Document) -> int:
+        declared = _title(document) or find_declared_title(document.text, document.format)
+        return self._append(
+            _Node(
+                document.id,
+                "document",
+                declared or "",
+                (0, len(document.text)),
+                document=self._next_row(),
+                references=document.references,
+                metadata=document.metadata,
+                original=document.original,
+            )
+        )
 
-    def _words(self, row: int) -> str:
-        if "words" not in self.rows[row]:
-            self.rows[row]["words"] = _spelt(self.rows[row]["text"])
-        return str(self.rows[row]["words"])
+    def _add_pieces(self, document: Document, top: int, pieces: Sequence[Piece]) -> list[int]:
+        """Add the pieces of a container, and return the rows of its passages."""
+        rows: list[int] = []
+        last_of_kind: dict[str, int] = {}
+        for piece in pieces:
+            ending = ID_ENDINGS.get(piece.kind, "")
+            row = self._append(
+                _Node(
+                    f"{document.id}#{piece.start}-{piece.end}{ending}",
+                    piece.kind,
+                    piece.text,
+                    (piece.start, piece.end),
+                    document=top,
+                    parent=top if piece.parent is None else rows[piece.parent],
+                    previous=last_of_kind.get(piece.kind, NO_ROW),
+                    references=piece.references,
+                    metadata=document.metadata,
+                )
+            )
+            last_of_kind[piece.kind] = row
+            rows.append(row)
+        return [row for row in rows if self.nodes[row].kind == "passage"]
+
+    def _put_into_source(self, row: int, document: Document, source_id: str) -> None:
+        if source_id not in self.row_of:
+            title = _title(document)
+            self._append(_Node(source_id, "document", title, (0, 0), document=self._next_row()))
+        source, node = self.row_of[source_id], self.nodes[row]
+        if document.span is not None and node.kind != "document":
+            # Without a known place, or cut itself, it keeps a text of its own.
+            node.document = source
+        if node.parent == NO_ROW:
+            node.parent = source
+        self.passages_of.setdefault(source_id, []).extend(self.passages_of[document.id])
+
+    def _add_sections_of_metadata(self) -> None:
+        """Put pieces under the headings that only a framework's metadata names."""
+        for row, document in self._documents:
+            above = self.nodes[row].parent
+            in_section = above != NO_ROW and self.nodes[above].kind != "document"
+            if self.nodes[row].kind != "passage" or in_section:
+                continue
+            name = document.source or str(document.metadata.get("source") or "")
+            for heading in headings_above(document.text, document.metadata):
+                name = f"{name}#{heading}"
+                above = self._section(f"{name}:section", heading, above)
+            self.nodes[row].parent = above
+
+    def _section(self, id: str, heading: str, above: int) -> int:
+        if id not in self.row_of:
+            top = self._next_row() if above == NO_ROW else self.nodes[above].document
+            self._append(_Node(id, "section", heading, (0, 0), document=top, parent=above))
+        return self.row_of[id]
+
+    def _count_passages_below_headings(self) -> None:
+        """Give a heading that came as a document the passages below it."""
+        for row, node in enumerate(self.nodes):
+            above = node.parent if node.kind == "passage" else NO_ROW
+            while above != NO_ROW:
+                container = self.nodes[above]
+                if container.kind == "section" and container.id in self.passages_of:
+                    self.passages_of[container.id].append(row)
+                above = container.parent
+
+    def _passage(self, node: _Node) -> Passage:
+        title = node.metadata.get("title")
+        if not title:
+            container = self.nodes[node.document]
+            title = container.text if container.kind == "document" else ""
+        return Passage(node.id, node.text, " ".join(str(title).split()))
+
+    def _spelt_text(self, row: int) -> str:
+        if row not in self._spelt:
+            self._spelt[row] = _spell(self.nodes[row].text)
+        return self._spelt[row]
 
 
-_DEFAULTS: dict[str, Any] = {
-    "id": "",
-    "kind": "",
-    "text": "",
-    "span": (0, 0),
-    "document": -1,
-    "parent": -1,
-    "previous": -1,
-    "references": (),
-    "metadata": EMPTY,
-    "original": None,
-    "vector": None,
-}
+def _collect_nodes(documents: Sequence[Document], pieces: Sequence[Sequence[Piece]]) -> _Nodes:
+    nodes = _Nodes()
+    for document, parts in zip(documents, pieces, strict=True):
+        nodes.add(document, parts)
+    nodes.relate_documents()
+    return nodes
+
+
+@dataclass
+class _ReadFacts:
+    """Facts and entities under construction.
+
+    An entity is known by its name with its case folded. Rows are keys of dicts, in their order.
+
+    Attributes:
+        names: The name of every entity, as it is written first.
+        named_in: The passages that name an entity.
+        stated_in: The passages that state a fact (entity, relation, entity).
+    """
+
+    names: dict[str, str] = field(default_factory=dict)
+    named_in: dict[str, dict[int, None]] = field(default_factory=dict)
+    stated_in: dict[Triple, dict[int, None]] = field(default_factory=dict)
+
+
+def _collect_facts(
+    nodes: _Nodes,
+    facts: Mapping[str, Iterable[Triple]],
+    extracted: Mapping[int, Iterable[Triple]],
+) -> _ReadFacts:
+    unknown = [id for id in facts if id not in nodes.passages_of]
+    if unknown:
+        raise ValueError(
+            f"facts were given for {len(unknown)} documents that did not come, "
+            f"for instance {unknown[0]!r}"
+        )
+    sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
+    sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
+    read = _ReadFacts()
+    for id, passages, triples in sources:
+        for triple in triples:
+            subject, relation, object = _check_triple(triple, id)
+            ends = fold_case(subject), fold_case(object)
+            if not passages:
+                raise ValueError(
+                    f"facts were given for {id!r}, which has no passage to read them from"
+                )
+            if not all(ends):
+                continue
+            passage = nodes.choose_passage(passages, ends)
+            for end, name in zip(ends, (subject, object), strict=True):
+                read.names.setdefault(end, name)
+                read.named_in.setdefault(end, {})[passage] = None
+            fact = ends[0], " ".join(relation.split()), ends[1]
+            read.stated_in.setdefault(fact, {})[passage] = None
+    return read
+
+
+def _build_graph(nodes: Sequence[_Node], read: _ReadFacts, count: Callable[[str], int]) -> Graph:
+    """Return the graph of the nodes, the entities behind them, and the facts."""
+    n, entities, names = len(nodes), len(read.names), read.names
+    row_of_entity = {end: n + i for i, end in enumerate(names)}
+    no_rows = [NO_ROW] * entities
+    facts = read.stated_in
+    return Graph.of(
+        [*(node.text for node in nodes), *names.values()],
+        ids=[*(node.id for node in nodes), *(f"entity:{end}" for end in names)],
+        kinds=[*(node.kind for node in nodes), *["entity"] * entities],
+        count=count,
+        documents=[*(node.document for node in nodes), *no_rows],
+        parents=[*(node.parent for node in nodes), *no_rows],
+        previous=[*(node.previous for node in nodes), *no_rows],
+        spans=[*(node.span for node in nodes), *[(0, 0)] * entities],
+        references=(*(node.references for node in nodes), *[()] * entities),
+        metadata=(*(node.metadata for node in nodes), *[EMPTY] * entities),
+        originals=(*(node.original for node in nodes), *[None] * entities),
+        read_from=Ragged.of([*[()] * n, *read.named_in.values()]),
+        vectors=_known_vectors([node.vector for node in nodes], entities),
+        facts=Facts(
+            tuple(" ".join((names[a], relation, names[b])) for a, relation, b in facts),
+            freeze(np.zeros((len(facts), 0)), np.float32),
+            freeze([row_of_entity[subject] for subject, _, _ in facts], np.int32),
+            freeze([row_of_entity[object] for _, _, object in facts], np.int32),
+            Labels.of([relation for _, relation, _ in facts]),
+            Ragged.of(facts.values()),
+        ),
+    )
 
 
 def _title(document: Document) -> str:
-    """What a container is headed by; an id is no title: it is often a row of digits."""
+    """Return the title of a container; an id is no title, since it is often a row of digits."""
     return str(document.metadata.get("title") or document.metadata.get("file_name") or "")
 
 
-def _spelt(text: str) -> str:
-    """The words of a text, each between spaces, so that "Ur" is not found in "your"."""
+def _spell(text: str) -> str:
+    """Return the words of a text, each between spaces, so that "Ur" is not found in "your"."""
     return f" {' '.join(words(text))} "
 
 
-def _triple(triple: Any, id: str) -> Triple:
+def _check_triple(triple: Triple, id: str) -> Triple:
     if (
         isinstance(triple, str)
         or len(triple) != 3
@@ -338,16 +400,17 @@ def _triple(triple: Any, id: str) -> Triple:
     return triple[0], triple[1], triple[2]
 
 
-def _known_vectors(vectors: list[Any], entities: int) -> Any:
-    widths = sorted({len(v) for v in vectors if v is not None})
+def _known_vectors(vectors: Sequence[Vectors | None], entities: int) -> Vectors | None:
+    """Return the known vectors as one array, zero where none is known; None if none is known."""
+    widths = sorted({len(vector) for vector in vectors if vector is not None})
     if not widths:
         return None
     if len(widths) > 1:
         raise ValueError(
             f"vectors that are given must all have one dimension; got {', '.join(map(str, widths))}"
         )
-    width = widths[0]
-    return np.array(
-        [np.zeros(width) if v is None else v for v in vectors] + [np.zeros(width)] * entities,
-        np.float32,
-    )
+    array = np.zeros((len(vectors) + entities, widths[0]), np.float32)
+    for row, vector in enumerate(vectors):
+        if vector is not None:
+            array[row] = vector
+    return array

@@ -1,7 +1,8 @@
-"""What a text says, without the marks it is written with: the canonical text by which a passage is found, beside the raw one that is read.
+"""The canonical text is what a passage is found by: its words without the marks around them.
 
-Kurisu-G2 calls it kappa (section 2.1 there): a text is matched as kappa(text), and kept as it is. Any function from text to text will do;
-this one takes off what Markdown, HTML and reStructuredText add to words, citation marks, and what typesetting leaves behind.
+Kurisu-G2 calls it kappa (section 2.1 there): a text is matched as kappa(text) and read as it is.
+Any function from text to text will do. `Plain` removes what Markdown, HTML and reStructuredText add
+to the words, citation marks, and what typesetting leaves behind.
 """
 
 from __future__ import annotations
@@ -10,31 +11,41 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
-UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
-RULES = tuple(
-    (re.compile(pattern, re.MULTILINE), instead)
-    for pattern, instead in (
-        (r"(?<=[^\W\d_])-\n(?=[^\W\d_])", ""),  # a word parted at the end of a line
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
+_RULES = tuple(
+    (re.compile(pattern, re.MULTILINE), replacement)
+    for pattern, replacement in (
+        # a word that is parted at the end of a line
+        (r"(?<=[^\W\d_])-\n(?=[^\W\d_])", ""),
+        # reStructuredText: a role, and a link
         (r":[a-z]+(?:[:-][a-z]+)*:`~?([^`<>\n]+?)(?:\s*<[^<>`\n]+>)?`", r"\1"),
         (r"`([^`<>\n]+?)\s*<[^<>`\n]+>`_{1,2}", r"\1"),
+        # HTML: a comment, a tag; Markdown: a bare link
         (r"(?s)<!--.*?-->", " "),
         (r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>", " "),
         (r"<(https?://[^<>\s]+)>", r"\1"),
-        (r"^\s{0,3}\[[^\]\n]+\]:[ \t]*\S+.*$", ""),  # where a link leads, at the foot of a text
+        # Markdown: the definition of a link, a link, a link by name
+        (r"^\s{0,3}\[[^\]\n]+\]:[ \t]*\S+.*$", ""),
         (r"!?\[([^\[\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+[\"'][^\"'\n]*[\"'])?\)", r"\1"),
         (r"!?\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1"),
-        (r"\[\d{1,3}(?:[,–-]\s?\d{1,3})*\]", ""),  # a citation mark
+        # a citation mark
+        (r"\[\d{1,3}(?:[,–-]\s?\d{1,3})*\]", ""),
+        # code: a fence, a span
         (r"^[ \t]*(?:```|~~~).*$", ""),
         (r"`{1,2}([^`\n]+)`{1,2}", r"\1"),
+        # emphasis
         (r"(?<![\w*])(\*{1,3})(?=\S)([^*\n]+?)(?<=\S)\1(?![\w*])", r"\2"),
         (r"(?<!\w)(_{1,3})(?=\S)([^_\n]+?)(?<=\S)\1(?!\w)", r"\2"),
-        (r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$", ""),  # the rule of a table
-        (r"^[ \t]*([=\-~^\"*#+])\1{2,}[ \t]*$", ""),  # a rule, or a heading's underline
+        # the rule of a table; any other rule, or the underline of a heading
+        (r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$", ""),
+        (r"^[ \t]*([=\-~^\"*#+])\1{2,}[ \t]*$", ""),
+        # the mark of a heading, of a quotation, of a list item
         (r"^[ \t]*#{1,6}[ \t]+", ""),
         (r"^[ \t]*(?:>[ \t]?)+", ""),
         (r"^[ \t]*[*+-][ \t]+(?=\S)", ""),
+        # the border of a cell; space
         (r"[ \t]*\|[ \t]*", " "),
         (r"[^\S\n]+", " "),
         (r" ?\n[ \n]*", "\n"),
@@ -44,23 +55,41 @@ RULES = tuple(
 
 @dataclass(frozen=True)
 class Plain:
-    """Takes markup, citation marks and invisible signs off a text: `Index.from_documents(..., canonical=clew.Plain())`."""
+    """Removes markup, citation marks and invisible characters from a text.
+
+    Use it as `Index.from_documents(..., canonical=clew.Plain())`.
+
+    Example:
+        >>> Plain()("See **the** [manual](https://a.org/b) [1].")
+        'See the manual .'
+    """
 
     def __call__(self, text: str) -> str:
-        text = UNSEEN.sub("", unicodedata.normalize("NFKC", text))
-        for pattern, instead in RULES:
-            text = pattern.sub(instead, text)
+        text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+        for pattern, replacement in _RULES:
+            text = pattern.sub(replacement, text)
         return text.strip()
 
 
-def make_canonical(source: Any) -> Callable[[str], str] | None:
-    """Return what makes a text canonical; None for nothing.
+def make_canonical(source: object) -> Callable[[str], str] | None:
+    """Return the function that makes a text canonical; None for none.
+
+    What the function returns is checked where it is used.
+
+    Args:
+        source: A function text -> text, or None.
 
     Raises:
-        TypeError: it is no function. What such a function returns is looked at where it is used.
+        TypeError: `source` is no function.
+
+    Example:
+        >>> make_canonical(str.lower)("Moon")
+        'moon'
     """
-    if source is None or (callable(source) and not isinstance(source, type)):
-        return source
+    if source is None:
+        return None
+    if callable(source) and not isinstance(source, type):
+        return cast("Callable[[str], str]", source)
     raise TypeError(
         f"canonical is a function text -> text, such as clew.Plain(), or None; got {source!r}"
     )

@@ -1,197 +1,101 @@
-"""Files and folders become documents; what is not read, or not as what it is, is said."""
+"""Files and folders become documents, by the table of formats; everything left out is reported."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from clew.document import Document
-from clew.read.formats import html, markdown, notebook, pdf, python, rows, rst
-from clew.read.formats import source_code as syntax
-from clew.read.formats.table import format_of
+from clew.read.formats.file_format import SourceFile, UnreadableFileError
+from clew.read.formats.table import format_of_file
+from clew.read.formats.text import TEXT
 
-LARGEST = 20_000_000  # bytes; a larger file is hardly meant to be read
-FOREIGN = ("__pycache__", "node_modules")
+MAX_BYTES = 20_000_000  # a larger file is hardly meant to be read
+TOOL_FOLDERS = ("__pycache__", "node_modules")
 
 
 def read_path(path: Path, documents: list[Document], skipped: list[tuple[str, str]]) -> None:
-    """Append the document of a file, or those of the files under a folder in the order of their paths.
+    """Append the documents of a file, or of the files below a folder in the order of their paths.
 
-    The id is the path below the folder with forward slashes, or the file's name. What is not read is appended to `skipped` with the
-    reason: binary, empty and very large files, links to folders, and below a folder whatever is hidden or belongs to a tool.
+    The id of a file is its path below the folder with forward slashes, or its name. Not read are
+    binary, empty and very large files and links to folders; below a folder also everything that is
+    hidden or belongs to a tool.
+
+    Args:
+        path: A file or folder.
+        documents: Receives the documents.
+        skipped: Receives (path, reason) for what is not read, or is read otherwise than its name
+            says.
+
+    Raises:
+        FileNotFoundError: There is nothing at `path`.
     """
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r}")
-    for file, id in _files(path, skipped) if path.is_dir() else [(path, path.name)]:
+    for file, id in _files_below(path, skipped) if path.is_dir() else [(path, path.name)]:
         try:
-            documents += list(_documents(file, id, skipped))
-        except _Unread as reason:
+            documents += _read_file(SourceFile(file, id, _load(file), skipped))
+        except UnreadableFileError as reason:
             skipped.append((file.as_posix(), str(reason)))
 
 
-class _Unread(Exception):  # noqa: N818  # a reason to be said, no error
-    """The reason why a file is not read."""
+def _files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:
+    files: list[Path] = []
 
-
-def _files(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:
-    found: list[Path] = []
-
-    def unread(error: OSError) -> None:
+    def report(error: OSError) -> None:
         skipped.append((Path(error.filename).as_posix(), f"cannot be opened: {error.strerror}"))
 
-    for root, folders, files in os.walk(
-        folder, onerror=unread
-    ):  # does not go through links, so it cannot go round
+    # `os.walk` follows no links, so it cannot go round in circles.
+    for root, folder_names, file_names in os.walk(folder, onerror=report):
         here = Path(root)
-        folders.sort()
-        for name in tuple(folders):
-            reason = _foreign(name) or (
-                "a link to a folder: give it as a source of its own"
-                if (here / name).is_symlink()
-                else None
-            )
-            if reason:
+        folder_names.sort()
+        for name in tuple(folder_names):
+            if reason := _reason_to_leave_out(here / name):
                 skipped.append(((here / name).as_posix(), reason))
-                folders.remove(name)
-        for name in sorted(files):
-            if reason := _foreign(name):
+                folder_names.remove(name)
+        for name in sorted(file_names):
+            if reason := _reason_to_leave_out(here / name, is_folder=False):
                 skipped.append(((here / name).as_posix(), reason))
             else:
-                found.append(here / name)
-    return [
-        (folder / below, below.as_posix())
-        for below in sorted(file.relative_to(folder) for file in found)
-    ]
+                files.append(here / name)
+    below = sorted(file.relative_to(folder) for file in files)
+    return [(folder / path, path.as_posix()) for path in below]
 
 
-def _foreign(name: str) -> str | None:
-    if name.startswith("."):
+def _reason_to_leave_out(path: Path, is_folder: bool = True) -> str | None:
+    if path.name.startswith("."):
         return "hidden"
-    return "belongs to a tool" if name in FOREIGN else None
+    if path.name in TOOL_FOLDERS:
+        return "belongs to a tool"
+    if is_folder and path.is_symlink():
+        return "a link to a folder: give it as a source of its own"
+    return None
 
 
-def _documents(file: Path, id: str, skipped: list[tuple[str, str]]) -> Iterator[Document]:
-    raw = _raw(file)
-    metadata = {"path": file.as_posix(), "title": file.stem, "file_name": file.name}
-    suffix = file.suffix.lower()
-    if suffix == ".pdf":
-        if not pdf.available():
-            raise _Unread(pdf.HINT)
-        try:
-            yield from pdf.pages_of(raw, id, metadata)
-        except ValueError as error:
-            raise _Unread(str(error)) from error
-    elif suffix in html.SUFFIXES:
-        yield _page(raw, file, id, metadata, skipped)
-    elif suffix in notebook.SUFFIXES:
-        yield _notebook(raw, file, id, metadata, skipped)
-    else:
-        text = _text(raw)
-        found = _rows(file, id, skipped) if rows.is_rows(file) else []
-        yield from found or [_written(text, file, id, metadata, skipped)]
+def _read_file(file: SourceFile) -> list[Document]:
+    """Return the documents of a file.
+
+    Where the module that its format requires is missing, the file is read as text, if that is what
+    it holds.
+    """
+    format = format_of_file(file.path.name)
+    if format.is_installed():
+        return list(format.read(file))
+    if format.outline is None:
+        raise UnreadableFileError(format.hint)
+    documents = list(TEXT.read(file))
+    file.report(f"read as text, not by its syntax ({format.hint})")
+    return documents
 
 
-def _page(
-    raw: bytes, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]
-) -> Document:
-    text, encoding = html.decoded(raw)
-    if "\0" in text:
-        raise _Unread("binary")
-    if lost := text.count("\ufffd"):
-        skipped.append(
-            (
-                file.as_posix(),
-                f"read, but for {lost} characters that are none in its encoding, {encoding}",
+def _load(file: Path) -> bytes:
+    try:
+        if not file.is_file():  # reading a pipe or a device would never end
+            raise UnreadableFileError(
+                "a broken link" if file.is_symlink() else "not a regular file"
             )
-        )
-    page = html.page(text)
-    if not page.text:
-        raise _Unread("a page without text")
-    said = {"title": page.title, "language": page.language, "url": page.url}
-    return Document(
-        id,
-        page.text,
-        {**metadata, **{key: value for key, value in said.items() if value}, "read_as": "html"},
-        format="markdown",
-    )
-
-
-def _notebook(
-    raw: bytes, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]
-) -> Document:
-    text = _text(raw)
-    try:
-        said = notebook.markdown_of(text)
-    except (ValueError, RecursionError) as error:
-        skipped.append((file.as_posix(), f"read as text: {error}"))
-        return Document(id, text, metadata)
-    if not said:
-        raise _Unread("a notebook without text")
-    return Document(
-        id,
-        said,
-        {**metadata, "title": markdown.title_of(said) or file.stem, "read_as": "notebook"},
-        format="markdown",
-    )
-
-
-def _rows(file: Path, id: str, skipped: list[tuple[str, str]]) -> list[Document]:
-    """The rows of a file; none where it holds no rows after all, and then it is read as text."""
-    amiss: list[tuple[str, str]] = []
-    try:
-        found = list(rows.rows_of(file, name=id, skipped=amiss))
-    except (ValueError, RecursionError) as error:
-        skipped.append((file.as_posix(), f"read as text: {error}"))
-        return []
-    skipped += amiss
-    return found if len(found) > 1 else []
-
-
-def _written(
-    text: str, file: Path, id: str, metadata: dict[str, Any], skipped: list[tuple[str, str]]
-) -> Document:
-    """The document of a text, in the format that its name says, or as plain text where that does not hold."""
-    format, title = format_of({"file_name": file.name}), None
-    if format == "markdown":
-        title = markdown.title_of(text)
-    elif format == "rst":
-        title = rst.title_of(text)
-    elif format == "python":
-        if isinstance(reason := python.parsed(text), str):
-            skipped.append((file.as_posix(), f"read as text: no Python of this version ({reason})"))
-            format = "text"
-        else:
-            module = python.module_of(file)
-            title, metadata = f"module {module}", {**metadata, "module": module}
-    elif file.suffix.lower() in syntax.SUFFIXES:
-        format = syntax.SUFFIXES[file.suffix.lower()]
-        if not syntax.available(format):
-            skipped.append((file.as_posix(), f"read as text, not by its syntax ({syntax.HINT})"))
-            format = "text"
-    return Document(id, text, {**metadata, "title": title or file.stem}, format=format)
-
-
-def _raw(file: Path) -> bytes:
-    try:
-        if not file.is_file():  # a pipe or a device would never end
-            raise _Unread("a broken link" if file.is_symlink() else "not a regular file")
-        if (size := file.stat().st_size) > LARGEST:
-            raise _Unread(f"{size / 1e6:,.0f} MB, more than {LARGEST / 1e6:,.0f}")
+        if (size := file.stat().st_size) > MAX_BYTES:
+            raise UnreadableFileError(f"{size / 1e6:,.0f} MB, more than {MAX_BYTES / 1e6:,.0f}")
         return file.read_bytes()
     except OSError as error:
-        raise _Unread(f"cannot be opened: {error.strerror}") from error
-
-
-def _text(raw: bytes) -> str:
-    try:
-        text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _Unread("not text in UTF-8, or in UTF-16 with its mark") from error
-    if "\0" in text:
-        raise _Unread("binary")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip():
-        raise _Unread("empty")
-    return text
+        raise UnreadableFileError(f"cannot be opened: {error.strerror}") from error

@@ -1,83 +1,123 @@
-"""Facts that others have read already come with the texts: LlamaIndex nodes behind a path extractor, LangChain graph documents.
+"""Facts that someone else has read come along with the texts.
 
-Both are met by what they offer; no framework is imported. LlamaIndex's extractors leave entities and relations in a node's metadata, under
-"nodes" and "relations"; a LangChain graph document has `nodes`, `relationships` and the `source` they were read from.
+LlamaIndex's path extractors leave entities and relations in the metadata of a node, under "nodes"
+and "relations". A LangChain graph document has `nodes`, `relationships` and the `source` that they
+were read from. Both are known by their attributes; no framework is imported.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from clew.read.extract.extractor import Triple
-from clew.read.langchain_documents import is_chunk
+from clew.read.langchain_documents import LangChainDocument, is_langchain_document
 
 NODES, RELATIONS = "nodes", "relations"
 
 
-def is_graph(source: Any) -> bool:
-    """Whether this is a LangChain graph document, by its looks."""
+class LangChainGraphDocument(Protocol):
+    """What is read of a graph document; a relationship has `source.id`, `type` and `target.id`."""
+
+    nodes: list[Any]
+    relationships: list[Any]
+    source: LangChainDocument
+
+
+class RelatedNode(Protocol):
+    """What is read of a related node of LlamaIndex."""
+
+    @property
+    def node_id(self) -> str: ...
+
+
+class NodeWithRelations(Protocol):
+    """What is read of a LlamaIndex node."""
+
+    node_id: str
+    metadata: Any
+    relationships: Mapping[Any, Any]
+
+
+Node = TypeVar("Node", bound=NodeWithRelations)
+
+
+def is_graph_document(source: object) -> TypeGuard[LangChainGraphDocument]:
+    """Return whether an object has the attributes of a LangChain graph document."""
     parts = (getattr(source, name, None) for name in ("nodes", "relationships"))
     return (
         not isinstance(source, type)
         and all(isinstance(part, list) for part in parts)
-        and is_chunk(getattr(source, "source", None))
+        and is_langchain_document(getattr(source, "source", None))
     )
 
 
-def facts_of_graph(graph: Any) -> tuple[Triple, ...]:
-    """Return the relationships of a graph document as facts; entities without any say nothing that could be compared with a question."""
-    said = (
-        (str(one.source.id), relation_words(str(one.type)), str(one.target.id))
-        for one in graph.relationships
-    )
-    return _distinct(said)
+def facts_of_graph_document(graph: LangChainGraphDocument) -> tuple[Triple, ...]:
+    """Return the relationships of a graph document as facts.
 
-
-def without_graph(node: Any) -> tuple[Any, tuple[Triple, ...]]:
-    """Return a LlamaIndex node and the facts in its metadata; the node is a copy without these, if there are any, else the same.
-
-    Relations between the nodes themselves, as `ImplicitPathExtractor` writes them, say how these follow one another, and are no facts.
+    Its entities without a relationship make no fact, since a question cannot be compared with them.
     """
-    metadata = getattr(node, "metadata", None) or {}
+    return _distinct(
+        (str(relation.source.id), relation_words(str(relation.type)), str(relation.target.id))
+        for relation in graph.relationships
+    )
+
+
+def split_off_facts(node: Node) -> tuple[Node, tuple[Triple, ...]]:
+    """Return a LlamaIndex node without the facts in its metadata, and these facts.
+
+    Relations between the nodes themselves, as `ImplicitPathExtractor` writes them, tell how the
+    nodes follow one another and are no facts.
+
+    Args:
+        node: The node. It is returned itself if its metadata holds no facts, else a copy.
+    """
+    metadata = node.metadata or {}
     entities, relations = metadata.get(NODES), metadata.get(RELATIONS)
     if (
         not isinstance(entities, list)
         or not isinstance(relations, list)
-        or not all(hasattr(one, "target_id") for one in relations)
+        or not all(hasattr(relation, "target_id") for relation in relations)
     ):
         return node, ()
-    names = {str(one.id): str(one.name) for one in entities if hasattr(one, "name")}
-    chunks = {str(one.id) for one in entities if hasattr(one, "text") and not hasattr(one, "name")}
-    chunks |= {str(node.node_id)} | {
-        str(one.node_id) for other in node.relationships.values() for one in _several(other)
+    names = {str(entity.id): str(entity.name) for entity in entities if hasattr(entity, "name")}
+    text_nodes = {
+        str(entity.id)
+        for entity in entities
+        if hasattr(entity, "text") and not hasattr(entity, "name")
     }
-    said = [
-        (
-            names.get(str(one.source_id), str(one.source_id)),
-            relation_words(str(one.label)),
-            names.get(str(one.target_id), str(one.target_id)),
-        )
-        for one in relations
-        if not {str(one.source_id), str(one.target_id)} & chunks
-    ]
+    text_nodes.add(str(node.node_id))
+    for related in node.relationships.values():
+        text_nodes.update(ids_of_related(related))
+    facts = []
+    for relation in relations:
+        source, target = str(relation.source_id), str(relation.target_id)
+        if source not in text_nodes and target not in text_nodes:
+            words = relation_words(str(relation.label))
+            facts.append((names.get(source, source), words, names.get(target, target)))
     bare = copy.copy(node)
     bare.metadata = {key: value for key, value in metadata.items() if key not in (NODES, RELATIONS)}
-    return bare, _distinct(said)
+    return bare, _distinct(facts)
+
+
+def ids_of_related(related: RelatedNode | list[RelatedNode | None] | None) -> list[str]:
+    """Return the ids in one entry of a node's relationships: one related node or a list of them."""
+    nodes = related if isinstance(related, list) else [related]
+    return [str(node.node_id) for node in nodes if node is not None]
 
 
 def relation_words(label: str) -> str:
-    """Return a relation's label as it would be said: WORKS_AT is "works at"."""
+    """Return the label of a relation as words.
+
+    Example:
+        >>> relation_words("WORKS_AT"), relation_words("isPartOf")
+        ('works at', 'isPartOf')
+    """
     words = " ".join(label.replace("_", " ").split())
     return words.lower() if words.isupper() else words
 
 
-def _several(other: Any) -> Iterable[Any]:
-    return [one for one in (other if isinstance(other, list) else [other]) if one is not None]
-
-
-def _distinct(said: Iterable[Triple]) -> tuple[Triple, ...]:
-    return tuple(
-        dict.fromkeys(triple for triple in said if triple[0].strip() and triple[2].strip())
-    )
+def _distinct(facts: Iterable[Triple]) -> tuple[Triple, ...]:
+    """Return the facts that name both of their ends, each once."""
+    return tuple(dict.fromkeys(fact for fact in facts if fact[0].strip() and fact[2].strip()))

@@ -1,7 +1,9 @@
-"""The headings that a framework's splitter wrote into the metadata of its pieces: containers that it does not give as objects.
+"""The headings that a framework's splitter writes into the metadata of its pieces.
 
-LangChain's header splitters write one value per level ("Header 1", "Header 2"; the names are the caller's, a number at the end the
-level); LlamaIndex's Markdown parser writes the headings above a piece as "/A/B/" under `header_path`, its own being the piece's first line.
+They are containers that the framework does not give as objects. LangChain's header splitters write
+one value for each level: "Header 1", "Header 2". The caller names them; the number at the end is
+the level. LlamaIndex's Markdown parser writes the headings above a piece as "/A/B/" under
+`header_path`; the piece's own heading is its first line.
 """
 
 from __future__ import annotations
@@ -10,23 +12,32 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-LEVEL = re.compile(r"(?:header|heading|h)[ _-]?([1-6])", re.IGNORECASE)
-FIRST_LINE = re.compile(r"\s*#{1,6}[ \t]+(.+?)[ \t#]*(?:\n|$)")
+_LEVEL = re.compile(r"(?:header|heading|h)[ _-]?([1-6])", re.IGNORECASE)
+_FIRST_LINE = re.compile(r"\s*#{1,6}[ \t]+(.+?)[ \t#]*(?:\n|$)")
 
 
-def headers_of(text: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the headings that a piece stands under, outermost first; none where its metadata says nothing of the kind."""
+def headings_above(text: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    r"""Return the headings that a piece is under, outermost first.
+
+    Args:
+        text: The text of the piece.
+        metadata: Its metadata.
+
+    Example:
+        >>> headings_above("They are dry.", {"Header 1": "Moon", "Header 2": "Seas"})
+        ('Moon', 'Seas')
+        >>> headings_above("# Seas\nThey are dry.", {"header_path": "/Moon/"})
+        ('Moon', 'Seas')
+    """
     path = metadata.get("header_path")
     if isinstance(path, str) and path.startswith("/"):
-        own = FIRST_LINE.match(text)
-        return (
-            *(part.strip() for part in path.split("/") if part.strip()),
-            *([own[1].strip()] if own else []),
-        )
+        above = [part.strip() for part in path.split("/") if part.strip()]
+        own = _FIRST_LINE.match(text)
+        return (*above, own[1].strip()) if own else tuple(above)
     levels = {
         int(match[1]): key
         for key in metadata
-        if isinstance(key, str) and (match := LEVEL.fullmatch(key.strip()))
+        if isinstance(key, str) and (match := _LEVEL.fullmatch(key.strip()))
     }
     titles = (metadata[levels[level]] for level in sorted(levels))
     return tuple(

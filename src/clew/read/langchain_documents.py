@@ -1,20 +1,28 @@
-"""LangChain documents become documents, met by what they offer; the framework is never imported.
+"""LangChain documents become documents, by their attributes; the framework is never imported.
 
-Its splitters write nothing about a piece but, when asked, where it begins (`start_index`); `source` says in what.
+LangChain's splitters write nothing about a piece except, on request, where it starts
+(`start_index`); `source` says in what.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 from clew.document import Document
-from clew.read.formats.table import format_of
+from clew.read.formats.table import format_of_piece
 
 
-def is_chunk(source: Any) -> bool:
-    """Whether this is a LangChain document, by its looks."""
+class LangChainDocument(Protocol):
+    """What is read of a `langchain_core.documents.Document`."""
+
+    page_content: str
+    metadata: dict[str, Any]
+
+
+def is_langchain_document(source: object) -> TypeGuard[LangChainDocument]:
+    """Return whether an object has the attributes of a LangChain document."""
     return (
         not isinstance(source, type)
         and isinstance(getattr(source, "page_content", None), str)
@@ -22,51 +30,59 @@ def is_chunk(source: Any) -> bool:
     )
 
 
-def from_chunk(chunk: Any) -> Document:
-    """Return the document of a LangChain document; its id is empty where it has none."""
+def from_langchain_document(chunk: LangChainDocument) -> Document:
+    """Return the document of a LangChain document; its id is empty where that has none."""
     text, metadata = chunk.page_content, dict(chunk.metadata)
     start, source = metadata.get("start_index"), metadata.get("source")
-    known = isinstance(source, str) and source != "" and type(start) is int and start >= 0
-    return Document(
+    document = Document(
         id=str(getattr(chunk, "id", None) or ""),
         text=text,
         metadata=metadata,
         original=chunk,
-        source=_page(str(source), metadata) if known else None,
-        span=(start, start + len(text)) if known and start is not None else None,
-        format=format_of(metadata),
+        format=format_of_piece(metadata),
     )
+    if isinstance(source, str) and source != "" and type(start) is int and start >= 0:
+        return replace(
+            document, source=_source_name(source, metadata), span=(start, start + len(text))
+        )
+    return document
 
 
-def agreeing(documents: list[Document]) -> list[Document]:
-    """Return the documents, without the places of those whose texts cannot all be cut from their one source.
+def without_shared_sources(documents: list[Document]) -> list[Document]:
+    """Return the documents, without the places of pieces that cannot be cut from one text.
 
-    `source` may be no more than a label that many texts share; then pieces with the same place have different texts.
+    `source` may be no more than a label that many texts share. Then pieces at the same place have
+    different texts.
+
+    Args:
+        documents: Documents of any origin; only those of LangChain change.
     """
     by_source: dict[str, list[Document]] = {}
     for document in documents:
-        if is_chunk(document.original) and document.source is not None:
+        if is_langchain_document(document.original) and document.source is not None:
             by_source.setdefault(document.source, []).append(document)
-    labels = {source for source, pieces in by_source.items() if not _of_one_text(pieces)}
+    labels = {source for source, pieces in by_source.items() if not _agree(pieces)}
     return [
-        replace(d, source=None, span=None) if is_chunk(d.original) and d.source in labels else d
-        for d in documents
+        replace(document, source=None, span=None)
+        if is_langchain_document(document.original) and document.source in labels
+        else document
+        for document in documents
     ]
 
 
-def _page(source: str, metadata: Mapping[str, Any]) -> str:
-    """A loader gives each page a text of its own: offsets count from where the page begins."""
+def _source_name(source: str, metadata: Mapping[str, Any]) -> str:
+    """Return the name of the text that offsets count in: a loader gives each page its own."""
     return source if metadata.get("page") is None else f"{source}#page={metadata['page']}"
 
 
-def _of_one_text(pieces: list[Document]) -> bool:
-    """Whether the pieces say the same wherever they overlap."""
+def _agree(pieces: Sequence[Document]) -> bool:
+    """Return whether pieces of one source have the same text wherever they overlap."""
     placed = sorted((piece.span, piece.text) for piece in pieces if piece.span is not None)
-    (_, reach), longest = placed[0]
+    (_, reach), last_text = placed[0]
     for (start, end), text in placed[1:]:
         shared = min(reach, end) - start
-        if shared > 0 and longest[len(longest) - (reach - start) :][:shared] != text[:shared]:
+        if shared > 0 and last_text[len(last_text) - (reach - start) :][:shared] != text[:shared]:
             return False
         if end > reach:
-            reach, longest = end, text
+            reach, last_text = end, text
     return True

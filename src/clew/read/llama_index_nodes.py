@@ -1,7 +1,8 @@
-"""LlamaIndex nodes become documents, met by what they offer; the framework is never imported.
+"""LlamaIndex nodes become documents, by their attributes; the framework is never imported.
 
-A node says what it was cut from (SOURCE), what it stands in (PARENT, CHILD) and what it follows (PREVIOUS, NEXT), under keys whose
-values are "1" to "5". Its offsets are those in the text that was cut last: a node with a parent has them in the parent.
+A node names the text that it was cut from (SOURCE), the node that contains it (PARENT, CHILD) and
+the node before and behind it (PREVIOUS, NEXT), under keys whose values are "1" to "5". Its offsets
+count in the text that was cut last: in the parent for a node that has one.
 """
 
 from __future__ import annotations
@@ -10,150 +11,167 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from clew.document import Document
-from clew.read.formats.table import format_of
-from clew.read.graph_documents import without_graph
+from clew.graph import Vectors
+from clew.read.formats.table import format_of_piece
+from clew.read.graph_documents import ids_of_related, split_off_facts
 
 SOURCE, PREVIOUS, NEXT, PARENT, CHILD = "1", "2", "3", "4", "5"
-LONGEST_HEADING = 80
+MAX_HEADING_LENGTH = 80  # characters
 
 
-def unwrapped(source: Any) -> Any:
-    """Return the node inside a scored node, else the object itself."""
-    node = getattr(source, "node", None)
-    return node if is_node(node) else source
+class LlamaIndexNode(Protocol):
+    """What is read of a `llama_index.core.schema.BaseNode`."""
+
+    node_id: str
+    metadata: Any
+    relationships: Mapping[Any, Any]
+    embedding: Any
+
+    def get_content(self, metadata_mode: Any) -> str: ...  # noqa: ANN401  # the framework's enum
 
 
-def is_node(source: Any) -> bool:
-    """Whether this is a LlamaIndex node or document, by its looks."""
+def is_node(source: object) -> TypeGuard[LlamaIndexNode]:
+    """Return whether an object has the attributes of a LlamaIndex node or document."""
     return not isinstance(source, type) and all(
         hasattr(source, name) for name in ("node_id", "get_content", "relationships")
     )
 
 
-def from_node(node: Any) -> Document:
-    """Return the document of a node, with the facts that its metadata holds; what other nodes say of it is added by `related`."""
-    node, facts = without_graph(node)
-    id, said = str(node.node_id), _said(node)
-    text, embedded_as = (
-        node.get_content(metadata_mode=_mode(node, name)) for name in ("NONE", "EMBED")
-    )
+def unwrap_node(source: object) -> object:
+    """Return the node inside a scored node, else the object itself."""
+    node = getattr(source, "node", None)
+    return node if is_node(node) else source
+
+
+def from_node(original: LlamaIndexNode) -> Document:
+    """Return the document of a node, with the facts that its metadata holds.
+
+    What other nodes tell about the node is added by `relate_nodes`.
+    """
+    node, facts = split_off_facts(original)
+    id, related = str(node.node_id), _related_ids(node)
+    text = node.get_content(metadata_mode=_metadata_mode(node, "NONE"))
+    embedded_as = node.get_content(metadata_mode=_metadata_mode(node, "EMBED"))
     start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
-    source = _first(said, SOURCE)
+    source = _first(related, SOURCE)
     return Document(
         id=id,
         text=text,
         metadata=dict(node.metadata),
         original=node,
-        vector=_unit(node.embedding, id),
+        vector=_unit_vector(node.embedding, id),
         source=source,
         span=None if source is None or start is None or end is None else (start, end),
-        parent=_first(said, PARENT),
-        previous=_first(said, PREVIOUS),
+        parent=_first(related, PARENT),
+        previous=_first(related, PREVIOUS),
         embedded_as=None if embedded_as == text else embedded_as,
-        format=format_of(node.metadata),
+        format=format_of_piece(node.metadata),
         facts=facts,
     )
 
 
-def related(documents: list[Document]) -> list[Document]:
-    """Return the documents with what nodes say of one another: containers become headings, offsets those in the source."""
-    nodes = {document.id: document for document in documents if is_node(document.original)}
-    around = {id: node.parent for id, node in nodes.items() if node.parent is not None}
-    after: dict[str, str] = {}
-    for id, node in nodes.items():
-        said = _said(node.original)
-        around |= {
-            child: id for child in said.get(CHILD, ()) if child in nodes and child not in around
-        }
-        after |= {follower: id for follower in said.get(NEXT, ()) if follower in nodes}
-    containers = set(around.values())
+def relate_nodes(documents: list[Document]) -> list[Document]:
+    """Return the documents with what nodes tell about one another.
 
-    def placed(node: Document) -> Document:
-        span = _span_in_source(node, nodes, around)
+    Containers become headings, and offsets become those in the source.
+
+    Args:
+        documents: Documents of any origin; only those of LlamaIndex nodes change.
+    """
+    nodes = {document.id: document for document in documents if is_node(document.original)}
+    container_of = {id: node.parent for id, node in nodes.items() if node.parent is not None}
+    previous_of: dict[str, str] = {}
+    for id, node in nodes.items():
+        related = _related_ids(node.original)
+        for child in related.get(CHILD, ()):
+            if child in nodes:
+                container_of.setdefault(child, id)
+        previous_of |= {behind: id for behind in related.get(NEXT, ()) if behind in nodes}
+    containers = set(container_of.values())
+
+    def place(node: Document) -> Document:
         node = replace(
             node,
-            parent=around.get(node.id),
-            previous=node.previous or after.get(node.id),
-            span=span,
+            parent=container_of.get(node.id),
+            previous=node.previous or previous_of.get(node.id),
+            span=_span_in_source(node, nodes, container_of),
         )
-        return (
-            replace(node, text=_heading(node), heading=True, embedded_as=None, vector=None)
-            if node.id in containers
-            else node
-        )
+        if node.id not in containers:
+            return node
+        return replace(node, text=_heading(node), heading=True, embedded_as=None, vector=None)
 
-    return [placed(document) if is_node(document.original) else document for document in documents]
+    return [place(document) if is_node(document.original) else document for document in documents]
 
 
-def _mode(node: Any, name: str) -> Any:
-    """The member of MetadataMode, out of the module that the node's class comes from."""
-    for kind in type(node).__mro__:
-        modes = getattr(sys.modules.get(kind.__module__), "MetadataMode", None)
+def _metadata_mode(node: LlamaIndexNode, name: str) -> object:
+    """Return the member of MetadataMode, from the module that the class of the node comes from."""
+    for cls in type(node).__mro__:
+        modes = getattr(sys.modules.get(cls.__module__), "MetadataMode", None)
         if modes is not None:
-            return modes[name]
-    return name.lower()  # the member's value, to which it is equal
+            member: object = modes[name]
+            return member
+    return name.lower()  # the value of the member, which is equal to it
 
 
-def _said(node: Any) -> dict[str, list[str]]:
-    """The ids that a node's relationships name, by the value of their key."""
+def _related_ids(node: LlamaIndexNode) -> dict[str, list[str]]:
+    """Return the ids that the relationships of a node name, by the value of their key."""
     return {
-        str(getattr(key, "value", key)): [
-            str(one.node_id)
-            for one in (other if isinstance(other, list) else [other])
-            if one is not None
-        ]
-        for key, other in (node.relationships or {}).items()
+        str(getattr(key, "value", key)): ids_of_related(related)
+        for key, related in (node.relationships or {}).items()
     }
 
 
-def _first(said: Mapping[str, list[str]], key: str) -> str | None:
-    return next(iter(said.get(key, ())), None)
+def _first(related: Mapping[str, list[str]], key: str) -> str | None:
+    return next(iter(related.get(key, ())), None)
 
 
 def _span_in_source(
-    node: Document, nodes: Mapping[str, Document], around: Mapping[str, str]
+    node: Document, nodes: Mapping[str, Document], container_of: Mapping[str, str]
 ) -> tuple[int, int] | None:
-    """The span, moved by those of all the nodes around; None where one of these did not come."""
+    """Return the span of a node, moved by those of all its containers.
+
+    It is None where one of these did not come.
+    """
     if node.span is None:
         return None
-    moved, above, seen = 0, around.get(node.id), {node.id}
+    offset, above, seen = 0, container_of.get(node.id), {node.id}
     while above is not None:
         container = nodes.get(above)
         if container is None or container.span is None or above in seen:
             return None
         seen.add(above)
-        moved, above = moved + container.span[0], around.get(above)
-    return node.span[0] + moved, node.span[1] + moved
+        offset, above = offset + container.span[0], container_of.get(above)
+    return node.span[0] + offset, node.span[1] + offset
 
 
 def _heading(node: Document) -> str:
-    """What a container is called: its path of headings, its title, or how it begins."""
-    path = [
-        part.strip()
-        for part in str(node.metadata.get("header_path") or "").split("/")
-        if part.strip()
-    ]
+    """Return what a container is called: its path of headings, its title, or how it begins."""
+    header_path = str(node.metadata.get("header_path") or "")
+    path = [part.strip() for part in header_path.split("/") if part.strip()]
     title = " > ".join(path) or str(node.metadata.get("title") or "").strip()
     if title:
         return title
-    first = next(
-        (line.strip().lstrip("#").strip() for line in node.text.splitlines() if line.strip()), ""
-    )
-    return first if len(first) <= LONGEST_HEADING else first[: LONGEST_HEADING - 1].rstrip() + "…"
+    lines = (line.strip().lstrip("#").strip() for line in node.text.splitlines() if line.strip())
+    first = next(lines, "")
+    if len(first) <= MAX_HEADING_LENGTH:
+        return first
+    return first[: MAX_HEADING_LENGTH - 1].rstrip() + "…"
 
 
-def _unit(vector: Any, id: str) -> Any:
+def _unit_vector(vector: ArrayLike | None, id: str) -> Vectors | None:
     if vector is None:
         return None
     values = np.asarray(vector, np.float64)
     length = float(np.linalg.norm(values)) if values.ndim == 1 else math.nan
     if not (math.isfinite(length) and length > 0):
         raise ValueError(
-            f"the embedding of node {id!r} must be one row of finite numbers, not all zero; got shape {values.shape}"
+            f"the embedding of node {id!r} must be one row of finite numbers, not all zero; "
+            f"got shape {values.shape}"
         )
     return (values / length).astype(np.float32)

@@ -1,10 +1,13 @@
-"""Whatever the caller has becomes documents: texts, files, folders, and the objects of the two frameworks."""
+"""Everything that a caller may hand in becomes documents.
+
+Sources are texts, files, folders, `clew.Document`s, and the objects of LangChain and LlamaIndex.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -12,167 +15,196 @@ from typing import Any, NamedTuple
 
 from clew.document import Document
 from clew.read.files import read_path
-from clew.read.graph_documents import facts_of_graph, is_graph
-from clew.read.langchain_documents import agreeing, from_chunk, is_chunk
-from clew.read.llama_index_nodes import from_node, is_node, related, unwrapped
+from clew.read.graph_documents import facts_of_graph_document, is_graph_document
+from clew.read.langchain_documents import (
+    from_langchain_document,
+    is_langchain_document,
+    without_shared_sources,
+)
+from clew.read.llama_index_nodes import from_node, is_node, relate_nodes, unwrap_node
 
-LONGEST_PATH = 250  # a longer string is a text
-KNOWN = "texts, paths, clew.Document, LlamaIndex nodes and documents, LangChain documents and graph documents"
+MAX_PATH_LENGTH = 250  # a longer string is a text
+KNOWN_SOURCES = (
+    "texts, paths, clew.Document, LlamaIndex nodes and documents, "
+    "LangChain documents and graph documents"
+)
 
 
 class LoadedDocuments(NamedTuple):
-    """The documents that were read, and the sources that were not, each with the reason."""
+    """What came of the sources.
+
+    Attributes:
+        documents: The documents that were read.
+        skipped: (source, reason) for everything that was not.
+    """
 
     documents: list[Document]
     skipped: list[tuple[str, str]]
 
 
-def load_documents(sources: Any) -> LoadedDocuments:
-    """Return the documents behind what the caller has.
+def load_documents(sources: object) -> LoadedDocuments:
+    """Return the documents of any sources.
+
+    A string by itself is a path, unless it is plainly a text (it has a line end, or more than 250
+    characters). A string among others is a text, unless it names a file or folder that exists. A
+    text that comes again without an id of its own is left out.
 
     Args:
-        sources: a path to a file or folder, or an iterable of texts, paths, `clew.Document`s, LlamaIndex nodes, LangChain documents and
-            graph documents; facts that came with a node or a graph document are the document's. A text that comes again without an id
-            of its own is left out.
-            A string by itself is a path, unless it is plainly a text (it has a line end, or more than 250 characters); a string
-            among others is a text, unless it names a file or folder that exists.
+        sources: A path to a file or folder, or an iterable of texts, paths, `clew.Document`s,
+            LlamaIndex nodes, LangChain documents and graph documents. The facts that came with a
+            node or graph document become the document's facts.
 
     Raises:
-        FileNotFoundError: a path that leads nowhere. ValueError: two documents with one id. TypeError: something of another kind.
+        FileNotFoundError: A path leads nowhere.
+        ValueError: Two documents have one id.
+        TypeError: A source is of another kind.
+
+    Example:
+        >>> [document.text for document in load_documents(["The moon is far."]).documents]
+        ['The moon is far.']
     """
-    alone = (
-        isinstance(sources, (str, Path, Document))
-        or is_node(unwrapped(sources))
-        or is_chunk(sources)
-        or is_graph(sources)
-    )
-    if isinstance(sources, (bytes, Mapping)) or not (alone or isinstance(sources, Iterable)):
-        raise TypeError(
-            f"documents are {KNOWN}, one or a list of them; got a {type(sources).__name__}"
-        )
-    found = LoadedDocuments([], [])
-    if isinstance(sources, str) and _may_be_path(sources) and not _exists(sources):
-        raise FileNotFoundError(
-            f"there is no file or folder {sources!r}; if this is a text, give a list of texts: [{sources!r}]"
-        )
-    for source in [sources] if alone else sources:
-        _add(source, found)
-    documents = agreeing(related(_told_once(_once(found))))
-    _distinct(documents)
-    return LoadedDocuments(documents, found.skipped)
-
-
-def _add(source: Any, found: LoadedDocuments) -> None:
-    node = unwrapped(source)
-    if isinstance(source, Document):
-        found.documents.append(source)
-    elif isinstance(source, Path) or (
-        isinstance(source, str) and _may_be_path(source) and _exists(source)
-    ):
-        read_path(Path(source), found.documents, found.skipped)
-    elif isinstance(source, str):
-        found.documents.append(Document(text_id(source), source))
-    elif is_node(node):
-        _keep(from_node(node), node, found)
-    elif is_chunk(source) or is_graph(source):
-        chunk, facts = (source.source, facts_of_graph(source)) if is_graph(source) else (source, ())
-        document = replace(from_chunk(chunk), facts=facts)
-        _keep(
-            document
-            if document.id
-            else replace(document, id=text_id(chunk.page_content, chunk.metadata)),
-            source,
-            found,
-        )
-    else:
-        raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN}")
-
-
-def _keep(document: Document, source: Any, found: LoadedDocuments) -> None:
-    """A framework's loaders give empty pages and pictures among the texts: these are no fault of the caller's."""
-    if document.text.strip():
-        found.documents.append(document)
-    else:
-        found.skipped.append((document.id, f"this {type(source).__name__} has no text"))
-
-
-def _once(found: LoadedDocuments) -> list[Document]:
-    """A text that comes again without an id of its own, under the same metadata, is no other document."""
-    seen, once = set[str](), list[Document]()
-    for document in found.documents:
-        own = document.id != text_id(document.text) and document.id != text_id(
-            document.text, document.metadata
-        )
-        if own or document.facts or document.id not in seen:
-            once.append(document)
-            seen.add(document.id)
-        else:
-            found.skipped.append((document.id, "this text came already"))
-    return once
-
-
-def _told_once(documents: list[Document]) -> list[Document]:
-    """One text may have been read for facts several times: it comes once, with all of them."""
-    place: dict[tuple[str, str], int] = {}
-    once: list[Document] = []
-    for document in documents:
-        key = document.id, document.text
-        if document.facts and key in place:
-            known = once[place[key]]
-            once[place[key]] = replace(
-                known, facts=tuple(dict.fromkeys((*known.facts, *document.facts)))
-            )
-            continue
-        if document.facts:
-            place[key] = len(once)
-        once.append(document)
-    return once
+    loaded = LoadedDocuments([], [])
+    for source in _as_list(sources):
+        _load_source(source, loaded)
+    documents = _merge_repeated_facts(_without_repeated_texts(loaded))
+    documents = without_shared_sources(relate_nodes(documents))
+    _check_ids(documents)
+    return LoadedDocuments(documents, loaded.skipped)
 
 
 def text_id(text: str, metadata: Mapping[str, Any] | None = None) -> str:
-    """Return the id of a text that came without one: the same for the same text and metadata, whatever comes beside it."""
-    known = text if not metadata else f"{text}\0{_stable(metadata)}"
-    return f"text-{blake2b(known.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+    """Return the id of a text that came without one: a hash of the text and its metadata.
+
+    Example:
+        >>> text_id("The moon is far.")
+        'text-84745e118afc'
+    """
+    content = text if not metadata else f"{text}\0{_stable_repr(metadata)}"
+    return f"text-{blake2b(content.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
 
 
-def _stable(value: Any) -> str:
-    """The same writing in every run: no hash order, no memory address."""
-    if isinstance(value, Mapping):
-        return (
-            "{"
-            + ",".join(sorted(f"{_stable(key)}:{_stable(of)}" for key, of in value.items()))
-            + "}"
+def _as_list(sources: object) -> Iterable[object]:
+    """Return the sources one by one, a single one in a list."""
+    if isinstance(sources, str):
+        if _may_be_path(sources) and not _exists(sources):
+            raise FileNotFoundError(
+                f"there is no file or folder {sources!r}; "
+                f"if this is a text, give a list of texts: [{sources!r}]"
+            )
+        return [sources]
+    if isinstance(sources, (Path, Document)) or is_node(unwrap_node(sources)):
+        return [sources]
+    if is_langchain_document(sources) or is_graph_document(sources):
+        return [sources]
+    if isinstance(sources, Iterable) and not isinstance(sources, (bytes, Mapping)):
+        return sources
+    kind = type(sources).__name__
+    raise TypeError(f"documents are {KNOWN_SOURCES}, one or a list of them; got a {kind}")
+
+
+def _load_source(source: object, loaded: LoadedDocuments) -> None:
+    node = unwrap_node(source)
+    if isinstance(source, Document):
+        loaded.documents.append(source)
+    elif isinstance(source, Path):
+        read_path(source, loaded.documents, loaded.skipped)
+    elif isinstance(source, str):
+        if _may_be_path(source) and _exists(source):
+            read_path(Path(source), loaded.documents, loaded.skipped)
+        else:
+            loaded.documents.append(Document(text_id(source), source))
+    elif is_node(node):
+        _add_with_text(from_node(node), node, loaded)
+    elif is_graph_document(source):
+        document = _with_id(from_langchain_document(source.source))
+        facts = facts_of_graph_document(source)
+        _add_with_text(replace(document, facts=facts), source, loaded)
+    elif is_langchain_document(source):
+        _add_with_text(_with_id(from_langchain_document(source)), source, loaded)
+    else:
+        raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN_SOURCES}")
+
+
+def _with_id(document: Document) -> Document:
+    if document.id:
+        return document
+    return replace(document, id=text_id(document.text, document.metadata))
+
+
+def _add_with_text(document: Document, source: object, loaded: LoadedDocuments) -> None:
+    """Add a document, unless it is empty: a framework's loaders also give blank pages."""
+    if document.text.strip():
+        loaded.documents.append(document)
+    else:
+        loaded.skipped.append((document.id, f"this {type(source).__name__} has no text"))
+
+
+def _without_repeated_texts(loaded: LoadedDocuments) -> list[Document]:
+    """Return the documents without texts that come again under the same metadata and no own id."""
+    seen: set[str] = set()
+    documents: list[Document] = []
+    for document in loaded.documents:
+        has_own_id = document.id not in (
+            text_id(document.text),
+            text_id(document.text, document.metadata),
         )
+        if has_own_id or document.facts or document.id not in seen:
+            documents.append(document)
+            seen.add(document.id)
+        else:
+            loaded.skipped.append((document.id, "this text came already"))
+    return documents
+
+
+def _merge_repeated_facts(documents: Sequence[Document]) -> list[Document]:
+    """Return the documents with those merged that are one text, read for facts several times."""
+    position: dict[tuple[str, str], int] = {}
+    merged: list[Document] = []
+    for document in documents:
+        key = document.id, document.text
+        if document.facts and key in position:
+            first = merged[position[key]]
+            facts = tuple(dict.fromkeys((*first.facts, *document.facts)))
+            merged[position[key]] = replace(first, facts=facts)
+            continue
+        if document.facts:
+            position[key] = len(merged)
+        merged.append(document)
+    return merged
+
+
+def _stable_repr(value: object) -> str:
+    """Return a repr that is the same in every run: without hash order and memory addresses."""
+    if isinstance(value, Mapping):
+        items = (f"{_stable_repr(key)}:{_stable_repr(item)}" for key, item in value.items())
+        return "{" + ",".join(sorted(items)) + "}"
     if isinstance(value, (set, frozenset)):
-        return "{" + ",".join(sorted(map(_stable, value))) + "}"
+        return "{" + ",".join(sorted(map(_stable_repr, value))) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ",".join(map(_stable, value)) + "]"
+        return "[" + ",".join(map(_stable_repr, value)) + "]"
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def _may_be_path(text: str) -> bool:
-    return (
-        bool(text.strip())
-        and len(text) <= LONGEST_PATH
-        and not any(sign in text for sign in "\n\r\0")
-    )
+    one_line = not any(character in text for character in "\n\r\0")
+    return one_line and bool(text.strip()) and len(text) <= MAX_PATH_LENGTH
 
 
 def _exists(path: str) -> bool:
     try:
         return Path(path).exists()
-    except (OSError, ValueError):  # a name the file system cannot have
+    except (OSError, ValueError):  # a name that the file system cannot have
         return False
 
 
-def _distinct(documents: list[Document]) -> None:
-    twice = [
-        id for id, times in Counter(document.id for document in documents).items() if times > 1
-    ]
-    if twice:
-        same = [document for document in documents if document.id == twice[0]]
+def _check_ids(documents: Sequence[Document]) -> None:
+    times = Counter(document.id for document in documents)
+    repeated = [id for id, count in times.items() if count > 1]
+    if repeated:
+        same = [document for document in documents if document.id == repeated[0]]
         equal = "the same text, " if len({document.text for document in same}) == 1 else ""
         raise ValueError(
-            f"every document needs an id of its own: {len(twice)} ids came more than once, for instance {twice[0]!r}, {len(same)} times "
-            f"({equal}{same[0].text[:60]!r}); leave the repeats out, or give clew.Document(id=…, text=…)"
+            f"every document needs an id of its own: {len(repeated)} ids came more than once, "
+            f"for instance {repeated[0]!r}, {len(same)} times ({equal}{same[0].text[:60]!r}); "
+            f"leave the repeats out, or give clew.Document(id=…, text=…)"
         )

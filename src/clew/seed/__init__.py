@@ -1,10 +1,11 @@
-"""Where does the question touch the graph?  question -> seeds"""
+"""Where does the question touch the graph?  question -> seeds."""
 
+from clew.seed.blend import Blend
 from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
-from clew.seed.fused import Blend, ReciprocalRank
 from clew.seed.linked_facts import LinkedFacts
 from clew.seed.mapped_facts import MappedFacts
+from clew.seed.reciprocal_rank import ReciprocalRank
 from clew.seed.recognised_facts import RecognisedFacts
 from clew.seed.top_seeds import TopSeeds
 

@@ -1,27 +1,38 @@
-"""Dense retrieval: the cosine between the question and every passage, or the nearest alone by an approximate index."""
+"""Dense retrieval: a node scores by its cosine with the question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clew.algorithms.cosines import cosines, same_width
-from clew.algorithms.nearest.hnsw import HNSW
+from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.graph import Graph
 from clew.types import Query, Seeds
 
 
 @dataclass(frozen=True)
 class Dense:
-    """Weights are max(0, cos(question, node)) on nodes of the chosen kinds; candidates given with a score keep that score.
+    """Score nodes of the chosen kinds by max(0, cos(question, node)).
+
+    Candidates that came from another retriever keep the scores that they came with.
 
     Attributes:
-        kinds: the kinds of node.
-        index: how to find the `nearest` nodes without measuring all, for graphs of at least `exact_below` such nodes (needs the extra
-            `ann`); others then have no weight, and now and then a near one is missed: see `clew.algorithms.nearest.hnsw.recall`. None measures
-            all, exactly. nearest, exact_below: see there.
+        kinds: the kinds of node that are searched.
+        index: an approximate index, which finds the `nearest` nodes without measuring all (needs
+            the extra `ann`). Only these nodes then have a score, and now and then a near one is
+            missed: see `clew.algorithms.nearest.hnsw.recall`. None measures all, exactly.
+        nearest: how many nodes the approximate index looks for, at least 1.
+        exact_below: a graph with fewer nodes of these kinds is measured exactly in any case.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew import Graph, Query
+        >>> graph = Graph.of(["red", "pink", "blue"], vectors=[[1, 0], [0.8, 0.6], [-1, 0]])
+        >>> Dense().on(graph)(Query("?", np.float32([1, 0]))).scores.round(2).tolist()
+        [1.0, 0.8, 0.0]
     """
 
     kinds: tuple[str, ...] = ("passage",)
@@ -37,37 +48,40 @@ class Dense:
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         rows = graph.rows(*self.kinds)
-        approximate = self.index is not None and len(rows) >= self.exact_below
-        found_by = (
-            graph.part(replace(self.index, kinds=self.kinds))
-            if self.index is not None and approximate
-            else None
-        )
-        vectors = graph.vectors if approximate or len(rows) == len(graph) else graph.vectors[rows]
-        how: dict[str, str] = {}
-        if found_by is not None:
-            how = {
-                "search": f"the {self.nearest} nearest by an approximate index, {self.index}; some may be missed"
-            }
-        elif self.index is not None:
-            how = {"search": f"exact: {len(rows):,} nodes are fewer than {self.exact_below:,}"}
+        index = self._index(graph, len(rows))
+        whole = index is not None or len(rows) == len(graph)
+        vectors = graph.vectors if whole else graph.vectors[rows]
+        notes = self._notes(len(rows))
 
-        def touch(query: Query) -> Seeds:
-            weights = np.zeros(len(graph))
+        def find_seeds(query: Query) -> Seeds:
+            scores = np.zeros(len(graph))
             if query.candidate_scores is not None:
-                weights[list(query.candidate_scores)] = list(query.candidate_scores.values())
-                return Seeds(weights, notes={"weights": "given with the candidates"})
+                scores[list(query.candidate_scores)] = list(query.candidate_scores.values())
+                return Seeds(scores, notes={"weights": "given with the candidates"})
             if query.vector is None or not query.vector.any():
-                return Seeds(
-                    weights,
-                    notes={"fallback": "the question has no vector: dense retrieval finds nothing"},
-                )
-            if found_by is None:
-                weights[rows] = np.maximum(cosines(vectors, query.vector), 0)
+                note = "the question has no vector: dense retrieval finds nothing"
+                return Seeds(scores, notes={"fallback": note})
+            if index is None:
+                scores[rows] = np.maximum(cosines(vectors, query.vector), 0)
             else:
                 same_width(vectors, query.vector)
-                near = found_by.search(query.vector, self.nearest)[0]
-                weights[near] = np.maximum(cosines(graph.vectors[near], query.vector), 0)
-            return Seeds(weights, notes=how) if how else Seeds(weights)
+                near = index.search(query.vector, self.nearest)[0]
+                scores[near] = np.maximum(cosines(graph.vectors[near], query.vector), 0)
+            return Seeds(scores, notes=notes)
 
-        return touch
+        return find_seeds
+
+    def _index(self, graph: Graph, count: int) -> HNSWIndex | None:
+        """Return the approximate index where one is wanted and the graph is large enough."""
+        if self.index is None or count < self.exact_below:
+            return None
+        return graph.part(replace(self.index, kinds=self.kinds))
+
+    def _notes(self, count: int) -> Mapping[str, str]:
+        """Return what the trace says of the search."""
+        if self.index is None:
+            return {}
+        if count < self.exact_below:
+            return {"search": f"exact: {count:,} nodes are fewer than {self.exact_below:,}"}
+        nearest = f"the {self.nearest} nearest by an approximate index, {self.index}"
+        return {"search": f"{nearest}; some may be missed"}

@@ -1,7 +1,7 @@
-"""The question is mapped to the facts most like it, and their subjects and objects are what must be joined.
+"""AGRAG's seed: the question is mapped to the facts most like it, whose ends must be joined.
 
-AGRAG (arXiv 2511.05549), fact linking. Its authors let a language model filter the facts; `recognised` keeps, without one, those that
-what the question names leads to.
+AGRAG (arXiv 2511.05549), fact linking. Its authors let a language model filter the facts;
+`recognised` does so without one, by the names in the question.
 """
 
 from __future__ import annotations
@@ -15,81 +15,81 @@ import numpy as np
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import sharpened, top_k
 from clew.graph import Floats, Graph, Mask, freeze
-from clew.seed.bm25 import BM25
+from clew.seed._shared import names_mentioned, vector_for_facts
 from clew.seed.dense import Dense
-from clew.seed.fused import Blend, ReciprocalRank
-from clew.seed.recognised_facts import names_mentioned
-from clew.types import Query, Seeds
+from clew.types import Query, Seed, Seeds
 
 
 @dataclass(frozen=True)
 class MappedFacts:
-    """Terminals are the ends of the `top` nearest facts, the nearest fact's first, then the `passages` nearest passages.
+    """Name the ends of the nearest facts as terminals; scores are those of the passages.
 
-    Where facts were read from only a share of the passages most like the question, it is mapped to that share of `top` facts: those of
-    other passages would lead away from the ones without. Weights are the passages' similarities. Where the question is mapped to no fact,
-    the terminals are the `top` nearest passages, and the trace says so.
+    The terminals are the ends of the nearest facts, the nearest fact's first, then the nearest
+    `passages`. Where the question is mapped to no fact, the terminals are the `max_facts` nearest
+    passages, and the trace says so.
 
     Attributes:
-        top: how many facts the question is mapped to; only facts with a positive cosine count.
+        max_facts: how many facts the question is mapped to; only a positive cosine counts.
         passages: how many passages are terminals too.
-        recognised: map the question only to facts that what it names leads to: see `clew.seed.recognised_facts.named`.
-        touched: how the passages are touched. sharpness: the power that their weights are raised to.
+        recognised: map the question only to facts that its names lead to.
+        passage_seed: the seed that scores the passages.
+        exponent: the power that the passages' scores are raised to; 1 leaves them as they are.
+        scale_by_coverage: where facts were read from only a share of the passages most like the
+            question, map it to that share of `max_facts`. Facts of other passages would lead away
+            from the passages that have none.
+
+    Example:
+        >>> import numpy as np
+        >>> import clew
+        >>> documents = [clew.Document("ben", "Ben lives on Corfu."), "Cats sleep."]
+        >>> facts = {"ben": [("Ben", "lives on", "Corfu")]}
+        >>> index = clew.Index.from_documents(documents, facts=facts)
+        >>> vector = np.float32(index.embedder.embed_question("Where does Ben live?"))
+        >>> seeds = MappedFacts(1).on(index.graph)(clew.Query("Where does Ben live?", vector))
+        >>> [index.graph.texts[row] for row in seeds.terminals]
+        ['Ben', 'Corfu']
     """
 
-    top: int = 5
+    max_facts: int = 5
     passages: int = 0
     recognised: bool = False
-    passage_seed: Dense | BM25 | Blend | ReciprocalRank = Dense()
-    sharpness: float = 1.0
+    passage_seed: Seed = Dense()
+    exponent: float = 1.0
+    scale_by_coverage: bool = True
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
-        facts, touched = graph.facts, self.passage_seed.on(graph)
-        known, told = bool(facts.vectors.any()), np.zeros(len(graph), np.bool_)
-        told[facts.read_from.values] = True
+        facts, passage_seed = graph.facts, self.passage_seed.on(graph)
+        has_vectors = bool(facts.vectors.any())
+        has_facts = np.zeros(len(graph), np.bool_)
+        has_facts[facts.read_from.values] = True
 
-        def touch(query: Query) -> Seeds:
-            similar = touched(query)
+        def find_seeds(query: Query) -> Seeds:
+            passages = passage_seed(query)
             weights = (
-                sharpened(similar.scores, self.sharpness) if self.sharpness != 1 else similar.scores
+                sharpened(passages.scores, self.exponent) if self.exponent != 1 else passages.scores
             )
-            vector = query.vector if query.fact_vector is None else query.fact_vector
-            notes: dict[str, Any] = dict(similar.notes)
+            notes: dict[str, Any] = dict(passages.notes)
+            share = covered_share(weights, has_facts, 2 * self.max_facts)
+            if not self.scale_by_coverage:
+                share = 1.0
+            elif len(facts) and share < 1:
+                notes["covered"] = share
+            vector = vector_for_facts(query)
             scores = (
                 np.maximum(cosines(facts.vectors, vector), 0)
-                if known and vector is not None
+                if has_vectors and vector is not None
                 else np.zeros(len(facts))
             )
-            share = covered_share(weights, told, 2 * self.top)
-            if len(facts) and share < 1:
-                notes["told"] = share
-            mapped = top_k(scores, round(self.top * share))
+            mapped = top_k(scores, round(self.max_facts * share))
             mapped = mapped[scores[mapped] > 0]
-            mapped = (
-                mapped[names_mentioned(graph, mapped, query.text)] if self.recognised else mapped
-            )
-            ends = (
-                np.stack([facts.subjects[mapped], facts.objects[mapped]], axis=1)
-                .reshape(-1)
-                .tolist()
-                if len(mapped)
-                else []
-            )
-            if not ends:
-                why = (
-                    "the question is mapped to none of the facts"
-                    if len(facts)
-                    else "the graph has no facts"
-                )
-                notes["fallback"] = "; ".join(
-                    [
-                        *([notes["fallback"]] if "fallback" in notes else []),
-                        f"{why}: passages are joined",
-                    ]
-                )
-            ranked = top_k(weights, self.passages if ends else self.top)
-            nearest = ranked[weights[ranked] > 0].tolist()
-            terminals = list(dict.fromkeys([*ends, *nearest]))
+            if self.recognised:
+                mapped = mapped[names_mentioned(graph, mapped, query.text)]
+            if not len(mapped):
+                _note_fallback(notes, has_facts=len(facts) > 0)
+            ends = np.stack([facts.subjects[mapped], facts.objects[mapped]], axis=1).ravel()
+            ranked = top_k(weights, self.passages if len(mapped) else self.max_facts)
+            nearest = ranked[weights[ranked] > 0]
+            terminals = list(dict.fromkeys([*ends.tolist(), *nearest.tolist()]))
             return Seeds(
                 weights,
                 freeze(terminals, np.int32),
@@ -98,11 +98,26 @@ class MappedFacts:
                 notes,
             )
 
-        return touch
+        return find_seeds
 
 
-def covered_share(weights: Floats, told: Mask, k: int) -> float:
-    """Return which share of the `k` passages most like the question facts were read from; 1 where that cannot be said."""
-    nearest = top_k(weights, k)
-    nearest = nearest[weights[nearest] > 0]
-    return float(told[nearest].mean()) if len(nearest) and told.any() else 1.0
+def covered_share(scores: Floats, has_facts: Mask, k: int) -> float:
+    """Return from which share of the `k` best passages facts were read.
+
+    It is 1 where that cannot be said: no passage scores, or there are no facts at all.
+
+    Example:
+        >>> import numpy as np
+        >>> covered_share(np.array([0.9, 0.8, 0.1]), np.array([True, False, True]), k=2)
+        0.5
+    """
+    nearest = top_k(scores, k)
+    nearest = nearest[scores[nearest] > 0]
+    return float(has_facts[nearest].mean()) if len(nearest) and has_facts.any() else 1.0
+
+
+def _note_fallback(notes: dict[str, Any], *, has_facts: bool) -> None:
+    """Say that passages are the terminals, after what the passages' own seed has said."""
+    why = "the question is mapped to none of the facts" if has_facts else "the graph has no facts"
+    earlier = [notes["fallback"]] if "fallback" in notes else []
+    notes["fallback"] = "; ".join([*earlier, f"{why}: passages are joined"])

@@ -1,4 +1,4 @@
-"""Which part of the graph is worth the budget?  prizes, candidates, budget -> subgraph"""
+"""Which part of the graph is worth the budget?  prizes, candidates, budget -> subgraph."""
 
 from clew.select.bridges import Bridges
 from clew.select.budgeted import Budgeted

@@ -1,36 +1,137 @@
-"""What a later selector leaves of an earlier one's choice, beside its own: the bridges, the links, and what was said of it."""
+"""What select stages share.
+
+Three things: what an earlier stage requires, and what it costs; rows taken in order while they
+fit; and what is read of a subgraph that joins terminals (`select_evidence`).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from clew.graph import Graph, Rows, freeze
-from clew.types import Subgraph
+from clew.algorithms.cosines import cosines
+from clew.algorithms.ranking import levels
+from clew.graph import Floats, Graph, Links, Mask, Rows, Vectors, freeze
+from clew.types import Query, Seeds, Subgraph
+
+MAX_PASSED = 100  # something that still fits, but far down the ranking, is not worth its tokens
+PASSAGES_BY = ("prize", "similarity")
+
+Dropped = list[tuple[int, str]]  # rows that were wanted and do not fit, each with the reason
+
+
+def vector_for_facts(query: Query) -> Vectors | None:
+    """Return the question's vector beside facts: its own where the embedder has one for them."""
+    return query.vector if query.fact_vector is None else query.fact_vector
+
+
+def similarities(vectors: Vectors, vector: Vectors | None) -> Floats:
+    """Return the cosine of every unit row with the question, 0 where either has no vector.
+
+    Example:
+        >>> import numpy as np
+        >>> similarities(np.eye(2, dtype=np.float32), np.float32([0.6, 0.8])).round(2).tolist()
+        [0.6, 0.8]
+    """
+    if vector is None or vectors.shape[1] != len(vector):
+        return np.zeros(len(vectors))
+    return cosines(vectors, vector)
+
+
+def row_mask(length: int, rows: NDArray[np.integer] | list[int]) -> Mask:
+    """Return True at these rows, and False at all others of `length`.
+
+    Example:
+        >>> row_mask(3, [2]).tolist()
+        [False, False, True]
+    """
+    mask = np.zeros(length, np.bool_)
+    mask[rows] = True
+    return mask
+
+
+def slots_of(links: Links, rows: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return all slots of these rows, row by row."""
+    lengths = links.starts[rows + 1] - links.starts[rows]
+    ends = np.cumsum(lengths)
+    first_slots = np.repeat(links.starts[rows] - ends + lengths, lengths)
+    slots: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + first_slots
+    return slots
 
 
 def required_rows(candidates: Subgraph) -> Rows:
-    """Return the candidates that must be kept, in the order of the candidates."""
+    """Return the candidates that an earlier stage requires, in the order of the candidates."""
     if not len(candidates.required):  # nothing to look for among what may be the whole graph
         return candidates.nodes[:0]
     return candidates.nodes[np.isin(candidates.nodes, candidates.required)]
 
 
-def tokens_spent(graph: Graph, candidates: Subgraph) -> int:
-    """Return what the candidates cost that must be kept: the bridges' content, and the facts that are stated between them."""
-    kept = required_rows(candidates)
+def required_content(graph: Graph, candidates: Subgraph) -> Rows:
+    """Return the required candidates that are read: no connectors."""
+    rows = required_rows(candidates)
+    return rows[graph.content[rows]]
+
+
+def required_tokens(graph: Graph, candidates: Subgraph) -> int:
+    """Return what the required candidates cost: their content, and the facts stated among them."""
     facts = graph.edges.facts[candidates.edges]
-    said = {graph.facts.texts[fact] for fact in facts[facts >= 0].tolist()}
-    return int(graph.tokens[kept[graph.content[kept]]].sum()) + sum(
-        graph.count(f"- {text}\n") for text in said
-    )
+    texts = {graph.facts.texts[fact] for fact in facts[facts >= 0].tolist()}
+    content = int(graph.tokens[required_content(graph, candidates)].sum())
+    return content + sum(graph.count(f"- {text}\n") for text in texts)
 
 
-def narrow_to(
-    graph: Graph, candidates: Subgraph, chosen: Any, dropped: list[tuple[int, str]]
-) -> Subgraph:
-    """Return the bridges and the `chosen` candidates, with the edges among them, also over connectors that an earlier selector chose."""
+def places_left(available: int, taken: int, *limits: int | None) -> int:
+    """Return how many more rows may be taken under several limits, of which None is none.
+
+    Example:
+        >>> places_left(9, 2, 5, None)
+        3
+    """
+    return min([available, *(limit - taken for limit in limits if limit is not None)])
+
+
+def take_while_fitting(
+    graph: Graph, rows: Iterable[int], places: int, room: int, max_passed: int = MAX_PASSED
+) -> tuple[list[int], Dropped]:
+    """Take rows in their order while they fit, and pass over those that do not.
+
+    Args:
+        graph: the graph of the rows.
+        rows: content, best first.
+        places: take at most so many.
+        room: the tokens that they may cost.
+        max_passed: stop when so many were passed over.
+
+    Returns:
+        The rows taken, and those passed over. Of those behind the last one taken only the first
+        is named: no other was kept out by the room alone.
+    """
+    taken, passed, before_last = list[int](), Dropped(), 0
+    ranked = iter(rows)
+    while len(taken) < places and len(passed) < max_passed:
+        row = next(ranked, None)
+        if row is None:
+            break
+        tokens = int(graph.tokens[row])
+        if tokens > room:
+            passed.append((row, f"its {tokens} tokens do not fit in the {room} left"))
+            continue
+        taken.append(row)
+        room -= tokens
+        before_last = len(passed)
+    return taken, passed[: before_last + 1]
+
+
+def narrow_to(graph: Graph, candidates: Subgraph, chosen: ArrayLike, dropped: Dropped) -> Subgraph:
+    """Return the required and the `chosen` candidates, with the candidates' edges among them.
+
+    An edge stays too where it leads to a connector, since connectors are passed through; the
+    connector then stays with it.
+    """
     nodes = np.concatenate([required_rows(candidates), np.asarray(chosen, np.int32)])
     edges = candidates.edges
     if len(edges):
@@ -40,17 +141,163 @@ def narrow_to(
         edges = edges[inside[tails[edges]] & inside[heads[edges]]]
         through = np.setdiff1d(np.concatenate([tails[edges], heads[edges]]), nodes)
         nodes = np.concatenate([nodes, candidates.nodes[np.isin(candidates.nodes, through)]])
-    read = set(nodes.tolist())
-    groups = tuple(
-        rows
-        for group in candidates.groups
-        if len(rows := tuple(row for row in group if row in read)) > 1
-    )
+    present = set(nodes.tolist())
+    groups = (tuple(row for row in group if row in present) for group in candidates.groups)
     return Subgraph(
         freeze(nodes, np.int32),
         freeze(edges, np.int32),
         candidates.required,
-        groups,
+        tuple(group for group in groups if len(group) > 1),
         missing=candidates.missing,
         dropped=(*candidates.dropped, *dropped),
+        rewards=candidates.rewards,
+        grafts=candidates.grafts,
     )
+
+
+class Offer(NamedTuple):
+    """What a select stage is given for one question: see the protocol `clew.types.Select`."""
+
+    graph: Graph
+    query: Query
+    seeds: Seeds
+    prizes: Floats
+    candidates: Subgraph
+    budget: int
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedRows:
+    """A subgraph that joins terminals, before it is decided what of it is read.
+
+    Attributes:
+        nodes: its rows, in the order in which they came to it.
+        edges: its edges, in the order in which their facts are read.
+        fact_order: positions in `edges`, in the order in which facts are taken while they fit.
+        bridges: nodes of the tree that are no terminals.
+    """
+
+    nodes: Rows
+    edges: Rows
+    fact_order: NDArray[np.int64]
+    bridges: Rows
+
+
+@dataclass(frozen=True)
+class EvidenceRule:
+    """How facts and passages share the budget.
+
+    Attributes:
+        fact_share: the share of the budget that is reserved for facts, in [0, 1]; what they leave
+            goes to passages.
+        repeat: print a fact also where a passage that states it is read.
+        max_passages: read at most so many passages; None for as many as fit.
+        passages_by: the order of passages outside the subgraph, by "prize" or by "similarity",
+            the seed's score.
+        tree_first: the subgraph's passages come before all others, in the order in which they came
+            to it; False puts only its terminals first.
+    """
+
+    fact_share: float = 1.0
+    repeat: bool = True
+    max_passages: int | None = None
+    passages_by: str = "prize"
+    tree_first: bool = True
+
+
+def select_evidence(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> Subgraph:
+    """Return what is read: facts and passages of `joined`, then other passages, while they fit.
+
+    A question with a limit counts passages: they get all places and all the room, and no fact is
+    printed, since its passage states it.
+    """
+    graph, query, candidates, budget = offer.graph, offer.query, offer.candidates, offer.budget
+    required = required_content(graph, candidates)
+    room = budget - int(graph.tokens[required].sum())
+    queue = _passages_in_order(offer, joined, rule)
+    places = places_left(len(queue), len(required), rule.max_passages, query.limit)
+    edges, without_room = joined.edges, 0
+    if query.limit is None:
+        costs = _fact_tokens(graph, joined)
+        reserve = min(sum(costs.values()), int(rule.fact_share * budget), room)
+        first, _ = take_while_fitting(graph, queue, places, room - reserve)
+        stated = set[int]()
+        if not rule.repeat:
+            stated = _facts_read_from(graph, costs, [*required.tolist(), *first])
+        printed = _facts_that_fit(costs, stated, reserve)
+        without_room = len(costs) - len(stated) - len(printed)
+        room -= sum(costs[fact] for fact in printed)
+        facts = graph.edges.facts[edges]
+        edges = edges[(facts < 0) | np.isin(facts, [*printed, *stated])]
+        queue = list(dict.fromkeys([*first, *queue]))
+    chosen, passed = take_while_fitting(graph, queue, places, room)
+    notes = {"facts_without_room": without_room} if without_room else {}
+    return _with_connectors(
+        graph, narrow_to(graph, candidates, chosen, passed), joined, edges, notes
+    )
+
+
+def _with_connectors(
+    graph: Graph,
+    passages: Subgraph,
+    joined: JoinedRows,
+    edges: Rows,
+    notes: Mapping[str, int],
+) -> Subgraph:
+    """Return the passages with the connectors of the joined rows and the edges among them."""
+    inside = row_mask(len(graph), passages.nodes)
+    connectors = joined.nodes[~graph.content[joined.nodes] & ~inside[joined.nodes]]
+    inside[connectors] = True
+    edges = edges[inside[graph.edges.tails[edges]] & inside[graph.edges.heads[edges]]]
+    bridges = joined.bridges[inside[joined.bridges]]
+    all_edges = dict.fromkeys([*passages.edges.tolist(), *edges.tolist()])
+    all_required = dict.fromkeys([*passages.required.tolist(), *bridges.tolist()])
+    return Subgraph(
+        freeze(np.concatenate([passages.nodes, connectors]), np.int32),
+        freeze(list(all_edges), np.int32),
+        freeze(list(all_required), np.int32),
+        passages.groups,
+        missing=passages.missing,
+        dropped=passages.dropped,
+        notes=notes,
+    )
+
+
+def _fact_tokens(graph: Graph, joined: JoinedRows) -> dict[int, int]:
+    """Return the tokens of every fact that the edges state, in the order of being taken."""
+    facts = graph.edges.facts[joined.edges[joined.fact_order]]
+    return {
+        fact: graph.count(f"- {graph.facts.texts[fact]}\n")
+        for fact in dict.fromkeys(facts[facts >= 0].tolist())
+    }
+
+
+def _facts_read_from(graph: Graph, facts: Iterable[int], passages: list[int]) -> set[int]:
+    """Return the facts that were read from one of the passages."""
+    read, read_from = set(passages), graph.facts.read_from
+    return {fact for fact in facts if not read.isdisjoint(read_from[fact].tolist())}
+
+
+def _facts_that_fit(costs: Mapping[int, int], stated: set[int], room: int) -> list[int]:
+    """Return the facts that no passage states, in their order, while they fit."""
+    printed = list[int]()
+    for fact, tokens in costs.items():
+        if fact not in stated and tokens <= room:
+            printed.append(fact)
+            room -= tokens
+    return printed
+
+
+def _passages_in_order(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> list[int]:
+    """Return the passages that may be read: those of the subgraph, then the others."""
+    graph, _, seeds, prizes, candidates, _ = offer
+    free = graph.content & row_mask(len(graph), candidates.nodes)
+    free[required_rows(candidates)] = False
+    others = np.flatnonzero(free & ((prizes > 0) | (seeds.scores > 0)))
+    first_key = seeds.scores if rule.passages_by == "similarity" else prizes
+    keys = [
+        levels(scores[others], float(scores.max(initial=0))) for scores in (seeds.scores, first_key)
+    ]
+    ranked = others[np.lexsort((others, *keys))].tolist()
+    front = joined.nodes.tolist() if rule.tree_first else seeds.terminals.tolist()
+    return [row for row in dict.fromkeys([*front, *ranked]) if free[row]]

@@ -1,8 +1,11 @@
-"""The bridges between the places where a question touches the graph: a Steiner tree over the seeds.
+"""Bridges between the places where a question touches the graph: a Steiner tree over the seeds.
 
-The nodes that the tree needs beside the seeds are what connects them, and no later stage may drop them: without one of them the tree falls
-apart. Every step of it is an edge of the graph, and where no way joins two seeds, or none over edges that have to do with the question, it
-is said that there is none. Lengths are by the question and measured only where the search comes by: see `clew.algorithms.steiner.forest.Lazy`.
+The nodes that the tree needs beside the seeds connect them, so no later stage may drop them. Every
+step of the tree is an edge of the graph. Where no path joins two seeds, or none over edges that
+have to do with the question, the pair is named in `missing`.
+
+Lengths are by the question, and measured only where the search comes by: see
+`clew.algorithms.steiner.forest.LazyLengths`.
 """
 
 from __future__ import annotations
@@ -14,25 +17,42 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.ranking import top_k
-from clew.algorithms.steiner.forest import LazyLengths, SteinerForest, slot_sources, steiner_forest
+from clew.algorithms.steiner.forest import SteinerForest, slot_sources, steiner_forest
+from clew.algorithms.steiner.lengths import LazyLengths
 from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze, kinds_without
-from clew.select._shared import tokens_spent
+from clew.select._shared import Offer, required_tokens, row_mask, vector_for_facts
 from clew.types import Query, Seeds, Subgraph, start_rows
+
+NO_VECTOR = np.zeros(1, np.float32)
+BELOW_FACTS = 3  # taken off the weight of an edge, so that every edge that states a fact is better
 
 
 @dataclass(frozen=True)
 class Bridges:
-    """Pass on the candidates that are worth anything, with the tree that joins the seeds, which is kept for good.
+    """Pass on the candidates with a prize, and require the tree that joins the seeds.
 
-    The best seeds are joined as far as there is room for what holds them together: where there is not, one seed less is, and it is said.
-    A question with a limit counts passages: the facts of the tree are not printed then, since a fact is said by its passage.
+    The tree joins as many of the best seeds as its share of the budget allows; the trace names the
+    others. A question with a limit counts passages: the facts of the tree are then not printed,
+    since their passages state them.
 
     Attributes:
-        terminals: so many seeds are joined: those that the seed names as such, or else its best touches.
-        max_edge: go over no edge longer than this. A length is (1 - similarity to the question) / 2, of the fact that an edge states, or
-            of its ends and the less the weaker it is; it lies from 0 to 1, and 0.4 asks for a similarity of 0.2. None: any edge.
-        share: the share of the budget that the tree may cost, the seeds in it included.
-        kinds: the kinds of edge; None for all. without: kinds of edge that no bridge goes over.
+        max_terminals: join so many seeds at most: the seed's terminals, or else its best rows.
+        max_edge: go over no edge longer than this; None for any edge. A length lies in [0, 1]: it
+            is (1 - similarity) / 2, where the similarity is that of the question and the fact that
+            the edge states, or else of its ends, times its weight. 0.4 asks for 0.2.
+        budget_share: the share of the budget that the tree may cost, the seeds in it included.
+        kinds: the kinds of edge; None for all.
+        excluded_kinds: kinds of edge that no bridge goes over.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew import Graph, Query, Seeds, Subgraph
+        >>> from clew.graph import Edges
+        >>> graph = Graph.of(["a", "b", "c"], edges=Edges.of("next", [0, 1], [1, 2]))
+        >>> seeds = Seeds(np.zeros(3), terminals=np.array([0, 2], np.int32))
+        >>> select = Bridges(2).on(graph)
+        >>> select(Query("?"), seeds, np.ones(3), Subgraph(np.arange(3)), 99).required.tolist()
+        [0, 1, 2]
     """
 
     max_terminals: int = 3
@@ -46,80 +66,72 @@ class Bridges:
             raise ValueError(f"max_edge is a length above 0, or None; got {self.max_edge}")
         if not 0 <= self.budget_share <= 1 or self.max_terminals < 1:
             raise ValueError(
-                f"share is from 0 to 1 and terminals at least 1; got {self.budget_share} and {self.max_terminals}"
+                "budget_share is from 0 to 1 and max_terminals at least 1; "
+                f"got {self.budget_share} and {self.max_terminals}"
             )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         kinds = kinds_without(graph, self.kinds, self.excluded_kinds)
-        links, stated = graph.links(kinds), graph.part(_Stated(kinds))
-        most_edge = np.inf if self.max_edge is None else self.max_edge
+        links, slot_facts = graph.links(kinds), graph.part(_SlotFactsPart(kinds))
+        max_edge = np.inf if self.max_edge is None else self.max_edge
 
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
-            lengths = _lengths(graph, links, stated, query, candidates)
-            wanted = start_rows(seeds, seeds.scores, self.max_terminals)
+            offer = Offer(graph, query, seeds, prizes, candidates, budget)
+            lengths = _lengths(offer, links, slot_facts)
+            terminals = start_rows(seeds, seeds.scores, self.max_terminals)
+            rows = np.union1d(np.flatnonzero(prizes > 0), candidates.required).astype(np.int32)
             if len(candidates.nodes) < len(graph):
-                wanted = wanted[np.isin(wanted, candidates.nodes)]
-            worth = np.union1d(np.flatnonzero(prizes > 0), candidates.required).astype(np.int32)
-            if len(candidates.nodes) < len(graph):
-                worth = worth[np.isin(worth, candidates.nodes)]
-            room, before = int(self.budget_share * budget), tokens_spent(graph, candidates)
-            for most in range(len(wanted), 1, -1):
-                tree = steiner_forest(links, lengths, wanted[:most], most_edge=most_edge)
-                chosen = _with(graph, query, links, candidates, worth, tree)
-                content = int(graph.content[chosen.required].sum())
-                if tokens_spent(graph, chosen) - before <= room and (
-                    query.limit is None or content <= query.limit
+                terminals = terminals[np.isin(terminals, candidates.nodes)]
+                rows = rows[np.isin(rows, candidates.nodes)]
+            room = int(self.budget_share * budget) + required_tokens(graph, candidates)
+            for joined in range(len(terminals), 1, -1):
+                tree = steiner_forest(links, lengths, terminals[:joined], most_edge=max_edge)
+                chosen = _with_tree(offer, links, rows, tree)
+                passages = int(graph.content[chosen.required].sum())
+                if required_tokens(graph, chosen) <= room and (
+                    query.limit is None or passages <= query.limit
                 ):
-                    return _that_fit(
-                        graph,
-                        replace(chosen, notes=_told(graph, links, wanted, most, tree)),
-                        budget,
-                    )
-            alone = _told(graph, links, wanted, min(1, len(wanted)), None)
-            return _that_fit(
-                graph, replace(candidates, nodes=freeze(worth, np.int32), notes=alone), budget
-            )
+                    notes = _notes(graph, links, terminals, joined, tree)
+                    return _that_fit(graph, replace(chosen, notes=notes), budget)
+            notes = _notes(graph, links, terminals, min(1, len(terminals)), None)
+            chosen = replace(candidates, nodes=freeze(rows, np.int32), notes=notes)
+            return _that_fit(graph, chosen, budget)
 
         return select
 
 
-def _lengths(
-    graph: Graph, links: Links, stated: Ragged, query: Query, candidates: Subgraph
-) -> Floats | LazyLengths:
-    """This question's lengths: measured on the way where all of the graph is offered, or else all at once."""
-    nothing = np.zeros(1, np.float32)
-    wide = graph.vectors.shape[1] and query.vector is not None
-    nodes = (
-        (graph.vectors, query.vector) if wide else (np.zeros((len(graph), 1), np.float32), nothing)
-    )
-    asked = query.vector if query.fact_vector is None else query.fact_vector
-    facts = (
-        (graph.facts.vectors, asked)
-        if len(graph.facts) and asked is not None
-        else (np.zeros((len(graph.facts), 1), np.float32), nothing)
-    )
+def _lengths(offer: Offer, links: Links, slot_facts: Ragged) -> Floats | LazyLengths:
+    """Return this question's lengths, equation 6 of AGRAG (arXiv 2511.05549).
+
+    They are measured on the way where the whole graph is offered, or else all at once.
+    """
+    graph, query, candidates = offer.graph, offer.query, offer.candidates
+    nodes, question = graph.vectors, query.vector
+    if question is None or not nodes.shape[1]:
+        nodes, question = np.zeros((len(graph), 1), np.float32), NO_VECTOR
+    facts, question_for_facts = graph.facts.vectors, vector_for_facts(query)
+    if question_for_facts is None or not len(graph.facts):
+        facts, question_for_facts = np.zeros((len(graph.facts), 1), np.float32), NO_VECTOR
     lazy = LazyLengths(
-        stated, facts[0], facts[1], nodes=nodes[0], weights=links.weights, asked=nodes[1]
+        slot_facts, facts, question_for_facts, nodes=nodes, weights=links.weights, asked=question
     )
     if len(candidates.nodes) == len(graph):
         return lazy
-    offered = np.zeros(len(graph), np.bool_)
-    offered[candidates.nodes] = True
+    offered = row_mask(len(graph), candidates.nodes)
     return np.where(offered[links.sources] & offered[links.targets], lazy.all(links), np.inf)
 
 
-def _with(
-    graph: Graph, query: Query, links: Links, candidates: Subgraph, worth: Rows, tree: SteinerForest
-) -> Subgraph:
-    """The candidates with the tree, of whose edges one stands for each link."""
-    edges = [_edge(graph, query, links.edges[slot]) for slot in tree.slots.tolist()]
+def _with_tree(offer: Offer, links: Links, rows: Rows, tree: SteinerForest) -> Subgraph:
+    """Return the candidates at `rows` with the tree, one edge for each of its links."""
+    graph, query, candidates = offer.graph, offer.query, offer.candidates
+    edges = [_best_edge(graph, query, links.edges[slot]) for slot in tree.slots.tolist()]
     if query.limit is not None:
         edges = [edge for edge in edges if graph.edges.facts[edge] < 0]
     return replace(
         candidates,
-        nodes=freeze(np.concatenate([worth, np.setdiff1d(tree.nodes, worth)]), np.int32),
+        nodes=freeze(np.concatenate([rows, np.setdiff1d(tree.nodes, rows)]), np.int32),
         edges=freeze(np.union1d(candidates.edges, np.array(edges, np.int32)), np.int32),
         required=freeze(np.union1d(candidates.required, tree.nodes), np.int32),
         missing=(*candidates.missing, *tree.missing),
@@ -127,53 +139,53 @@ def _with(
 
 
 def _that_fit(graph: Graph, chosen: Subgraph, budget: int) -> Subgraph:
-    """Without the candidates that are too large beside what is kept, each by itself."""
-    left = budget - tokens_spent(graph, chosen)
+    """Leave out the candidates that are too large, each by itself, beside what is required."""
+    room = budget - required_tokens(graph, chosen)
+    tokens = graph.tokens[chosen.nodes]
     free = ~np.isin(chosen.nodes, chosen.required) & graph.content[chosen.nodes]
-    large = free & (graph.tokens[chosen.nodes] > left)
-    reasons = [
-        (row, f"its {int(graph.tokens[row])} tokens do not fit in the {left} left")
-        for row in chosen.nodes[large].tolist()
-    ]
-    return replace(
-        chosen, nodes=freeze(chosen.nodes[~large], np.int32), dropped=(*chosen.dropped, *reasons)
-    )
-
-
-def _edge(graph: Graph, query: Query, edges: Rows) -> int:
-    """Of parallel edges the one that states the fact nearest to the question, or else the strongest; of equals the first."""
-    facts = graph.edges.facts[edges]
-    asked = query.vector if query.fact_vector is None else query.fact_vector
-    worth = graph.edges.weights[edges].astype(np.float64) - 3
-    if (facts >= 0).any():
-        near = graph.facts.vectors[facts] @ asked if asked is not None else np.zeros(len(facts))
-        worth = np.where(facts >= 0, near, worth)
-    return int(edges[top_k(worth, 1)[0]])
-
-
-def _told(
-    graph: Graph, links: Links, wanted: Rows, joined: int, tree: SteinerForest | None
-) -> dict[str, Any]:
-    trace: dict[str, Any] = {"seeds": [graph.ids[row] for row in wanted[:joined].tolist()]}
-    if joined < len(wanted):
-        trace["not joined"] = [graph.ids[row] for row in wanted[joined:].tolist()]
-    if tree is not None:
-        ends = zip(
-            slot_sources(links, tree.slots).tolist(),
-            links.targets[tree.slots].tolist(),
-            strict=True,
+    too_large = free & (tokens > room)
+    dropped = [
+        (row, f"its {cost} tokens do not fit in the {room} left")
+        for row, cost in zip(
+            chosen.nodes[too_large].tolist(), tokens[too_large].tolist(), strict=True
         )
-        trace |= {
-            "bridges": [graph.ids[row] for row in np.setdiff1d(tree.nodes, wanted).tolist()],
-            "tree": [(graph.ids[one], graph.ids[other]) for one, other in ends],
+    ]
+    nodes = freeze(chosen.nodes[~too_large], np.int32)
+    return replace(chosen, nodes=nodes, dropped=(*chosen.dropped, *dropped))
+
+
+def _best_edge(graph: Graph, query: Query, edges: Rows) -> int:
+    """Return one of parallel edges: that of the nearest fact, or else the strongest."""
+    facts, vector = graph.edges.facts[edges], vector_for_facts(query)
+    scores = graph.edges.weights[edges].astype(np.float64) - BELOW_FACTS
+    if (facts >= 0).any():
+        near = graph.facts.vectors[facts] @ vector if vector is not None else np.zeros(len(facts))
+        scores = np.where(facts >= 0, near, scores)
+    return int(edges[top_k(scores, 1)[0]])
+
+
+def _notes(
+    graph: Graph, links: Links, terminals: Rows, joined: int, tree: SteinerForest | None
+) -> dict[str, Any]:
+    """Return what the trace says: which seeds are joined, over which nodes and edges."""
+    notes: dict[str, Any] = {"seeds": [graph.ids[row] for row in terminals[:joined].tolist()]}
+    if joined < len(terminals):
+        notes["not joined"] = [graph.ids[row] for row in terminals[joined:].tolist()]
+    if tree is not None:
+        sources, targets = slot_sources(links, tree.slots), links.targets[tree.slots]
+        ends = zip(sources.tolist(), targets.tolist(), strict=True)
+        bridges = np.setdiff1d(tree.nodes, terminals).tolist()
+        notes |= {
+            "bridges": [graph.ids[row] for row in bridges],
+            "tree": [(graph.ids[source], graph.ids[target]) for source, target in ends],
             "length": tree.cost,
         }
-    return trace
+    return notes
 
 
 @dataclass(frozen=True)
-class _Stated:
-    """The part that says which facts the edges of each slot state."""
+class _SlotFactsPart:
+    """The part that knows the facts which the edges of each slot state."""
 
     kinds: Kinds
 

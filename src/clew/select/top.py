@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from clew.algorithms.ranking import top_k
-from clew.graph import Floats, Graph
-from clew.select._shared import narrow_to, required_rows, tokens_spent
+from clew.graph import Floats, Graph, Rows
+from clew.select._shared import (
+    narrow_to,
+    places_left,
+    required_content,
+    required_rows,
+    required_tokens,
+    take_while_fitting,
+)
 from clew.types import Query, Seeds, Subgraph
 
-FIRST = 1000  # ranking all of a large graph costs more than ranking as many as nearly every context holds
+RANKED_FIRST = 1000  # nearly every context holds fewer, and ranking all of a large graph costs more
 
 
 @dataclass(frozen=True)
 class Top:
-    """Take candidates of the content kinds by falling prize while they fit; one that does not fit is passed over, and said.
+    """Take content by falling prize while it fits; what does not fit is passed over and named.
 
-    Nodes that must be kept (bridges) come first and for sure.
+    Rows that an earlier stage requires (bridges) come first, and always.
 
     Attributes:
         k: take at most so many; None for as many as fit.
-        reach: pass over at most so many in all: something that still fits, but far down the ranking, is not worth its tokens.
+        max_passed: stop when so many were passed over: something that still fits, but far down the
+            ranking, is not worth its tokens.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew import Graph, Query, Seeds, Subgraph
+        >>> graph, prizes = Graph.of(["a", "b", "c"], tokens=[9, 2, 2]), np.array([1.0, 0.5, 0.9])
+        >>> select = Top().on(graph)
+        >>> everything = Subgraph(np.arange(3))
+        >>> select(Query("?"), Seeds(prizes), prizes, everything, 4).nodes.tolist()
+        [2, 1]
     """
 
     k: int | None = None
-    reach: int = 100
+    max_passed: int = 100
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         content = graph.content
@@ -33,29 +50,24 @@ class Top:
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
-            kept, free = required_rows(candidates), content & (prizes > 0)
-            free[kept] = False
-            kept = kept[content[kept]]
+            free = content & (prizes > 0)
+            free[required_rows(candidates)] = False
             rows = candidates.nodes[free[candidates.nodes]]
-            most = min(
-                [len(rows), *(k - len(kept) for k in (self.k, query.limit) if k is not None)]
+            taken = len(required_content(graph, candidates))
+            chosen, passed = take_while_fitting(
+                graph,
+                _by_prize(rows, prizes),
+                places_left(len(rows), taken, self.k, query.limit),
+                budget - required_tokens(graph, candidates),
+                self.max_passed,
             )
-            ranked, at = rows[top_k(prizes[rows], FIRST)], 0
-            chosen: list[int] = []
-            passed: list[tuple[int, str]] = []
-            left, before_last = budget - tokens_spent(graph, candidates), 0
-            while len(chosen) < most and len(passed) < self.reach and at < len(rows):
-                if at == len(ranked):
-                    ranked = rows[top_k(prizes[rows])]
-                row, tokens = int(ranked[at]), int(graph.tokens[ranked[at]])
-                at += 1
-                if tokens > left:
-                    passed.append((row, f"its {tokens} tokens do not fit in the {left} left"))
-                    continue
-                chosen.append(row)
-                left -= tokens
-                before_last = len(passed)
-            # Of those behind the last one taken, only the first was kept out by the budget alone.
-            return narrow_to(graph, candidates, chosen, passed[: before_last + 1])
+            return narrow_to(graph, candidates, chosen, passed)
 
         return select
+
+
+def _by_prize(rows: Rows, prizes: Floats) -> Iterator[int]:
+    """Yield rows by falling prize; all of them are ranked only where the first do not suffice."""
+    yield from rows[top_k(prizes[rows], RANKED_FIRST)].tolist()
+    if len(rows) > RANKED_FIRST:
+        yield from rows[top_k(prizes[rows])[RANKED_FIRST:]].tolist()

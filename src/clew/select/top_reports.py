@@ -1,46 +1,61 @@
-"""What the communities around the question have in common, before what single passages say.
+"""Reports on communities first: what many passages have in common, before what one of them says.
 
-Reports on communities (see `clew.generate.Reports`) are chosen by their likeness to the question, and by how much of the prizes lies in the
-passages they were made of: the community that holds most of what is worth reading is the dominant one.
+Reports (see `clew.generate.Reports`) are chosen by their likeness to the question, and by how much
+of the prizes lies in the passages that they were generated from: the community that holds most of
+the prizes is the dominant one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import exceeds, reaches, top_k
 from clew.graph import Floats, Graph, Rows, freeze
+from clew.select._shared import Dropped
 from clew.select.top import Top
-from clew.types import Query, Seeds, Subgraph
+from clew.types import Query, Seeds, Select, Subgraph
 
-BASES = ("question", "prizes", "both")
-FIT = "fit"
-ADVICE = "the graph has no reports{level}: make some with index.generate(clew.generate.Reports())"
+CRITERIA = ("question", "prizes", "both")
+FINEST_FITTING = "fit"
+NO_REPORTS = (
+    "the graph has no reports{level}: make some with index.generate(clew.generate.Reports())"
+)
 
 
 @dataclass(frozen=True)
 class TopReports:
-    """Take the best reports for at most a share of the budget, and let another stage choose the rest with what they leave.
+    """Take the best reports for a share of the budget; another stage chooses the rest.
 
-    A report says again what others have said if most of its passages are theirs: of such, as levels of one hierarchy make them, the
-    better one is taken. Where the graph has no reports, the trace says so and `rest` has all of the budget. Of a question with a limit,
-    reports are at most the same share. The prize of a report is such that the best one is worth as much as the best passage.
+    A report repeats others if most of its passages are theirs, as levels of one hierarchy do: of
+    such reports the best is taken. Where the graph has no reports, the trace says so and `rest` has
+    the whole budget. Of a question with a limit, reports are at most the same share. The best
+    report has the prize of the best passage, and the others have theirs in proportion.
 
     Attributes:
-        share: of the budget, in (0, 1].
-        count: at most so many reports; None for as many as fit.
-        level: only those of this level of the hierarchy (0 has the largest communities); "fit" for the finest whose reports fit all
-            together, else the coarsest; None for all levels.
-        by: "question" (cosine), "prizes" (the part of them that lies in the community) or "both" (the mean of the two, each scaled so
-            that the best has 1).
-        least: what a report must be worth beside the best one, from 0 to 1; 0 takes those that are worth nothing too, when there is room.
-        among: how many of the highest prizes are asked where they lie.
-        rest: the stage that chooses what else is read.
+        budget_share: the share of the budget that reports may take, in (0, 1].
+        max_reports: take at most so many; None for as many as fit.
+        level: only reports of this level of the hierarchy (0 has the largest communities); "fit"
+            for the finest level whose reports fit all together, or else the coarsest; None for all.
+        by: the score of a report: "question" (cosine), "prizes" (the share of the prizes that lies
+            in its passages) or "both" (the mean of the two, each divided by its best).
+        min_score: the lowest score that is taken, as a share of the best, in [0, 1]; 0 takes
+            reports with a score of 0 too, where there is room.
+        among: how many of the highest prizes count for "prizes".
+        rest: the stage that chooses the rest.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew import Graph, Query, Seeds, Subgraph
+        >>> kinds, vectors = ["passage", "report", "report"], [[1, 0], [1, 0], [0, 1]]
+        >>> graph = Graph.of(list("abc"), kinds=kinds, vectors=vectors, generated=[0, 1, 1])
+        >>> query, prizes = Query("?", np.float32([1, 0])), np.array([1.0, 0.0, 0.0])
+        >>> select = TopReports(by="question").on(graph)
+        >>> select(query, Seeds(prizes), prizes, Subgraph(np.arange(3)), 99).nodes.tolist()
+        [1, 0]
     """
 
     budget_share: float = 0.2
@@ -49,150 +64,183 @@ class TopReports:
     by: str = "both"
     min_score: float = 0.5
     among: int = 20
-    rest: Any = Top()
+    rest: Select = Top()
 
     def __post_init__(self) -> None:
         if not 0 < self.budget_share <= 1:
             raise ValueError(
-                f"share is the part of the budget that reports may take, in (0, 1]; got {self.budget_share!r}"
+                "budget_share is the part of the budget that reports may take, in (0, 1]; "
+                f"got {self.budget_share!r}"
             )
-        if self.by not in BASES:
-            raise ValueError(f"unknown by={self.by!r}; known: {', '.join(BASES)}")
-        if isinstance(self.level, str) and self.level != FIT:
-            raise ValueError(f"level is a number, {FIT!r} or None; got {self.level!r}")
+        if self.by not in CRITERIA:
+            raise ValueError(f"unknown by={self.by!r}; known: {', '.join(CRITERIA)}")
+        if isinstance(self.level, str) and self.level != FINEST_FITTING:
+            raise ValueError(f"level is a number, {FINEST_FITTING!r} or None; got {self.level!r}")
         if not callable(getattr(self.rest, "on", None)):
             raise TypeError(
                 f"rest is a select stage, such as Top(); got a {type(self.rest).__name__}"
             )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
-        rest, told = self.rest.on(graph), graph.part(ReportMembersPart())
+        select_rest, reports = self.rest.on(graph), graph.part(ReportMembersPart())
 
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
-            others: Subgraph
-            rows = self._of_level(graph, told, int(budget * self.budget_share))
+            room = int(budget * self.budget_share)
+            rows = self._of_level(graph, reports, room)
             if not len(rows):
-                others = rest(query, seeds, prizes, candidates, budget)
-                note = ADVICE.format(
-                    level="" if self.level in (None, FIT) else f" of level {self.level}"
-                )
-                return replace(
-                    others, notes={**others.notes, "fallback": _joined(others.notes, note)}
-                )
-            near, held = _likeness(graph, rows, query), self._held(graph, rows, prizes)
-            worth = {"question": near, "prizes": held}.get(
-                self.by, (_of_best(near) + _of_best(held)) / 2
-            )
-            taken, dropped = self._taken(graph, rows, worth, query, budget)
-            left = budget - int(graph.tokens[taken].sum())
+                return self._without_reports(select_rest(query, seeds, prizes, candidates, budget))
+            scored = self._scored(graph, rows, query, prizes)
+            taken, dropped = self._take(graph, scored, room, query.limit)
+            left = budget - int(graph.tokens[rows[taken]].sum())
             limit = None if query.limit is None else query.limit - len(taken)
             if left > 0 and limit != 0:
-                others = rest(replace(query, limit=limit), seeds, prizes, candidates, left)
+                rest_query = replace(query, limit=limit)
+                others = select_rest(rest_query, seeds, prizes, candidates, left)
             else:
-                others = replace(
-                    candidates,
-                    nodes=freeze(candidates.nodes[:0], np.int32),
-                    edges=freeze([], np.int32),
-                )
-            direct = {
-                row: (float(cosine), (row,))
-                for row, cosine in zip(rows.tolist(), near.tolist(), strict=True)
-            }
-            place = {row: i for i, row in enumerate(rows.tolist())}
-            top = (
-                float(prizes[graph.content].max(initial=0)) / float(worth.max(initial=1))
-                if len(taken)
-                else 0.0
-            )
-            worths = {row: float(worth[place[row]]) * top for row in taken.tolist()}
-            said = [
-                {
-                    "id": graph.ids[row],
-                    "cosine": round(float(near[place[row]]), 4),
-                    "of the prizes": round(float(held[place[row]]), 4),
-                }
-                for row in taken.tolist()
-            ]
-            return replace(
-                others,
-                nodes=freeze(
-                    np.concatenate([taken, others.nodes[~np.isin(others.nodes, taken)]]), np.int32
-                ),
-                required=freeze(np.concatenate([others.required, taken]), np.int32),
-                extra_prizes={**others.extra_prizes, **worths},
-                paths={**others.paths, **(direct if self.by == "question" else {})},
-                bound=None if others.bound is None else others.bound + sum(worths.values()),
-                dropped=(*others.dropped, *dropped),
-                notes={
-                    **others.notes,
-                    "reports": said,
-                    "tokens of reports": int(graph.tokens[taken].sum()),
-                },
-            )
+                no_rows = freeze([], np.int32)
+                others = replace(candidates, nodes=no_rows, edges=no_rows)
+            return self._with_reports(graph, others, scored, taken, dropped, prizes)
 
         return select
 
-    def _of_level(self, graph: Graph, told: dict[int, Rows], room: int) -> Rows:
-        """The reports to choose from."""
+    def _of_level(self, graph: Graph, reports: Mapping[int, Rows], room: int) -> Rows:
+        """Return the reports to choose from."""
+        no_rows = freeze([], np.int32)
+        if not reports:
+            return no_rows
         if self.level is None:
-            return freeze(np.sort(np.concatenate([*told.values()])) if told else [], np.int32)
-        if self.level != FIT:
-            return told.get(int(self.level), freeze([], np.int32))
-        fitting = [
-            level
-            for level in sorted(told, reverse=True)
-            if int(graph.tokens[told[level]].sum()) <= room
-        ]
-        return told[(fitting or sorted(told))[0]] if told else freeze([], np.int32)
+            return freeze(np.sort(np.concatenate([*reports.values()])), np.int32)
+        if self.level != FINEST_FITTING:
+            return reports.get(int(self.level), no_rows)
+        levels = sorted(reports)
+        fitting = [level for level in levels if int(graph.tokens[reports[level]].sum()) <= room]
+        return reports[fitting[-1] if fitting else levels[0]]
 
-    def _held(self, graph: Graph, rows: Rows, prizes: Floats) -> Floats:
-        """The part of the highest prizes that lies in the passages of each report."""
-        own = np.where(graph.content, prizes, 0.0)
-        top = top_k(own, self.among)
-        counted = np.zeros(len(graph))
-        counted[top] = own[top]
-        total = counted.sum()
-        sums = np.array([counted[graph.read_from[row]].sum() for row in rows.tolist()])
-        return sums / total if total > 0 else sums
+    def _without_reports(self, others: Subgraph) -> Subgraph:
+        """Return what the other stage chose, with a note that there are no reports."""
+        level = "" if self.level in (None, FINEST_FITTING) else f" of level {self.level}"
+        earlier = [str(others.notes["fallback"])] if "fallback" in others.notes else []
+        note = "; ".join([*earlier, NO_REPORTS.format(level=level)])
+        return replace(others, notes={**others.notes, "fallback": note})
 
-    def _taken(
-        self, graph: Graph, rows: Rows, worth: Floats, query: Query, budget: int
-    ) -> tuple[Rows, list[tuple[int, str]]]:
-        """The reports that fit, best first, and those between them that do not."""
-        left = int(budget * self.budget_share)
-        most = len(rows) if self.max_reports is None else self.max_reports
-        if query.limit is not None:
-            most = min(most, int(query.limit * self.budget_share))
-        told, taken, dropped = np.zeros(len(graph), np.bool_), list[int](), list[tuple[int, str]]()
-        top = float(worth.max(initial=0))
-        good = exceeds(worth, 0.0, top) & reaches(worth, self.min_score * top, top) | (
-            self.min_score == 0
-        )
-        for row in rows[top_k(worth)[: int(good.sum())]].tolist():
-            if len(taken) >= most:
+    def _scored(self, graph: Graph, rows: Rows, query: Query, prizes: Floats) -> _ScoredReports:
+        """Return the reports with their scores."""
+        cosine = np.zeros(len(rows))
+        if query.vector is not None:
+            cosine = np.maximum(cosines(graph.vectors[rows], query.vector), 0)
+        share = _prize_shares(graph, rows, prizes, self.among)
+        by_both = (_over_best(cosine) + _over_best(share)) / 2
+        scores = {"question": cosine, "prizes": share, "both": by_both}[self.by]
+        return _ScoredReports(rows, cosine, share, scores)
+
+    def _take(
+        self, graph: Graph, reports: _ScoredReports, room: int, limit: int | None
+    ) -> tuple[list[int], Dropped]:
+        """Return the places of the reports that fit, best first, and those that do not fit."""
+        scores = reports.scores
+        places = len(scores) if self.max_reports is None else self.max_reports
+        if limit is not None:
+            places = min(places, int(limit * self.budget_share))
+        highest = float(scores.max(initial=0))
+        good = exceeds(scores, 0.0, highest) & reaches(scores, self.min_score * highest, highest)
+        count = len(scores) if self.min_score == 0 else int(good.sum())
+        covered, taken, dropped = np.zeros(len(graph), np.bool_), list[int](), Dropped()
+        for place in top_k(scores)[:count].tolist():
+            if len(taken) >= places:
                 break
-            passages = graph.read_from[row]
-            if 2 * int(told[passages].sum()) > len(passages):
+            row = int(reports.rows[place])
+            passages, tokens = graph.read_from[row], int(graph.tokens[row])
+            if 2 * int(covered[passages].sum()) > len(passages):
                 continue
-            if (tokens := int(graph.tokens[row])) > left:
-                dropped.append(
-                    (
-                        row,
-                        f"its {tokens} tokens do not fit in the {left} left of the reports' share",
-                    )
-                )
+            if tokens > room:
+                reason = f"its {tokens} tokens do not fit in the {room} left of the reports' share"
+                dropped.append((row, reason))
                 continue
-            told[passages] = True
-            taken.append(row)
-            left -= tokens
-        return freeze(taken, np.int32), dropped if len(taken) < most else []
+            covered[passages] = True
+            taken.append(place)
+            room -= tokens
+        return taken, dropped if len(taken) < places else Dropped()
+
+    def _with_reports(
+        self,
+        graph: Graph,
+        others: Subgraph,
+        reports: _ScoredReports,
+        taken: list[int],
+        dropped: Dropped,
+        prizes: Floats,
+    ) -> Subgraph:
+        """Return the reports that were taken, before what the other stage chose."""
+        rows = reports.rows[taken]
+        best_passage = float(prizes[graph.content].max(initial=0))
+        scale = best_passage / float(reports.scores.max(initial=1))
+        report_prizes = {
+            row: score * scale
+            for row, score in zip(rows.tolist(), reports.scores[taken].tolist(), strict=True)
+        }
+        paths = {}
+        if self.by == "question":
+            cosine_of_rows = zip(reports.rows.tolist(), reports.cosine.tolist(), strict=True)
+            paths = {row: (cosine, (row,)) for row, cosine in cosine_of_rows}
+        others_only = others.nodes[~np.isin(others.nodes, rows)]
+        return replace(
+            others,
+            nodes=freeze(np.concatenate([rows, others_only]), np.int32),
+            required=freeze(np.concatenate([others.required, rows]), np.int32),
+            extra_prizes={**others.extra_prizes, **report_prizes},
+            paths={**others.paths, **paths},
+            bound=None if others.bound is None else others.bound + sum(report_prizes.values()),
+            dropped=(*others.dropped, *dropped),
+            notes={
+                **others.notes,
+                "reports": reports.notes(graph, taken),
+                "tokens of reports": int(graph.tokens[rows].sum()),
+            },
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _ScoredReports:
+    """Reports with their scores for a question.
+
+    Attributes:
+        rows: the rows of the reports.
+        cosine: their cosines with the question, at least 0.
+        share: the share of the prizes that lies in their passages.
+        scores: the scores by which they are taken.
+    """
+
+    rows: Rows
+    cosine: Floats
+    share: Floats
+    scores: Floats
+
+    def notes(self, graph: Graph, places: list[int]) -> list[dict[str, object]]:
+        """Return what the trace says of some of them."""
+        return [
+            {
+                "id": graph.ids[self.rows[place]],
+                "cosine": round(float(self.cosine[place]), 4),
+                "of the prizes": round(float(self.share[place]), 4),
+            }
+            for place in places
+        ]
 
 
 @dataclass(frozen=True)
 class ReportMembersPart:
-    """The part that knows the rows of the reports of every level; one that names no level is of level 0."""
+    """The part that knows the rows of the reports of every level of the hierarchy.
+
+    A report that names no level is of level 0.
+
+    Example:
+        >>> from clew import Graph
+        >>> graph = Graph.of(["a", "b"], kinds=["passage", "report"])
+        >>> {level: rows.tolist() for level, rows in graph.part(ReportMembersPart()).items()}
+        {0: [1]}
+    """
 
     def compute(self, graph: Graph) -> dict[int, Rows]:
         levels: dict[int, list[int]] = {}
@@ -201,19 +249,18 @@ class ReportMembersPart:
         return {level: freeze(rows, np.int32) for level, rows in levels.items()}
 
 
-def _likeness(graph: Graph, rows: Rows, query: Query) -> Floats:
-    """The cosine of each report with the question, at least 0."""
-    return (
-        np.zeros(len(rows))
-        if query.vector is None
-        else np.maximum(cosines(graph.vectors[rows], query.vector), 0)
-    )
+def _prize_shares(graph: Graph, rows: Rows, prizes: Floats, among: int) -> Floats:
+    """Return the share of the `among` highest prizes that lies in the passages of each report."""
+    content_prizes = np.where(graph.content, prizes, 0.0)
+    top = top_k(content_prizes, among)
+    counted = np.zeros(len(graph))
+    counted[top] = content_prizes[top]
+    total = counted.sum()
+    sums = np.array([counted[graph.read_from[row]].sum() for row in rows.tolist()])
+    return sums / total if total > 0 else sums
 
 
-def _of_best(scores: Floats) -> Floats:
-    top = scores.max(initial=0)
-    return scores / top if top > 0 else scores
-
-
-def _joined(trace: Any, note: str) -> str:
-    return "; ".join([str(trace["fallback"]), note] if "fallback" in trace else [note])
+def _over_best(scores: Floats) -> Floats:
+    """Return the scores divided by the highest of them; all zeros stay as they are."""
+    highest = scores.max(initial=0)
+    return scores / highest if highest > 0 else scores

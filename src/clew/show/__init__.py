@@ -1,9 +1,21 @@
-"""A context to look at: as a flowchart in Mermaid's language, as a networkx graph, as one page of HTML; and where its items stand."""
+"""A context to look at: as a Mermaid flowchart, a networkx graph or a page of HTML.
 
-from clew.show.flowchart import mermaid
+`location_of` and `path_in_words` say where an item stands in its document and why it was selected.
+"""
+
+from clew.show.drawable import Drawable
+from clew.show.flowchart import to_mermaid
 from clew.show.location import lines_of, location_of
 from clew.show.network import to_networkx
-from clew.show.page import html
+from clew.show.page import to_html
 from clew.show.paths import path_in_words
 
-__all__ = ["html", "lines_of", "location_of", "mermaid", "path_in_words", "to_networkx"]
+__all__ = [
+    "Drawable",
+    "lines_of",
+    "location_of",
+    "path_in_words",
+    "to_html",
+    "to_mermaid",
+    "to_networkx",
+]

@@ -1,11 +1,12 @@
-"""A context as a graph: the question, the ways from it, the items, and the edges that join them."""
+"""A context as a graph: the question, the paths from it, the items, and the edges between them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clew.context import Context, Item
-from clew.show.paths import named
+from clew.items import Item
+from clew.show.drawable import Drawable
+from clew.show.paths import display_name
 
 if TYPE_CHECKING:
     import networkx
@@ -13,103 +14,142 @@ if TYPE_CHECKING:
 QUESTION = "question"
 
 
-def to_networkx(context: Context) -> networkx.MultiDiGraph[str]:
+class _Edge(NamedTuple):
+    """An edge to add: both ends, its kind, the fact that it states (or ""), and its weight."""
+
+    tail: str
+    head: str
+    kind: str
+    text: str
+    weight: float
+
+
+def to_networkx(context: Drawable) -> networkx.MultiDiGraph[str]:
     """Return the context as a directed multigraph whose nodes are ids.
 
-    Every node has `role`, `kind` and `text`: the question (its name is in `graph["question"]`), the items (with `rank` from 1, `score`,
-    `tokens`, `document`) and the connectors (role "connector") that join them. Every edge has `kind`, `weight`, `text` (the fact it
-    states, or nothing) and `way`: True for a step of the way from the question to an item, False for another edge of the subgraph.
+    Every node has `role`, `kind` and `text`. An item also has `rank` (from 1), `score`, `tokens`,
+    `document` and `title`. The nodes that are not items are the question, whose name is in
+    `graph["question"]`, and the connectors between items (role "connector").
+
+    Every edge has `kind`, `weight`, `text` (the fact that it states, or "") and `on_path`: True
+    for a step of the path from the question to an item, False for another edge of the subgraph.
     Pairs that could not be joined are in `graph["missing"]`.
+
+    Args:
+        context: What to draw.
+
+    Returns:
+        The multigraph. Needs networkx.
+
+    Example:
+        >>> from clew.context import Context
+        >>> from clew.items import Hop, Item
+        >>> path = (Hop("question", "touches", "oars", weight=0.9),)
+        >>> item = Item("oars", "Oars are of ash.", 0.7, "seed", "passage", 5, why=path)
+        >>> network = to_networkx(Context((item,), item.text, 5, None, "Of what?", "dense"))
+        >>> list(network.edges(data="weight"))
+        [('question', 'oars', 0.9)]
     """
     import networkx
 
-    items = {item.id: item for item in context}
+    ids = {item.id for item in context}
     question = QUESTION
-    while question in items:
+    while question in ids:
         question += "?"
     network: networkx.MultiDiGraph[str] = networkx.MultiDiGraph(
         question=question, missing=list(context.missing)
     )
     network.add_node(question, role="question", kind="question", text=context.question)
     for rank, item in enumerate(context, 1):
-        network.add_node(item.id, **_node(item, rank))
-    steps: set[tuple[str, str, str, str]] = set()
+        network.add_node(item.id, **_item_attributes(item, rank))
+    present: set[tuple[str, str, str, str]] = set()
     for item in context:
-        for source, kind, target, text, weight in _steps(item, question):
-            _join(network, steps, source, target, kind, weight, text, way=True)
-    for tie in context.edges:
-        _join(network, steps, tie.tail, tie.head, tie.kind, tie.weight, tie.text, way=False)
+        for step in _path_edges(item, question):
+            _add_edge(network, present, step, on_path=True)
+    for edge in context.edges:
+        joined = _Edge(edge.tail, edge.head, edge.kind, edge.text, edge.weight)
+        _add_edge(network, present, joined, on_path=False)
     return network
 
 
-def drawn(context: Context, edges: int) -> tuple[networkx.MultiDiGraph[str], int]:
-    """Return the graph with all ways and the strongest `edges` other edges, and the number of edges left out."""
+def network_to_draw(context: Drawable, max_edges: int) -> tuple[networkx.MultiDiGraph[str], int]:
+    """Return the graph without its weakest edges, and the number of edges that were left out.
+
+    Args:
+        context: What to draw.
+        max_edges: How many edges beside the paths stay at most, the strongest first.
+    """
     network = to_networkx(context)
     others = [
         (tail, head, key)
-        for tail, head, key, way in network.edges(keys=True, data="way")
-        if not way
+        for tail, head, key, on_path in network.edges(keys=True, data="on_path")
+        if not on_path
     ]
     weight = {edge: network.edges[edge]["weight"] for edge in others}
-    weak = sorted(others, key=lambda edge: -weight[edge])[edges:]
+    weak = sorted(others, key=lambda edge: -weight[edge])[max_edges:]
     network.remove_edges_from(weak)
-    alone = [
-        name
-        for name, role in network.nodes(data="role")
-        if role == "connector" and not network.degree(name)
+    isolated = [
+        id
+        for id, role in network.nodes(data="role")
+        if role == "connector" and not network.degree(id)
     ]
-    network.remove_nodes_from(alone)
+    network.remove_nodes_from(isolated)
     return network, len(weak)
 
 
-def _node(item: Item, rank: int) -> dict[str, Any]:
-    own = {
+def _item_attributes(item: Item, rank: int) -> dict[str, Any]:
+    return {
         "role": item.role,
         "kind": item.kind,
         "text": item.text,
         "rank": rank,
         "score": item.score,
         "tokens": item.tokens,
+        "document": item.document or item.id,
+        "title": display_name(item),
     }
-    return own | {"document": item.document or item.id, "title": named(item)}
 
 
-def _steps(item: Item, question: str) -> list[tuple[str, str, str, str, float]]:
-    """The hops of an item's way, from the question's node to the item's own; a fact hangs on the subject that leads to it."""
-    steps = [
-        (hop.source if i else question, hop.kind, hop.target, hop.text, hop.weight)
+def _path_edges(item: Item, question: str) -> list[_Edge]:
+    """The hops from the question's node to the item's own.
+
+    A path that ends before the item is led to it: a fact hangs on its subject, and anything else
+    takes the place of the last hop's target.
+    """
+    path = [
+        _Edge(hop.source if i else question, hop.target, hop.kind, hop.text, hop.weight)
         for i, hop in enumerate(item.why)
     ]
-    if steps and steps[-1][2] != item.id:
-        if item.role == "fact" and steps[-1][2] != item.text:
-            steps.append((steps[-1][2], "fact", item.id, item.text, 1.0))
+    if path and path[-1].head != item.id:
+        if item.role == "fact" and path[-1].head != item.text:
+            path.append(_Edge(path[-1].head, item.id, "fact", item.text, 1.0))
         else:
-            source, kind, _, text, weight = steps[-1]
-            steps[-1] = (source, kind, item.id, text, weight)
-    return steps
+            path[-1] = path[-1]._replace(head=item.id)
+    return path
 
 
-def _join(
+def _add_edge(
     network: networkx.MultiDiGraph[str],
-    steps: set[tuple[str, str, str, str]],
-    tail: str,
-    head: str,
-    kind: str,
-    weight: float,
-    text: str,
+    present: set[tuple[str, str, str, str]],
+    edge: _Edge,
     *,
-    way: bool,
+    on_path: bool,
 ) -> None:
-    """Add an edge that is not there yet in either direction."""
-    if (tail, head, kind, text) in steps or (not way and (head, tail, kind, text) in steps):
+    """Add an edge and its connectors, unless it is there; beside the paths, in either direction."""
+    key = (edge.tail, edge.head, edge.kind, edge.text)
+    reverse = (edge.head, edge.tail, edge.kind, edge.text)
+    if key in present or (not on_path and reverse in present):
         return
-    steps.add((tail, head, kind, text))
-    for name in (tail, head):
-        if name not in network:
-            network.add_node(
-                name,
-                role="connector",
-                kind=name.partition(":")[0] if ":" in name else "",
-                text=named(name),
-            )
-    network.add_edge(tail, head, kind=kind, weight=weight, text=text, way=way)
+    present.add(key)
+    for id in (edge.tail, edge.head):
+        if id not in network:
+            kind = id.partition(":")[0] if ":" in id else ""
+            network.add_node(id, role="connector", kind=kind, text=display_name(id))
+    network.add_edge(
+        edge.tail,
+        edge.head,
+        kind=edge.kind,
+        weight=edge.weight,
+        text=edge.text,
+        on_path=on_path,
+    )

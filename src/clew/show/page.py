@@ -2,86 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
 
-from clew.context import Context, Item
-from clew.show.network import drawn
-from clew.show.paths import named, path_in_words
+from clew.items import Item
+from clew.show.drawable import Drawable
+from clew.show.network import network_to_draw
+from clew.show.paths import display_name, path_in_words
 from clew.show.style import STYLE
-from clew.show.svg import svg
-
-
-def html(context: Context, *, edges: int = 60) -> str:
-    """Return the page: the question, a drawing of the ways, the items in reading order, what was left out, and how long each stage took.
-
-    Args:
-        edges: the most edges that are drawn beside the ways, the strongest first; the page says how many were left out.
-    """
-    network, left_out = drawn(context, edges)
-    note = f"<p class='note'>{left_out} weaker edges are not drawn.</p>" if left_out else ""
-    parts = [
-        f"<header><h1>{escape(context.question)}</h1>{_facts(context)}</header>",
-        f"<figure>{svg(network)}{note}{_legend({item.role for item in context})}</figure>",
-        *(_item(rank, item) for rank, item in enumerate(context, 1)),
-        _listed("Left out", [(dropped.id, dropped.reason) for dropped in context.dropped]),
-        _listed("Could not be joined", list(context.missing)),
-        _listed(
-            "Stages",
-            [
-                (step.stage, f"{1000 * step.seconds:.1f} ms, {_notes(step.notes)}")
-                for step in context.trace
-            ],
-        ),
-        f"<details><summary>The text as a language model reads it</summary><pre>{escape(context.text)}</pre></details>",
-    ]
-    title = f"<title>{escape(context.question)}</title>"
-    viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    head = f'<head><meta charset="utf-8">{viewport}{title}<style>{STYLE}</style></head>'
-    return (
-        f'<!doctype html>\n<html lang="en">{head}<body><main>\n'
-        + "\n".join(part for part in parts if part)
-        + "\n</main></body></html>\n"
-    )
-
-
-def _facts(context: Context) -> str:
-    budget = "" if context.budget is None else f" of {context.budget:,}"
-    proof = "" if context.gap is None else f" · within {context.gap:.1%} of the best possible"
-    return f"<p>{len(context)} items · {context.tokens:,}{budget} tokens{proof}</p><p class='method'>{escape(context.method)}</p>"
-
-
-def _legend(roles: set[str]) -> str:
-    """The roles that occur, each with its colour and meaning."""
-    spans = "".join(
-        f"<span class='role {role}'>{role}</span> {escape(said)} "
-        for role, said in ROLES.items()
-        if role in roles
-    )
-    return f"<figcaption>{spans}</figcaption>"
-
-
-def _item(rank: int, item: Item) -> str:
-    place = f", characters {item.span[0]:,} to {item.span[1]:,}" if item.span else ""
-    return (
-        f"<article id='item-{rank}' class='{escape(item.role)}'><h2><span class='rank'>{rank}</span> {escape(named(item))} "
-        f"<span class='role {escape(item.role)}'>{escape(item.role)}</span></h2>"
-        f"<p class='note'>{escape(item.id)}{place} · prize {item.score:.3f} · {item.tokens} tokens</p>"
-        f"<p class='way'>Why: {escape(path_in_words(item))}.</p><pre>{escape(item.text.strip())}</pre></article>"
-    )
-
-
-def _listed(title: str, pairs: list[tuple[str, str]]) -> str:
-    if not pairs:
-        return ""
-    rows = "".join(
-        f"<tr><td>{escape(left)}</td><td>{escape(right)}</td></tr>" for left, right in pairs
-    )
-    return f"<details><summary>{title} ({len(pairs)})</summary><table>{rows}</table></details>"
-
-
-def _notes(notes: object) -> str:
-    return ", ".join(f"{name} {value}" for name, value in dict(notes).items())  # type: ignore[call-overload]  # a mapping
-
+from clew.show.svg import to_svg
 
 ROLES = {
     "seed": "the question touches it",
@@ -91,3 +20,99 @@ ROLES = {
     "report": "a report on a community",
     "fill": "fills the wanted number",
 }
+
+
+def to_html(context: Drawable, *, max_edges: int = 60) -> str:
+    """Return a page that shows a context.
+
+    It has the question, a drawing of the paths, the items in reading order, what was left out, and
+    the time of each stage.
+
+    Args:
+        context: What to show.
+        max_edges: How many edges beside the paths are drawn at most, the strongest first. The page
+            says how many were left out.
+
+    Returns:
+        The page.
+
+    Example:
+        >>> from clew.context import Context
+        >>> from clew.items import Hop, Item
+        >>> path = (Hop("question", "touches", "oars", weight=0.9),)
+        >>> item = Item("oars", "Oars are of ash.", 0.7, "seed", "passage", 5, why=path)
+        >>> page = to_html(Context((item,), item.text, 5, None, "What are oars of?", "dense"))
+        >>> "Why: the question touches it (0.90)." in page
+        True
+    """
+    network, left_out = network_to_draw(context, max_edges)
+    note = f"<p class='note'>{left_out} weaker edges are not drawn.</p>" if left_out else ""
+    stages = [
+        (step.stage, f"{1000 * step.seconds:.1f} ms, {_notes_in_words(step.notes)}")
+        for step in context.trace
+    ]
+    parts = [
+        f"<header><h1>{escape(context.question)}</h1>{_summary(context)}</header>",
+        f"<figure>{to_svg(network)}{note}{_legend({item.role for item in context})}</figure>",
+        *(_article(rank, item) for rank, item in enumerate(context, 1)),
+        _table("Left out", [(dropped.id, dropped.reason) for dropped in context.dropped]),
+        _table("Could not be joined", context.missing),
+        _table("Stages", stages),
+        _folded("The text as a language model reads it", f"<pre>{escape(context.text)}</pre>"),
+    ]
+    body = "\n".join(part for part in parts if part)
+    title = f"<title>{escape(context.question)}</title>"
+    viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    head = f'<head><meta charset="utf-8">{viewport}{title}<style>{STYLE}</style></head>'
+    return f'<!doctype html>\n<html lang="en">{head}<body><main>\n{body}\n</main></body></html>\n'
+
+
+def _summary(context: Drawable) -> str:
+    budget = "" if context.budget is None else f" of {context.budget:,}"
+    proof = "" if context.gap is None else f" · within {context.gap:.1%} of the best possible"
+    return (
+        f"<p>{len(context)} items · {context.tokens:,}{budget} tokens{proof}</p>"
+        f"<p class='method'>{escape(context.method)}</p>"
+    )
+
+
+def _legend(roles: set[str]) -> str:
+    """The roles that occur, each with its colour and meaning."""
+    spans = "".join(
+        f"<span class='role {role}'>{role}</span> {escape(meaning)} "
+        for role, meaning in ROLES.items()
+        if role in roles
+    )
+    return f"<figcaption>{spans}</figcaption>"
+
+
+def _article(rank: int, item: Item) -> str:
+    role = escape(item.role)
+    place = f", characters {item.span[0]:,} to {item.span[1]:,}" if item.span else ""
+    return (
+        f"<article id='item-{rank}' class='{role}'>"
+        f"<h2><span class='rank'>{rank}</span> {escape(display_name(item))} "
+        f"<span class='role {role}'>{role}</span></h2>"
+        f"<p class='note'>{escape(item.id)}{place} · prize {item.score:.3f}"
+        f" · {item.tokens} tokens</p>"
+        f"<p class='path'>Why: {escape(path_in_words(item))}.</p>"
+        f"<pre>{escape(item.text.strip())}</pre></article>"
+    )
+
+
+def _table(title: str, pairs: Sequence[tuple[str, str]]) -> str:
+    """A folded table of two columns; nothing where it has no rows."""
+    if not pairs:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(left)}</td><td>{escape(right)}</td></tr>" for left, right in pairs
+    )
+    return _folded(f"{title} ({len(pairs)})", f"<table>{rows}</table>")
+
+
+def _folded(title: str, content: str) -> str:
+    return f"<details><summary>{title}</summary>{content}</details>"
+
+
+def _notes_in_words(notes: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in notes.items())

@@ -1,11 +1,15 @@
-"""What else is worth reading, given the links?  prizes -> prizes"""
+"""What else is worth reading, given the links?  prizes -> prizes.
 
+`BreadthFirst` and `BestFirst` are no stages: they are the searches by which `LocalPageRank` finds
+its neighbourhood. `Cues` and `ModelIntent` weigh the types of edge for `BestFirst`.
+"""
+
+from clew.spread._intents import Cues, ModelIntent
+from clew.spread._searches import BestFirst, BreadthFirst
 from clew.spread.influence import Influence
-from clew.spread.intent import Cues, ModelIntent
 from clew.spread.local_pagerank import LocalPageRank
 from clew.spread.pagerank import PageRank
 from clew.spread.power import Power
-from clew.spread.traversal import BestFirst, BreadthFirst
 
 __all__ = [
     "BestFirst",

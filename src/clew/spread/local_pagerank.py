@@ -1,12 +1,14 @@
-"""A neighbourhood of the question, and a random walk that stays in it.
+"""PageRank in the neighbourhood of the question: its cost goes with that, not with the graph.
 
-What a question is about lies near to where it touches the graph. A search outward finds that neighbourhood, and personalised PageRank on
-the part of the graph that it spans ranks it: its cost goes with the neighbourhood and not with the graph.
+What a question is about lies near to where it touches the graph. A search outward finds that
+neighbourhood, and personalised PageRank on the links inside it ranks it:
 
-    prizes = PageRank of the links among N, restarted at the seeds,   N = union of what the ways reach
+    N      = union of what the searches reach from the start rows
+    prizes = PageRank of the links among N, restarted at the start rows
 
-A walk that starts again at a few seeds alone forgets what the question had to say of all else: what was worth a little and is linked to
-nothing is then worth nothing. `touched` lets it start again at more nodes, each by its prize, and have these in its neighbourhood.
+A walk that restarts at a few rows alone forgets the prizes of all others: a passage with a low
+prize and no links gets a prize of 0. With `max_restart_rows` the walk restarts at more rows, each
+by its prize, and the neighbourhood includes them.
 """
 
 from __future__ import annotations
@@ -21,83 +23,95 @@ import numpy as np
 from clew.algorithms.pagerank.full import build_walk, pagerank
 from clew.algorithms.ranking import top_k
 from clew.algorithms.traversal.reached import Reached, induced_links
-from clew.graph import Floats, Graph, kinds_without
-from clew.spread.traversal import BestFirst, BreadthFirst
+from clew.graph import Floats, Graph, Kinds, kinds_without
+from clew.spread._searches import BreadthFirst, Search
 from clew.types import Prizes, Query, Seeds, start_rows
 
 
 @dataclass(frozen=True)
 class LocalPageRank:
-    """Prizes are the walk's probabilities in the neighbourhood of the best seeds, 0 elsewhere.
+    """Replace the prizes by the walk's probabilities in the neighbourhood, and by 0 elsewhere.
 
     Attributes:
-        ways: how the neighbourhood is found, `Breadth` or `BestFirst` or both; it is the union.
-        damping: probability of following an edge, in [0, 1).
-        starts: from how many seeds: its terminals, where the seed names any, or else its best touches.
-        kinds: the kinds of edge that the walk follows, or pairs of a kind and the factor on its weights; None for all.
-        touched: so many of the best prizes are in the neighbourhood too, and the walk starts again at all of them, by their prizes.
-        without: kinds of edge that the walk does not follow. What links passages by their vectors knows no more than a seed that
-            compares these with the question, and leads to where many passages are alike.
+        searches: what finds the neighbourhood, `BreadthFirst`, `BestFirst` or several; it is the
+            union of what they reach.
+        damping: the probability of following an edge, in [0, 1).
+        max_start_rows: from how many rows the searches start: the seed's terminals, where it names
+            any, or else the highest prizes.
+        kinds: the kinds of edge that the walk follows, or pairs of a kind and the factor on its
+            weights; None for all.
+        max_restart_rows: so many of the highest prizes are in the neighbourhood too, and the walk
+            restarts at them.
+        excluded_kinds: kinds of edge that the walk does not follow. Links by likeness of vectors
+            know no more than a seed that compares these vectors with the question, and lead to
+            where many passages are alike.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew import Graph, Query, Seeds
+        >>> from clew.graph import Edges
+        >>> graph = Graph.of(["a", "b", "c"], edges=Edges.of("next", [0], [1]))
+        >>> prizes = np.array([1.0, 0.0, 0.5])
+        >>> spread = LocalPageRank(damping=0.5, max_start_rows=1).on(graph)
+        >>> spread(Query("?"), Seeds(prizes), prizes).values.round(2).tolist()
+        [0.67, 0.33, 0.0]
     """
 
-    searches: tuple[BreadthFirst | BestFirst, ...] = (BreadthFirst(),)
+    searches: tuple[Search, ...] = (BreadthFirst(),)
     damping: float = 0.85
-    max_starts: int = 5
-    kinds: tuple[str | tuple[str, float], ...] | None = None
-    max_touched: int = 0
+    max_start_rows: int = 5
+    kinds: Kinds = None
+    max_restart_rows: int = 0
     excluded_kinds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.searches or self.max_starts < 1:
+        if not self.searches or self.max_start_rows < 1:
             raise ValueError(
-                f"a neighbourhood wants at least one way and one start; got {self.searches} and {self.max_starts}"
+                "a neighbourhood needs at least one search and one start row; "
+                f"got {self.searches} and {self.max_start_rows}"
             )
-        if self.max_touched < 0:
-            raise ValueError(f"touched is a number of nodes, 0 for none; got {self.max_touched}")
+        if self.max_restart_rows < 0:
+            raise ValueError(
+                f"max_restart_rows is a number of rows, 0 for none; got {self.max_restart_rows}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Prizes]:
         links = graph.links(kinds_without(graph, self.kinds, self.excluded_kinds))
-        ways = [(type(way).__name__, way.over(graph)) for way in self.searches]
+        searches = [(type(search).__name__, search.bind(graph)) for search in self.searches]
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Prizes:
-            starts = start_rows(seeds, prizes, self.max_starts)
+            starts = start_rows(seeds, prizes, self.max_start_rows)
             if not len(starts):
-                return Prizes(
-                    prizes, {"fallback": "the question touches nothing: there is no neighbourhood"}
-                )
-            found = [(name, way(query, starts)) for name, way in ways]
-            more = top_k(prizes, self.max_touched)
-            more = more[prizes[more] > 0]
-            rows = np.unique(
-                np.concatenate([starts, more, *(reached.rows for _, reached in found)])
-            )
-            part, _ = induced_links(links, rows)
+                note = "the question touches nothing: there is no neighbourhood"
+                return Prizes(prizes, {"fallback": note})
+            results = [(name, search(query, starts)) for name, search in searches]
+            restarts = top_k(prizes, self.max_restart_rows)
+            restarts = restarts[prizes[restarts] > 0]
+            reached = [result.rows for _, result in results]
+            rows = np.unique(np.concatenate([starts, restarts, *reached]))
+            local, _ = induced_links(links, rows)
             reset = np.zeros(len(rows))
-            reset[np.searchsorted(rows, more)] = prizes[more]
+            reset[np.searchsorted(rows, restarts)] = prizes[restarts]
             reset[np.searchsorted(rows, starts)] = np.where(prizes[starts] > 0, prizes[starts], 1.0)
+            walk = build_walk(local.matrix(dtype=np.float32), local.strengths())
             ranked = np.zeros(len(graph))
-            ranked[rows] = pagerank(
-                build_walk(part.matrix(dtype=np.float32), part.strengths()), reset, self.damping
-            )
+            ranked[rows] = pagerank(walk, reset, self.damping)
             notes = {
                 "from": [graph.ids[row] for row in starts.tolist()],
-                **_told(found),
+                **{name: _notes(result) for name, result in results},
                 "nodes": len(rows),
-                "links": len(part.targets) // 2,
+                "links": len(local.targets) // 2,
             }
             return Prizes(ranked, notes)
 
         return spread
 
 
-def _told(found: list[tuple[str, Reached]]) -> dict[str, Any]:
-    """What each way came to, by hops, and what it has to say."""
-    notes: dict[str, Any] = {}
-    for name, reached in found:
-        by_depth = Counter(reached.depths.tolist())
-        notes[name] = {
-            "reached": len(reached),
-            "by hops": [by_depth[depth] for depth in sorted(by_depth)],
-            **reached.notes,
-        }
-    return notes
+def _notes(result: Reached) -> dict[str, Any]:
+    """Return what the trace says of one search: how many rows it reached, in all and by hops."""
+    by_depth = Counter(result.depths.tolist())
+    return {
+        "reached": len(result),
+        "by hops": [by_depth[depth] for depth in sorted(by_depth)],
+        **result.notes,
+    }

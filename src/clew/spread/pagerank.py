@@ -1,4 +1,4 @@
-"""Prizes by personalised PageRank: a random walk that starts again at the seeds."""
+"""Prizes by personalised PageRank: a random walk over the links that restarts at the prizes."""
 
 from __future__ import annotations
 
@@ -9,27 +9,39 @@ import numpy as np
 
 from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.algorithms.pagerank.top import top_pagerank
-from clew.graph import Floats, Graph, kinds_without
+from clew.graph import Floats, Graph, Kinds, kinds_without
 from clew.types import Query, Seeds
 
-ACCURACY = 1e-4  # of the prizes when only the best are wanted, beside a sum of 1
+ACCURACY = 1e-4  # of the prizes where only the best are wanted; all prizes sum to 1
 
 
 @dataclass(frozen=True)
 class PageRank:
-    """Spread the seeds' prizes over the links; prizes are the walk's probabilities and sum to 1.
+    """Replace the prizes by the probabilities of the walk, which sum to 1.
 
     Attributes:
-        damping: probability of following an edge; networkx calls it alpha, others call 1 - damping the teleport probability.
-        kinds: the kinds of edge, or pairs of a kind and the factor on its weights; None for all.
-        top: give prizes to so many nodes only, the best, which are proven to be (see `clew.algorithms.pagerank.top`); their prizes may
-            be up to 1e-4 too low. On a large graph with few seeds this takes a fraction of the time. None for all nodes.
+        damping: the probability of following an edge, in [0, 1). networkx calls it alpha; others
+            call 1 - damping the teleport probability.
+        kinds: the kinds of edge that the walk follows, or pairs of a kind and the factor on its
+            weights; None for all.
+        top: how many nodes get a prize, or None for all. They are proven to be the best (see
+            `clew.algorithms.pagerank.top`), and their prizes may be up to 1e-4 too low. On a large
+            graph with few seeds this takes a fraction of the time.
         directed: follow edges from tail to head only.
-        without: kinds of edge that the walk does not follow; see `Nearby`.
+        excluded_kinds: kinds of edge that the walk does not follow.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew import Graph, Query, Seeds
+        >>> from clew.graph import Edges
+        >>> graph = Graph.of(["a", "b", "c"], edges=Edges.of("next", [0], [1]))
+        >>> prizes = np.array([1.0, 0.0, 0.0])
+        >>> PageRank(0.5).on(graph)(Query("?"), Seeds(prizes), prizes).round(2).tolist()
+        [0.67, 0.33, 0.0]
     """
 
     damping: float = 0.5
-    kinds: tuple[str | tuple[str, float], ...] | None = None
+    kinds: Kinds = None
     top: int | None = None
     directed: bool = False
     excluded_kinds: tuple[str, ...] = ()
@@ -37,22 +49,22 @@ class PageRank:
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
             raise ValueError(
-                f"top is the number of nodes that get a prize, at least 1, or None for all; got {self.top}"
+                "top is the number of nodes that get a prize, at least 1, or None for all; "
+                f"got {self.top}"
             )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
-        walk = graph.part(
-            WalkPart(kinds_without(graph, self.kinds, self.excluded_kinds), directed=self.directed)
-        )
+        kinds = kinds_without(graph, self.kinds, self.excluded_kinds)
+        walk = graph.part(WalkPart(kinds, directed=self.directed))
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not prizes.any():
                 return prizes
             if self.top is None:
                 return pagerank(walk, prizes, self.damping)
-            found = top_pagerank(walk, prizes, self.top, self.damping, accuracy=ACCURACY)
-            best = np.zeros(len(graph))
-            best[found.rows] = found.scores
-            return best
+            best = top_pagerank(walk, prizes, self.top, self.damping, accuracy=ACCURACY)
+            only_best = np.zeros(len(graph))
+            only_best[best.rows] = best.scores
+            return only_best
 
         return spread

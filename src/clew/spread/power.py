@@ -1,7 +1,8 @@
-"""Prizes as shares of the best, to a power: twice as near is worth more than twice as much.
+"""Prizes as shares of the best, raised to a power: twice as near is worth more than twice as much.
 
-A selection that adds prizes up takes two passages of half the worth for one; cosines and scaled scores lie too near to each other for
-that to be true of what they stand for, the chance that a passage is needed.
+A selection that adds prizes up takes two passages of half the prize for one of the whole. Cosines
+and scaled scores lie too near to each other for that to hold of what they stand for, the chance
+that a passage is needed.
 """
 
 from __future__ import annotations
@@ -16,17 +17,25 @@ from clew.types import Query, Seeds
 
 @dataclass(frozen=True)
 class Power:
-    """Replace every prize by (prize / best prize) ** sharpness; the best becomes 1, the order stays.
+    """Replace every prize by (prize / best prize) ** exponent; the best becomes 1, the order stays.
 
     Attributes:
-        sharpness: > 0; 1 only scales, 8 makes 0.9 of the best worth 0.43 of it.
+        exponent: above 0; 1 only scales, and 8 makes 0.43 of nine tenths of the best.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew import Graph, Query, Seeds
+        >>> prizes = np.array([2.0, 1.0, 0.0])
+        >>> spread = Power(2.0).on(Graph.of(["a", "b", "c"]))
+        >>> spread(Query("?"), Seeds(prizes), prizes).tolist()
+        [1.0, 0.25, 0.0]
     """
 
     exponent: float = 8.0
 
     def __post_init__(self) -> None:
         if not self.exponent > 0:
-            raise ValueError(f"sharpness must be above 0, not {self.exponent}")
+            raise ValueError(f"exponent must be above 0, not {self.exponent}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:

@@ -1,5 +1,10 @@
-"""The files of a saved index: immutable arrays, one checksummed manifest per generation, nothing that is ever executed."""
+"""The files of a saved index: immutable arrays, one checksummed manifest per generation.
 
-from clew.store.saved import is_index, load, save
+Nothing in a file is ever executed.
+"""
 
-__all__ = ["is_index", "load", "save"]
+from clew.store.loading import load
+from clew.store.saved_index import SavedIndex
+from clew.store.saving import is_index, save
+
+__all__ = ["SavedIndex", "is_index", "load", "save"]

@@ -1,7 +1,8 @@
-"""Arrays as plain `.npy` files, each written once under a name that never was before.
+"""Arrays as plain `.npy` files, each written once, under a name that was never used before.
 
-The header is written and expected byte for byte as the manifest describes it, so nothing in a file is ever interpreted: an array is
-as large as the manifest and the file both say, or it is not read. `numpy.load(file, allow_pickle=False)` reads the files too.
+The header is written and expected byte for byte as the manifest describes it, so nothing in a file
+is ever interpreted: an array is as large as the manifest and the file both say, or it is not read.
+`numpy.load(file, allow_pickle=False)` reads the files too.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import re
 import secrets
 from dataclasses import dataclass
 from hashlib import blake2b
+from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +23,24 @@ from numpy.typing import NDArray
 from clew.store import disk
 
 DATA = "data"
-ITEM = {"<f4": 4, "<f8": 8, "<i4": 4, "<i8": 8, "|b1": 1, "|u1": 1}
-NAME = re.compile(r"[a-z_.]+-[0-9]{8,}-[0-9a-f]{16}\.npy")
+ITEM_SIZES = {"<f4": 4, "<f8": 8, "<i4": 4, "<i8": 8, "|b1": 1, "|u1": 1}
+FILE_NAME = re.compile(r"[a-z_.]+-[0-9]{8,}-[0-9a-f]{16}\.npy")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a manifest says of a file: its path below the index's folder, its size, the array in it, and the checksum of all its bytes."""
+    """What a manifest says of a file.
+
+    Attributes:
+        path: Where it is below the index's folder.
+        bytes: Its size.
+        dtype: The type of the array in it, as numpy writes it.
+        shape: The shape of the array.
+        blake2b: The checksum of all bytes.
+
+    Raises:
+        ValueError: It is not what an index has.
+    """
 
     path: str
     bytes: int
@@ -37,25 +50,28 @@ class Entry:
 
     def __post_init__(self) -> None:
         folder, _, name = self.path.partition("/")
-        if folder != DATA or not NAME.fullmatch(name):
+        if folder != DATA or not FILE_NAME.fullmatch(name):
             raise ValueError(f"{self.path!r} is no path of a file of an index")
-        if (
-            self.dtype not in ITEM
-            or len(self.shape) > 2
-            or not all(type(n) is int and n >= 0 for n in self.shape)
-        ):
+        sizes_are_valid = all(type(n) is int and n >= 0 for n in self.shape)
+        if self.dtype not in ITEM_SIZES or len(self.shape) > 2 or not sizes_are_valid:
             raise ValueError(
-                f"{self.path} is said to hold an array of type {self.dtype!r} and shape {self.shape!r}, which an index has not"
+                f"{self.path} is said to hold an array of type {self.dtype!r} "
+                f"and shape {self.shape!r}, which an index has not"
             )
-        wanted = len(_header(self.dtype, self.shape)) + math.prod(self.shape) * ITEM[self.dtype]
-        if self.bytes != wanted:
+        header = _header(self.dtype, self.shape)
+        size = len(header) + math.prod(self.shape) * ITEM_SIZES[self.dtype]
+        if self.bytes != size:
             raise ValueError(
-                f"{self.path} is said to have {self.bytes!r} bytes; an array of shape {self.shape} takes {wanted}"
+                f"{self.path} is said to have {self.bytes!r} bytes; "
+                f"an array of shape {self.shape} takes {size}"
             )
 
 
 def write_array(root: Path, name: str, generation: int, array: NDArray[Any]) -> Entry:
-    """Write the array to a new file below `root` and sync it; a file that could not be finished is taken away again."""
+    """Write the array to a new file below `root` and sync it.
+
+    A file that could not be finished is deleted.
+    """
     array = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
     dtype, shape = array.dtype.str, tuple(int(n) for n in array.shape)
     header = _header(dtype, shape)
@@ -82,14 +98,18 @@ def write_file(file: Path, *parts: bytes | memoryview) -> None:
 
 
 def read_array(root: Path, entry: Entry, *, mapped: bool, full: bool) -> NDArray[Any]:
-    """Return the array of a file, unwritable.
+    """Return the array of a file, read-only.
 
     Args:
-        mapped: leave it on the disk and map it, rather than read it. full: check the checksum of a mapped one too; one that is read
-            is always checked.
+        root: The index's folder.
+        entry: What the manifest says of the file.
+        mapped: Whether to leave it on the disk and map it, rather than read it.
+        full: Whether to check the checksum of a mapped array too. One that is read is always
+            checked.
 
     Raises:
-        FileNotFoundError: the file is gone. ValueError: it is not the file that was saved.
+        FileNotFoundError: The file is not there.
+        ValueError: It is not the file that was saved.
     """
     file, header = root / entry.path, _header(entry.dtype, entry.shape)
     with os.fdopen(disk.open_plain(file), "rb", buffering=0) as stream:
@@ -98,25 +118,31 @@ def read_array(root: Path, entry: Entry, *, mapped: bool, full: bool) -> NDArray
             raise ValueError(
                 f"{file} is damaged: it has {size:,} bytes where {entry.bytes:,} were saved"
             )
-        if mapped and stream.read(len(header)) != header:
-            raise ValueError(f"{file} is damaged: it does not begin as it was saved")
-        if mapped and full:
-            _check(file, entry, stream)
-        if mapped and 0 not in entry.shape:  # nothing cannot be mapped
-            return np.memmap(stream, entry.dtype, "r", len(header), entry.shape)
-        buffer = bytearray(size)
-        stream.seek(0)
-        view = memoryview(buffer)
-        while len(view) and (got := stream.readinto(view)):
-            view = view[got:]
-    if len(view) or blake2b(buffer, digest_size=32).hexdigest() != entry.blake2b:
+        if mapped:
+            if stream.read(len(header)) != header:
+                raise ValueError(f"{file} is damaged: it does not begin as it was saved")
+            if full:
+                _check(file, entry, stream)
+            if 0 not in entry.shape:  # an empty array cannot be mapped
+                return np.memmap(stream, entry.dtype, "r", len(header), entry.shape)
+        data = _read_all(stream, size)
+    if len(data) != size or blake2b(data, digest_size=32).hexdigest() != entry.blake2b:
         raise ValueError(f"{file} is damaged: its checksum is not the one that was saved")
-    array = np.frombuffer(buffer, entry.dtype, offset=len(header)).reshape(entry.shape)
+    array = np.frombuffer(data, entry.dtype, offset=len(header)).reshape(entry.shape)
     array.flags.writeable = False
     return array
 
 
-def _check(file: Path, entry: Entry, stream: Any) -> None:
+def _read_all(stream: FileIO, size: int) -> bytearray:
+    """Return the bytes of a file; fewer than `size` where it ends before."""
+    buffer, filled = bytearray(size), 0
+    stream.seek(0)
+    while filled < size and (n := stream.readinto(memoryview(buffer)[filled:])):
+        filled += n
+    return buffer if filled == size else buffer[:filled]
+
+
+def _check(file: Path, entry: Entry, stream: BinaryIO | FileIO) -> None:
     digest = blake2b(digest_size=32)
     stream.seek(0)
     while chunk := stream.read(disk.CHUNK):
@@ -126,7 +152,11 @@ def _check(file: Path, entry: Entry, stream: Any) -> None:
 
 
 def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """The header of numpy's format, version 1.0: magic, version, length, a dictionary padded so that the data are aligned to 64 bytes."""
+    """Return the header of numpy's format, version 1.0.
+
+    It is the magic, the version, the length, and a dictionary, padded so that the data are aligned
+    to 64 bytes.
+    """
     words = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape!r}, }}"
     words += " " * (-(len(words) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + len(words).to_bytes(2, "little") + words.encode("ascii")

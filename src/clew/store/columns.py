@@ -1,100 +1,137 @@
-"""What an index holds, as columns: its graph, its documents, the facts it was given and the files it skipped."""
+"""A saved index as columns: its graph, its documents, the facts it was given, what was left out."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.graph import EMPTY, Edges, Facts, Graph, freeze
-from clew.index.index import Index
-from clew.index.learning import Learned
 from clew.read import Triple
 from clew.store.json_values import from_json, to_json
+from clew.store.saved_index import Pair, SavedIndex
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 
-ROWS = ("tokens", "documents", "parents", "previous")
+ROW_COLUMNS = ("tokens", "documents", "parents", "previous")
+DOCUMENT_TEXTS = ("id", "text", "source", "parent", "previous", "embedded_as", "format")
+
+Metadata = Mapping[str, Any]
 
 
-def arrays_of(index: Index) -> Arrays:
-    """Return everything that an index holds as arrays; raise ValueError, naming it, for what they cannot hold."""
-    to = ColumnWriter()
-    _write_graph(to, index.graph)
-    _write_documents(to, index.documents, index.graph)
-    _write_metadata(to, index)
-    to.texts("given.documents", index.facts)
-    to.lists(
-        "given.facts",
-        [[part for triple in said for part in triple] for said in index.facts.values()],
-    )
-    to.lists("skipped", index.skipped)
-    to.lists("failed", index.failed)
-    to.texts("read.passages", index.extracted)
-    to.lists(
-        "read.facts",
-        [[part for triple in said for part in triple] for said in index.extracted.values()],
-    )
-    to.lists("learned.pairs", list(index.learned.strengths))
-    to.numbers("learned.strengths", list(index.learned.strengths.values()), np.float64)
-    to.numbers(
-        "learned.built", [index.learned.built[pair] for pair in index.learned.strengths], np.float64
-    )
+@dataclass(frozen=True, eq=False)
+class StoredColumns:
+    """What the columns of a saved index hold; see `SavedIndex` for the attributes.
+
+    Attributes:
+        latent: What the embedded default is made of; None for any other embedder.
+    """
+
+    graph: Graph
+    documents: tuple[Document, ...]
+    facts: Mapping[str, Sequence[Triple]]
+    extracted: Mapping[str, Sequence[Triple]]
+    skipped: tuple[tuple[str, str], ...]
+    failed: tuple[tuple[str, str], ...]
+    strengths: Mapping[Pair, float]
+    built_strengths: Mapping[Pair, float]
+    latent: LatentSemantic | None
+
+
+def columns_of(index: SavedIndex) -> Arrays:
+    """Return everything that an index holds as arrays.
+
+    Raises:
+        ValueError, TypeError: Naming what the arrays cannot hold.
+    """
+    writer = ColumnWriter()
+    _write_graph(writer, index.graph)
+    _write_documents(writer, index.documents, index.graph)
+    _write_metadata(writer, index)
+    _write_triples(writer, "given.documents", "given.facts", index.facts)
+    writer.lists("skipped", index.skipped)
+    writer.lists("failed", index.failed)
+    _write_triples(writer, "read.passages", "read.facts", index.extracted)
+    _write_learned(writer, index)
     if index.embedder.latent is not None:
-        _write_latent(to, index.embedder.latent)
-    return to.done()
+        _write_latent(writer, index.embedder.latent)
+    return writer.done()
 
 
-def index_parts(
-    array: Callable[[str], Any], count: Callable[[str], int], fitted: bool
-) -> tuple[dict[str, Any], LatentSemantic | None]:
-    """Return the graph, documents, facts and skipped files of an index, by its fields' names, and what its embedder is made of.
+def read_columns(
+    array: Callable[[str], NDArray[Any]], count: Callable[[str], int], has_latent: bool
+) -> StoredColumns:
+    """Return what the arrays of a saved index hold.
 
     Args:
-        array: gives the array of that name. count: the tokenizer. fitted: whether the embedder is the embedded default.
+        array: Returns the array of a name.
+        count: The tokenizer of the graph.
+        has_latent: Whether the embedder is the embedded default.
+
+    Raises:
+        ValueError, TypeError, IndexError: The arrays do not fit together.
     """
-    of = ColumnReader(array)
-    metadata = [_mapping(text) for text in of.texts("metadata")]
-    graph = _read_graph(of, metadata, count)
-    facts = {id: list(said) for id, said in _triples(of, "given.documents given.facts")}
-    read = dict(_triples(of, "read.passages read.facts"))
-    skipped = tuple((file, reason) for file, reason in of.lists("skipped"))
-    failed = tuple((text, reason) for text, reason in of.lists("failed"))
-    documents = _read_documents(of, metadata, graph)
-    parts = {
-        "graph": graph,
-        "documents": documents,
-        "facts": facts,
-        "skipped": skipped,
-        "failed": failed,
-        "extracted": read,
-    }
-    parts["learned"] = _read_learned(of)
-    return parts, _read_latent(of) if fitted else None
+    reader = ColumnReader(array)
+    metadata = [_metadata(text) for text in reader.texts("metadata")]
+    graph = _read_graph(reader, metadata, count)
+    strengths, built_strengths = _read_learned(reader)
+    given = _read_triples(reader, "given.documents", "given.facts")
+    return StoredColumns(
+        graph=graph,
+        documents=_read_documents(reader, metadata, graph),
+        facts={id: list(triples) for id, triples in given},
+        extracted=dict(_read_triples(reader, "read.passages", "read.facts")),
+        skipped=tuple((file, reason) for file, reason in reader.lists("skipped")),
+        failed=tuple((name, reason) for name, reason in reader.lists("failed")),
+        strengths=strengths,
+        built_strengths=built_strengths,
+        latent=_read_latent(reader) if has_latent else None,
+    )
 
 
-def _read_learned(of: ColumnReader) -> Learned:
-    pairs = [(tail, head) for tail, head in of.lists("learned.pairs")]
-    columns = (of.numbers(f"learned.{name}").tolist() for name in ("strengths", "built"))
-    return Learned(*(dict(zip(pairs, column, strict=True)) for column in columns))
+def _write_triples(
+    writer: ColumnWriter, keys: str, values: str, triples: Mapping[str, Sequence[Triple]]
+) -> None:
+    """Write triples by key, each key's as one row of their parts."""
+    writer.texts(keys, triples)
+    writer.lists(
+        values, [[part for triple in some for part in triple] for some in triples.values()]
+    )
 
 
-def _triples(of: ColumnReader, names: str) -> Iterator[tuple[str, tuple[Triple, ...]]]:
-    """Triples by what they are of, which were written as rows of their parts."""
-    keys, held = names.split()
-    for key, said in zip(of.texts(keys), of.lists(held), strict=True):
-        yield key, tuple(zip(said[::3], said[1::3], said[2::3], strict=True))
+def _read_triples(
+    reader: ColumnReader, keys: str, values: str
+) -> Iterator[tuple[str, tuple[Triple, ...]]]:
+    for key, parts in zip(reader.texts(keys), reader.lists(values), strict=True):
+        yield key, tuple(zip(parts[::3], parts[1::3], parts[2::3], strict=True))
 
 
-def _write_metadata(to: ColumnWriter, index: Index) -> None:
-    """A node of a document has the very metadata of the document: kept once, and one object again when it is read."""
-    number: dict[int, int] = {}
-    held: list[
-        tuple[str, Mapping[str, Any]]
-    ] = []  # also keeps the objects alive, so that no identity is used twice
+def _write_learned(writer: ColumnWriter, index: SavedIndex) -> None:
+    pairs = list(index.strengths)
+    writer.lists("learned.pairs", pairs)
+    writer.numbers("learned.strengths", [index.strengths[pair] for pair in pairs], np.float64)
+    writer.numbers("learned.built", [index.built_strengths[pair] for pair in pairs], np.float64)
+
+
+def _read_learned(reader: ColumnReader) -> tuple[dict[Pair, float], dict[Pair, float]]:
+    pairs = [(tail, head) for tail, head in reader.lists("learned.pairs")]
+    strengths = reader.numbers("learned.strengths").tolist()
+    built = reader.numbers("learned.built").tolist()
+    return dict(zip(pairs, strengths, strict=True)), dict(zip(pairs, built, strict=True))
+
+
+def _write_metadata(writer: ColumnWriter, index: SavedIndex) -> None:
+    """Write every mapping once: a node of a document has the very mapping of the document.
+
+    So it is one object again when it is read.
+    """
+    number_of: dict[int, int] = {}
+    distinct: list[tuple[str, Metadata]] = []  # keeps them alive, so that no identity comes twice
     documents = [(f"document {document.id!r}", document.metadata) for document in index.documents]
     nodes = [
         (f"node {id!r}", metadata)
@@ -102,158 +139,158 @@ def _write_metadata(to: ColumnWriter, index: Index) -> None:
     ]
     for name, owners in (("documents", documents), ("nodes", nodes)):
         for owner, metadata in owners:
-            if id(metadata) not in number:
-                number[id(metadata)] = len(held)
-                held.append((owner, metadata))
-        to.numbers(f"{name}.metadata", [number[id(metadata)] for _, metadata in owners], np.int32)
-    to.texts(
-        "metadata",
-        [
-            json.dumps(to_json(metadata, f"{owner}: metadata"), allow_nan=False)
-            for owner, metadata in held
-        ],
-    )
+            if id(metadata) not in number_of:
+                number_of[id(metadata)] = len(distinct)
+                distinct.append((owner, metadata))
+        numbers = [number_of[id(metadata)] for _, metadata in owners]
+        writer.numbers(f"{name}.metadata", numbers, np.int32)
+    texts = [
+        json.dumps(to_json(metadata, f"{owner}: metadata"), allow_nan=False)
+        for owner, metadata in distinct
+    ]
+    writer.texts("metadata", texts)
 
 
-def _write_graph(to: ColumnWriter, graph: Graph) -> None:
-    to.texts("nodes.ids", graph.ids)
-    to.labels("nodes.kinds", graph.kinds)
-    to.texts("nodes.texts", graph.texts)
-    to.numbers("nodes.vectors", graph.vectors)
-    for name in (*ROWS, "spans"):
-        to.numbers(f"nodes.{name}", getattr(graph, name))
-    to.numbers("nodes.made", graph.generated)
-    to.lists("nodes.references", graph.references)
-    to.ragged("nodes.read_from", graph.read_from)
+def _metadata(text: str) -> Metadata:
+    metadata = from_json(json.loads(text))
+    if not isinstance(metadata, dict):
+        raise ValueError("metadata are no dictionary")  # noqa: TRY004  # a damaged file, no argument
+    return metadata or EMPTY
+
+
+def _write_graph(writer: ColumnWriter, graph: Graph) -> None:
+    writer.texts("nodes.ids", graph.ids)
+    writer.labels("nodes.kinds", graph.kinds)
+    writer.texts("nodes.texts", graph.texts)
+    writer.numbers("nodes.vectors", graph.vectors)
+    for name in (*ROW_COLUMNS, "spans"):
+        writer.numbers(f"nodes.{name}", getattr(graph, name))
+    writer.numbers("nodes.made", graph.generated)
+    writer.lists("nodes.references", graph.references)
+    writer.ragged("nodes.read_from", graph.read_from)
     facts, edges = graph.facts, graph.edges
-    to.texts("facts.texts", facts.texts)
-    to.labels("facts.relations", facts.relations)
-    to.ragged("facts.read_from", facts.read_from)
+    writer.texts("facts.texts", facts.texts)
+    writer.labels("facts.relations", facts.relations)
+    writer.ragged("facts.read_from", facts.read_from)
     for name in ("vectors", "subjects", "objects"):
-        to.numbers(f"facts.{name}", getattr(facts, name))
-    to.labels("edges.kinds", edges.kinds)
-    to.ragged("edges.read_from", edges.read_from)
+        writer.numbers(f"facts.{name}", getattr(facts, name))
+    writer.labels("edges.kinds", edges.kinds)
+    writer.ragged("edges.read_from", edges.read_from)
     for name in ("tails", "heads", "weights", "facts"):
-        to.numbers(f"edges.{name}", getattr(edges, name))
+        writer.numbers(f"edges.{name}", getattr(edges, name))
 
 
 def _read_graph(
-    of: ColumnReader, metadata: Sequence[Mapping[str, Any]], count: Callable[[str], int]
+    reader: ColumnReader, metadata: Sequence[Metadata], count: Callable[[str], int]
 ) -> Graph:
-    ids = of.texts("nodes.ids")
+    ids = reader.texts("nodes.ids")
     rows: dict[str, Any] = {
-        name: freeze(of.numbers(f"nodes.{name}"), np.int32) for name in (*ROWS, "spans")
+        name: freeze(reader.numbers(f"nodes.{name}"), np.int32) for name in (*ROW_COLUMNS, "spans")
     }
+    numbers = _read_numbers(reader, "nodes.metadata", len(metadata))
     return Graph(
         ids=ids,
-        kinds=of.labels("nodes.kinds"),
-        texts=of.texts("nodes.texts"),
-        vectors=freeze(of.numbers("nodes.vectors"), np.float32),
+        kinds=reader.labels("nodes.kinds"),
+        texts=reader.texts("nodes.texts"),
+        vectors=freeze(reader.numbers("nodes.vectors"), np.float32),
         **rows,
-        references=of.lists("nodes.references"),
-        read_from=of.ragged("nodes.read_from"),
-        generated=freeze(of.numbers("nodes.made"), np.bool_),
-        metadata=tuple(
-            metadata[number] for number in _numbers(of, "nodes.metadata", len(metadata))
-        ),
+        references=reader.lists("nodes.references"),
+        read_from=reader.ragged("nodes.read_from"),
+        generated=freeze(reader.numbers("nodes.made"), np.bool_),
+        metadata=tuple(metadata[number] for number in numbers),
         originals=(None,) * len(ids),
-        facts=Facts(
-            of.texts("facts.texts"),
-            freeze(of.numbers("facts.vectors"), np.float32),
-            freeze(of.numbers("facts.subjects"), np.int32),
-            freeze(of.numbers("facts.objects"), np.int32),
-            of.labels("facts.relations"),
-            of.ragged("facts.read_from"),
-        ),
-        edges=Edges(
-            freeze(of.numbers("edges.tails"), np.int32),
-            freeze(of.numbers("edges.heads"), np.int32),
-            of.labels("edges.kinds"),
-            freeze(of.numbers("edges.weights"), np.float32),
-            freeze(of.numbers("edges.facts"), np.int32),
-            of.ragged("edges.read_from"),
-        ),
+        facts=_read_facts(reader),
+        edges=_read_edges(reader),
         count=count,
     )
 
 
-def _write_documents(to: ColumnWriter, documents: Sequence[Document], graph: Graph) -> None:
-    for name in ("id", "text", "source", "parent", "previous", "embedded_as", "format"):
-        to.texts(f"documents.{name}", [getattr(document, name) for document in documents])
-    to.lists("documents.references", [document.references for document in documents])
-    to.numbers("documents.heading", [document.heading for document in documents], np.bool_)
-    to.numbers(
-        "documents.span",
-        np.array([document.span or (-1, -1) for document in documents], np.int64).reshape(-1, 2),
-    )
-    row = (
-        {id: row for row, id in enumerate(graph.ids)}
-        if any(document.vector is not None for document in documents)
-        else {}
-    )
-    to.numbers(
-        "documents.vector",
-        [-1 if d.vector is None else _row_of_vector(graph, row.get(d.id, -1)) for d in documents],
-        np.int32,
+def _read_facts(reader: ColumnReader) -> Facts:
+    return Facts(
+        reader.texts("facts.texts"),
+        freeze(reader.numbers("facts.vectors"), np.float32),
+        freeze(reader.numbers("facts.subjects"), np.int32),
+        freeze(reader.numbers("facts.objects"), np.int32),
+        reader.labels("facts.relations"),
+        reader.ragged("facts.read_from"),
     )
 
 
-def _row_of_vector(graph: Graph, row: int) -> int:
-    """Where the graph has a document's own vector; one that it made no use of (of a document cut into pieces) is nowhere: -1."""
+def _read_edges(reader: ColumnReader) -> Edges:
+    return Edges(
+        freeze(reader.numbers("edges.tails"), np.int32),
+        freeze(reader.numbers("edges.heads"), np.int32),
+        reader.labels("edges.kinds"),
+        freeze(reader.numbers("edges.weights"), np.float32),
+        freeze(reader.numbers("edges.facts"), np.int32),
+        reader.ragged("edges.read_from"),
+    )
+
+
+def _write_documents(writer: ColumnWriter, documents: Sequence[Document], graph: Graph) -> None:
+    for name in DOCUMENT_TEXTS:
+        writer.texts(f"documents.{name}", [getattr(document, name) for document in documents])
+    writer.lists("documents.references", [document.references for document in documents])
+    writer.numbers("documents.heading", [document.heading for document in documents], np.bool_)
+    spans = [document.span or (-1, -1) for document in documents]
+    writer.numbers("documents.span", np.array(spans, np.int64).reshape(-1, 2))
+    has_vectors = any(document.vector is not None for document in documents)
+    row_of = {id: row for row, id in enumerate(graph.ids)} if has_vectors else {}
+    vector_rows = [
+        -1 if document.vector is None else _vector_row(graph, row_of.get(document.id, -1))
+        for document in documents
+    ]
+    writer.numbers("documents.vector", vector_rows, np.int32)
+
+
+def _vector_row(graph: Graph, row: int) -> int:
+    """Return the row that has a document's own vector, or -1.
+
+    The graph does not have the vector of a document that was cut into pieces.
+    """
     return row if row >= 0 and graph.vectors[row].any() else -1
 
 
 def _read_documents(
-    of: ColumnReader, metadata: Sequence[Mapping[str, Any]], graph: Graph
+    reader: ColumnReader, metadata: Sequence[Metadata], graph: Graph
 ) -> tuple[Document, ...]:
-    vectors = _numbers(of, "documents.vector", len(graph), -1)
+    vector_rows = _read_numbers(reader, "documents.vector", len(graph), -1)
+    numbers = _read_numbers(reader, "documents.metadata", len(metadata))
+    columns: dict[str, Sequence[Any]] = {
+        "id": reader.texts("documents.id"),
+        "text": reader.texts("documents.text"),
+        "metadata": [metadata[number] for number in numbers],
+        "vector": [graph.vectors[row] if row >= 0 else None for row in vector_rows],
+        "source": reader.optional_texts("documents.source"),
+        "span": [
+            None if start < 0 else (start, end)
+            for start, end in reader.numbers("documents.span").tolist()
+        ],
+        "parent": reader.optional_texts("documents.parent"),
+        "previous": reader.optional_texts("documents.previous"),
+        "heading": reader.numbers("documents.heading").tolist(),
+        "embedded_as": reader.optional_texts("documents.embedded_as"),
+        "references": reader.lists("documents.references"),
+        "format": reader.texts("documents.format"),
+    }
+    names = tuple(columns)
     return tuple(
-        Document(
-            id=id,
-            text=text,
-            metadata=metadata[number],
-            vector=graph.vectors[vector] if vector >= 0 else None,
-            source=source,
-            span=None if start < 0 else (start, end),
-            parent=parent,
-            previous=previous,
-            heading=heading,
-            embedded_as=embedded_as,
-            references=references,
-            format=format,
-        )
-        for id, text, number, vector, source, (
-            start,
-            end,
-        ), parent, previous, heading, embedded_as, references, format in zip(
-            of.texts("documents.id"),
-            of.texts("documents.text"),
-            _numbers(of, "documents.metadata", len(metadata)),
-            vectors,
-            of.perhaps("documents.source"),
-            of.numbers("documents.span").tolist(),
-            of.perhaps("documents.parent"),
-            of.perhaps("documents.previous"),
-            of.numbers("documents.heading").tolist(),
-            of.perhaps("documents.embedded_as"),
-            of.lists("documents.references"),
-            of.texts("documents.format"),
-            strict=True,
-        )
+        Document(**dict(zip(names, values, strict=True)))
+        for values in zip(*columns.values(), strict=True)
     )
 
 
-def _write_latent(to: ColumnWriter, latent: LatentSemantic) -> None:
-    to.texts("latent.vocabulary", latent.vocabulary)
-    to.numbers("latent.unknown", [latent.unknown], np.float64)
+def _write_latent(writer: ColumnWriter, latent: LatentSemantic) -> None:
+    writer.texts("latent.vocabulary", latent.vocabulary)
+    writer.numbers("latent.unknown", [latent.unknown], np.float64)
     for name in ("idf", "components", "overlap"):
-        to.numbers(f"latent.{name}", getattr(latent, name))
+        writer.numbers(f"latent.{name}", getattr(latent, name))
 
 
-def _read_latent(of: ColumnReader) -> LatentSemantic:
-    vocabulary, unknown = of.texts("latent.vocabulary"), of.numbers("latent.unknown")
+def _read_latent(reader: ColumnReader) -> LatentSemantic:
+    vocabulary, unknown = reader.texts("latent.vocabulary"), reader.numbers("latent.unknown")
     idf, components, overlap = (
-        of.numbers(f"latent.{name}") for name in ("idf", "components", "overlap")
+        reader.numbers(f"latent.{name}") for name in ("idf", "components", "overlap")
     )
     if (
         unknown.shape != (1,)
@@ -262,7 +299,8 @@ def _read_latent(of: ColumnReader) -> LatentSemantic:
         or overlap.ndim != 2
     ):
         raise ValueError(
-            f"the embedder of {len(vocabulary)} words has arrays of shapes {idf.shape}, {components.shape} and {overlap.shape}"
+            f"the embedder of {len(vocabulary)} words has arrays of shapes "
+            f"{idf.shape}, {components.shape} and {overlap.shape}"
         )
     return LatentSemantic(
         vocabulary,
@@ -273,15 +311,9 @@ def _read_latent(of: ColumnReader) -> LatentSemantic:
     )
 
 
-def _numbers(of: ColumnReader, name: str, n: int, least: int = 0) -> list[int]:
-    numbers: list[int] = of.numbers(name).tolist()
-    if numbers and not (least <= min(numbers) and max(numbers) < n):
+def _read_numbers(reader: ColumnReader, name: str, n: int, minimum: int = 0) -> list[int]:
+    """Return a column of places among n things; -1 stands for none where the minimum allows it."""
+    numbers: list[int] = reader.numbers(name).tolist()
+    if numbers and not (minimum <= min(numbers) and max(numbers) < n):
         raise ValueError(f"{name} points outside the {n} it chooses from")
     return numbers
-
-
-def _mapping(text: str) -> Mapping[str, Any]:
-    held = from_json(json.loads(text))
-    if not isinstance(held, dict):
-        raise ValueError("metadata are no dictionary")  # noqa: TRY004  # a damaged file, not a wrong argument
-    return held or EMPTY

@@ -1,7 +1,16 @@
-"""What an index was made with: its embedder, counter, splitter, extractor and links, by their names and parameters, never by their code.
+"""What an index is made with, as records in the manifest: names and parameters, never code.
 
-What is clew's own is made again from its parameters. What is the caller's own must be given again, and must be the same as far as its
-name and what it does to a known text can tell.
+A part that is clew's own is made again from its parameters. A part that is the caller's own must be
+given again, and must be the same, as far as its name and what it does to a known text can tell.
+
+A record of a part is one of these:
+
+* `{"name", "own", "parameters", "counters"}`: an object of clew's own class `own`, or None;
+* `{"name", "plain"}`: a number, a text, a truth value, or a list or mapping of such;
+* `{"name", "corpus_wide"}`, with `"kind"` for a link: an object of the caller's own;
+* `{"name", "own", "probe"}`: a tokenizer, and what it counts in a known text.
+
+A tuple of parts is a list of records.
 """
 
 from __future__ import annotations
@@ -9,7 +18,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -22,196 +30,116 @@ from clew.embedding.latent_semantic import LatentSemantic
 from clew.graph import Generated, Graph, text_with_heading
 from clew.read import Passage, Triple, is_corpus_wide
 from clew.store.json_values import from_json, to_json
-from clew.text.tokens import Tiktoken, counter_name, estimate_tokens, make_counter
+from clew.text.estimate import estimate_tokens
+from clew.text.tokens import Tiktoken, counter_name, make_counter
 
 PROBE = "The clew of thread that Theseus unwound, 12,345 cubits of it; Ariadne's. 迷宫"
-LEAST = 0.98  # cosine of two vectors of one text by one embedder, with room for other batches, hardware and quantised answers
-HOMES = {
-    "splitter": clew.read,
-    "canonical": clew.read,
-    "extractor": clew.read,
-    "links": clew.link,
-    "writers": clew.generate,
-}
+"""A text that tells tokenizers and embedders apart."""
+
+MIN_COSINE = 0.98
+"""The least cosine of two vectors of one text by one embedder; there is room for other batches,
+other hardware and quantised answers."""
+
+HOMES = (clew.read, clew.link, clew.generate)
+"""Where the classes are that a manifest may name."""
+
+MAY_BE_MISSING = ("extractor", "generators")
+"""Parts that are needed to change an index, but not to ask it."""
+
 Record = Mapping[str, Any]
-NONE: Record = {"name": "None", "own": None, "parameters": {}, "counters": {}}
+Records = Record | Sequence[Record]
+CallerParts = Mapping[str, object]
+"""Parts that the caller gives again at loading, by name. A part that is not in it is made as it was
+saved."""
 
 
-def checked(settings: Any) -> Record:
-    """Return the settings of a manifest; raise ValueError or KeyError if they are none."""
-    embedder, count = settings["embedder"], settings["count"]
-    extractor = settings.get("extractor", NONE)  # an older clew knew none
-    canonical = settings.get("canonical", NONE)  # likewise
-    writers = settings.get("writers", [])
-    parts = [settings["splitter"], extractor, canonical, *settings["links"], *writers]
-    names = [embedder["name"], count["name"], *(part["name"] for part in parts)]
-    flags = (embedder["own"], count["own"], settings["fitted"])
-    known = all(
-        isinstance(part["parameters"], dict) and isinstance(part["counters"], dict)
-        for part in parts
-        if "own" in part
-    )
-    if not known or not all(isinstance(name, str) for name in names):
-        raise ValueError("its settings are not those of an index")
-    if [type(embedder["dimension"]), type(count["probe"])] != [int, int] or any(
-        type(flag) is not bool for flag in flags
-    ):
-        raise ValueError("its settings are not those of an index")
-    return {**settings, "extractor": extractor, "writers": writers, "canonical": canonical}
+def check_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings of a manifest.
 
-
-def described(what: str, part: Any) -> Record:
-    """Return how to make a splitter or link again, if it is clew's own, and its name."""
-    name = type(part).__name__
-    if isinstance(part, Lost):
-        return {"name": part.name, "corpus_wide": part.corpus_wide}
-    if part is None or (is_dataclass(part) and getattr(HOMES[what], name, None) is type(part)):
-        parameters = (
-            {} if part is None else {f.name: getattr(part, f.name) for f in fields(part) if f.init}
-        )
-        counters = {
-            field: counter_name(value) for field, value in parameters.items() if _own_counter(value)
-        }
-        try:
-            plain = to_json(
-                {field: value for field, value in parameters.items() if field not in counters}, "it"
-            )
-        except ValueError:
-            return _foreign(part)
-        record = {
-            "name": named(part),
-            "own": None if part is None else name,
-            "parameters": plain,
-            "counters": counters,
-        }
-        return record if _made(what, record) == part else _foreign(part)
-    return _foreign(part)
-
-
-def _foreign(part: Any) -> Record:
-    kind = getattr(part, "kind", None)
-    return {
-        "name": named(part),
-        "corpus_wide": is_corpus_wide(part),
-        **({"kind": kind} if isinstance(kind, str) else {}),
-    }
-
-
-def splitter_of(record: Record, given: Any) -> Any:
-    """Return the splitter that was saved; see `_same` for one that is given."""
-    return _one("splitter", record, given)
-
-
-def canonical_of(record: Record, given: Any) -> Any:
-    """Return what made texts canonical; see `_same` for one that is given."""
-    return _one("canonical", record, given)
-
-
-def extractor_of(record: Record, given: Any) -> Any:
-    """Return the extractor that was saved, with `Lost` in the place of one that is not clew's own; see `_same` for one that is given."""
-    if given is ... and "own" not in record:
-        return Lost(record["name"], "extractor", bool(record.get("corpus_wide", True)))
-    return _one("extractor", record, given)
-
-
-def links_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
-    """Return the links that were saved, in their order; see `_same` for those that are given."""
-    if isinstance(given, EllipsisType):
-        if not all("own" in record for record in records):
-            raise ValueError(_wanted("links", ", ".join(record["name"] for record in records)))
-        return tuple(_made("links", record) for record in records)
-    given = tuple(given)
-    saved, now = (
-        f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given))
-    )
-    made: tuple[Any, ...] = _same("links", saved, now, given)
-    for record, link in zip(records, made, strict=True):
-        if record.get("kind", link.kind) != link.kind:  # an index of an older clew knows no kind
-            raise ValueError(
-                f"the index has edges of the kind {record['kind']!r} by {record['name']}, and the one given makes {link.kind!r}: "
-                "give the same, or make a new index"
-            )
-    return made
-
-
-@dataclass(frozen=True)
-class Lost:
-    """The place of a writer or extractor that is the caller's own and was not given again: the index can be asked, but not made anew.
-
-    What an extractor read in passages that are still there is known, if it read each by itself: such an index can be filtered and
-    deleted from.
+    Raises:
+        ValueError, KeyError, TypeError, AttributeError: They are none.
     """
-
-    name: str
-    what: str = "writers"
-    corpus_wide: bool = False
-    model: str = "lost"
-
-    def on(self, graph: Graph) -> Generated:
-        raise ValueError(_wanted(self.what, self.name))
-
-    def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
-        raise ValueError(_wanted(self.what, self.name))
-
-
-def writers_of(records: Sequence[Record], given: Any) -> tuple[Any, ...]:
-    """Return the writers that were saved, in their order, with `Lost` in the place of those that are not clew's own; or those given."""
-    if isinstance(given, EllipsisType):
-        return tuple(
-            _made("writers", record) if "own" in record else Lost(record["name"])
-            for record in records
-        )
-    given = tuple(given)
-    saved, now = (
-        f"({', '.join(names)})" for names in ([r["name"] for r in records], map(named, given))
-    )
-    made: tuple[Any, ...] = _same("writers", saved, now, given)
-    return made
+    embedder, config, fitted = settings["embedder"], settings["config"], settings["fitted"]
+    records = [config["count"]]
+    for name, some in config.items():
+        if name != "count":
+            records += some if isinstance(some, list) else [some]
+    kinds = [
+        *((record["name"], str) for record in (embedder, *records)),
+        *((record["parameters"], dict) for record in records[1:] if "own" in record),
+        *((record["counters"], dict) for record in records[1:] if "own" in record),
+        *((flag, bool) for flag in (embedder["own"], config["count"]["own"], fitted)),
+        *((number, int) for number in (embedder["dimension"], config["count"]["probe"])),
+    ]
+    if any(type(value) is not kind for value, kind in kinds):
+        raise ValueError("its settings are not those of an index")
+    return settings
 
 
-def described_count(count: Callable[[str], int]) -> Record:
-    """Return the counter's name and what it counts in a known text."""
-    return {"name": counter_name(count), "own": _own_counter(count), "probe": int(count(PROBE))}
+def describe_config(config: Mapping[str, object]) -> dict[str, Records]:
+    """Return the records of the parts that an index is made with, by name."""
+    return {name: _describe(name, value) for name, value in config.items()}
 
 
-def count_of(record: Record, given: Any) -> Callable[[str], int]:
-    """Return the counter that was saved, if it is clew's own or tiktoken's, or the given one, if it counts as that did."""
-    if given is None and not record["own"]:
-        raise ValueError(_wanted("count", record["name"]))
-    count = make_counter(record["name"] if given is None else given)
-    _same("count", record["name"], counter_name(count), count)
-    if (found := int(count(PROBE))) != record["probe"]:
-        raise ValueError(
-            f"the index was made with another counter than the one given, though both are named {counter_name(count)}: "
-            f"by that a text of ours has {record['probe']} tokens, by this {found}"
-        )
-    return count
+def restore_config(records: Mapping[str, Any], caller_parts: CallerParts) -> dict[str, Any]:
+    """Return the parts that an index is made with, by name.
+
+    Args:
+        records: What `describe_config` returned.
+        caller_parts: Parts that the caller gives again. None in place of `count` stands for the
+            saved one.
+
+    Raises:
+        ValueError: A part is needed and was not given, or what was given is not what was saved.
+    """
+    config = {name: _restore(name, record, caller_parts) for name, record in records.items()}
+    unknown_then = {
+        name: part
+        for name, part in caller_parts.items()
+        if name not in config and name != "embedder"
+    }
+    return config | unknown_then
 
 
-def described_embedder(embedder: Embedder, dimension: int) -> Record:
-    """Return the embedder's name, the dimension of its vectors, and whether it is the embedded default, which is saved."""
+def describe_embedder(embedder: Embedder, dimension: int) -> Record:
+    """Return the embedder's name, its dimension, and whether it is the embedded default."""
     return {"name": embedder.name, "dimension": dimension, "own": embedder.latent is not None}
 
 
-def embedder_of(record: Record, given: Any, latent: LatentSemantic | None) -> Embedder:
-    """Return the embedder that is given, if its name is the saved one, or the embedded default, which was saved as `latent`."""
-    if given is None and latent is None:
-        raise ValueError(
-            _wanted("embedder", f"{record['name']!r} ({record['dimension']} dimensions)")
-        )
-    if given is None and record["name"] != LATENT:
-        raise ValueError(
-            f"the index was made with clew's embedder {record['name']}, this version of clew has {LATENT}: make the index anew"
-        )
-    embedder = Embedder.of(latent if given is None else given)
-    return _same("embedder", record["name"], embedder.name, embedder)  # type: ignore[no-any-return]  # it is what came
-
-
-def check_embedder(embedder: Embedder, graph: Graph, given: frozenset[str]) -> None:
-    """Raise ValueError unless the embedder gives the vector that the index has for one of its texts.
+def restore_embedder(record: Record, source: object, latent: LatentSemantic | None) -> Embedder:
+    """Return the embedder of a saved index.
 
     Args:
-        given: ids of the nodes whose vectors came from elsewhere, of which the dimension alone is compared.
+        record: What `describe_embedder` returned.
+        source: The caller's embedder; None for the embedded default.
+        latent: What the embedded default is made of, where it was saved.
+
+    Raises:
+        ValueError: An embedder is needed and was not given, or it has another name.
+    """
+    if source is None and latent is None:
+        named = f"{record['name']!r} ({record['dimension']} dimensions)"
+        raise ValueError(_give_again("embedder", named))
+    if source is None and record["name"] != LATENT:
+        raise ValueError(
+            f"the index was made with clew's embedder {record['name']}, "
+            f"this version of clew has {LATENT}: make the index anew"
+        )
+    embedder = Embedder.of(latent if source is None else source)
+    _check_same("embedder", record["name"], embedder.name)
+    return embedder
+
+
+def check_embedder(embedder: Embedder, graph: Graph, ids_with_own_vector: frozenset[str]) -> None:
+    """Check that an embedder gives the vector that the index has for one of its texts.
+
+    Args:
+        embedder: What was given.
+        graph: What was saved.
+        ids_with_own_vector: Nodes whose vectors came from elsewhere. They are not compared.
+
+    Raises:
+        ValueError: The dimension or the vector is another.
     """
     width = graph.vectors.shape[1]
     rows = [
@@ -219,66 +147,212 @@ def check_embedder(embedder: Embedder, graph: Graph, given: frozenset[str]) -> N
         for row in np.flatnonzero(graph.content | graph.kinds.mask("entity")).tolist()
         if graph.texts[row].strip()
     ]
-    own = next(
-        (row for row in rows if graph.ids[row] not in given and graph.vectors[row].any()), None
+    comparable = (
+        row
+        for row in rows
+        if graph.ids[row] not in ids_with_own_vector and graph.vectors[row].any()
     )
-    text = PROBE if own is None else text_with_heading(graph, own)
-    found = embed_texts(embedder, [text])[0]
-    if len(found) != width:
+    row = next(comparable, None)
+    text = PROBE if row is None else text_with_heading(graph, row)
+    vector = embed_texts(embedder, [text])[0]
+    if len(vector) != width:
         raise ValueError(
-            f"the index has vectors of {width} dimensions, made by {embedder.name!r}; the embedder given makes {len(found)}"
+            f"the index has vectors of {width} dimensions, made by {embedder.name!r}; "
+            f"the embedder given makes {len(vector)}"
         )
-    if own is not None and float(found @ graph.vectors[own]) < LEAST:
+    if row is not None and (cosine := float(vector @ graph.vectors[row])) < MIN_COSINE:
         raise ValueError(
-            f"the index was made with another embedder than this one, though both are named {embedder.name!r}: their vectors of "
-            f"{graph.ids[own]!r} have a cosine of {float(found @ graph.vectors[own]):.3f}"
+            "the index was made with another embedder than this one, though both are named "
+            f"{embedder.name!r}: their vectors of {graph.ids[row]!r} have a cosine of {cosine:.3f}"
         )
 
 
-def named(part: Any) -> str:
-    """Return how a part is called in an index: its repr, without addresses in memory."""
-    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(part))
+@dataclass(frozen=True)
+class MissingPart:
+    """Stands for an extractor or generator of the caller's own that was not given again.
+
+    The index can be asked, but not built again. What an extractor read in passages that are still
+    there is known, if it reads each by itself; such an index can be filtered and deleted from.
+
+    Attributes:
+        name: The `repr` of the part that is missing.
+        option: The name by which it is given again.
+        corpus_wide: Whether what the extractor reads in one passage depends on the others.
+        model: Not None, so that a filter does not ask it.
+    """
+
+    name: str
+    option: str = "generators"
+    corpus_wide: bool = False
+    model: str = "missing"
+
+    def on(self, graph: Graph) -> Generated:
+        """Generate nothing."""
+        raise ValueError(_give_again(self.option, self.name))
+
+    def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
+        """Read nothing."""
+        raise ValueError(_give_again(self.option, self.name))
 
 
-def _own_counter(value: Any) -> bool:
-    return value is estimate_tokens or isinstance(value, Tiktoken)
+def _describe(name: str, value: Any) -> Records:  # noqa: ANN401  # a part of any kind
+    if name == "count":
+        return {"name": counter_name(value), "own": _is_own_counter(value), "probe": value(PROBE)}
+    if isinstance(value, tuple):
+        return [_describe_part(part) for part in value]
+    return _describe_part(value)
 
 
-def _one(what: str, record: Record, given: Any) -> Any:
-    if given is ...:
-        if "own" not in record:
-            raise ValueError(_wanted(what, record["name"]))
-        return _made(what, record)
-    return _same(what, record["name"], named(given), given)
+def _describe_part(part: object) -> Record:
+    if isinstance(part, MissingPart):
+        return {"name": part.name, "corpus_wide": part.corpus_wide}
+    try:
+        if isinstance(part, (bool, int, float, str, list, Mapping)):
+            return {"name": repr(part), "plain": to_json(part, "it")}
+        if part is None or (is_dataclass(part) and _own_class(type(part).__name__) is type(part)):
+            return _describe_own(part)
+    except ValueError:  # it has what cannot be saved
+        pass
+    return _describe_foreign(part)
 
 
-def _made(what: str, record: Record) -> Any:
-    name, home = record["own"], HOMES[what]
+def _describe_own(part: object) -> Record:
+    """Return the record of a part of clew's own; raise ValueError where it cannot be saved."""
+    if part is None:
+        return {"name": "None", "own": None, "parameters": {}, "counters": {}}
+    assert is_dataclass(part)
+    values = {field.name: getattr(part, field.name) for field in fields(part) if field.init}
+    counters = {name: counter_name(v) for name, v in values.items() if _is_own_counter(v)}
+    record = {
+        "name": _name_of(part),
+        "own": type(part).__name__,
+        "parameters": to_json({n: v for n, v in values.items() if n not in counters}, "it"),
+        "counters": counters,
+    }
+    if _make(record) != part:
+        raise ValueError("its parameters do not make it again")
+    return record
+
+
+def _describe_foreign(part: object) -> Record:
+    record = {"name": _name_of(part), "corpus_wide": is_corpus_wide(part)}
+    kind = getattr(part, "kind", None)
+    return record | ({"kind": kind} if isinstance(kind, str) else {})
+
+
+def _restore(name: str, record: Any, caller_parts: CallerParts) -> Any:  # noqa: ANN401  # a part of any kind
+    if name == "count":
+        return _restore_counter(record, caller_parts.get(name))
+    if isinstance(record, list):
+        return _restore_all(name, record, caller_parts)
+    if name in caller_parts:
+        _check_same(name, record["name"], _name_of(caller_parts[name]))
+        return caller_parts[name]
+    return _make_or_miss(name, record)
+
+
+def _restore_all(
+    name: str, records: Sequence[Record], caller_parts: CallerParts
+) -> tuple[object, ...]:
+    names = [record["name"] for record in records]
+    if name not in caller_parts:
+        needed = [record for record in records if not _can_be_made(record)]
+        if needed and name not in MAY_BE_MISSING:
+            raise ValueError(_give_again(name, ", ".join(names)))
+        return tuple(_make_or_miss(name, record) for record in records)
+    parts: tuple[Any, ...] = tuple(caller_parts[name])  # type: ignore[arg-type]  # its repr is compared
+    _check_same(name, _listed(names), _listed([_name_of(part) for part in parts]))
+    for record, part in zip(records, parts, strict=True):
+        kind = getattr(part, "kind", None)
+        if record.get("kind", kind) != kind:  # an index of an older clew knows no kind
+            raise ValueError(
+                f"the index has edges of the kind {record['kind']!r} by {record['name']}, "
+                f"and the one given makes {kind!r}: give the same, or make a new index"
+            )
+    return parts
+
+
+def _restore_counter(record: Record, source: object) -> Callable[[str], int]:
+    if source is None and not record["own"]:
+        raise ValueError(_give_again("count", record["name"]))
+    count = make_counter(record["name"] if source is None else source)
+    _check_same("count", record["name"], counter_name(count))
+    if (probe := int(count(PROBE))) != record["probe"]:
+        raise ValueError(
+            "the index was made with another counter than the one given, though both are named "
+            f"{counter_name(count)}: by that a text of ours has {record['probe']} tokens, "
+            f"by this {probe}"
+        )
+    return count
+
+
+def _make_or_miss(name: str, record: Record) -> object:
+    if _can_be_made(record):
+        return _make(record)
+    if name not in MAY_BE_MISSING:
+        raise ValueError(_give_again(name, record["name"]))
+    corpus_wide = name == "extractor" and bool(record.get("corpus_wide", True))
+    return MissingPart(record["name"], name, corpus_wide)
+
+
+def _can_be_made(record: Record) -> bool:
+    return "own" in record or "plain" in record
+
+
+def _make(record: Record) -> object:
+    if "plain" in record:
+        return from_json(record["plain"])
+    name = record["own"]
     if name is None:
         return None
-    kind = getattr(home, name, None) if name in home.__all__ else None
-    if not is_dataclass(kind):
+    own_class = _own_class(name)
+    if own_class is None:
         raise ValueError(
             f"the index was made with {record['name']}, which this version of clew has not"
         )
+    parameters = from_json(record["parameters"])
+    counters = {field: make_counter(counter) for field, counter in record["counters"].items()}
     try:
-        return kind(
-            **from_json(record["parameters"]),
-            **{field: make_counter(name) for field, name in record["counters"].items()},
-        )  # type: ignore[operator]  # a class of ours
+        return own_class(**parameters, **counters)
     except TypeError as error:
         raise ValueError(
-            f"the index was made with {record['name']}, which this version of clew cannot make: {error}"
+            f"the index was made with {record['name']}, "
+            f"which this version of clew cannot make: {error}"
         ) from error
 
 
-def _same(what: str, saved: str, now: str, given: Any) -> Any:
+def _own_class(name: str) -> Callable[..., object] | None:
+    """Return the public dataclass of this name that a part may be of; never anything else."""
+    for home in HOMES:
+        own_class = getattr(home, name, None) if name in home.__all__ else None
+        if isinstance(own_class, type) and is_dataclass(own_class):
+            return own_class
+    return None
+
+
+def _is_own_counter(value: object) -> bool:
+    return value is estimate_tokens or isinstance(value, Tiktoken)
+
+
+def _name_of(part: object) -> str:
+    """Return what a part is called in an index: its `repr`, without addresses in memory."""
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(part))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"({', '.join(names)})"
+
+
+def _check_same(option: str, saved: str, now: str) -> None:
     if saved != now:
         raise ValueError(
-            f"the index was made with {what}={saved}; {now} was given: give the same, or make a new index"
+            f"the index was made with {option}={saved}; {now} was given: "
+            "give the same, or make a new index"
         )
-    return given
 
 
-def _wanted(what: str, name: str) -> str:
-    return f"the index was made with {what}={name}, which is not part of it: give it again, as load(path, {what}=...)"
+def _give_again(option: str, name: str) -> str:
+    return (
+        f"the index was made with {option}={name}, which is not part of it: "
+        f"give it again, as load(path, {option}=...)"
+    )

@@ -1,6 +1,7 @@
-"""The few calls that change a disk, in one place: every one of them may fail, and a test makes each of them do so.
+"""The few calls that change a disk, in one place: each may fail, and a test makes each fail.
 
-A file is safe when it and then its folder have been synced, in that order; a rename is safe when the folder has been synced after it.
+A file is safe when it and then its folder have been synced, in that order. A rename is safe when
+the folder has been synced after it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from pathlib import Path
 
 PLAIN_ONLY = (
     getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-)  # a pipe must not make us wait
+)
+"""Flags for opening: links are not followed, and a pipe does not make us wait."""
+
 CHUNK = 1 << 22
+"""Bytes that are read or written at a time."""
 
 
 def create(file: Path) -> int:
-    """Return a descriptor for a file that did not exist."""
+    """Return a descriptor for writing a file that does not exist yet."""
     return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | PLAIN_ONLY, 0o666)
 
 
@@ -38,7 +42,7 @@ def sync(descriptor: int) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the folder's list of names has reached the disk, where the system can be asked for it."""
+    """Wait until the folder's list of names has reached the disk, where the system can tell."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -49,7 +53,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def rename(old: Path, new: Path) -> None:
-    """Give a file its name, in one step."""
+    """Rename a file, in one step."""
     os.rename(old, new)  # noqa: PTH104  # as the others here: one call, that a test can replace
 
 
@@ -57,12 +61,14 @@ def open_plain(file: Path) -> int:
     """Return a descriptor for reading a plain file.
 
     Raises:
-        FileNotFoundError: there is none. ValueError: it is a link, a folder or a device.
+        FileNotFoundError: There is none.
+        ValueError: It is a link, a folder or a device.
     """
     try:
         if not stat.S_ISREG(os.lstat(file).st_mode):
             raise ValueError(
-                f"{file} is not a plain file; a saved index has no links, folders or devices in the places of its files"
+                f"{file} is not a plain file; "
+                "a saved index has no links, folders or devices in the places of its files"
             )
         descriptor = os.open(file, os.O_RDONLY | PLAIN_ONLY)
     except FileNotFoundError:

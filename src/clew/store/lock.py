@@ -1,4 +1,4 @@
-"""One writer at a time: a lock that the system takes back when the process ends, however it ends."""
+"""One writer at a time: a lock that the system releases when the process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -17,24 +17,28 @@ LOCK = "LOCK"
 def locked(folder: Path) -> Iterator[None]:
     """Hold the folder's lock.
 
+    Args:
+        folder: Where the index is saved.
+
     Raises:
-        BlockingIOError: at once, when another process or thread holds it.
+        BlockingIOError: Another process or thread holds it. It is raised at once.
     """
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | disk.PLAIN_ONLY, 0o666)
     try:
-        if not _taken(descriptor):
+        if not _acquire(descriptor):
             raise BlockingIOError(
-                f"another process or thread is saving an index to {folder}; wait until it is done, then save again"
+                f"another process or thread is saving an index to {folder}; "
+                "wait until it is done, then save again"
             )
         yield
     finally:
-        os.close(descriptor)  # gives the lock back
+        os.close(descriptor)  # releases the lock
 
 
 if sys.platform == "win32":
     import msvcrt
 
-    def _taken(descriptor: int) -> bool:
+    def _acquire(descriptor: int) -> bool:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -44,7 +48,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _taken(descriptor: int) -> bool:
+    def _acquire(descriptor: int) -> bool:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,7 +1,8 @@
-"""What a saved index consists of: one JSON file per generation, that carries its own checksum and lists every other file.
+"""The manifest of a generation: one JSON file with its own checksum that lists every other file.
 
-A generation is there when its manifest has its name, and not before. Files are written under new names and never changed, so a reader
-takes no lock: it opens the newest manifest, and if a writer has meanwhile cleared that generation away, the newest again.
+A generation exists when its manifest has its name, and not before. Files are written under new
+names and never changed, so a reader takes no lock. It opens the newest manifest, and if a writer
+has cleared that generation away meanwhile, the newest again.
 """
 
 from __future__ import annotations
@@ -18,17 +19,22 @@ from pathlib import Path
 from typing import Any
 
 from clew.store import disk
-from clew.store.arrays import DATA, NAME, Entry, write_file
-from clew.store.config_record import checked
+from clew.store.arrays import DATA, FILE_NAME, Entry, write_file
+from clew.store.config_record import check_settings
+from clew.store.format_1 import upgrade_settings
 
-FORMAT = 1
+FORMAT = 2
 MAGIC = "clew index"
-LARGEST = 1 << 24  # ours have some ten thousand bytes
-KEPT = 2
-YOUNG = (
-    600.0  # seconds: what is younger is never cleared away, for a reader may be about to open it
-)
-FILE = re.compile(r"MANIFEST-([0-9]{8,})\.json")
+MAX_BYTES = 1 << 24
+"""The size of a manifest at most; ours have some ten thousand bytes."""
+
+GENERATIONS = 2
+"""How many generations are kept."""
+
+MIN_AGE = 600.0
+"""Seconds. What is younger is never cleared away, for a reader may be about to open it."""
+
+MANIFEST_NAME = re.compile(r"MANIFEST-([0-9]{8,})\.json")
 UNFINISHED = re.compile(r"MANIFEST-[0-9]{8,}\.json\.[0-9a-f]{16}")
 BEGIN, MIDDLE, END = b'{"blake2b": "', b'", "index": ', b"}\n"
 
@@ -39,7 +45,14 @@ class NewerFormatError(ValueError):
 
 @dataclass(frozen=True)
 class Manifest:
-    """A generation: its files by the name of what they hold, and `settings`, all that is no array."""
+    """A generation.
+
+    Attributes:
+        file: Where the manifest is.
+        generation: Its number, from 1.
+        entries: The files, by the name of what they hold.
+        settings: What the index was made with, and all else that is no array.
+    """
 
     file: Path
     generation: int
@@ -48,13 +61,17 @@ class Manifest:
 
 
 def generations(root: Path) -> dict[int, Path]:
-    """Return the manifests in a folder by their generation, the newest first; none where there is no such folder."""
+    """Return the manifests in a folder by their generation, the newest first.
+
+    There are none where there is no such folder.
+    """
     try:
         names = os.listdir(root)  # noqa: PTH208  # names alone are wanted
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    found = {int(match[1]): root / name for name in names if (match := FILE.fullmatch(name))}
-    return dict(sorted(found.items(), reverse=True))
+    matches = ((MANIFEST_NAME.fullmatch(name), name) for name in names)
+    manifests = {int(match[1]): root / name for match, name in matches if match}
+    return dict(sorted(manifests.items(), reverse=True))
 
 
 def write_manifest(
@@ -64,19 +81,24 @@ def write_manifest(
     entries: Mapping[str, Entry],
     settings: Mapping[str, Any],
 ) -> Path:
-    """Make a generation of files that are on the disk already: from here on it is the newest."""
+    """Make a generation of files that are on the disk already: from here on it is the newest.
+
+    Args:
+        root: The index's folder.
+        generation: Its number.
+        version: The version of clew that saves it.
+        entries: The files, by the name of what they hold.
+        settings: All that is no array.
+    """
     content = {
         "magic": MAGIC,
         "format": FORMAT,
         "clew": version,
         "generation": generation,
         "settings": dict(settings),
+        "files": {name: asdict(entry) for name, entry in entries.items()},
     }
-    body = json.dumps(
-        content | {"files": {name: asdict(entry) for name, entry in entries.items()}},
-        indent=1,
-        allow_nan=False,
-    ).encode()
+    body = json.dumps(content, indent=1, allow_nan=False).encode()
     file = root / f"MANIFEST-{generation:08d}.json"
     unfinished = root / f"{file.name}.{secrets.token_hex(8)}"
     write_file(unfinished, BEGIN, _checksum(body), MIDDLE, body, END)
@@ -89,28 +111,28 @@ def write_manifest(
 
 
 def read_manifest(file: Path) -> Manifest:
-    """Return what a manifest says.
+    """Return a manifest; one of an earlier format has its settings in the form of this one.
 
     Raises:
-        FileNotFoundError: it is gone. ValueError: it is damaged, or of a version of the format that this clew does not know.
+        FileNotFoundError: It is not there any more.
+        NewerFormatError: It is of a format that this clew does not know.
+        ValueError: It is damaged, or no manifest.
     """
     with os.fdopen(disk.open_plain(file), "rb") as stream:
-        raw = stream.read(LARGEST + 1)
-    checksum, body = (
-        raw[len(BEGIN) : len(BEGIN) + 64],
-        raw[len(BEGIN) + 64 + len(MIDDLE) : -len(END)],
-    )
+        raw = stream.read(MAX_BYTES + 1)
+    start = len(BEGIN) + 64
+    checksum, body = raw[len(BEGIN) : start], raw[start + len(MIDDLE) : -len(END)]
     if raw != BEGIN + checksum + MIDDLE + body + END or _checksum(body) != checksum:
         raise ValueError(f"{file} is damaged: its checksum is not the one that was saved")
     try:
-        return _parsed(file, json.loads(body))
+        return _parse(file, json.loads(body))
     except NewerFormatError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{file} is not the manifest of an index: {error!r}") from error
 
 
-def _parsed(file: Path, content: Any) -> Manifest:
+def _parse(file: Path, content: dict[str, Any]) -> Manifest:
     version, generation = content["format"], content["generation"]
     if content["magic"] != MAGIC or type(version) is not int or type(generation) is not int:
         raise ValueError(
@@ -118,7 +140,8 @@ def _parsed(file: Path, content: Any) -> Manifest:
         )
     if version > FORMAT:
         raise NewerFormatError(
-            f"{file} was saved by clew {content['clew']} in format {version}; this clew reads {FORMAT}: upgrade clew to open it"
+            f"{file} was saved by clew {content['clew']} in format {version}; "
+            f"this clew reads {FORMAT} and earlier: upgrade clew to open it"
         )
     if file.name != f"MANIFEST-{generation:08d}.json":
         raise ValueError(f"it is of generation {generation}, which is not the one in its name")
@@ -126,39 +149,43 @@ def _parsed(file: Path, content: Any) -> Manifest:
         name: Entry(**(entry | {"shape": tuple(entry["shape"])}))
         for name, entry in content["files"].items()
     }
-    return Manifest(file, generation, entries, checked(content["settings"]))
+    settings = content["settings"]
+    settings = upgrade_settings(settings) if version == 1 else settings
+    return Manifest(file, generation, entries, check_settings(settings))
 
 
 def clear(root: Path) -> None:
-    """Delete the generations before the last two that can be read, and files that belong to none, but nothing that is young.
+    """Delete old generations, and files that belong to none.
 
-    What cannot be deleted now (on Windows, what a reader has open) is left for the next time.
+    The last generations that can be read stay, and everything that is young. What cannot be deleted
+    now (on Windows, what a reader has open) is left for the next time.
     """
-    known = {}
+    readable = {}
     for generation, file in generations(root).items():
         try:
-            known[generation] = read_manifest(file)
+            readable[generation] = read_manifest(file)
         except (OSError, ValueError):
-            continue  # damaged: it keeps no files, and does not count as one of the last two
-    last = {manifest.file for manifest in list(known.values())[:KEPT]}
+            continue  # damaged: it keeps no files, and does not count as one of the last
+    last = {manifest.file for manifest in list(readable.values())[:GENERATIONS]}
     for file in root.iterdir():
-        if (FILE.fullmatch(file.name) and file not in last) or UNFINISHED.fullmatch(file.name):
+        is_old = MANIFEST_NAME.fullmatch(file.name) and file not in last
+        if is_old or UNFINISHED.fullmatch(file.name):
             _delete(file)
-    there = set(generations(root).values())
+    remaining = set(generations(root).values())
     used = {
         entry.path
-        for manifest in known.values()
-        if manifest.file in there
+        for manifest in readable.values()
+        if manifest.file in remaining
         for entry in manifest.entries.values()
     }
     for file in (root / DATA).iterdir():
-        if NAME.fullmatch(file.name) and f"{DATA}/{file.name}" not in used:
+        if FILE_NAME.fullmatch(file.name) and f"{DATA}/{file.name}" not in used:
             _delete(file)
 
 
 def _delete(file: Path) -> None:
     try:
-        if time.time() - file.lstat().st_mtime >= YOUNG:
+        if time.time() - file.lstat().st_mtime >= MIN_AGE:
             file.unlink()
     except OSError:
         return

@@ -1,13 +1,16 @@
-"""The columns of an index as arrays, and back: every distinct text once, and small numbers in its place."""
+"""Columns of texts, lists and labels as arrays, and back.
+
+Every distinct text is written once, and columns hold small numbers in its place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from clew.graph import Labels, Ragged, Rows, freeze
 
@@ -15,29 +18,39 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class ColumnWriter:
-    """Arrays under construction."""
+    """Makes the arrays of columns.
+
+    Example:
+        >>> writer = ColumnWriter()
+        >>> writer.texts("titles", ["sea", "island", "sea"])
+        >>> writer.done()["titles"].tolist()
+        [0, 1, 0]
+    """
 
     def __init__(self) -> None:
         self.arrays: Arrays = {}
         self._codes: dict[str, int] = {}
 
-    def numbers(self, name: str, array: Any, dtype: type[np.generic] | None = None) -> None:
+    def numbers(self, name: str, array: ArrayLike, dtype: type[np.generic] | None = None) -> None:
+        """Write a column of numbers."""
         self.arrays[name] = np.asarray(array, dtype)
 
     def texts(self, name: str, texts: Iterable[str | None]) -> None:
-        """Keep a column of texts, or None."""
+        """Write a column of texts, or None."""
         self.arrays[name] = np.array([self._code(name, text) for text in texts], np.int32)
 
     def lists(self, name: str, lists: Sequence[Sequence[str]]) -> None:
-        """Keep a column of lists of texts."""
+        """Write a column of lists of texts."""
         self.numbers(f"{name}.starts", np.cumsum([0, *map(len, lists)]), np.int64)
         self.texts(f"{name}.values", (text for some in lists for text in some))
 
     def labels(self, name: str, labels: Labels) -> None:
+        """Write a column of labels."""
         self.texts(f"{name}.names", labels.names)
         self.numbers(f"{name}.codes", labels.codes, np.int32)
 
     def ragged(self, name: str, ragged: Ragged) -> None:
+        """Write a column of lists of rows."""
         self.numbers(f"{name}.starts", ragged.starts, np.int64)
         self.numbers(f"{name}.values", ragged.values, np.int32)
 
@@ -50,7 +63,7 @@ class ColumnWriter:
         }
         return self.arrays | strings
 
-    def _code(self, name: str, text: str | None) -> int:
+    def _code(self, name: str, text: object) -> int:
         if text is None:
             return -1
         if not isinstance(text, str):
@@ -61,62 +74,66 @@ class ColumnWriter:
 
 
 class ColumnReader:
-    """Arrays as they were saved; what does not fit together is a ValueError that names the column."""
+    """Reads the columns of arrays that a `ColumnWriter` made.
+
+    What does not fit together is a ValueError that names the column.
+
+    Example:
+        >>> writer = ColumnWriter()
+        >>> writer.lists("tags", [["sea"], ["sea", "island"]])
+        >>> ColumnReader(writer.done().__getitem__).lists("tags")
+        (('sea',), ('sea', 'island'))
+    """
 
     def __init__(self, array: Callable[[str], NDArray[Any]]) -> None:
         self._array = array
-        starts, raw = (
-            self.starts("strings.starts", array("strings.bytes")),
-            array("strings.bytes").tobytes(),
-        )
-        bounds = starts.tolist()
-        self._strings = [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+        raw = array("strings.bytes")
+        bounds, text = self._starts("strings.starts", raw).tolist(), raw.tobytes()
+        self._strings = [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
     def numbers(self, name: str) -> NDArray[Any]:
+        """Return a column of numbers."""
         return self._array(name)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        found = self.perhaps(name)
-        if None in found:
+        """Return a column of texts."""
+        texts = self.optional_texts(name)
+        if None in texts:
             raise ValueError(f"{name} lacks a text")
-        return found  # type: ignore[return-value]  # none is None
+        return texts  # type: ignore[return-value]  # none is None
 
-    def perhaps(self, name: str) -> tuple[str | None, ...]:
+    def optional_texts(self, name: str) -> tuple[str | None, ...]:
         """Return a column of texts, or None."""
-        codes = _within(name, self._array(name), len(self._strings), -1)
+        codes = _check_codes(name, self._array(name), len(self._strings), -1)
         return tuple(self._strings[code] if code >= 0 else None for code in codes.tolist())
 
     def lists(self, name: str) -> tuple[tuple[str, ...], ...]:
+        """Return a column of lists of texts."""
         values = self.texts(f"{name}.values")
-        bounds = self.starts(f"{name}.starts", values).tolist()
+        bounds = self._starts(f"{name}.starts", values).tolist()
         return tuple(values[a:b] for a, b in pairwise(bounds))
 
     def labels(self, name: str) -> Labels:
+        """Return a column of labels."""
         names = self.texts(f"{name}.names")
-        return Labels(
-            names, freeze(_within(name, self._array(f"{name}.codes"), len(names), 0), np.int32)
-        )
+        codes = _check_codes(name, self._array(f"{name}.codes"), len(names), 0)
+        return Labels(names, freeze(codes, np.int32))
 
     def ragged(self, name: str) -> Ragged:
+        """Return a column of lists of rows."""
         values = self._array(f"{name}.values")
-        return Ragged(
-            freeze(self.starts(f"{name}.starts", values), np.int64), freeze(values, np.int32)
-        )
+        starts = self._starts(f"{name}.starts", values)
+        return Ragged(freeze(starts, np.int64), freeze(values, np.int32))
 
-    def starts(self, name: str, values: Any) -> NDArray[np.int64]:
+    def _starts(self, name: str, values: Sized) -> NDArray[np.int64]:
         starts = self._array(name)
-        if (
-            starts.ndim != 1
-            or not len(starts)
-            or starts[0] != 0
-            or starts[-1] != len(values)
-            or (np.diff(starts) < 0).any()
-        ):
+        is_row = starts.ndim == 1 and len(starts) > 0
+        if not is_row or starts[0] != 0 or starts[-1] != len(values) or (np.diff(starts) < 0).any():
             raise ValueError(f"{name} does not divide its {len(values)} values into lists")
         return starts
 
 
-def _within(name: str, codes: Rows, n: int, least: int) -> Rows:
-    if codes.ndim != 1 or (len(codes) and (codes.min() < least or codes.max() >= n)):
+def _check_codes(name: str, codes: Rows, n: int, minimum: int) -> Rows:
+    if codes.ndim != 1 or (len(codes) and (codes.min() < minimum or codes.max() >= n)):
         raise ValueError(f"{name} points outside the {n} texts it chooses from")
     return codes

@@ -1,107 +1,159 @@
-"""Where a text can be cut: between paragraphs, lines, sentences (sentencex) and words (semchunk). Spans leave out nothing but space."""
+"""The places where a text can be cut: between paragraphs, lines, sentences and words.
+
+Sentences are found by sentencex, clauses and words by semchunk. A span is (start, end) in the text.
+The spans of a text leave out nothing but white space.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import cast
 
-WINDOW = 4000  # characters
+Span = tuple[int, int]
+
+# Characters that a library reads at once. Its time, and the depth of its recursion, grow faster
+# than the text does.
+WINDOW = 4000
 _PARAGRAPH_END = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)\s*")
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
-def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without the space at its ends; (start, start) if there is nothing else."""
-    said = text[start:end]
-    start += len(said) - len(said.lstrip())
-    return (start, start + len(said.strip()))
+def trim_span(text: str, start: int, end: int) -> Span:
+    """Return the span without the white space at its ends; (start, start) for a blank one.
+
+    Example:
+        >>> trim_span("  one  ", 0, 7)
+        (2, 5)
+    """
+    part = text[start:end]
+    start += len(part) - len(part.lstrip())
+    return (start, start + len(part.strip()))
 
 
 def pack_spans(
-    atoms: Sequence[tuple[int, int, int]], most: int, size: Callable[[int, int], int]
-) -> Iterator[tuple[int, int]]:
-    """Return the spans of runs of atoms (start, end, tokens), each run as long as it fits into `most` tokens by `size`."""
+    atoms: Sequence[tuple[int, int, int]], max_tokens: int, count: Callable[[int, int], int]
+) -> Iterator[Span]:
+    """Yield the spans of runs of consecutive atoms, each run as long as it fits.
+
+    Args:
+        atoms: start, end and tokens of each piece that is not cut, in order.
+        max_tokens: the largest number of tokens of a run. An atom that has more is a run by itself.
+        count: (start, end) -> number of tokens of the text between.
+
+    Example:
+        >>> list(pack_spans([(0, 3, 3), (4, 7, 3), (8, 11, 3)], 7, lambda start, end: end - start))
+        [(0, 7), (8, 11)]
+    """
     i = 0
     while i < len(atoms):
-        start, total, j = atoms[i][0], atoms[i][2], i + 1
+        start, total, end = atoms[i][0], atoms[i][2], i + 1
         while True:
-            k = j
-            while k < len(atoms) and total + atoms[k][2] <= most:
-                total += atoms[k][2]
-                k += 1
-            # What stands between atoms counts too, and a tokenizer may add something to every text it is given.
-            while k > j and (total := size(start, atoms[k - 1][1])) > most:
-                k -= 1
-            if k == j:
+            next_end = end
+            while next_end < len(atoms) and total + atoms[next_end][2] <= max_tokens:
+                total += atoms[next_end][2]
+                next_end += 1
+            # The text between atoms counts too, and a tokenizer may add tokens to every text.
+            while next_end > end and (total := count(start, atoms[next_end - 1][1])) > max_tokens:
+                next_end -= 1
+            if next_end == end:
                 break
-            j = k
-        yield start, atoms[j - 1][1]
-        i = j
+            end = next_end
+        yield start, atoms[end - 1][1]
+        i = end
 
 
-def paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Return the spans of the paragraphs of a plain text: what stands between empty lines."""
-    return _between(text, 0, len(text), _PARAGRAPH_END)
+def paragraphs(text: str) -> Iterator[Span]:
+    r"""Yield the spans of the paragraphs of a plain text, which are separated by empty lines.
+
+    Example:
+        >>> list(paragraphs("one\ntwo\n\nthree"))
+        [(0, 7), (9, 14)]
+    """
+    return _spans_between(text, 0, len(text), _PARAGRAPH_END)
 
 
-def lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Return the spans of the lines in text[start:end] that are not empty."""
-    return _between(text, start, end, _LINE_END)
+def lines(text: str, start: int, end: int) -> Iterator[Span]:
+    r"""Yield the spans of the lines in `text[start:end]` that are not blank.
+
+    Example:
+        >>> list(lines("one\n\ntwo", 0, 8))
+        [(0, 3), (5, 8)]
+    """
+    return _spans_between(text, start, end, _LINE_END)
 
 
-def sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
-    """Return the spans of the sentences in text[start:end]; they leave out nothing but space."""
+def sentences(text: str, start: int, end: int, language: str) -> Iterator[Span]:
+    """Yield the spans of the sentences in `text[start:end]`.
+
+    Args:
+        text: the text.
+        start: where to begin.
+        end: where to end.
+        language: an ISO 639-1 code, such as "en", for the abbreviations that end no sentence.
+
+    Example:
+        >>> list(sentences("Anna left. Ben stayed.", 0, 22, "en"))
+        [(0, 10), (11, 22)]
+    """
     from sentencex import get_sentence_boundaries
 
     while start < end:
-        stop = _stop(text, start, end)
-        begins = [
-            start + found["start_index"]
-            for found in get_sentence_boundaries(language, text[start:stop])
-        ]
+        stop = _window_end(text, start, end)
+        boundaries = get_sentence_boundaries(language, text[start:stop])
+        begins = [start + boundary["start_index"] for boundary in boundaries]
         if stop < end and begins[-1] > start + WINDOW // 2:
-            stop = begins.pop()  # the last may go on
-        for a, b in zip(begins, [*begins[1:], stop], strict=True):
-            a, b = trim_span(text, a, b)
-            if a < b:
-                yield a, b
+            stop = begins.pop()  # the last sentence may go on behind the window
+        for begin, behind in zip(begins, [*begins[1:], stop], strict=True):
+            span = trim_span(text, begin, behind)
+            if span[0] < span[1]:
+                yield span
         start = stop
 
 
 def split_at_words(
-    text: str, start: int, end: int, most: int, count: Callable[[str], int]
-) -> Iterator[tuple[int, int]]:
-    """Return the spans of text[start:end] cut, best between its clauses or words, into parts of at most `most` tokens."""
+    text: str, start: int, end: int, max_tokens: int, count: Callable[[str], int]
+) -> Iterator[Span]:
+    """Yield the spans of parts of `text[start:end]`, cut between clauses or words where possible.
+
+    Args:
+        text: the text.
+        start: where to begin.
+        end: where to end.
+        max_tokens: the largest number of tokens of a part.
+        count: the tokenizer, text -> number of tokens.
+
+    Example:
+        >>> list(split_at_words("one two three", 0, 13, 7, len))
+        [(0, 7), (8, 13)]
+    """
     from semchunk.semchunk import chunk
 
-    def at_least_a_sign(
-        text: str,
-    ) -> int:  # a single sign that does not fit cannot be cut, which the library does not see
-        return count(text) if len(text) > 1 else 1
+    def count_divisible(part: str) -> int:
+        """A single character fits always: it cannot be cut, which the library does not see."""
+        return count(part) if len(part) > 1 else 1
 
     while start < end:
-        stop = _stop(text, start, end)
+        stop = _window_end(text, start, end)
         begin, behind = trim_span(text, start, stop)
-        spans: Any = chunk(text[begin:behind], most, at_least_a_sign, memoize=False, offsets=True)[
-            1
-        ]
-        yield from ((begin + a, begin + b) for a, b in spans)
+        chunks = chunk(text[begin:behind], max_tokens, count_divisible, memoize=False, offsets=True)
+        for chunk_start, chunk_end in cast("list[Span]", chunks[1]):
+            yield begin + chunk_start, begin + chunk_end
         start = stop
 
 
-def _stop(text: str, start: int, end: int) -> int:
-    """How far to read at once, up to a space: the libraries' time, and depth of recursion, grow faster than some texts do."""
+def _window_end(text: str, start: int, end: int) -> int:
+    """How far to read at once, up to a space."""
     if end - start <= WINDOW:
         return end
     space = max(text.rfind(sign, start + 1, start + WINDOW) for sign in " \n")
     return space if space > start else start + WINDOW
 
 
-def _between(text: str, start: int, end: int, mark: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    at = start
-    for found in [*mark.finditer(text, start, end), None]:
-        a, b = trim_span(text, at, found.start() if found else end)
-        if a < b:
-            yield a, b
-        at = found.end() if found else end
+def _spans_between(text: str, start: int, end: int, separator: re.Pattern[str]) -> Iterator[Span]:
+    begin = start
+    for match in [*separator.finditer(text, start, end), None]:
+        span = trim_span(text, begin, match.start() if match else end)
+        if span[0] < span[1]:
+            yield span
+        begin = match.end() if match else end

@@ -1,4 +1,4 @@
-"""The words of a text in any script."""
+"""The words of a text in any script, and the terms that retrieval counts."""
 
 from __future__ import annotations
 
@@ -8,107 +8,153 @@ import unicodedata
 from functools import lru_cache
 from itertools import groupby
 
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaa7f"  # Thai, Lao, Burmese, Khmer, Tai
-IDEOGRAPHS = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# Sets of characters, for use in a regular expression between brackets.
+UNSPACED = (  # Thai, Lao, Burmese, Khmer, Tai: scripts without spaces between words
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaa7f"
+)
+KANA = "\u3040-\u30ff"
+HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+IDEOGRAPHS = HAN + KANA
+
+IDENTIFIER = re.compile(
+    r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+"  # snake_case
+    r"|[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*"  # camelCase
+    r"|[A-Z]{2,}[a-z][A-Za-z0-9]*"  # HTTPResponse
+)
+CAMEL_CASE = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
+CAMEL_CASE_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+ASCII_WORD = re.compile("[a-z0-9]+")
+UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
 def fold_case(text: str) -> str:
-    """Return the text in the form that is compared: NFKC and casefolded, runs of white space as one space."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """Return the text in a form for comparison: NFKC, casefolded, single spaces.
+
+    Example:
+        >>> fold_case("  Straße ") == fold_case("STRASSE")
+        True
+    """
+    return " ".join(_normalized(text).split())
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text, NFKC and casefolded: runs of letters, digits and marks; each ideograph and kana is a word."""
-    if text.isascii():  # nothing to normalise, and no table of scripts to ask
-        return ASCII.findall(text.lower())
-    return _pattern().findall(unicodedata.normalize("NFKC", text).casefold())
+    """Return the words of a text, NFKC and casefolded.
+
+    A word is a run of letters, digits and marks; each ideograph and each kana is a word.
+
+    Example:
+        >>> words("The cat's 42nd try")
+        ['the', 'cat', 's', '42nd', 'try']
+    """
+    if text.isascii():  # nothing to normalize, and no table of scripts is needed
+        return ASCII_WORD.findall(text.lower())
+    return _word_pattern().findall(_normalized(text))
 
 
 def contains_phrase(cue: str, text: str) -> bool:
-    """Return whether the words of the cue stand in the text, side by side; by whole words, in a script without spaces by whole signs."""
-    wanted, there = words(cue), words(text)
+    """Return whether the words of the cue stand side by side in the text.
+
+    Example:
+        >>> contains_phrase("new york", "In New York, yes.")
+        True
+        >>> contains_phrase("art", "a party")
+        False
+    """
+    wanted, present = words(cue), words(text)
     return bool(wanted) and any(
-        there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1)
+        present[at : at + len(wanted)] == wanted for at in range(len(present) - len(wanted) + 1)
     )
 
 
 def terms(text: str, identifiers: bool = True) -> list[str]:
-    """Return what retrieval counts of a text: its words, and in scripts that put no space between words, pairs of neighbouring signs.
+    """Return the terms of a text: its words, and in unspaced scripts pairs of neighbouring signs.
 
-    Ideographs count alone too; kana, Thai, Lao, Burmese and Khmer signs, with the marks on them, only where nothing stands beside them.
-    With `identifiers` one counts whole and in its parts: `parseXMLFile` as that, "parse", "xml" and "file", `read_path` as that, "read"
-    and "path".
+    An ideograph is also a term alone. A kana, or a Thai, Lao, Burmese or Khmer sign with its marks,
+    is a term alone only if no sign stands beside it.
+
+    Args:
+        text: the text.
+        identifiers: whether a name of code is also a term as a whole and in its parts:
+            `parseXMLFile` as that, "parse", "xml" and "file"; `read_path` as that, "read" and
+            "path".
+
+    Example:
+        >>> terms("read_path reads")
+        ['read', 'path', 'reads', 'read_path']
+        >>> terms("北京在")
+        ['北', '北京', '京', '京在', '在']
     """
-    found = (
-        words(text) if text.isascii() else _paired(unicodedata.normalize("NFKC", text).casefold())
-    )
+    collected = words(text) if text.isascii() else _words_and_pairs(_normalized(text))
     for name in IDENTIFIER.findall(text) if identifiers else ():
-        found += [name.lower()] if "_" in name else []
-        found += [part.lower() for part in PART.findall(name)] if CAMEL.search(name) else []
-    return found
+        if "_" in name:
+            collected.append(name.lower())
+        if CAMEL_CASE.search(name):
+            collected += [part.lower() for part in CAMEL_CASE_PART.findall(name)]
+    return collected
 
 
-def _paired(text: str) -> list[str]:
-    found: list[str] = []
-    place, before = -1, ""  # where the sign before ends, if it is one of a row
-    alone = False  # whether it has no pair yet
-    for each in _signs().finditer(text):
-        said = each.group()
-        if each.lastgroup is None:
-            found += [before] if alone else []
-            found.append(said)
-            place, alone = -1, False
+def _normalized(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _words_and_pairs(text: str) -> list[str]:
+    """The words of a text, with pairs of neighbours in the place of single unspaced signs."""
+    collected: list[str] = []
+    previous, previous_end = "", -1  # the sign before, and where it ends, if it was unspaced
+    unpaired = False  # whether the sign before is in no term yet
+    for match in _sign_pattern().finditer(text):
+        sign = match.group()
+        if match.lastgroup is None:  # a word
+            collected += [previous, sign] if unpaired else [sign]
+            previous_end, unpaired = -1, False
             continue
-        ideograph = each.lastgroup == "ideograph"
-        found += [before] if alone and each.start() != place else []
-        found += [before + said] if each.start() == place else []
-        found += [said] if ideograph else []
-        alone = not ideograph and each.start() != place
-        place, before = each.end(), said
-    return found + ([before] if alone else [])
-
-
-IDENTIFIER = re.compile(
-    r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*"
-)
-CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
-PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-ASCII = re.compile("[a-z0-9]+")
+        ideograph = match.lastgroup == "ideograph"
+        adjacent = match.start() == previous_end
+        if unpaired and not adjacent:
+            collected.append(previous)
+        if adjacent:
+            collected.append(previous + sign)
+        if ideograph:
+            collected.append(sign)
+        unpaired = not ideograph and not adjacent
+        previous, previous_end = sign, match.end()
+    return collected + ([previous] if unpaired else [])
 
 
 @lru_cache(maxsize=1)
-def _signs() -> re.Pattern[str]:
+def _sign_pattern() -> re.Pattern[str]:
+    """The pattern of an ideograph, another unspaced sign with its marks, or a word."""
     marks = "".join(
         chr(code)
         for code in range(0x0E00, 0xAB00)
-        if unicodedata.category(chr(code))[0] == "M" and UNSPACED_SIGN.match(chr(code))
+        if _is_mark(code) and UNSPACED_SIGN.match(chr(code))
     )
-    han = IDEOGRAPHS.replace("\u3040-\u30ff", "")
     return re.compile(
-        rf"(?P<ideograph>[{han}])|(?P<sign>[\u3040-\u30ff{UNSPACED}][{marks}]*)|{_pattern().pattern}"
+        rf"(?P<ideograph>[{HAN}])|(?P<sign>[{KANA}{UNSPACED}][{marks}]*)|{_word_pattern().pattern}"
     )
-
-
-UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
 @lru_cache(maxsize=1)
-def _pattern() -> re.Pattern[str]:
-    # Marks (vowel signs of Indic scripts, accents) belong to the word, but Python's \w leaves them out. A set of ranges that names
-    # every sign is looked up in one step within the first plane; \w beside other ranges is tried one after the other.
-    signs = (
+def _word_pattern() -> re.Pattern[str]:
+    r"""The pattern of a word.
+
+    Marks (vowel signs of Indic scripts, accents) belong to the word, but Python's \w leaves them
+    out. A set of ranges that names every sign is looked up in one step within the first plane; \w
+    beside other ranges is tried one after the other.
+    """
+    ideograph = re.compile(f"[{IDEOGRAPHS}]")
+    codes = (
         code
         for code in range(sys.maxunicode + 1)
-        if chr(code).isalnum() or unicodedata.category(chr(code))[0] == "M"
+        if (chr(code).isalnum() or _is_mark(code)) and not ideograph.match(chr(code))
     )
-    ideograph = re.compile(f"[{IDEOGRAPHS}]")
-    low, high = list[str](), list[str]()
-    for _, run in groupby(
-        enumerate(code for code in signs if not ideograph.match(chr(code))),
-        lambda pair: pair[1] - pair[0],
-    ):
-        codes = [code for _, code in run]
-        (low if codes[-1] < 0x10000 else high).append(
-            f"{re.escape(chr(codes[0]))}-{re.escape(chr(codes[-1]))}"
-        )
-    return re.compile(rf"[{IDEOGRAPHS}]|(?:[{''.join(low)}]|[{''.join(high)}])+")
+    first_plane, higher_planes = list[str](), list[str]()
+    for _, numbered in groupby(enumerate(codes), lambda pair: pair[1] - pair[0]):
+        run = [code for _, code in numbered]  # consecutive codes
+        ranges = first_plane if run[-1] < 0x10000 else higher_planes
+        ranges.append(f"{re.escape(chr(run[0]))}-{re.escape(chr(run[-1]))}")
+    return re.compile(rf"[{IDEOGRAPHS}]|(?:[{''.join(first_plane)}]|[{''.join(higher_planes)}])+")
+
+
+def _is_mark(code: int) -> bool:
+    return unicodedata.category(chr(code))[0] == "M"

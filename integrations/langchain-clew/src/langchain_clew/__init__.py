@@ -1,4 +1,4 @@
-"""clew in LangChain: what a language model should read, as a retriever and as a document compressor."""
+"""clew in LangChain: a retriever and a document compressor."""
 
 from langchain_clew.compressor import ClewCompressor
 from langchain_clew.retriever import ClewRetriever

@@ -1,143 +1,155 @@
-"""Documents that another retriever found, with their scores in one direction, and the context made of them alone."""
+"""Documents that another retriever found, and the context made of them alone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any
 
 from langchain_core.documents import Document
+from numpy.typing import ArrayLike
 
 import clew
-
-Triples = Mapping[str, Iterable[tuple[str, str, str]]]
+from clew.adapters import (
+    FactsByDocument,
+    IndexConfig,
+    QueryOptions,
+    empty_context,
+    facts_among,
+    with_first_step,
+)
 
 
 @dataclass(frozen=True)
 class Candidates:
     """Distinct documents by their ids, best first.
 
-    `scores` are higher for better, or None where only the order is known; `notes` go to the trace.
+    Attributes:
+        documents: Documents with text, by id.
+        scores: Higher for better; None where only the order is known.
+        notes: What the trace says of where they come from.
     """
 
     documents: Mapping[str, Document]
     scores: Sequence[float] | None
-    notes: Mapping[str, Any]
+    notes: Mapping[str, object]
 
     @classmethod
-    def of(
-        cls, documents: Sequence[Document], scores: Sequence[float] | None, notes: Mapping[str, Any]
+    def from_documents(
+        cls,
+        documents: Sequence[Document],
+        scores: Sequence[float] | None,
+        notes: Mapping[str, object],
     ) -> Candidates:
-        """Return the candidates: of several with one id the first, those without an id known by their text, blank ones left out."""
-        first: dict[str, int] = {}
+        """Return the candidates among the results of a retriever.
+
+        Of several documents with one id the first counts. A document without an id is known by its
+        text. Blank documents are left out.
+        """
+        place_of: dict[str, int] = {}
         for i, document in enumerate(documents):
             if document.page_content.strip():
-                first.setdefault(
-                    document.id
-                    or f"text:{sha256(document.page_content.encode()).hexdigest()[:24]}",
-                    i,
-                )
+                place_of.setdefault(document.id or _text_id(document.page_content), i)
         blank = sum(not document.page_content.strip() for document in documents)
         counts = {
-            "candidates": len(first),
-            "repeated": len(documents) - blank - len(first),
+            "candidates": len(place_of),
+            "repeated": len(documents) - blank - len(place_of),
             "blank": blank,
         }
         return cls(
-            {id: documents[i] for id, i in first.items()},
-            None if scores is None else [scores[i] for i in first.values()],
+            {id: documents[i] for id, i in place_of.items()},
+            None if scores is None else [scores[i] for i in place_of.values()],
             {**notes, **counts},
         )
 
     def narrow(
-        self, question: str, *, recipe: Any, budget: int | None, facts: Triples, **how: Any
+        self,
+        question: str,
+        options: QueryOptions,
+        config: IndexConfig,
+        facts: FactsByDocument,
+        vector: ArrayLike | None = None,
     ) -> clew.Context:
-        """Return what `clew.narrow` makes of these documents, with the caller's own objects in it; an empty context if there are none.
+        """Return what `clew.narrow` makes of these documents, with the caller's own objects in it.
 
         Args:
-            facts: triples by document id; those of other documents are left aside. how: the rest of what `clew.narrow` takes.
+            question: What is asked.
+            options: What else the question says.
+            config: What the small graph is made with.
+            facts: Triples by document id. Those of other documents are left aside.
+            vector: The question's vector, if it is known already.
         """
         if not self.documents:
-            return nothing_found(question, budget, recipe)
+            return empty_context(question, options)
         named = [document.model_copy(update={"id": id}) for id, document in self.documents.items()]
-        said = {id: triples for id, triples in facts.items() if id in self.documents}
-        pairs = named if self.scores is None else list(zip(named, self.scores, strict=True))
-        context = clew.narrow(question, pairs, recipe=recipe, budget=budget, facts=said, **how)
+        context = clew.narrow(
+            question,
+            named if self.scores is None else list(zip(named, self.scores, strict=True)),
+            facts=facts_among(facts, self.documents),
+            vector=vector,
+            options=options,
+            config=config,
+        )
         items = tuple(replace(item, original=self.documents.get(item.id)) for item in context)
-        return replace(context, items=items, trace=_recorded(context, self.notes))
+        return with_first_step(replace(context, items=items), "candidates", self.notes)
 
 
-def nothing_found(question: str, budget: int | None, recipe: Any) -> clew.Context:
-    """Return the context without items: what an empty shelf, or a filter that allows nothing, leaves to read."""
-    return clew.Context((), "", 0, budget, question, repr(clew.recipes.get(recipe)))
+def scores_by_order(scores: Sequence[object]) -> tuple[list[float] | None, str]:
+    """Return the scores of a store's results as higher for better, and what they were taken for.
 
-
-def facts_of(facts: Any) -> dict[str, list[tuple[str, str, str]]]:
-    """Return the triples by document id as they are needed at every question: lists, read once from whatever came.
-
-    Raises:
-        TypeError: no mapping.
+    Stores mean similarities or distances by a score and do not say which; the order of the results,
+    which are best first, does. Scores that are not finite, or that follow no order, say no more
+    than the rank: None.
     """
-    if facts is not None and not isinstance(facts, Mapping):
-        raise TypeError(
-            f"facts are triples by document id, {{id: [(subject, relation, object), ...]}}, not a {type(facts).__name__}"
-        )
-    return {id: list(said) for id, said in (facts or {}).items()}
-
-
-def one_direction(scores: Sequence[Any]) -> tuple[list[float] | None, str]:
-    """Return the scores of a store's results, best first, as higher for better, and what they were taken for.
-
-    Stores mean similarities or distances by a score and do not say which; their order does. Scores that are not finite or contradict
-    every order tell nothing beyond the rank: None.
-    """
-    if not all(_is_number(score) for score in scores):
+    numbers = [number for score in scores if (number := _number(score)) is not None]
+    if len(numbers) < len(scores):
         return None, "rank: not every score is a finite number"
-    known = [float(score) for score in scores]
-    if all(a >= b for a, b in pairwise(known)):
-        return (
-            (known, "similarity")
-            if _have_a_zero(known)
-            else (None, "rank: the scores have no common zero")
-        )
-    if all(a <= b for a, b in pairwise(known)):
-        least = min(0.0, known[0])
-        return [1 / (1 + score - least) for score in known], "distance"
+    if all(a >= b for a, b in pairwise(numbers)):
+        if _have_a_zero(numbers):
+            return numbers, "similarity"
+        return None, "rank: the scores have no common zero"
+    if all(a <= b for a, b in pairwise(numbers)):
+        minimum = min(0.0, numbers[0])
+        return [1 / (1 + number - minimum) for number in numbers], "distance"
     return None, "rank: the scores follow no order"
 
 
-def scores_in(
-    documents: Sequence[Document], names: Sequence[str]
+def scores_in_metadata(
+    documents: Sequence[Document], keys: Sequence[str]
 ) -> tuple[list[float] | None, str]:
-    """Return the scores that all documents carry in their metadata under one of the names, and what was made of them."""
-    for name in names:
-        scores = [document.metadata.get(name) for document in documents]
-        if documents and all(_is_number(score) for score in scores):
-            known = [float(score) for score in scores if score is not None]
-            if _have_a_zero(known):
-                return known, f"metadata {name!r}"
-            return [
-                1.0 + sum(other < score for other in known) for score in known
-            ], f"order by metadata {name!r}: they have no common zero"
+    """Return scores that all documents have under one of the keys, and what they were taken for."""
+    for key in keys:
+        scores = [_number(document.metadata.get(key)) for document in documents]
+        numbers = [number for number in scores if number is not None]
+        if not numbers or len(numbers) < len(documents):
+            continue
+        if _have_a_zero(numbers):
+            return numbers, f"metadata {key!r}"
+        order = [1.0 + sum(other < number for other in numbers) for number in numbers]
+        return order, f"order by metadata {key!r}: they have no common zero"
     return None, "rank: no score that all candidates carry"
 
 
+def _text_id(text: str) -> str:
+    return f"text:{sha256(text.encode()).hexdigest()[:24]}"
+
+
 def _have_a_zero(scores: Sequence[float]) -> bool:
-    """Whether 0 and less can be read as "not alike": so it is with cosines and relevances, not with a reranker's logits."""
+    """Return whether 0 and less can be read as "not alike".
+
+    So it is with cosines and relevances, not with a reranker's logits.
+    """
     return not scores or (max(scores) > 0 and min(scores) >= -1)
 
 
-def _is_number(score: Any) -> bool:
+def _number(score: object) -> float | None:
+    """Return a finite number, or None."""
+    if isinstance(score, (bool, str)):
+        return None
     try:
-        return not isinstance(score, (bool, str)) and math.isfinite(score)
+        is_finite = math.isfinite(score)  # type: ignore[arg-type]  # numpy's numbers too
     except TypeError:
-        return False
-
-
-def _recorded(context: clew.Context, notes: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The trace, with where the candidates came from as its first step."""
-    steps = context.trace
-    return (type(steps[0])("candidates", 0.0, notes), *steps) if steps else steps
+        return None
+    return float(score) if is_finite else None  # type: ignore[arg-type]  # as above

@@ -1,89 +1,95 @@
-"""A context as a LangChain document compressor: what another retriever found becomes what should be read of it."""
+"""A LangChain document compressor: what another retriever found becomes a context."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
-from pydantic import AfterValidator, ConfigDict, Field
+from numpy.typing import ArrayLike
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 import clew
-from langchain_clew.candidates import Candidates, facts_of, scores_in
+from clew.adapters import OptionNames, aembed_question, facts_by_document
+from langchain_clew.candidates import Candidates, scores_in_metadata
 from langchain_clew.documents import documents_of
 from langchain_clew.retriever import known_recipe
 
 SCORES = ("clew_score", "relevance_score", "score", "_similarity_score")
+NAMES = OptionNames({"limit": "k", "embedder": "embeddings"})
+KNOWN = ("facts", *NAMES.of_question, *NAMES.of_index)
 
 
-def embedder_of(embeddings: Any) -> clew.Embedder | None:
+def embedder_of(embeddings: object) -> clew.Embedder | None:
+    """Return the embedder behind LangChain's embeddings; None stands for clew's own."""
     return None if embeddings is None else clew.Embedder.of(embeddings)
 
 
 class ClewCompressor(BaseDocumentCompressor):
     """Makes a connected, budgeted, ordered context of the documents another retriever found.
 
-    Scores in the metadata (`relevance_score`, `score`, ...; higher is better) count where every document has one, else the order does.
+    Scores in the metadata (`relevance_score`, `score`, ...; higher is better) count where every
+    document has one. Otherwise the order counts.
 
     Attributes:
-        embeddings: LangChain `Embeddings`, or anything else that `clew.narrow` takes; None for clew's own.
-        recipe: a name of `clew.recipes.names()`, or a method. budget: the most tokens of the whole context; None for no ceiling.
-        k: exactly so many documents while there are so many. facts: triples by document id; those of other documents are left aside.
-        count: the tokenizer, for instance `llm.get_num_tokens`. model: a language model for the recipes that ask one.
+        embeddings: LangChain `Embeddings`, or anything else that `clew.narrow` takes. None stands
+            for clew's own embedder.
+        recipe: A name of `clew.recipes.names()`, or a method.
+        budget: Tokens of the whole context at most. None sets no ceiling.
+        k: The exact number of documents, as long as there are so many.
+        facts: Triples by document id. Those of other documents are left aside.
+        count: The tokenizer, for instance `llm.get_num_tokens`.
+        model: A language model, for recipes that ask one.
+
+    Every other option of `clew.narrow` is a field, too.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
 
     embeddings: Annotated[Any, AfterValidator(embedder_of)] = None
     recipe: Annotated[Any, AfterValidator(known_recipe)] = clew.recipes.DEFAULT
     budget: int | None = Field(default=1500, ge=1)
     k: int | None = Field(default=None, ge=1)
-    facts: Annotated[Any, AfterValidator(facts_of)] = Field(default_factory=dict)
+    facts: Annotated[Any, AfterValidator(facts_by_document)] = Field(default_factory=dict)
     count: Any = None
     model: Any = None
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
-        """Return the documents worth reading, in reading order, as fresh objects with their ids as they came."""
-        return documents_of(self.context(documents, query), as_they_came=True)
+        """Return what to read, in reading order, as fresh objects with their ids as they came."""
+        return documents_of(self.context(documents, query), ids_as_given=True)
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Return what `compress_documents` returns without blocking the event loop."""
-        return documents_of(await self.acontext(documents, query), as_they_came=True)
+        return documents_of(await self.acontext(documents, query), ids_as_given=True)
 
     def context(
-        self, documents: Sequence[Document], question: str, *, vector: Any = None
+        self, documents: Sequence[Document], question: str, *, vector: ArrayLike | None = None
     ) -> clew.Context:
         """Return the whole context made of the documents.
 
         Args:
-            vector: the question's vector by the same embedder, if it is known already.
+            documents: What another retriever found.
+            question: What is asked.
+            vector: The question's vector by the same embedder, if it is known already.
         """
-        scores, meaning = scores_in(documents, SCORES)
-        return Candidates.of(documents, scores, {"scores": meaning}).narrow(
-            question,
-            recipe=self.recipe,
-            budget=self.budget,
-            limit=self.k,
-            embedder=self.embeddings,
-            vector=vector,
-            facts=self.facts,
-            count=self.count,
-            model=self.model,
-        )
+        scores, meaning = scores_in_metadata(documents, SCORES)
+        candidates = Candidates.from_documents(documents, scores, {"scores": meaning})
+        values = {**self.__dict__, **(self.model_extra or {})}
+        options, config = NAMES.query_options(values), NAMES.index_config(values)
+        return candidates.narrow(question, options, config, self.facts, vector)
 
     async def acontext(self, documents: Sequence[Document], question: str) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
-        vector = None
-        if (
-            documents
-            and self.embeddings is not None
-            and self.embeddings.aembed_question is not None
-        ):
-            vector = await self.embeddings.aembed_question(question)
+        vector = await aembed_question(self.embeddings, question) if documents else None
         return await asyncio.to_thread(self.context, documents, question, vector=vector)
+
+    @model_validator(mode="after")
+    def _check_extra(self) -> Self:
+        NAMES.check_extra(self.model_extra, KNOWN)
+        return self

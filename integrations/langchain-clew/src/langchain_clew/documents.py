@@ -1,4 +1,4 @@
-"""A context's items as LangChain documents: the caller's own text and metadata in fresh objects, and why each is read."""
+"""A context's items as LangChain documents: the caller's own text and metadata in fresh objects."""
 
 from __future__ import annotations
 
@@ -8,34 +8,27 @@ from typing import Any
 from langchain_core.documents import Document
 
 import clew
+from clew.adapters import HEADING, reasons_of
 
 
-def documents_of(context: clew.Context, *, as_they_came: bool = False) -> list[Document]:
-    """Return one document for each item, in reading order; nothing in them is shared with the context or the caller's objects.
+def documents_of(context: clew.Context, *, ids_as_given: bool = False) -> list[Document]:
+    """Return one document for each item, in reading order.
 
-    The metadata gains `clew_rank` (place in the reading, from 1), `clew_role`, `clew_score` and `clew_why`, the way from the question;
-    and `clew_heading`, what it stands under, where there is something.
+    Nothing in them is shared with the context or the caller's objects. The metadata gains
+    `clew_rank` (place in the reading, from 1), `clew_role`, `clew_score`, `clew_why` (the path from
+    the question) and, for an item under a heading, `clew_heading`.
 
     Args:
-        as_they_came: a document that came without an id goes without one, too.
+        context: What to read.
+        ids_as_given: Whether a document that came without an id goes without one, too.
     """
-    return [_document(item, rank, as_they_came) for rank, item in enumerate(context, 1)]
+    return [_document(item, rank, ids_as_given) for rank, item in enumerate(context, 1)]
 
 
-def _document(item: clew.Item, rank: int, as_it_came: bool) -> Document:
-    own = {name: deepcopy(value) for name, value in item.metadata.items()}
-    added: dict[str, Any] = {
-        "clew_rank": rank,
-        "clew_role": str(item.role),
-        "clew_score": float(item.score),
-        "clew_why": _way(item),
-    }
-    added |= {"clew_heading": item.heading} if item.heading else {}
-    id = item.original.id if as_it_came and isinstance(item.original, Document) else item.id
-    return Document(page_content=item.text, id=id, metadata=own | added)
-
-
-def _way(item: clew.Item) -> str:
-    """For instance `question -touches-> a -mentions-> entity:corfu`."""
-    steps = [f" -{hop.kind}-> {hop.target}" for hop in item.why]
-    return "".join([item.why[0].source, *steps]) if item.why else ""
+def _document(item: clew.Item, rank: int, ids_as_given: bool) -> Document:
+    metadata: dict[str, Any] = {name: deepcopy(value) for name, value in item.metadata.items()}
+    metadata |= reasons_of(item, rank)
+    metadata |= {HEADING: item.heading} if item.heading else {}
+    is_document = isinstance(item.original, Document)
+    id = item.original.id if ids_as_given and is_document else item.id
+    return Document(page_content=item.text, id=id, metadata=metadata)

@@ -1,126 +1,151 @@
 """Filters in the operators that most vector stores share, as a test of a document's metadata.
 
-LangChain has no filter language of its own; its stores agree on a core that began with MongoDB's query operators. As there, a negation
-(`$ne`, `$nin`, `$not`) holds for a document that lacks the key, and values that cannot be compared are neither greater nor less.
+LangChain has no filter language of its own. Its stores agree on a core that began with MongoDB's
+query operators. As there, a negation (`$ne`, `$nin`, `$not`) holds for a document that lacks the
+key, and values that cannot be compared are neither greater nor less.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-Metadata = Mapping[str, Any]
+Metadata = Mapping[str, object]
 Test = Callable[[Metadata], bool]
-SEVERAL = (list, tuple, set, frozenset)
-ORDERS: dict[str, Callable[[Any, Any], Any]] = {
+
+COLLECTIONS = (list, tuple, set, frozenset)
+ORDERINGS: dict[str, Callable[[object, object], object]] = {
     "$gt": operator.gt,
     "$gte": operator.ge,
     "$lt": operator.lt,
     "$lte": operator.le,
 }
-OF_A_KEY = ("$eq", "$ne", "$in", "$nin", *ORDERS, "$exists", "$not")
-OF_FILTERS = ("$and", "$or", "$not")
+KEY_OPERATORS = ("$eq", "$ne", "$in", "$nin", *ORDERINGS, "$exists", "$not")
+FILTER_OPERATORS = ("$and", "$or", "$not")
 
 
-def where_of(filter: Any) -> Test | None:
-    """Return the test behind a filter: a mapping becomes one, a function of the metadata is one, None allows everything.
+def where_of(filter: object) -> Test | None:
+    """Return the test behind a filter.
 
     Args:
-        filter: `{"year": 2020, "lang": {"$in": ["en", "fr"]}, "$or": [{...}, {...}]}`; every key of a mapping must hold. A plain value
-            means equality, a plain list any of its values.
+        filter: A mapping such as `{"year": 2020, "lang": {"$in": ["en", "fr"]}, "$or": [{...},
+            {...}]}`, of which every key must hold. A plain value means equality, a plain list any
+            of its values. A function of the metadata is a test already. None allows everything.
 
     Raises:
-        ValueError: an operator that is not known, or an operand that it cannot use. TypeError: neither a mapping nor a function.
+        ValueError: An operator is not known, or an operand does not fit it.
+        TypeError: The filter is neither a mapping nor a function.
     """
     if filter is None or callable(filter):
-        return filter  # type: ignore[no-any-return]  # a caller's function of the metadata
+        return filter  # the caller's own function of the metadata
     if isinstance(filter, Mapping):
-        return Wanted(filter)
+        return MetadataFilter(filter)
     raise TypeError(
-        f"a filter is a mapping of metadata values and operators, or a function of the metadata; got {filter!r}"
+        "a filter is a mapping of metadata values and operators, or a function of the metadata; "
+        f"got {filter!r}"
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
-    """A mapping as a test; its `repr` is the mapping, so that an error about it shows what was asked for."""
+class MetadataFilter:
+    """A mapping as a test; its `repr` is the mapping, so that an error shows what was asked for.
 
-    filter: Metadata = field(repr=False)
+    Attributes:
+        filter: The mapping.
+        test: What it means.
+    """
+
+    filter: Metadata
+    test: Test = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_test", _all_of(self.filter))
+        object.__setattr__(self, "test", _test_of_all(self.filter))
 
     def __call__(self, metadata: Metadata) -> bool:
-        return self._test(metadata)  # type: ignore[attr-defined, no-any-return]  # set in __post_init__: it follows from the filter
+        return self.test(metadata)
 
     def __repr__(self) -> str:
         return repr(self.filter)
 
 
-def _all_of(filter: Metadata) -> Test:
+def _test_of_all(filter: object) -> Test:
+    """Return the test that every key of a mapping holds."""
     if not isinstance(filter, Mapping):
         raise TypeError(f"a filter inside another is a mapping too; got {filter!r}")
     tests = [
-        _of_filters(key, wanted) if str(key).startswith("$") else _of_key(key, wanted)
-        for key, wanted in filter.items()
+        _test_of_filters(key, operand) if str(key).startswith("$") else _test_of_key(key, operand)
+        for key, operand in filter.items()
     ]
     return lambda metadata: all(test(metadata) for test in tests)
 
 
-def _of_filters(name: str, wanted: Any) -> Test:
-    if name not in OF_FILTERS:
-        raise ValueError(_unknown(name, OF_FILTERS, "around filters"))
+def _test_of_filters(name: str, operand: object) -> Test:
+    if name not in FILTER_OPERATORS:
+        raise ValueError(_unknown_operator(name, FILTER_OPERATORS, "around filters"))
     if name == "$not":
-        negated = _all_of(wanted)
-        return lambda metadata: not negated(metadata)
-    if not isinstance(wanted, (list, tuple)) or not wanted:
-        raise ValueError(f"{name} takes a list of at least one filter; got {wanted!r}")
-    tests = [_all_of(each) for each in wanted]
-    every = all if name == "$and" else any
-    return lambda metadata: every(test(metadata) for test in tests)
+        return _negation(_test_of_all(operand))
+    if not isinstance(operand, (list, tuple)) or not operand:
+        raise ValueError(f"{name} takes a list of at least one filter; got {operand!r}")
+    tests = [_test_of_all(filter) for filter in operand]
+    quantifier = all if name == "$and" else any
+    return lambda metadata: quantifier(test(metadata) for test in tests)
 
 
-def _of_key(key: str, wanted: Any) -> Test:
-    if not isinstance(wanted, Mapping) or not any(str(name).startswith("$") for name in wanted):
-        return _in(key, wanted) if isinstance(wanted, SEVERAL) else _in(key, [wanted])
-    tests = [_operator(key, name, operand) for name, operand in wanted.items()]
+def _test_of_key(key: str, operand: object) -> Test:
+    is_plain = not isinstance(operand, Mapping) or not any(
+        str(name).startswith("$") for name in operand
+    )
+    if is_plain:
+        return _is_among(key, operand if isinstance(operand, COLLECTIONS) else [operand])
+    assert isinstance(operand, Mapping)
+    tests = [_test_of_operator(key, name, value) for name, value in operand.items()]
     return lambda metadata: all(test(metadata) for test in tests)
 
 
-def _operator(key: str, name: str, operand: Any) -> Test:
-    if name not in OF_A_KEY:
-        raise ValueError(_unknown(name, OF_A_KEY, f"for the key {key!r}"))
-    if name in ORDERS:
-        return lambda metadata: key in metadata and _ordered(ORDERS[name], metadata[key], operand)
-    if name in ("$in", "$nin") and not isinstance(operand, SEVERAL):
-        raise ValueError(f"{name} takes a list of values; the key {key!r} has {operand!r}")
-    if name == "$exists" and not isinstance(operand, bool):
-        raise ValueError(f"$exists takes True or False; the key {key!r} has {operand!r}")
+def _test_of_operator(key: str, name: str, operand: object) -> Test:
+    if name not in KEY_OPERATORS:
+        raise ValueError(_unknown_operator(name, KEY_OPERATORS, f"for the key {key!r}"))
+    if name in ORDERINGS:
+        return _is_ordered(key, ORDERINGS[name], operand)
     if name == "$exists":
-        return lambda metadata: (key in metadata) == operand
-    if name in ("$eq", "$in"):
-        return _in(key, [operand] if name == "$eq" else operand)
-    negated = (
-        _of_key(key, operand)
-        if name == "$not"
-        else _in(key, [operand] if name == "$ne" else operand)
-    )
-    return lambda metadata: not negated(metadata)
+        return _exists(key, operand)
+    if name == "$not":
+        return _negation(_test_of_key(key, operand))
+    if name in ("$in", "$nin"):
+        if not isinstance(operand, COLLECTIONS):
+            raise ValueError(f"{name} takes a list of values; the key {key!r} has {operand!r}")
+        values: Iterable[object] = operand
+    else:
+        values = [operand]
+    test = _is_among(key, values)
+    return test if name in ("$eq", "$in") else _negation(test)
 
 
-def _in(key: str, values: Any) -> Test:
-    known = list(values)  # not a set: a value of the metadata may be a list
-    return lambda metadata: key in metadata and metadata[key] in known
+def _negation(test: Test) -> Test:
+    return lambda metadata: not test(metadata)
 
 
-def _ordered(order: Callable[[Any, Any], Any], value: Any, operand: Any) -> bool:
-    try:
-        return bool(order(value, operand))
-    except TypeError:
-        return False
+def _is_among(key: str, values: Iterable[object]) -> Test:
+    wanted = list(values)  # not a set: a value of the metadata may be a list
+    return lambda metadata: key in metadata and metadata[key] in wanted
 
 
-def _unknown(name: Any, known: tuple[str, ...], place: str) -> str:
+def _exists(key: str, operand: object) -> Test:
+    if not isinstance(operand, bool):
+        raise ValueError(f"$exists takes True or False; the key {key!r} has {operand!r}")  # noqa: TRY004  # as others
+    return lambda metadata: (key in metadata) == operand
+
+
+def _is_ordered(key: str, ordering: Callable[[object, object], object], operand: object) -> Test:
+    def test(metadata: Metadata) -> bool:
+        try:
+            return key in metadata and bool(ordering(metadata[key], operand))
+        except TypeError:  # these two values cannot be compared
+            return False
+
+    return test
+
+
+def _unknown_operator(name: object, known: tuple[str, ...], place: str) -> str:
     return f"unknown filter operator {name!r} {place}; known: {', '.join(known)}"

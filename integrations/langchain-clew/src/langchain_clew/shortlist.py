@@ -1,39 +1,73 @@
-"""What a vector store finds, asked as an index is: its best candidates, and a context made of those alone."""
+"""A vector store, asked as an index is: its best candidates, and a context made of those alone."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
+from numpy.typing import ArrayLike
 
 import clew
-from langchain_clew.candidates import Candidates, Triples, one_direction
-
-WAYS = (
-    "similarity_search_with_relevance_scores",
-    "similarity_search_with_score",
-    "similarity_search",
+from clew.adapters import (
+    FactsByDocument,
+    IndexConfig,
+    QueryOptions,
+    aembed_question,
+    remember_vectors,
 )
-CANNOT = (
-    NotImplementedError,
-    ValueError,
-)  # how stores say that they have no relevance, or no scores at all
+from langchain_clew.candidates import Candidates, scores_by_order
+
+WITH_SCORES = ("similarity_search_with_relevance_scores", "similarity_search_with_score")
+WITHOUT_SCORES = "similarity_search"
+UNSUPPORTED = (NotImplementedError, ValueError)
+"""How stores say that they have no relevance, or no scores at all."""
+
+
+@dataclass(frozen=True)
+class SearchResults:
+    """What a search of a store gave.
+
+    Attributes:
+        search: The name of the method that was called.
+        results: Documents, or pairs of a document and its score, best first.
+    """
+
+    search: str
+    results: list[Any]
+
+    def candidates(self, store: VectorStore) -> Candidates:
+        """Return the distinct documents, with their scores in one direction."""
+        if self.search == WITHOUT_SCORES:
+            documents, scores, meaning = self.results, None, "rank: the store gives no scores"
+        else:
+            documents = [document for document, _ in self.results]
+            scores, meaning = scores_by_order([score for _, score in self.results])
+        notes = {"store": type(store).__name__, "search": self.search, "scores": meaning}
+        return Candidates.from_documents(documents, scores, notes)
 
 
 @dataclass(frozen=True, eq=False)
 class Shortlist:
-    """Any vector store, asked for `candidates` documents at a question; `embedder` None stands for the store's own."""
+    """Any vector store, of which each question narrows the best candidates.
+
+    Attributes:
+        store: The vector store.
+        candidates: How many documents it is asked for.
+        search_kwargs: What else its search takes.
+        config: What the small graph of the candidates is made with. Without an embedder the store's
+            own is used.
+        facts: Triples by document id.
+    """
 
     store: VectorStore
     candidates: int = 50
-    search_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    embedder: clew.Embedder | None = None
-    facts: Triples = field(default_factory=dict)
-    count: Any = None
+    search_kwargs: Mapping[str, object] = field(default_factory=dict)
+    config: IndexConfig = field(default_factory=IndexConfig)
+    facts: FactsByDocument = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not hasattr(self.store, "similarity_search"):
@@ -43,103 +77,85 @@ class Shortlist:
                 else "a ClewCompressor works behind any retriever"
             )
             raise TypeError(
-                f"wanted a VectorStore, with similarity_search; got a {type(self.store).__name__}: {advice}"
+                "wanted a VectorStore, with similarity_search; "
+                f"got a {type(self.store).__name__}: {advice}"
             )
-        if (
-            isinstance(self.candidates, bool)
-            or not isinstance(self.candidates, int)
-            or self.candidates < 1
-        ):
+        is_whole = isinstance(self.candidates, int) and not isinstance(self.candidates, bool)
+        if not is_whole or self.candidates < 1:
             raise ValueError(f"candidates is a whole number of at least 1; got {self.candidates!r}")
 
-    def ask(self, question: str, *, where: Any = None, **how: Any) -> clew.Context:
-        """Return the context for a question; `where` is a filter in the store's own language, the rest as in `clew.Index.ask`."""
-        return self._narrow(question, *self._search(question, where), None, how)
+    def ask(self, question: str, *, options: QueryOptions) -> clew.Context:
+        """Return the context for a question; the filter is in the store's own language."""
+        return self._narrow(question, self._search(question, options.where), options)
 
-    async def aask(self, question: str, *, where: Any = None, **how: Any) -> clew.Context:
+    async def aask(self, question: str, *, options: QueryOptions) -> clew.Context:
         """Return what `ask` returns without blocking the event loop."""
-        way, found = await self._asearch(question, where)
-        embedder, vector = self.embeds, None
-        if found and embedder is not None and embedder.aembed_question is not None:
-            vector = await embedder.aembed_question(question)
-        return await asyncio.to_thread(self._narrow, question, way, found, vector, how)
+        found = await self._asearch(question, options.where)
+        vector = await aembed_question(self.embedder, question) if found.results else None
+        return await asyncio.to_thread(self._narrow, question, found, options, vector)
 
     @property
-    def embeds(self) -> clew.Embedder | None:
-        """The embedder of the candidates: the given one, else the store's; None (clew's own) where the store has none."""
+    def embedder(self) -> clew.Embedder | None:
+        """What candidates and questions are embedded with; None stands for clew's own.
+
+        It is the embedder of the configuration, or else the store's.
+        """
+        if self.config.embedder is not None:
+            return self.config.embedder
         own = self.store.embeddings
-        return self.embedder if self.embedder is not None or own is None else clew.Embedder.of(own)
+        return None if own is None else clew.Embedder.of(own)
 
-    def _search(self, question: str, where: Any) -> tuple[str, list[Any]]:
-        for way in WAYS[:-1]:
+    def _search(self, question: str, filter: object) -> SearchResults:
+        arguments = self._search_arguments(filter)
+        for name in WITH_SCORES:
             try:
-                return way, getattr(self.store, way)(question, **self._how(where))
-            except CANNOT:
+                return SearchResults(name, getattr(self.store, name)(question, **arguments))
+            except UNSUPPORTED:
                 continue
-        return WAYS[-1], self.store.similarity_search(question, **self._how(where))
+        results = self.store.similarity_search(question, **arguments)
+        return SearchResults(WITHOUT_SCORES, results)
 
-    async def _asearch(self, question: str, where: Any) -> tuple[str, list[Any]]:
-        for way in WAYS[:-1]:
+    async def _asearch(self, question: str, filter: object) -> SearchResults:
+        arguments = self._search_arguments(filter)
+        for name in WITH_SCORES:
             try:
-                return way, await getattr(self.store, f"a{way}")(question, **self._how(where))
-            except CANNOT:
+                results = await getattr(self.store, f"a{name}")(question, **arguments)
+                return SearchResults(name, results)
+            except UNSUPPORTED:
                 continue
-        return WAYS[-1], await self.store.asimilarity_search(question, **self._how(where))
+        results = await self.store.asimilarity_search(question, **arguments)
+        return SearchResults(WITHOUT_SCORES, results)
 
-    def _how(self, where: Any) -> dict[str, Any]:
-        return {
-            "k": self.candidates,
-            **self.search_kwargs,
-            **({} if where is None else {"filter": where}),
-        }
+    def _search_arguments(self, filter: object) -> dict[str, Any]:
+        chosen = {} if filter is None else {"filter": filter}
+        return {"k": self.candidates, **self.search_kwargs, **chosen}
 
     def _narrow(
-        self, question: str, way: str, found: list[Any], vector: Any, how: Mapping[str, Any]
+        self,
+        question: str,
+        found: SearchResults,
+        options: QueryOptions,
+        vector: ArrayLike | None = None,
     ) -> clew.Context:
-        if way == WAYS[-1]:
-            documents, scores, meaning = found, None, "rank: the store gives no scores"
-        else:
-            documents = [document for document, _ in found]
-            scores, meaning = one_direction([score for _, score in found])
-        candidates = Candidates.of(
-            documents,
-            scores,
-            {"store": type(self.store).__name__, "search": way, "scores": meaning},
-        )
-        embedder = self.embeds
-        if embedder is not None and self.embedder is None:
-            embedder = _remembering(
-                embedder,
-                {
-                    d.page_content: known
-                    for d in documents
-                    if (known := self._vector(d)) is not None
-                },
-            )
+        candidates, embedder = found.candidates(self.store), self.embedder
+        if embedder is not None and self.config.embedder is None:
+            documents = candidates.documents.values()
+            vectors = ((document.page_content, self._vector(document)) for document in documents)
+            known = {text: vector for text, vector in vectors if vector is not None}
+            embedder = remember_vectors(embedder, known)
         return candidates.narrow(
-            question, embedder=embedder, vector=vector, facts=self.facts, count=self.count, **how
+            question,
+            replace(options, where=None),  # the store has filtered
+            replace(self.config, embedder=embedder),
+            self.facts,
+            vector,
         )
 
-    def _vector(self, document: Document) -> Any:
-        """The vector that the store holds of a document, where it keeps them in a mapping by id, as LangChain's own in memory does."""
+    def _vector(self, document: Document) -> ArrayLike | None:
+        """Return the vector of a document in a store that has a mapping by id.
+
+        LangChain's own store in memory has one.
+        """
         entries = getattr(self.store, "store", None)
         entry = entries.get(document.id) if isinstance(entries, Mapping) else None
         return entry.get("vector") if isinstance(entry, Mapping) else None
-
-
-def _remembering(embedder: clew.Embedder, known: Mapping[str, Any]) -> clew.Embedder:
-    """The embedder, with the vectors of some texts known already."""
-    return replace(embedder, embed_texts=_Remembering(embedder.embed_texts, known))
-
-
-@dataclass(frozen=True)
-class _Remembering:
-    """Embeds the texts whose vectors are not known."""
-
-    texts: Callable[[list[str]], Any]
-    known: Mapping[str, Any]
-
-    def __call__(self, asked: list[str]) -> list[Any]:
-        fresh = [text for text in asked if text not in self.known]
-        vectors = iter(self.texts(fresh) if fresh else ())
-        return [self.known[text] if text in self.known else next(vectors) for text in asked]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from langchain_classic.retrievers import ContextualCompressionRetriever, EnsembleRetriever
 from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
 from langchain_clew import ClewCompressor, ClewRetriever
-from langchain_clew.candidates import one_direction
+from langchain_clew.candidates import scores_by_order
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.runnables import RunnableLambda
@@ -154,7 +154,7 @@ def test_a_copy_compresses_the_same(documents, question, again):
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=6, unique=True), st.booleans())
 def test_scores_in_either_direction_become_higher_for_better(scores, descending):
     came = sorted(scores, reverse=descending)
-    weights, _ = one_direction(came)
+    weights, _ = scores_by_order(came)
     assert weights is None or (sorted(weights, reverse=True) == weights and max(weights) > 0)
     assert (weights is None) == (
         (max(scores) <= 0 or min(scores) < -1) and (descending or len(scores) == 1)

@@ -16,7 +16,7 @@ class Probe:
         self.asked = []
 
     def on(self, graph):
-        inner = clew.recipes.FUSED.on(graph)
+        inner = clew.recipes.get("fused").on(graph)
 
         def answer(query, budget):
             self.asked.append((budget, query.limit, query.deadline, query.model))

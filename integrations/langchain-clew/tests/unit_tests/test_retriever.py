@@ -37,7 +37,7 @@ OVERRIDES = [
     ({"k": 2}, {"limit": 2}),
     ({"budget": 60}, {"budget": 60}),
     ({"budget": None, "recipe": "bm25"}, {"budget": None, "recipe": "bm25"}),
-    ({"recipe": clew.recipes.DENSE}, {"recipe": "dense"}),
+    ({"recipe": clew.recipes.get("dense")}, {"recipe": "dense"}),
     ({"filter": {"length": {"$lt": 73}}}, {"where": lambda metadata: metadata["length"] < 73}),
     (
         {"filter": lambda metadata: metadata["length"] < 73, "deadline": 60.0},
@@ -169,7 +169,9 @@ def test_a_document_without_an_id_gets_the_index_s(embeddings, question):
 def test_a_fact_is_a_document_of_its_own(index, question):
     from dataclasses import replace
 
-    method = replace(clew.recipes.HIPPORAG, order=FactsFirst(clew.recipes.HIPPORAG.order))
+    method = replace(
+        clew.recipes.get("hipporag"), order=FactsFirst(clew.recipes.get("hipporag").order)
+    )
     found = ClewRetriever(index=index, recipe=method).invoke(question)
     fact = found[0]
     assert (fact.metadata["clew_role"], fact.page_content) == ("fact", "Minos ruled Crete")

@@ -1,45 +1,51 @@
-"""The linear programme of a connected choice that grows by cuts, over scipy's HiGHS or, warm-started, over highspy.
+"""The linear programme of a connected choice, which grows by cuts.
 
     max  prizes x   such that  every row of `matrix` x <= `limits`  and  lower <= x <= upper
 
-A bound is never read off the solver: from its duals y >= 0, whatever their error, follows that no x is worth more than
-limits y + sum of max over x in [lower, upper] of (prizes - matrix' y) x.
+It is solved by scipy's HiGHS or, warm-started, by highspy. A bound is never read off the solver.
+From its duals y >= 0, whatever their error, follows that no x has a value above limits y + sum of
+max over x in [lower, upper] of (prizes - matrix' y) x.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.graph import Floats
+
+SparseMatrix = Any  # a scipy CSR array; scipy is not loaded for its type
 
 BACKENDS = ("auto", "scipy", "highspy")
 
 
-class Programme:
-    """Rows <= limits over n columns; `add` appends rows, `solve` never leaves a row out."""
+class LinearProgram:
+    """Rows <= limits over n columns. `add` appends rows; `solve` uses all of them.
+
+    Args:
+        prizes: float64 [n].
+        backend: "scipy" or "highspy".
+    """
 
     def __init__(self, prizes: Floats, backend: str) -> None:
         self.prizes = prizes
         self.parts: list[Any] = []
         self.limits = np.zeros(0)
-        self.highs = _warm(prizes) if backend == "highspy" else None
+        self.warm = _WarmSolver(prizes) if backend == "highspy" else None
 
-    def add(self, matrix: Any, limits: Floats) -> None:
+    def add(self, matrix: SparseMatrix, limits: Floats) -> None:
         """Append the rows of a sparse matrix and their limits."""
         if not matrix.shape[0]:
             return
         self.parts.append(matrix)
         self.limits = np.concatenate([self.limits, limits])
-        if self.highs is not None:
-            below = np.full(len(limits), -np.inf)
-            starts, columns = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
-            self.highs.addRows(len(limits), below, limits, matrix.nnz, starts, columns, matrix.data)
+        if self.warm is not None:
+            self.warm.add(matrix, limits)
 
     @property
-    def matrix(self) -> Any:
+    def matrix(self) -> SparseMatrix:
         """All rows as one sparse matrix."""
         from scipy.sparse import vstack
 
@@ -50,36 +56,50 @@ class Programme:
     def solve(
         self, lower: Floats, upper: Floats, seconds: float | None
     ) -> tuple[str, Floats, Floats]:
-        """Return ("optimal", "infeasible" or "stopped", x, y >= 0)."""
-        if self.highs is not None:
-            return _solved_warm(self.highs, len(self.prizes), lower, upper, seconds)
+        """Solve within the limits lower and upper, float64 [n].
+
+        Returns:
+            ("optimal", "infeasible" or "stopped", x, duals y >= 0).
+        """
+        if self.warm is not None:
+            return self.warm.solve(lower, upper, seconds)
         from scipy.optimize import linprog
 
         options: Any = {"presolve": False} | ({} if seconds is None else {"time_limit": seconds})
         sides: Any = np.stack([lower, upper], 1)
-        found = linprog(
+        solution = linprog(
             -self.prizes, self.matrix, self.limits, bounds=sides, method="highs-ds", options=options
         )
-        if found.status == 0:
+        if solution.status == 0:
             return (
                 "optimal",
-                np.asarray(found.x),
-                np.maximum(0, -np.asarray(found.ineqlin.marginals)),
+                np.asarray(solution.x),
+                np.maximum(0, -np.asarray(solution.ineqlin.marginals)),
             )
-        return "infeasible" if found.status == 2 else "stopped", np.zeros(0), np.zeros(0)
+        return "infeasible" if solution.status == 2 else "stopped", np.zeros(0), np.zeros(0)
 
     def bound(self, y: Floats, lower: Floats, upper: Floats) -> tuple[float, Floats]:
-        """Return what no feasible x is worth more than, by the duals y >= 0, and the reduced prizes behind it."""
-        left = self.prizes - self.matrix.T @ y
-        total = float(self.limits @ y + np.maximum(left * lower, left * upper).sum())
-        return total + 1e-10 * (1 + abs(total)), left
+        """Return a value that no feasible x exceeds, by duals y >= 0, and the reduced prizes."""
+        reduced = self.prizes - self.matrix.T @ y
+        total = float(self.limits @ y + np.maximum(reduced * lower, reduced * upper).sum())
+        return total + 1e-10 * (1 + abs(total)), reduced
 
     def solve_integer(
-        self, lower: Floats, upper: Floats, least: float, nodes: int, seconds: float | None
+        self, lower: Floats, upper: Floats, min_value: float, nodes: int, seconds: float | None
     ) -> tuple[str, Floats, float, int]:
-        """Return ("optimal", "infeasible" or "stopped", x in 0 and 1 or empty, what no integer x is worth more than, nodes).
+        """Solve with x in {0, 1}, and only for values of `min_value` or more.
 
-        Only what is worth `least` or more is looked for: half the time, measured, and infeasible says that there is none.
+        The limit halves the time, measured.
+
+        Args:
+            lower: float64 [n].
+            upper: float64 [n].
+            min_value: the least value that is looked for; "infeasible" says that there is none.
+            nodes: of the search tree, at most.
+            seconds: at most; None for no limit.
+
+        Returns: ("optimal", "infeasible" or "stopped", x or empty, a value that no such x exceeds,
+            nodes).
         """
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array, vstack
@@ -89,30 +109,31 @@ class Programme:
         )
         worth = csr_array(-self.prizes[None, :])
         rows = LinearConstraint(
-            vstack([self.matrix, worth], "csr"), -np.inf, np.append(self.limits, -least)
+            vstack([self.matrix, worth], "csr"), -np.inf, np.append(self.limits, -min_value)
         )
         whole = np.ones(len(lower), np.int64)
-        found: Any = milp(
+        solution: Any = milp(
             -self.prizes,
             integrality=whole,
             bounds=Bounds(lower, upper),
             constraints=rows,
             options=options,
         )
-        state = {0: "optimal", 2: "infeasible"}.get(found.status, "stopped")
-        x = np.zeros(0) if found.x is None else np.round(found.x)
-        bound = np.inf if found.mip_dual_bound is None else -float(found.mip_dual_bound)
+        state = {0: "optimal", 2: "infeasible"}.get(solution.status, "stopped")
+        x = np.zeros(0) if solution.x is None else np.round(solution.x)
+        bound = np.inf if solution.mip_dual_bound is None else -float(solution.mip_dual_bound)
         if state == "optimal":
             bound = max(bound if np.isfinite(bound) else -np.inf, float(self.prizes @ x))
         margin = 1e-6 * (1 + abs(bound))  # HiGHS calls a gap closed at 1e-6
-        return state, x, bound + margin, int(found.mip_node_count or 0)
+        return state, x, bound + margin, int(solution.mip_node_count or 0)
 
 
-def chosen_backend(name: str) -> str:
+def choose_backend(name: str) -> str:
     """Return "highspy" where "auto" finds it, else "scipy".
 
     Raises:
-        ValueError: an unknown name. ModuleNotFoundError: highspy was asked for and is not installed.
+        ValueError: an unknown name.
+        ModuleNotFoundError: "highspy" is not installed.
     """
     from importlib.util import find_spec
 
@@ -125,36 +146,38 @@ def chosen_backend(name: str) -> str:
     return "highspy" if name != "scipy" and find_spec("highspy") is not None else "scipy"
 
 
-def _warm(prizes: Floats) -> Any:
-    from importlib import import_module
+class _WarmSolver:
+    """highspy's solver, which continues from its last basis when rows were added."""
 
-    highs = import_module("highspy").Highs()
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("presolve", "off")
-    highs.setOptionValue("threads", 1)
-    n = len(prizes)
-    highs.addVars(n, np.zeros(n), np.ones(n))
-    highs.changeColsCost(n, np.arange(n, dtype=np.int32), -prizes)
-    return highs
+    def __init__(self, prizes: Floats) -> None:
+        highspy: Any = import_module("highspy")
+        self.size, self.states = len(prizes), highspy.HighsModelStatus
+        self.columns = np.arange(self.size, dtype=np.int32)
+        self.highs = highspy.Highs()
+        self.highs.setOptionValue("output_flag", False)
+        self.highs.setOptionValue("presolve", "off")
+        self.highs.setOptionValue("threads", 1)
+        self.highs.addVars(self.size, np.zeros(self.size), np.ones(self.size))
+        self.highs.changeColsCost(self.size, self.columns, -prizes)
 
+    def add(self, matrix: SparseMatrix, limits: Floats) -> None:
+        """Append rows."""
+        below = np.full(len(limits), -np.inf)
+        starts, columns = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
+        self.highs.addRows(len(limits), below, limits, matrix.nnz, starts, columns, matrix.data)
 
-def _solved_warm(
-    highs: Any,
-    n: int,
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    seconds: float | None,
-) -> tuple[str, Floats, Floats]:
-    from importlib import import_module
-
-    if seconds is not None:
-        highs.setOptionValue("time_limit", highs.getRunTime() + seconds)
-    highs.changeColsBounds(n, np.arange(n, dtype=np.int32), lower, upper)
-    highs.run()
-    state = highs.getModelStatus()
-    states = import_module("highspy").HighsModelStatus
-    if state == states.kOptimal:
-        found = highs.getSolution()
-        return "optimal", np.array(found.col_value), np.maximum(0, -np.array(found.row_dual))
-    infeasible = state == states.kInfeasible
-    return "infeasible" if infeasible else "stopped", np.zeros(0), np.zeros(0)
+    def solve(
+        self, lower: Floats, upper: Floats, seconds: float | None
+    ) -> tuple[str, Floats, Floats]:
+        """Solve as `LinearProgram.solve`."""
+        if seconds is not None:
+            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + seconds)
+        self.highs.changeColsBounds(self.size, self.columns, lower, upper)
+        self.highs.run()
+        state = self.highs.getModelStatus()
+        if state == self.states.kOptimal:
+            solution = self.highs.getSolution()
+            x, y = np.array(solution.col_value), np.maximum(0, -np.array(solution.row_dual))
+            return "optimal", x, y
+        status = "infeasible" if state == self.states.kInfeasible else "stopped"
+        return status, np.zeros(0), np.zeros(0)

@@ -1,92 +1,86 @@
-"""Make a budgeted selection smaller without losing its optimum.
+"""Make a budgeted problem smaller without losing its optimum.
 
-What no way within the budget reaches goes; connectors without tokens that touch are one row, since whoever has one has all of them, and
-those that touch Q are part of Q; then rows without a prize that hang on one other row go, again and again.
+- Rows that no path within the budget reaches are removed.
+- Adjacent rows without tokens become one row, since whoever has one of them has all for free. Those
+  adjacent to Q become part of Q.
+- Rows without a prize and with one neighbour only are removed, again and again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from clew.algorithms.budgeted.solve import Problem
-from clew.graph import Rows, freeze
+from clew.algorithms.budgeted.problem import Problem
+from clew.graph import Mask, Rows, freeze
 
-AWAY, FREE = (
-    -2,
-    -1,
-)  # labels of rows that no choice needs, and of those that come for nothing with Q
+REMOVED, PART_OF_ROOT = -2, -1  # labels of rows without a row in the smaller problem
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
-    """The smaller `problem`; `label` int64 [n] gives each row of the `full` one its row there, or AWAY, or FREE."""
+class ReducedProblem:
+    """A smaller problem and how it belongs to the full one.
+
+    Attributes: problem: the smaller problem. full: the full problem. label: int64 [n], the row of
+        the smaller problem for each row of the full one; `REMOVED` if no choice needs it,
+        `PART_OF_ROOT` if it is free with Q.
+    """
 
     problem: Problem
     full: Problem
     label: NDArray[np.int64]
 
-    def rows_of(self, rows: Any) -> Rows:
-        """Return the rows of the full problem that rows of the smaller one stand for, without what is worthless and holds nothing."""
-        taken = np.append(
-            np.zeros(len(self.problem), np.bool_), [False, True]
-        )  # label -2 is one before the last, -1 is the last
-        taken[np.asarray(rows, np.int64)] = True
-        return pruned(self.full, np.flatnonzero(taken[self.label]))
+    def to_full(self, rows: ArrayLike) -> Rows:
+        """Return the full problem's rows for a choice of the smaller one, pruned."""
+        # REMOVED = -2 indexes the place before the last, PART_OF_ROOT = -1 the last.
+        chosen = np.append(np.zeros(len(self.problem), np.bool_), [False, True])
+        chosen[np.asarray(rows, np.int64)] = True
+        return prune(self.full, np.flatnonzero(chosen[self.label]))
 
-    def rows_in(self, rows: Any) -> Rows:
-        """Return the rows of the smaller problem in which rows of the full one are contained."""
+    def to_reduced(self, rows: ArrayLike) -> Rows:
+        """Return the smaller problem's rows that contain rows of the full one."""
         label = np.unique(self.label[np.asarray(rows, np.int64)])
         return freeze(label[label >= 0], np.int32)
 
 
-def reduced(problem: Problem) -> Reduced:
-    """Return the smaller problem: the optimum of the full one is its optimum and the prizes of the rows that come for nothing."""
-    from clew.algorithms.budgeted.kernels.reduction import contracted
+def reduce_problem(problem: Problem) -> ReducedProblem:
+    """Return the smaller problem.
 
-    arrays = (
-        problem.starts,
-        problem.targets,
-        problem.prizes,
+    The full problem's optimum is the smaller one's plus the prizes of the rows that are free with
+    Q.
+    """
+    from clew.algorithms.budgeted.kernels.reduction import contract
+
+    starts, targets, _, prizes, root_rows = problem.arrays
+    label, starts, targets, prizes, tokens, roots = contract(
+        starts,
+        targets,
+        prizes,
         problem.tokens,
-        problem.roots.astype(np.int64),
+        root_rows,
+        _reached(problem),
+        (REMOVED, PART_OF_ROOT),
     )
-    label, starts, targets, prizes, tokens, roots = contracted(
-        *arrays, _reached(problem), AWAY, FREE
-    )
-    return Reduced(
-        Problem(starts, targets, prizes, tokens, roots.astype(np.int32), problem.budget),
-        problem,
-        label,
-    )
+    smaller = Problem(starts, targets, prizes, tokens, roots.astype(np.int32), problem.budget)
+    return ReducedProblem(smaller, problem, label)
 
 
-def pruned(problem: Problem, rows: Any) -> Rows:
-    """Return connected rows without the leaves of a spanning tree that have no prize, again and again."""
-    from clew.algorithms.budgeted.kernels.filling import without_leaves
+def prune(problem: Problem, rows: ArrayLike) -> Rows:
+    """Return connected rows without leaves that have no prize, removed again and again."""
+    from clew.algorithms.budgeted.kernels.filling import drop_leaves
 
-    inside = np.zeros(len(problem), np.bool_)
-    inside[np.asarray(rows, np.int64)] = True
-    needed = without_leaves(
-        problem.starts, problem.targets, problem.prizes, problem.roots.astype(np.int64), inside
-    )
+    starts, targets, _, prizes, roots = problem.arrays
+    needed = drop_leaves(starts, targets, prizes, roots, problem.mask(rows))
     return freeze(np.flatnonzero(needed), np.int32)
 
 
-def _reached(problem: Problem) -> NDArray[np.bool_]:
-    from clew.algorithms.budgeted.kernels.growth import cheapest
+def _reached(problem: Problem) -> Mask:
+    """Return which rows a path within the budget reaches."""
+    from clew.algorithms.budgeted.kernels.growth import NO_PARENT, cheapest_paths
 
     nothing = np.zeros(len(problem), np.bool_)
-    arrays = (
-        problem.starts,
-        problem.targets,
-        problem.tokens.astype(np.float64),
-        problem.prizes,
-        problem.roots.astype(np.int64),
-    )
-    came: NDArray[np.int64] = cheapest(*arrays, nothing, float(problem.budget))[2]
-    reached: NDArray[np.bool_] = came != AWAY
+    _, _, parents = cheapest_paths(*problem.arrays, nothing, float(problem.budget))
+    reached: Mask = parents != NO_PARENT
     return reached

@@ -1,8 +1,8 @@
-"""Compiled loops of Louvain and Leiden over compressed rows of an undirected weighted graph, in float64.
+"""Compiled loops of Louvain and Leiden over a `CommunityGraph` (see `modularity`), in float64.
 
-`starts` is uint64 [n + 1], `targets` uint32 [m] (unsigned, so that no index is looked at for its sign), `weights` float64 [m], > 0, both
-ways of every edge, no loops: what lies inside a node of a graph of communities moves with it and decides nothing. `strengths` are the
-nodes' sums of weights, what lies inside counted twice; `scale` is resolution / sum of strengths. Communities are numbers below n.
+Indices are unsigned, so that none is checked for being negative. Weight inside a node of an
+aggregated graph moves with the node and decides nothing. `number` is the community of each node, a
+number below n. `scale` is resolution / sum of strengths.
 """
 
 from __future__ import annotations
@@ -11,24 +11,26 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 
-NOISE = 1e-10  # of a node's strength: a gain below that is a rounding error; links of equal weight have the same number (`nearest_pairs`)
-ZERO, ONE = np.uint64(0), np.uint64(1)  # counters are unsigned too
-LOOKS = 1000  # at a node, on average: never seen on undirected graphs, where every move gains
+NOISE = 1e-10  # of a node's strength; a smaller gain is a rounding error
+ZERO, ONE = np.uint64(0), np.uint64(1)  # counters are unsigned, too
+MAX_LOOKS = 1000  # at a node, on average; never reached on undirected graphs
 
 
 @compiled
-def moved(starts, targets, weights, strengths, number, order, scale):
-    """Move nodes, one by one, to the neighbouring community of most gain until none gains; `number`, uint32 [n], is changed.
+def move_nodes(graph, number, order, scale):
+    """Move nodes, one by one, to the neighbouring community of most gain, until none gains.
 
-    A node is looked at again when a neighbour has left its community (Ozaki et al. 2016; Traag et al. 2019, "fast local move"). `order`,
-    uint32, is the order of the first look.
+    `number`, uint32 [n], is changed. A node is looked at again when a neighbour has left its
+    community (Ozaki et al. 2016; Traag et al. 2019, "fast local move"). `order`, uint32, is the
+    order of the first look.
     """
+    starts, targets, weights, strengths = graph
     n = len(starts) - 1
     totals, sizes = np.zeros(n), np.zeros(n, np.int32)
     for row in range(n):
         totals[number[row]] += strengths[row]
         sizes[number[row]] += 1
-    free, frees = np.empty(n, np.uint32), 0  # numbers that no node has
+    free, frees = np.empty(n, np.uint32), 0  # numbers without a node
     for one in range(n - 1, -1, -1):
         if not sizes[one]:
             free[frees] = one
@@ -40,31 +42,31 @@ def moved(starts, targets, weights, strengths, number, order, scale):
             queue[last] = row
             last += 1
             queued[row] = True
-    to, near = np.zeros(n), np.empty(n, np.uint32)
-    looks = LOOKS * n
+    weight_to, adjacent = np.zeros(n), np.empty(n, np.uint32)
+    looks = MAX_LOOKS * n
     while first != last and looks:
         looks -= 1
         row = queue[first]
         first = first + 1 if first < n else 0
         queued[row] = False
         own, strength = number[row], strengths[row]
-        found = np.uint64(0)
+        neighbours = np.uint64(0)
         for slot in range(starts[row], starts[row + 1]):
             other = number[targets[slot]]
-            if to[other] == 0:
-                near[found] = other
-                found += ONE
-            to[other] += weights[slot]
+            if weight_to[other] == 0:
+                adjacent[neighbours] = other
+                neighbours += ONE
+            weight_to[other] += weights[slot]
         noise, rate = NOISE * strength, strength * scale
         totals[own] -= strength
-        best, most = own, to[own] - rate * totals[own] + noise
-        for i in range(ZERO, found):
-            other = near[i]
-            gain = to[other] - rate * totals[other]
-            if gain > most:
-                best, most = other, gain
-            to[other] = 0
-        if most < -noise and sizes[own] > 1:
+        best, best_gain = own, weight_to[own] - rate * totals[own] + noise
+        for i in range(ZERO, neighbours):
+            other = adjacent[i]
+            gain = weight_to[other] - rate * totals[other]
+            if gain > best_gain:
+                best, best_gain = other, gain
+            weight_to[other] = 0
+        if best_gain < -noise and sizes[own] > 1:
             frees -= 1
             best = free[frees]
         totals[best] += strength
@@ -84,54 +86,61 @@ def moved(starts, targets, weights, strengths, number, order, scale):
 
 
 @compiled
-def refined(starts, targets, weights, strengths, number, order, scale):
-    """Return uint32 [n]: within every community, nodes joined to parts to which they are well connected, so that each part is connected.
+def refine(graph, number, order, scale):
+    """Return connected parts of every community, uint32 [n].
 
-    Only a node that is still alone joins, and only a part from which enough leads to the rest of the community: at least as much as
-    would by chance. It joins the one of most gain.
+    Only a node that is still alone joins a part, and only one whose weight to the rest of the
+    community is at least as much as by chance. It joins the part of most gain.
     """
+    starts, targets, weights, strengths = graph
     n = len(starts) - 1
     whole, part, totals = np.zeros(n), np.arange(n).astype(np.uint32), strengths.copy()
     for row in range(n):
         whole[number[row]] += strengths[row]
-    out, alone = np.zeros(n), np.ones(n, np.bool_)
+    out, is_alone = np.zeros(n), np.ones(n, np.bool_)
     for row in range(n):
         own, sum = number[row], 0.0
         for slot in range(starts[row], starts[row + 1]):
             if number[targets[slot]] == own:
                 sum += weights[slot]
         out[row] = sum
-    to, near = np.zeros(n), np.empty(n, np.uint32)
+    weight_to, adjacent = np.zeros(n), np.empty(n, np.uint32)
     for row in order:
         own, strength = number[row], strengths[row]
-        if not alone[row] or out[row] == 0 or out[row] < scale * strength * (whole[own] - strength):
+        if (
+            not is_alone[row]
+            or out[row] == 0
+            or out[row] < scale * strength * (whole[own] - strength)
+        ):
             continue
-        found = np.uint64(0)
+        neighbours = np.uint64(0)
         for slot in range(starts[row], starts[row + 1]):
             if number[targets[slot]] == own:
                 other = part[targets[slot]]
-                if to[other] == 0:
-                    near[found] = other
-                    found += ONE
-                to[other] += weights[slot]
-        best, most, link = row, NOISE * strength, 0.0
-        for i in range(ZERO, found):
-            other = near[i]
-            gain = to[other] - scale * strength * totals[other]
-            if gain > most and out[other] >= scale * totals[other] * (whole[own] - totals[other]):
-                best, most, link = other, gain, to[other]
-            to[other] = 0
+                if weight_to[other] == 0:
+                    adjacent[neighbours] = other
+                    neighbours += ONE
+                weight_to[other] += weights[slot]
+        best, best_gain, link = row, NOISE * strength, 0.0
+        for i in range(ZERO, neighbours):
+            other = adjacent[i]
+            gain = weight_to[other] - scale * strength * totals[other]
+            if gain > best_gain and out[other] >= scale * totals[other] * (
+                whole[own] - totals[other]
+            ):
+                best, best_gain, link = other, gain, weight_to[other]
+            weight_to[other] = 0
         if best != row:
             part[row] = best
             totals[best] += strength
             out[best] += out[row] - 2 * link
-            alone[best] = False
+            is_alone[best] = False
     return part
 
 
 @compiled
-def split(starts, targets, number):
-    """Return (int numbers of the connected parts of every community, by first row, uint32 [n]; how many)."""
+def split_disconnected(starts, targets, number):
+    """Return (connected parts of every community, numbered by first row, uint32 [n]; how many)."""
     n = len(starts) - 1
     part, seen, stack, parts = (
         np.empty(n, np.uint32),
@@ -158,21 +167,22 @@ def split(starts, targets, number):
 
 
 @compiled
-def dense(number):
-    """Return (the numbers 0, 1, ... by first row, uint32 [n]; how many)."""
+def renumber(number):
+    """Return (the communities numbered 0, 1, ... by first row, uint32 [n]; how many)."""
     new, count = np.full(len(number), -1, np.int64), 0
-    found = np.empty(len(number), np.uint32)
+    numbers = np.empty(len(number), np.uint32)
     for row in range(len(number)):
         if new[number[row]] < 0:
             new[number[row]] = count
             count += 1
-        found[row] = new[number[row]]
-    return found, count
+        numbers[row] = new[number[row]]
+    return numbers, count
 
 
 @compiled
-def aggregated(starts, targets, weights, strengths, number, count):
-    """Return (starts, targets, weights, strengths) of the graph whose nodes are the `count` communities."""
+def aggregate(graph, number, count):
+    """Return the fields of the graph whose nodes are the `count` communities."""
+    starts, targets, weights, strengths = graph
     n = len(starts) - 1
     begins = np.zeros(count + 1, np.uint64)
     for row in range(n):
@@ -185,7 +195,7 @@ def aggregated(starts, targets, weights, strengths, number, count):
         place[number[row]] += ONE
     new_starts, new_strengths = np.zeros(count + 1, np.uint64), np.zeros(count)
     new_targets, new_weights = np.empty(len(targets), np.uint32), np.empty(len(targets))
-    place[:] = ZERO  # from now on, one after where the link to each stands
+    place[:] = ZERO  # from now on, the slot after that of the link to each community
     size = ZERO
     for one in range(count):
         begin = size

@@ -2,34 +2,42 @@
 
     Q = sum over communities c of  in_c / 2m - resolution * (K_c / 2m)^2
 
-in_c is the weight inside, counted both ways, K_c the sum of the strengths, 2m that of all. Louvain (Blondel et al., J. Stat. Mech. 2008,
-P10008) moves nodes while Q grows, makes a graph of the communities, and begins again; here every community that has come apart is split
-before it becomes a node, which Q only gains by. Leiden (Traag, Waltman and van Eck, Sci. Rep. 9 (2019) 5233) makes that graph of
-well-connected parts of the communities, which may still be parted, and begins again with the communities found until nothing changes.
+in_c is the weight inside c, counted in both directions, K_c the sum of the strengths, 2m that of
+all.
+
+Louvain (Blondel et al., J. Stat. Mech. 2008, P10008) moves nodes while Q grows, builds a graph of
+the communities, and starts again. Here every disconnected community is split before it becomes a
+node, from which Q only gains. Leiden (Traag, Waltman and van Eck, Sci. Rep. 9 (2019) 5233) builds
+that graph of well-connected parts of the communities, which may still be separated, and starts
+again with the communities found, until nothing changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.ranking import summable
-from clew.graph import Graph, Links, Ragged, Rows, freeze
+from clew.graph import Floats, Graph, Links, Ragged, Rows, freeze
 
 METHODS = ("leiden", "louvain")
-Number = NDArray[np.uint32]
+
+Numbers = NDArray[np.uint32]  # the community of each node
+Order = Callable[[int], Numbers]  # number of nodes -> the order in which they are looked at
 
 
 @dataclass(frozen=True, eq=False)
 class CommunityHierarchy:
-    """Partitions of the nodes, each finer than the one before and lying within it; a node that nothing joins is alone in all.
+    """Partitions of n nodes, each a refinement of the one before; a node without links is alone.
 
-    `levels[0]` is the partition of most modularity, int32 [n], communities numbered by their first row; every community of every level is
-    connected. `modularity` has one value per level, never growing.
+    Attributes: levels: int32 [n] each, the community of each node; communities are connected, and
+        numbered by their first row. The first level is the partition of highest modularity.
+        modularity: Q of each level; it never grows.
     """
 
     levels: tuple[Rows, ...]
@@ -47,14 +55,25 @@ class CommunityHierarchy:
 
 @dataclass(frozen=True)
 class CommunityDetection:
-    """The part that finds the communities of a graph over chosen kinds of edge, direction ignored; made texts are left alone.
+    """The part of a graph that is its `CommunityHierarchy`.
+
+    The direction of edges is ignored; generated nodes are left out.
 
     Attributes:
         kinds: kinds of edge, or pairs of a kind and the factor on its weights; None for all.
         resolution: above 1 for more and smaller communities, below for fewer.
         method: "leiden" or "louvain".
-        iterations: how often Leiden begins again with what it has found; None until that changes nothing.
+        iterations: how often Leiden starts again with its result; None until that changes nothing.
         seed: shuffles the order in which nodes are looked at; None takes them by row.
+
+    Raises:
+        ValueError: a resolution that is not positive, an unknown method, less than one iteration.
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> edges = Edges.of("next", [0, 0, 1, 3], [1, 2, 2, 4])
+        >>> CommunityDetection().compute(Graph.of(list("abcde"), edges=edges)).levels[0].tolist()
+        [0, 0, 0, 1, 1]
     """
 
     kinds: tuple[str | tuple[str, float], ...] | None = None
@@ -64,22 +83,31 @@ class CommunityDetection:
     seed: int | None = 0
 
     def __post_init__(self) -> None:
-        _checked(self.resolution, self.method, self.iterations)
+        _check(self.resolution, self.method, self.iterations)
 
     def compute(self, graph: Graph) -> CommunityHierarchy:
-        edges, made = graph.edges, graph.generated
-        own = (
-            graph.with_edges(edges.take(np.flatnonzero(~made[edges.tails] & ~made[edges.heads])))
-            if made.any()
-            else graph
-        )
-        return detect_communities(
-            own.links(self.kinds, merge="sum"),
-            self.resolution,
-            self.method,
-            self.iterations,
-            self.seed,
-        )
+        edges, generated = graph.edges, graph.generated
+        if generated.any():
+            original = np.flatnonzero(~generated[edges.tails] & ~generated[edges.heads])
+            graph = graph.with_edges(edges.take(original))
+        links = graph.links(self.kinds, merge="sum")
+        return detect_communities(links, self.resolution, self.method, self.iterations, self.seed)
+
+
+class CommunityGraph(NamedTuple):
+    """A graph as the kernels take it.
+
+    Attributes:
+        starts: uint64 [n + 1].
+        targets: uint32 [m], both slots of every edge, no loops.
+        weights: float64 [m], > 0.
+        strengths: float64 [n], the sums of weights; weight inside a node counts twice.
+    """
+
+    starts: NDArray[np.uint64]
+    targets: NDArray[np.uint32]
+    weights: Floats
+    strengths: Floats
 
 
 def detect_communities(
@@ -89,179 +117,219 @@ def detect_communities(
     iterations: int | None = 3,
     seed: int | None = 0,
 ) -> CommunityHierarchy:
-    """Return the communities of undirected links, as `Graph.links` makes them; see `Communities` for the rest."""
-    _checked(resolution, method, iterations)
-    levels = found(links.starts, links.targets, links.weights, resolution, method, iterations, seed)
-    kept, worth = list[Rows](), list[float]()
-    for level in reversed(levels):
-        if not kept or level.max(initial=0) > kept[-1].max(initial=0):
-            kept.append(freeze(level, np.int32))
-            worth.append(modularity(links, kept[-1], resolution))
-    return CommunityHierarchy(tuple(kept), tuple(worth))
+    """Return the communities of undirected links.
+
+    Args:
+        links: undirected, as `Graph.links` returns them.
+        resolution: as in `CommunityDetection`, here and below.
+        method: "leiden" or "louvain".
+        iterations: of Leiden.
+        seed: of the order.
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> edges = Edges.of("next", [0, 0, 1, 3], [1, 2, 2, 4])
+        >>> detect_communities(Graph.of(list("abcde"), edges=edges).links()).levels[0].tolist()
+        [0, 0, 0, 1, 1]
+    """
+    _check(resolution, method, iterations)
+    partitions = find_partitions(
+        (links.starts, links.targets, links.weights), resolution, method, iterations, seed
+    )
+    levels, values = list[Rows](), list[float]()
+    for partition in reversed(partitions):
+        if not levels or partition.max(initial=0) > levels[-1].max(initial=0):
+            levels.append(freeze(partition, np.int32))
+            values.append(modularity(links, levels[-1], resolution))
+    return CommunityHierarchy(tuple(levels), tuple(values))
 
 
-def modularity(links: Links, number: Any, resolution: float = 1.0) -> float:
+def modularity(links: Links, number: ArrayLike, resolution: float = 1.0) -> float:
     """Return Q of a partition, at most 1; 0 where there are no links.
 
     Args:
+        links: undirected.
         number: int [n], the community of each node.
+        resolution: see the module.
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> links = Graph.of(list("abcd"), edges=Edges.of("next", [0, 2], [1, 3])).links()
+        >>> modularity(links, [0, 0, 1, 1])
+        0.5
     """
-    number = np.asarray(number, np.int64)
+    communities = np.asarray(number, np.int64)
     weights, sources = links.weights.astype(np.float64), links.sources
     total = weights.sum()
     if not total > 0:
         return 0.0
-    inside = weights[number[sources] == number[links.targets]].sum()
-    strengths = np.bincount(number[sources], weights=weights)
+    inside = weights[communities[sources] == communities[links.targets]].sum()
+    strengths = np.bincount(communities[sources], weights=weights)
     return float(inside / total - resolution * np.square(strengths / total).sum())
 
 
-def followed(links: Links, number: Any) -> Rows:
-    """Return int32 [n]: communities of an older graph, and those of its new nodes by their neighbours' labels.
+def propagate_labels(links: Links, number: ArrayLike) -> Rows:
+    """Return the communities of an older graph, and of its new nodes by their neighbours' labels.
 
-    The unlabelled node with the most weight to labelled ones goes first, to the label it has most weight to (ties: lower row, lower
-    label); one that no label reaches becomes the first of a new community. Raghavan, Albert and Kumara, Phys. Rev. E 76 (2007) 036106.
+    The unlabelled node with the most weight to labelled nodes is labelled first, with the label
+    that it has most weight to (ties: lower row, lower label). A node that no label reaches becomes
+    the first of a new community. Raghavan, Albert and Kumara, Phys. Rev. E 76 (2007) 036106.
 
     Args:
-        number: int [n], the old community of each node, or -1 for a new one.
+        links: undirected.
+        number: int [n], the old community of each node, or -1 for a new node.
+
+    Returns:
+        int32 [n].
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> links = Graph.of(list("abc"), edges=Edges.of("next", [0], [1])).links()
+        >>> propagate_labels(links, [0, -1, -1]).tolist()
+        [0, 0, 1]
     """
-    from heapq import heappop, heappush
-
     label = np.array(number, np.int32)
-    to: dict[int, dict[int, float]] = {row: {} for row in np.flatnonzero(label < 0).tolist()}
+    unlabelled = np.flatnonzero(label < 0).tolist()
+    votes: dict[int, dict[int, float]] = {row: {} for row in unlabelled}
+    totals = dict.fromkeys(unlabelled, 0.0)
     heap: list[tuple[float, int]] = []
-    reached = dict.fromkeys(to, 0.0)
-    every = np.concatenate(
-        [
-            np.zeros(0, np.int64),
-            *(np.arange(links.starts[row], links.starts[row + 1]) for row in to),
-        ]
-    )
-    weights = dict(
-        zip(every.tolist(), summable(links.weights[every]).tolist(), strict=True)
-    )  # equal sums are the same number
+    weights = _summable_weights(links, unlabelled)
 
-    def told(row: int, other: int, weight: float) -> None:
-        """Row hears the label of its neighbour."""
-        to[row][int(label[other])] = to[row].get(int(label[other]), 0.0) + weight
-        reached[row] += weight
-        heappush(heap, (-reached[row], row))
+    def vote(row: int, neighbour: int, weight: float) -> None:
+        """Add a labelled neighbour's vote for the label of a row."""
+        choice = int(label[neighbour])
+        votes[row][choice] = votes[row].get(choice, 0.0) + weight
+        totals[row] += weight
+        heappush(heap, (-totals[row], row))
 
-    for row in to:
+    for row in unlabelled:
         for slot in range(links.starts[row], links.starts[row + 1]):
             if label[links.targets[slot]] >= 0:
-                told(row, int(links.targets[slot]), weights[slot])
-    fresh, waiting = int(label.max(initial=-1)) + 1, iter(list(to))
-    while to:
+                vote(row, int(links.targets[slot]), weights[slot])
+    new_label, waiting = int(label.max(initial=-1)) + 1, iter(unlabelled)
+    while votes:
         if heap:
-            weight, row = heappop(heap)
-            if row not in to or weight != -reached[row]:
+            total, row = heappop(heap)
+            if row not in votes or total != -totals[row]:
                 continue
-            label[row] = min(to[row], key=lambda one: (-to[row][one], one))
+            choices = votes[row]
+            label[row] = min(choices, key=lambda choice: (-choices[choice], choice))
         else:
-            row = next(row for row in waiting if row in to)
-            label[row], fresh = fresh, fresh + 1
-        del to[row]
+            row = next(row for row in waiting if row in votes)
+            label[row], new_label = new_label, new_label + 1
+        del votes[row]
         for slot in range(links.starts[row], links.starts[row + 1]):
-            if (other := int(links.targets[slot])) in to:
-                told(other, row, weights[slot])
+            if (other := int(links.targets[slot])) in votes:
+                vote(other, row, weights[slot])
     return freeze(label, np.int32)
 
 
-def found(
-    starts: Any,
-    targets: Any,
-    weights: Any,
+def find_partitions(
+    links: tuple[ArrayLike, ArrayLike, ArrayLike],
     resolution: float,
     method: str,
     iterations: int | None,
     seed: int | None,
-) -> list[Number]:
-    """Return the partitions of Louvain or Leiden, finest first, the last the best; see `communities`."""
-    from clew.algorithms.community_detection import kernels as kernel
+) -> list[Numbers]:
+    """Return the partitions of Louvain or Leiden, finest first; the last is the best.
 
-    # Plain arrays, as read-only ones would compile the loops anew.
-    base = (
-        np.array(starts).astype(np.uint64),
-        np.array(targets).astype(np.uint32),
-        np.array(weights, np.float64),
-    )
-    n = len(base[0]) - 1
-    strengths = np.bincount(
-        np.repeat(np.arange(n), np.diff(starts)), weights=base[2], minlength=n
-    ).astype(np.float64)
-    alone: Number = np.arange(n, dtype=np.uint32)
-    if not np.allclose(np.bincount(base[1], weights=base[2], minlength=n), strengths):
+    Args:
+        links: starts, targets and weights of undirected compressed rows.
+        resolution: see `CommunityDetection`, here and below.
+        method: "leiden" or "louvain".
+        iterations: of Leiden.
+        seed: of the order.
+
+    Raises:
+        ValueError: the links are not undirected.
+    """
+    # Writable copies: read-only arrays would compile the loops a second time.
+    starts, targets = np.array(links[0]).astype(np.uint64), np.array(links[1]).astype(np.uint32)
+    weights = np.array(links[2], np.float64)
+    n = len(starts) - 1
+    rows = np.repeat(np.arange(n), np.diff(np.asarray(links[0])))
+    strengths = np.bincount(rows, weights=weights, minlength=n).astype(np.float64)
+    alone: Numbers = np.arange(n, dtype=np.uint32)
+    if not np.allclose(np.bincount(targets, weights=weights, minlength=n), strengths):
         raise ValueError(
-            "communities are of undirected links: what comes into a node has another weight than what goes out of it"
+            "communities are of undirected links:"
+            " what comes into a node has another weight than what goes out of it"
         )
     if not strengths.sum() > 0:
         return [alone]
+    graph = CommunityGraph(starts, targets, weights, strengths)
     scale = resolution / strengths.sum()
     order = _order(seed)
     if method == "louvain":
-        return _climbed(kernel, (*base, strengths), alone, scale, order, refine=False)
-    levels, number, times = [alone], alone, 0
-    while iterations is None or times < iterations:
-        levels = _climbed(kernel, (*base, strengths), number, scale, order, refine=True)
-        times += 1
+        return _climb(graph, alone, scale, order, refine=False)
+    levels, number, rounds = [alone], alone, 0
+    while iterations is None or rounds < iterations:
+        levels = _climb(graph, number, scale, order, refine=True)
+        rounds += 1
         if np.array_equal(levels[-1], number):
             break
         number = levels[-1]
     return levels
 
 
-def _climbed(
-    kernel: Any,
-    graph: tuple[Any, ...],
-    number: Number,
-    scale: float,
-    order: Callable[[int], Number],
-    *,
-    refine: bool,
-) -> list[Number]:
-    """Move, make a graph of what was found, and move again, until every node is a community of its own."""
-    flat, levels = np.arange(len(number), dtype=np.uint32), list[Number]()
+def _summable_weights(links: Links, rows: list[int]) -> dict[int, float]:
+    """Return the weight of every slot of some rows, so that equal sums are the same number."""
+    ranges = (np.arange(links.starts[row], links.starts[row + 1]) for row in rows)
+    slots = np.concatenate([np.zeros(0, np.int64), *ranges])
+    return dict(zip(slots.tolist(), summable(links.weights[slots]).tolist(), strict=True))
+
+
+def _climb(
+    graph: CommunityGraph, number: Numbers, scale: float, order: Order, *, refine: bool
+) -> list[Numbers]:
+    """Move nodes, build the graph of communities, and so on, until every node is a community."""
+    from clew.algorithms.community_detection import kernels
+
+    flat, levels = np.arange(len(number), dtype=np.uint32), list[Numbers]()
     number = number.copy()
     while True:
         n = len(number)
-        kernel.moved(*graph, number, order(n), scale)
-        number, count = kernel.dense(number)
-        parts, parted = (
-            (number, count)
-            if count == n
-            else _parts(kernel, graph, number, order(n) if refine else None, scale)
-        )
-        if parted == n:  # nothing more to join
+        kernels.move_nodes(graph, number, order(n), scale)
+        number, count = kernels.renumber(number)
+        if count == n:
+            parts, size = number, count
+        else:
+            parts, size = _connected_parts(graph, number, order(n) if refine else None, scale)
+        if size == n:  # nothing more to join
             return levels or [flat]
         flat = parts[flat]
-        levels.append(kernel.dense(flat)[0])
-        graph = kernel.aggregated(*graph, parts, parted)
-        inside = np.empty(parted, np.uint32)
+        levels.append(kernels.renumber(flat)[0])
+        graph = CommunityGraph(*kernels.aggregate(graph, parts, size))
+        inside = np.empty(size, np.uint32)
         inside[parts] = number
-        number = kernel.dense(inside)[0] if refine else np.arange(parted, dtype=np.uint32)
+        number = kernels.renumber(inside)[0] if refine else np.arange(size, dtype=np.uint32)
 
 
-def _parts(
-    kernel: Any, graph: tuple[Any, ...], number: Number, order: Number | None, scale: float
-) -> tuple[Number, int]:
-    """The connected parts of the communities: well connected if an order is given in which nodes join them, else whole."""
+def _connected_parts(
+    graph: CommunityGraph, number: Numbers, order: Numbers | None, scale: float
+) -> tuple[Numbers, int]:
+    """Return the connected parts of the communities, and how many there are.
+
+    With an order, in which nodes join them, the parts are well connected.
+    """
+    from clew.algorithms.community_detection import kernels
+
     if order is not None:
-        parts, count = kernel.dense(kernel.refined(*graph, number, order, scale))
+        parts, count = kernels.renumber(kernels.refine(graph, number, order, scale))
         if count < len(number):
             return parts, count
-    parts, count = kernel.split(graph[0], graph[1], number)
+    parts, count = kernels.split_disconnected(graph.starts, graph.targets, number)
     return parts, count
 
 
-def _order(seed: int | None) -> Callable[[int], Number]:
+def _order(seed: int | None) -> Order:
     if seed is None:
         return lambda n: np.arange(n, dtype=np.uint32)
     random = np.random.default_rng(seed)
     return lambda n: random.permutation(n).astype(np.uint32)
 
 
-def _checked(resolution: float, method: str, iterations: int | None) -> None:
+def _check(resolution: float, method: str, iterations: int | None) -> None:
     if not 0 < resolution < float("inf"):
         raise ValueError(f"resolution is a positive number, 1 as usual; got {resolution!r}")
     if method not in METHODS:

@@ -1,15 +1,28 @@
-"""Attributed community search: the part of a graph that hangs together closely and is most like a question.
+"""Q-Peel: the connected truss of a graph that is most similar to a query.
 
-    max over S  of  mean of cos(node, question) over S,   S connected and every edge of T_k[S] in at least k - 2 triangles of T_k[S]
+    max over S  of  mean of cos(node, query) over S,
+    S connected, and every edge of T_k[S] in at least k - 2 triangles of T_k[S]
 
-where T_k is the k-truss (DA-RAG, arXiv 2602.08545, section 5, EACS and Algorithm 1, Q-Peel). T_k is a set of edges, and every promise is
-about these: what else the graph has between the nodes of S may be in no triangle. Nodes of least worth are peeled off each connected
-part of T_k while that raises the mean and leaves a connected truss, and the part of highest mean is the answer, the larger one of equals.
+T_k is the k-truss (DA-RAG, arXiv 2602.08545, section 5, EACS and Algorithm 1, Q-Peel). T_k is a set
+of
+edges, and every promise is about these: further edges of the graph between the nodes of S may be in
+no triangle.
 
-Differences from the paper as printed: each part is peeled (its flag lets only the first one be), the incumbent starts at nothing, and a
-removal must leave the rest connected, which no look at the neighbourhood alone can tell. Its argument that there is no free rider holds
-only for additions that are feasible, and its proof that the problem is hard takes trusses for cliques, so neither is claimed here. A part
-T has density of at least (k - 1) / (|T| - 1), with equality for instance in a clique, and a diameter of at most (2 |T| - 2) / k.
+Nodes of the lowest worth are peeled off each connected component of T_k, while that raises the mean
+and leaves a connected truss. The component of the highest mean is the answer; of equal ones the
+larger.
+
+Differences from the paper as printed:
+
+- Every component is peeled. The paper's flag lets only the first one be.
+- The incumbent starts at nothing.
+- A removal must leave the rest connected, which the neighbourhood alone cannot tell.
+
+What the paper claims and this does not: its argument that there is no free rider holds only for
+additions that are feasible, and its proof that the problem is hard mistakes trusses for cliques.
+What
+holds: a component T has a density of at least (k - 1) / (|T| - 1), with equality for instance in a
+clique, and a diameter of at most (2 |T| - 2) / k.
 """
 
 from __future__ import annotations
@@ -19,46 +32,40 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.community_search.arrays import TrussArrays
 from clew.algorithms.ranking import summable, top_k
-from clew.graph import Floats, Links, Ragged, Rows, freeze
+from clew.algorithms.traversal.reached import induced_links
+from clew.graph import Floats, Links, Rows, freeze
 
-LEVELS = (
-    "truss",
-    "pieces",
-    "nearest",
-    "empty",
-)  # how closely what is found hangs together: see `search`
+LEVELS = ("truss", "pieces", "nearest", "empty")  # see `search_communities`
 
 
 @dataclass(frozen=True, eq=False)
 class Truss:
     """The k-truss of some links, ready to be peeled.
 
-    `rows` are its nodes (rows of the links, ascending), compressed rows `starts`, `targets` go over their places, `slots` are the links'
-    own, and `edge_of` numbers the edges (int32 [m, 2] `ends`), which close triangles with the `pairs` between their `begins`. `part` is
-    each node's connected part.
+    Attributes:
+        k: every edge is in at least k - 2 triangles.
+        arrays: its nodes, edges, triangles and components.
     """
 
     k: int
-    rows: Rows
-    starts: NDArray[np.int64]
-    targets: Rows
-    slots: NDArray[np.int64]
-    edge_of: Rows
-    ends: Rows
-    begins: NDArray[np.int64]
-    pairs: Rows
-    part: Rows
+    arrays: TrussArrays
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.arrays.rows)
 
 
 @dataclass(frozen=True, eq=False)
 class Community:
-    """A connected truss: its `rows`, the `slots` of its edges (each edge once), its `mean` worth.
+    """A connected truss.
 
-    `means` are those of its part after every removal, the whole part's first; each is more than the one before.
+    Attributes:
+        k: every edge is in at least k - 2 triangles.
+        rows: its nodes, ascending.
+        slots: one slot of the links per edge.
+        mean: its mean worth.
+        means: the mean worth of its component at first and after every removal; they rise.
     """
 
     k: int
@@ -71,63 +78,60 @@ class Community:
         return len(self.rows)
 
 
-def truss_of(links: Links, trussness: Rows, k: int) -> Truss:
-    """Return the k-truss of undirected links whose slots have this `trussness`; O(triangles) memory."""
-    from clew.algorithms.community_search.kernels import q_peel as qpeel
+@dataclass(frozen=True, eq=False)
+class CommunitySearchResult:
+    """What a search found.
 
-    # Plain arrays, as read-only ones would compile the loops anew.
-    found = qpeel.truss_of(
+    Attributes:
+        level: one of `LEVELS`.
+        communities: different communities, of rising k.
+    """
+
+    level: str
+    communities: tuple[Community, ...] = ()
+
+
+def truss_of(links: Links, trussness: Rows, k: int) -> Truss:
+    """Return the k-truss of undirected links. O(triangles) memory.
+
+    Args:
+        links: undirected.
+        trussness: int32, one per slot, see `clew.algorithms.community_search.truss`.
+        k: at least 2.
+    """
+    from clew.algorithms.community_search.kernels.q_peel import build_truss
+
+    # Writable copies: read-only arrays would compile the loops a second time.
+    arrays = build_truss(
         np.array(links.starts, np.int64),
         np.array(links.targets, np.int32),
         np.array(trussness, np.int32),
         k,
     )
-    return Truss(k, *found)
+    return Truss(k, arrays)
 
 
 def peel(
     truss: Truss, worth: Floats, *, cascade: bool = False, least: int | None = None
 ) -> Community | None:
-    """Return the community that Q-Peel finds in a truss, or None where no part of it has `least` nodes.
+    """Return the community that Q-Peel finds in a truss; None where no component is large enough.
 
-    Args:
-        worth: float64, of every row of the links (cosines with the question).
-        cascade: where a node cannot go alone, let all go that then lack triangles, if what is left of one part has a higher mean. Nearer
-            to the best mean, which drives to ever smaller communities.
-        least: leave at least so many nodes, never less than two; None for k.
+    Args: truss: the truss. worth: float64, of every row of the links: its cosine with the query.
+        cascade: where a node cannot be removed alone, remove all edges that then lack triangles, if
+        a connected rest has a higher mean. Nearer to the best mean, which leads to ever smaller
+        communities. least: leave at least so many nodes, never fewer than two; None for k.
     """
-    from clew.algorithms.community_search.kernels import q_peel as qpeel
+    from clew.algorithms.community_search.kernels.q_peel import peel_truss
 
-    least = truss.k if least is None else max(least, 2)
+    min_size = truss.k if least is None else max(least, 2)
     if not len(truss):
         return None
-    arrays = (
-        truss.rows,
-        truss.starts,
-        truss.targets,
-        truss.slots,
-        truss.edge_of,
-        truss.ends,
-        truss.begins,
-        truss.pairs,
-        truss.part,
-    )
-    own = np.zeros(len(worth))
-    own[truss.rows] = summable(worth[truss.rows])
-    rows, slots, mean, means = qpeel.peeled(*arrays, own, truss.k - 2, least, cascade)
-    return (
-        Community(truss.k, freeze(rows, np.int32), slots, mean, tuple(means.tolist()))
-        if len(rows)
-        else None
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class CommunitySearchResult:
-    """What a search found: its `level`, one of `LEVELS`, and different communities, of rising k."""
-
-    level: str
-    communities: tuple[Community, ...] = ()
+    own, nodes = np.zeros(len(worth)), truss.arrays.rows
+    own[nodes] = summable(worth[nodes])
+    rows, slots, mean, means = peel_truss(truss.arrays, own, truss.k - 2, min_size, cascade)
+    if not len(rows):
+        return None
+    return Community(truss.k, freeze(rows, np.int32), slots, mean, tuple(means.tolist()))
 
 
 def search_communities(
@@ -140,61 +144,71 @@ def search_communities(
     pieces: int = 5,
     nearest: int = 10,
 ) -> CommunitySearchResult:
-    """Return the communities among `rows` of some links (ascending) for k = 3 to `most`, or else what comes nearest to one.
+    """Return the communities among some rows for k = 3 to `most`, or what comes nearest to one.
 
-    Where nothing among the rows is in a triangle, the connected part that peeling leaves `pieces` nodes of (level "pieces", k = 2); where
-    no part is so large, the `nearest` rows of most worth, which may hang together or not (level "nearest", k = 1). Without rows there is
-    nothing (level "empty").
+    The levels of the result:
+
+    - "truss": communities of k >= 3.
+    - "pieces": no row is in a triangle. The connected component that peeling leaves `pieces` nodes
+      of, with k = 2.
+    - "nearest": no component has so many nodes. The `nearest` rows of the highest worth, with k =
+      1, which may be connected or not.
+    - "empty": there are no rows.
+
+    Args:
+        links: undirected.
+        rows: the rows to search, ascending.
+        worth: float64, of every row of the links: its cosine with the query.
+        most: highest k.
+        cascade: as in `peel`.
+        pieces: smallest size at level "pieces".
+        nearest: size at level "nearest".
+
+    Example:
+        A triangle 0, 1, 2 and a row 3 beside it:
+
+        >>> import numpy as np
+        >>> from clew.graph import Edges, Graph
+        >>> edges = Edges.of("next", [0, 0, 1, 2], [1, 2, 2, 3])
+        >>> links = Graph.of(list("abcd"), edges=edges).links()
+        >>> result = search_communities(links, np.arange(4, dtype=np.int32), np.ones(4))
+        >>> result.level, result.communities[0].rows.tolist()
+        ('truss', [0, 1, 2])
     """
     if not len(rows):
         return CommunitySearchResult("empty")
-    from clew.algorithms.community_search.kernels import q_peel as qpeel
+    from clew.algorithms.community_search.kernels.q_peel import search_all_k
 
-    inner, slots = induced_links(links, rows)
+    inner, slots = induced_links(links, rows, edges=False)
     own = summable(worth[rows])
-    ks, *ends, means, all_rows, all_slots, steps = qpeel.search(
+    ks, row_ends, slot_ends, mean_ends, means, all_rows, all_slots, all_means = search_all_k(
         np.array(inner.starts), np.array(inner.targets), own, most, pieces, cascade
     )
-    all_rows, all_slots, begin, found = (
-        rows[all_rows],
-        slots[all_slots],
-        [0, 0, 0],
-        dict[bytes, Community](),
-    )
-    for k, mean, *end in zip(
-        ks.tolist(), means.tolist(), *(some.tolist() for some in ends), strict=True
-    ):
-        there, trace = (
-            freeze(all_rows[begin[0] : end[0]], np.int32),
-            tuple(steps[begin[2] : end[2]].tolist()),
-        )
-        found[there.tobytes()] = Community(
-            k, there, all_slots[begin[1] : end[1]], mean, trace
-        )  # of the same nodes, the closer
-        begin = end
-    if found:
-        return CommunitySearchResult("truss" if ks[-1] > 2 else "pieces", tuple(found.values()))
+    all_rows, all_slots = rows[all_rows], slots[all_slots]
+    communities = dict[bytes, Community]()
+    row, slot, step = 0, 0, 0
+    ends = zip(row_ends.tolist(), slot_ends.tolist(), mean_ends.tolist(), strict=True)
+    for k, mean, end in zip(ks.tolist(), means.tolist(), ends, strict=True):
+        nodes = freeze(all_rows[row : end[0]], np.int32)
+        trace = tuple(all_means[step : end[2]].tolist())
+        # Of communities with the same nodes the one of the highest k stays.
+        communities[nodes.tobytes()] = Community(k, nodes, all_slots[slot : end[1]], mean, trace)
+        row, slot, step = end
+    if communities:
+        level = "truss" if ks[-1] > 2 else "pieces"
+        return CommunitySearchResult(level, tuple(communities.values()))
     few = rows[np.sort(top_k(own, nearest))].astype(np.int32)
     return CommunitySearchResult("nearest", (whole_community(links, few, worth),))
 
 
 def whole_community(links: Links, rows: Rows, worth: Floats) -> Community:
-    """Return the rows (ascending) and all links among them, as a community that promises nothing (k = 1)."""
-    inner, slots = induced_links(links, rows)
+    """Return some rows and all links among them, as a community that promises nothing (k = 1).
+
+    Args:
+        links: undirected.
+        rows: ascending.
+        worth: float64, of every row of the links.
+    """
+    inner, slots = induced_links(links, rows, edges=False)
     mean = float(worth[rows].mean())
     return Community(1, freeze(rows, np.int32), slots[inner.sources < inner.targets], mean, (mean,))
-
-
-def induced_links(links: Links, rows: Rows) -> tuple[Links, NDArray[np.int64]]:
-    """Return the links among some rows (ascending), over their places, and the slots that these are in `links`."""
-    from clew.algorithms.traversal.kernels.search import induced as compiled
-
-    starts, targets, slots = compiled(
-        freeze(links.starts, np.int64), freeze(links.targets, np.int32), rows.astype(np.int64)
-    )
-    return Links(
-        freeze(starts, np.int64),
-        freeze(targets, np.int32),
-        links.weights[slots],
-        Ragged.empty(len(slots)),
-    ), slots

@@ -1,1 +1,4 @@
-"""Loops compiled by numba; imported where they are first needed, since numba is slow to load."""
+"""Loops compiled by numba that several algorithms share.
+
+They are imported inside functions, because numba is slow to load.
+"""

@@ -1,4 +1,8 @@
-"""Compiled parts of many searches: a binary heap, a list that grows, and sets that are joined."""
+"""Compiled containers for searches: a binary heap, an array that grows, and union-find.
+
+A heap is two parallel arrays, `keys` and `rows`, of which the first `size` places are used. The
+entry with the lowest key comes first; of equal keys, the one with the lower row.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from clew.algorithms.kernels.compiled import compiled
 
 
 @compiled
-def lift(keys, rows, place, key, row):
-    """Put (key, row) into a binary heap, ordered by key, then row, whose first free place is `place`."""
+def sift_up(keys, rows, place, key, row):
+    """Put (key, row) into a heap at `place`, its first free place, and restore the order."""
     while place > 0:
         parent = (place - 1) >> 1
         if keys[parent] < key or (keys[parent] == key and rows[parent] <= row):
@@ -21,17 +25,17 @@ def lift(keys, rows, place, key, row):
 
 @compiled
 def push(keys, rows, size, key, row):
-    """Add (key, row) to a heap; return its arrays, which grow as needed, and its new size."""
+    """Add (key, row) to a heap. Return its arrays, which grow as needed, and its new size."""
     if size == len(keys):
         keys = np.concatenate((keys, np.empty(size, keys.dtype)))
         rows = np.concatenate((rows, np.empty(size, rows.dtype)))
-    lift(keys, rows, size, key, row)
+    sift_up(keys, rows, size, key, row)
     return keys, rows, size + 1
 
 
 @compiled
 def pop(keys, rows, size):
-    """Remove the least (key, row) of a heap; return it and the new size."""
+    """Remove the lowest (key, row) of a heap. Return its key, its row and the new size."""
     key, row = keys[0], rows[0]
     size -= 1
     last_key, last_row = keys[size], rows[size]
@@ -55,8 +59,8 @@ def pop(keys, rows, size):
 
 
 @compiled
-def add(values, size, value):
-    """Append a value to an array that grows as needed; return the array and its new size."""
+def append(values, size, value):
+    """Append a value to an array that grows as needed. Return the array and its new size."""
     if size == len(values):
         values = np.concatenate((values, np.empty(size + 16, values.dtype)))
     values[size] = value
@@ -64,9 +68,9 @@ def add(values, size, value):
 
 
 @compiled
-def root(of, x):
-    """Return the representative of x in a union-find forest, halving the way."""
-    while of[x] != x:
-        of[x] = of[of[x]]
-        x = of[x]
+def find_root(parents, x):
+    """Return the representative of x in a union-find forest, and halve the path to it."""
+    while parents[x] != x:
+        parents[x] = parents[parents[x]]
+        x = parents[x]
     return x

@@ -1,4 +1,4 @@
-"""Compiled: the greedy choice by marginal relevance, each candidate looked at again only when it may be the next."""
+"""Compiled: the greedy choice by marginal relevance, which updates a value only if it may win."""
 
 from __future__ import annotations
 
@@ -11,80 +11,76 @@ from clew.algorithms.ranking import TOLERANCE
 
 
 @numba.njit(fastmath={"reassoc", "contract"})  # compiled into its caller, and cached with it
-def product(one, other):
-    """Return the product of two vectors."""
+def dot(vector, other):
+    """Return the product of two float32 vectors."""
     total = np.float32(0)
-    for i in range(len(one)):
-        total += one[i] * other[i]
+    for i in range(len(vector)):
+        total += vector[i] * other[i]
     return np.float64(total)
 
 
 @numba.njit
-def likeness(one, other, floor):
-    """Return what two vectors have in common: their product, or the part of it above the floor, 0 to 1, where there is one."""
-    common = product(one, other)
+def similarity(vector, other, floor):
+    """Return the product of two vectors; with a floor, the part of it above the floor, 0 to 1."""
+    product = dot(vector, other)
     if np.isnan(floor):
-        return common
-    return max(0.0, common - floor) / max(1 - floor, 1e-6)
+        return product
+    return max(0.0, product - floor) / max(1 - floor, 1e-6)
 
 
 @compiled
-def greedy(vectors, worth, costs, share, most, budget, before, floor):
-    """Return (the places chosen, in turn; the places that did not fit, in turn; what was left when each of them did not).
+def select_greedily(vectors, worth, costs, before, share, floor, limits):
+    """Return (places chosen, places that did not fit, what was left of the budget then).
 
-    `before` are vectors that are read already. A candidate's likeness only grows with every choice, so that an old value of its marginal
-    relevance is never too low: the best old value is brought up to date, and chosen once it is the best that way. `floor` is NaN for none.
+    `limits` are the greatest number of choices and the budget; `floor` is NaN for none.
 
-    The highest value is a leader, and while a candidate is within the tolerance below it, the lowest place of those is the next; values
-    only fall, so that all of these are known when the leader is found. They wait in a heap of their own, by place.
+    A candidate's similarity to the chosen only grows. So an old value of its marginal relevance is
+    never too low: the highest old value is updated, and chosen if it is still the highest.
+
+    The highest value is a leader. While candidates are within the tolerance below it, the lowest
+    place of these is the next. Values only fall, so all of them are known when the leader is. They
+    wait in a second heap, by place.
     """
+    max_chosen, budget = limits
     n = len(worth)
-    chosen, passed, left_then = (
-        np.empty(most, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-    )
+    chosen, passed = np.empty(max_chosen, np.int64), np.empty(n, np.int64)
+    left_then = np.empty(n, np.int64)
     count, skipped, left = 0, 0, budget
-    like, seen = np.full(n, -np.inf), np.zeros(n, np.int64)
+    nearest, seen = np.full(n, -np.inf), np.zeros(n, np.int64)
     keys, rows, size = np.empty(max(n, 1)), np.empty(max(n, 1), np.int64), 0
-    ties, tied, equal = (
-        np.empty(max(n, 1)),
-        np.empty(max(n, 1), np.int64),
-        0,
-    )  # those equal to the leader, by place
+    tie_keys, ties, tied = np.empty(max(n, 1)), np.empty(max(n, 1), np.int64), 0  # by place
     largest = 0.0
     for i in range(n):
         largest = max(largest, abs(worth[i]))
-    first = len(before) == 0
-    width = TOLERANCE * (largest if first or share == 1 else max(share * largest, 1 - share))
+    is_first = len(before) == 0
+    width = TOLERANCE * (largest if is_first or share == 1 else max(share * largest, 1 - share))
     for i in range(n):
         for j in range(len(before)):
-            like[i] = max(like[i], likeness(vectors[i], before[j], floor))
-        keys, rows, size = push(
-            keys, rows, size, -worth[i] if first else (1 - share) * like[i] - share * worth[i], i
-        )
-    bar = -np.inf  # the leader's value without the tolerance; -inf where a leader is to be found
-    while count < most and size + equal > 0:
-        if equal == 0:
+            nearest[i] = max(nearest[i], similarity(vectors[i], before[j], floor))
+        key = -worth[i] if is_first else (1 - share) * nearest[i] - share * worth[i]
+        keys, rows, size = push(keys, rows, size, key, i)
+    bar = -np.inf  # the leader's value less the tolerance; -inf where a leader is to be found
+    while count < max_chosen and size + tied > 0:
+        if tied == 0:
             key, i, size = pop(keys, rows, size)
             bar = -np.inf
         else:
-            _, i, equal = pop(ties, tied, equal)
+            _, i, tied = pop(tie_keys, ties, tied)
             key = 0.0
         if seen[i] < count:
             for j in range(seen[i], count):
-                like[i] = max(like[i], likeness(vectors[i], vectors[chosen[j]], floor))
+                nearest[i] = max(nearest[i], similarity(vectors[i], vectors[chosen[j]], floor))
             seen[i] = count
-            key = (1 - share) * like[i] - share * worth[i]
+            key = (1 - share) * nearest[i] - share * worth[i]
             if bar == -np.inf or -key < bar:
                 keys, rows, size = push(keys, rows, size, key, i)
                 continue
-        if bar == -np.inf:  # it leads
+        if bar == -np.inf:  # it is the leader
             bar = -key - width
-            ties, tied, equal = push(ties, tied, equal, np.float64(i), i)
+            tie_keys, ties, tied = push(tie_keys, ties, tied, np.float64(i), i)
             while size > 0 and -keys[0] >= bar:
                 _, other, size = pop(keys, rows, size)
-                ties, tied, equal = push(ties, tied, equal, np.float64(other), other)
+                tie_keys, ties, tied = push(tie_keys, ties, tied, np.float64(other), other)
             continue
         if costs[i] > left:
             passed[skipped], left_then[skipped] = i, left
@@ -93,16 +89,16 @@ def greedy(vectors, worth, costs, share, most, budget, before, floor):
         chosen[count] = i
         count += 1
         left -= costs[i]
-        if first:  # there was nothing to be like, so that the old values are none of this rule
-            first, width = (
-                False,
-                TOLERANCE * (largest if share == 1 else max(share * largest, 1 - share)),
-            )
-            waiting = np.concatenate((rows[:size], tied[:equal]))
-            size, equal = 0, 0
+        if (
+            is_first
+        ):  # nothing was chosen before, so the old values are worths alone: compute them anew
+            is_first = False
+            width = TOLERANCE * (largest if share == 1 else max(share * largest, 1 - share))
+            waiting = np.concatenate((rows[:size], ties[:tied]))
+            size, tied = 0, 0
             for other in np.sort(waiting):
-                like[other], seen[other] = likeness(vectors[other], vectors[i], floor), 1
-                keys, rows, size = push(
-                    keys, rows, size, (1 - share) * like[other] - share * worth[other], other
-                )
+                nearest[other] = similarity(vectors[other], vectors[i], floor)
+                seen[other] = 1
+                key = (1 - share) * nearest[other] - share * worth[other]
+                keys, rows, size = push(keys, rows, size, key, other)
     return chosen[:count], passed[:skipped], left_then[:skipped]

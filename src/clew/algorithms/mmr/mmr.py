@@ -1,79 +1,103 @@
-"""Maximal marginal relevance: worth reading, and not like what is read already.
+"""Maximal marginal relevance (MMR): relevant, and not similar to what is chosen already.
 
-    next = argmax  share * worth(v) - (1 - share) * max over read u of cos(u, v)
+    next = argmax  share * worth(v) - (1 - share) * max over chosen u of cos(u, v)
 
-Carbonell and Goldstein, SIGIR 1998. While nothing is read the worth alone decides. Greedy choice by values that can only fall is lazy
-(Minoux 1978): what was worth less when it was last looked at need not be looked at again. Up to one product per candidate and choice, in
-practice a few per choice after the first.
+Carbonell and Goldstein, SIGIR 1998. While nothing is chosen, the worth alone decides. Values can
+only fall, so the greedy choice is lazy (Minoux 1978): a candidate whose old value is not the
+highest need not be looked at again. That is up to one product per candidate and choice, in practice
+a few per choice after the first.
 
-What belongs to one topic is alike, and no less needed for it: of the cosine only the part above a floor may be counted,
-max(0, cos - floor) / (1 - floor). Floors differ from one embedding to another; `common` is what two candidates have in common on average.
+Candidates of one topic are similar, and not redundant for that. So only the part of the cosine
+above a
+floor may count: max(0, cos - floor) / (1 - floor). Floors differ from one embedding to another;
+`mean_cosine` is what two candidates have in common on average.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from clew.graph import Floats, Vectors, freeze
 
 
 @dataclass(frozen=True, eq=False)
 class MMRSelection:
-    """The places `chosen`, in turn; those that did not fit (`passed`), and the room that was `left` when each of them did not."""
+    """A greedy choice.
+
+    Attributes:
+        chosen: the places chosen, in order.
+        passed: the places that did not fit into the budget, in order.
+        left: for each of `passed`, what was left of the budget then.
+    """
 
     chosen: NDArray[np.int64]
     passed: NDArray[np.int64]
     left: NDArray[np.int64]
 
 
-def select_mmr(
+def select_mmr(  # noqa: PLR0913 - one for each parameter of the published method, and a budget
     vectors: Vectors,
     worth: Floats,
     share: float = 0.5,
     most: int | None = None,
     *,
-    costs: Any = None,
+    costs: ArrayLike | None = None,
     budget: int = 0,
-    before: Any = None,
+    before: Vectors | None = None,
     floor: float | None = None,
 ) -> MMRSelection:
-    """Return the greedy choice. Of values that are equal (see `clew.algorithms.ranking`) the lower place is taken.
+    """Return the greedy choice.
 
-    Args:
-        vectors: float32 [n, d], unit rows or zeros. worth: float64 [n].
-        share: of the worth, in [0, 1]; the rest is that of the difference. most: choose at most so many; None for all.
-        costs: int [n], and the `budget` that they are paid from: one that does not fit is passed over; None: all fit.
-        before: float32 [m, d], what is read already. floor: of the cosine, below 1; None counts all of it, also below 0.
+    Of equal values (see `clew.algorithms.ranking`) the lower place wins.
+
+    Args: vectors: float32 [n, d], unit rows or zeros. worth: float64 [n], the relevance of each
+        candidate. share: the weight of the worth, in [0, 1]; the rest is that of the difference.
+        most: greatest number of choices; None for all. costs: int [n], paid from the budget. A
+        candidate that does not fit is passed over. None: all fit. budget: see `costs`. before:
+        float32 [m, d], the vectors of what is chosen already. floor: cosine below which nothing
+        counts as similar, < 1. None counts all, also below 0.
+
+    Raises:
+        ValueError: a share or a floor out of range.
+
+    Example:
+        >>> vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+        >>> select_mmr(vectors, np.array([0.9, 0.8, 0.5]), 0.5, 2).chosen.tolist()
+        [0, 2]
     """
-    from clew.algorithms.mmr.kernels import greedy
+    from clew.algorithms.mmr.kernels import select_greedily
 
     if not 0 <= share <= 1:
         raise ValueError(f"share is from 0, difference alone, to 1, worth alone; got {share}")
     if floor is not None and not floor < 1:
         raise ValueError(f"floor is a cosine below 1, or None; got {floor}")
     n = len(worth)
-    most = n if most is None else max(0, min(n, most))
-    read = np.zeros((0, vectors.shape[1]), np.float32) if before is None else before
-    paid = freeze(np.zeros(n) if costs is None else costs, np.int64)
-    found = greedy(
+    nothing = np.zeros((0, vectors.shape[1]), np.float32)
+    chosen, passed, left = select_greedily(
         freeze(vectors, np.float32),
         freeze(worth, np.float64),
-        paid,
+        freeze(np.zeros(n) if costs is None else costs, np.int64),
+        freeze(nothing if before is None else before, np.float32),
         float(share),
-        int(most),
-        int(budget),
-        freeze(read, np.float32),
         float("nan") if floor is None else float(floor),
+        (n if most is None else max(0, min(n, int(most))), int(budget)),
     )
-    return MMRSelection(*found)
+    return MMRSelection(chosen, passed, left)
 
 
 def mean_cosine(vectors: Vectors) -> float:
-    """Return the mean product of two different rows: what any two of them have in common; 0 for fewer than two."""
+    """Return the mean product of two different rows; 0 for fewer than two rows.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+
+    Example:
+        >>> mean_cosine(np.array([[1, 0], [1, 0], [0, 1]], np.float32))
+        0.3333333333333333
+    """
     n = len(vectors)
     if n < 2:
         return 0.0

@@ -1,59 +1,84 @@
-"""The nearest rows by cosine, exactly, block by block: never n by n in memory."""
+"""The nearest rows by cosine, exactly and block by block: never n by n in memory."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.ranking import TOLERANCE, equalized, exceeds, levels, reaches, top_k
 from clew.graph import Floats, Rows, Vectors, freeze
 
 BLOCK_BYTES = 64 * 2**20
-CROWD = 64  # a row with so many more than it may keep at its bar (copies of one text, mostly) is ranked by itself, not held pair by pair
+CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]  # rows, neighbours, cosines
 
 
-def nearest_pairs(vectors: Vectors, k: int, least: float) -> tuple[Rows, Rows, Floats]:
-    """Return (row, other, cosine) for the at most `k` nearest other rows of every row with a cosine of at least `least` (> 0).
+def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Rows, Floats]:
+    """Return (rows, neighbours, cosines): at most `k` nearest other rows of every row.
 
-    Rows of zeros have no neighbours and are nobody's. Equal cosines are the same number and go to the lower row, and noise keeps none from
-    reaching `least`: see `clew.algorithms.ranking`. Memory: a few blocks of 64 MB.
+    Rows of zeros have no neighbours and are no one's neighbour. Equal cosines are the same number
+    and go to the lower row. A cosine that is too low by noise alone counts (see
+    `clew.algorithms.ranking`).
+    Memory: a few blocks of 64 MB.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        k: neighbours of a row, at most.
+        min_cosine: lowest cosine of a neighbour, > 0.
+
+    Example:
+        >>> vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+        >>> rows, neighbours, cosines = nearest_pairs(vectors, 1, 0.5)
+        >>> rows.tolist(), neighbours.tolist(), cosines.tolist()
+        ([0, 1], [1, 0], [1.0, 1.0])
     """
     n = len(vectors)
     height = max(1, BLOCK_BYTES // (4 * max(n, 1)))
-    found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    blocks: list[Pairs] = []
     for start in range(0, n, height):
-        block = vectors[start : start + height] @ vectors.T
-        own = np.arange(len(block))
-        block[own, own + start] = -1
-        bar = (
-            np.partition(block, n - k, axis=1)[:, n - k]
-            if k < n
-            else np.full(len(block), -1, np.float32)
-        )
-        near = block >= np.maximum(bar, np.float32(least))[:, None] - np.float32(2 * TOLERANCE)
-        crowded = np.flatnonzero(near.sum(axis=1) > k + CROWD)
-        near[crowded] = False
-        rows, others = np.nonzero(near)
-        cosines = block[rows, others].astype(np.float64)
-        for row in crowded.tolist():
-            all_cosines = block[row].astype(np.float64)
-            few = top_k(all_cosines, k, 1.0)
-            rows, others, cosines = (
-                np.append(rows, np.full(len(few), row)),
-                np.append(others, few),
-                np.append(cosines, all_cosines[few]),
-            )
-        order = np.lexsort(
-            (others, levels(cosines - 4.0 * rows, 1.0))
-        )  # a row's cosines are all above those of the next
-        rows, others, cosines = rows[order], others[order], cosines[order]
-        rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
-        keep = (rank < k) & reaches(cosines, least) & exceeds(cosines, 0.0)
-        found.append((rows[keep] + start, others[keep], cosines[keep]))
-    if not found:
+        cosines = vectors[start : start + height] @ vectors.T
+        own = np.arange(len(cosines))
+        cosines[own, own + start] = -1
+        rows, others, scores = _nearest_of(_candidates(cosines, k, min_cosine), k, min_cosine)
+        blocks.append((rows + start, others, scores))
+    if not blocks:
         return freeze([], np.int32), freeze([], np.int32), freeze([], np.float64)
-    rows, others, cosines = (np.concatenate(part) for part in zip(*found, strict=True))
+    rows, others, scores = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return (
         freeze(rows, np.int32),
         freeze(others, np.int32),
-        freeze(np.minimum(equalized(cosines, 1.0), 1.0), np.float64),
+        freeze(np.minimum(equalized(scores, 1.0), 1.0), np.float64),
     )
+
+
+def _candidates(cosines: Vectors, k: int, min_cosine: float) -> Pairs:
+    """Return the pairs of a block that may be among the nearest."""
+    n = cosines.shape[1]
+    if k < n:
+        bar = np.partition(cosines, n - k, axis=1)[:, n - k]
+    else:
+        bar = np.full(len(cosines), -1, np.float32)
+    floor = np.maximum(bar, np.float32(min_cosine))[:, None] - np.float32(2 * TOLERANCE)
+    near = cosines >= floor
+    crowded = np.flatnonzero(near.sum(axis=1) > k + CROWD)
+    near[crowded] = False
+    rows, others = np.nonzero(near)
+    scores = cosines[rows, others].astype(np.float64)
+    for row in crowded.tolist():
+        all_scores = cosines[row].astype(np.float64)
+        best = top_k(all_scores, k, 1.0)
+        rows = np.append(rows, np.full(len(best), row))
+        others, scores = np.append(others, best), np.append(scores, all_scores[best])
+    return rows, others, scores
+
+
+def _nearest_of(candidates: Pairs, k: int, min_cosine: float) -> Pairs:
+    """Return the `k` nearest of each row's candidates, nearest first."""
+    rows, others, scores = candidates
+    # Less 4 per row, all cosines of a row are above those of the next: one ranking serves all rows.
+    order = np.lexsort((others, levels(scores - 4.0 * rows, 1.0)))
+    rows, others, scores = rows[order], others[order], scores[order]
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    nearest = (rank < k) & reaches(scores, min_cosine) & exceeds(scores, 0.0)
+    return rows[nearest], others[nearest], scores[nearest]

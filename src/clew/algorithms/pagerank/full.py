@@ -1,17 +1,22 @@
-"""Personalised PageRank, all of it, to a proven error.
+"""Personalised PageRank, the full vector, to a proven error.
 
     x = (1 - d) r + d W^T x,   W[u, v] = a[u, v] / sum_v a[u, v]
 
-On an undirected graph W is similar to a symmetric matrix whose eigenvalues lie in [-1, 1], and Chebyshev's semi-iteration needs about the
-square root of the power iteration's excess: some 11 products at damping 0.5 and 25 at 0.85 for an L1 error of 1e-6. On a directed one the
-sweeps of Gauss and Seidel need about half of the power iteration's. Mass that reaches a node without links out of it starts again at r,
-which only rescales x to sum 1.
+d is the damping, r the reset vector, a the weights. Mass that reaches a node without links out of
+it starts again at r, which only rescales x to sum 1.
 
-The proof: for any x, |x - x*|_1 <= |(1 - d) r + d W^T x - x|_1 / (1 - d). On undirected graphs the products are in float32, but this
-residual is computed in float64; what it leaves is solved for in float32 again and added, until the tolerance is kept (iterative
-refinement: Wilkinson, 1963). One such round gives 1e-6, two give 1e-10.
+On an undirected graph W is similar to a symmetric matrix whose eigenvalues are in [-1, 1].
+Chebyshev's semi-iteration needs about the square root of the power iteration's products: some 11 at
+damping 0.5 and 25 at 0.85 for an L1 error of 1e-6. On a directed graph the sweeps of Gauss and
+Seidel need about half of the power iteration's.
 
-Golub and Varga, Numer. Math. 3 (1961), "Chebyshev semi-iterative methods"; Gleich, SIAM Review 57 (2015), "PageRank beyond the Web".
+The proof of the error: for any x, |x - x*|_1 <= |(1 - d) r + d W^T x - x|_1 / (1 - d). On
+undirected graphs the products are in float32, but this residual is computed in float64. What it
+leaves is solved for in float32 again and added, until the tolerance is met (iterative refinement:
+Wilkinson, 1963). One such round gives 1e-6, two give 1e-10.
+
+Golub and Varga, Numer. Math. 3 (1961), "Chebyshev semi-iterative methods"; Gleich, SIAM Review 57
+(2015), "PageRank beyond the Web".
 """
 
 from __future__ import annotations
@@ -25,30 +30,32 @@ from numpy.typing import NDArray
 
 from clew.graph import Adjacency, Floats, Graph, Rows
 
-SINGLE = 2.0**-22  # what an iteration in float32 can shrink a residual by
-DOUBLE = (
-    2.0**-46
-)  # some units in the last place of a sum in float64: no iteration brings the residual far below it
+SINGLE = 2.0**-22  # the factor by which an iteration in float32 can shrink a residual
+DOUBLE = 2.0**-46  # in float64: some units in the last place of a sum
 TINY = 1e-300
-CACHE, MOST_TOGETHER = (
-    2**19,
-    16,
-)  # bytes of the densities that questions in one pass share, and the most questions
+CACHE_BYTES = 2**19  # of the densities of the reset vectors that share a pass over the links
+MAX_TOGETHER = 16  # reset vectors in one pass
 
+SparseMatrix = Any  # a scipy CSR array; scipy is not loaded for its type
 Compressed = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.floating[Any]]]
 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """A random walk, its nodes in places of descending degree, by which products are faster and hubs lie together.
+    """A random walk on n nodes.
+
+    The nodes are in places of descending degree. So hubs are together in memory, and products are
+    faster.
 
     Attributes:
-        order: the row at each place. places: the place of each row.
-        out: compressed rows of the links out of each place: starts, targets, weights. into: of those into it; the same when symmetric.
-        shares: float64 [n], what a weight is multiplied by to become a probability.
+        order: int32 [n], the row at each place.
+        places: int32 [n], the place of each row.
+        out: compressed rows of the links out of each place: starts, targets, weights.
+        into: the same of the links into each place; `out` itself when symmetric.
+        shares: float64 [n], the factor that makes a weight a probability.
         tops: float64 [n], the greatest strength (reciprocal of the share) from each place on.
-        symmetric: the weights are the same both ways.
-        scratch: arrays that pushes over this walk leave zeroed for the next.
+        symmetric: the weights are the same in both directions.
+        scratch: arrays that a push over this walk leaves zeroed for the next one.
     """
 
     order: Rows
@@ -66,7 +73,19 @@ class Walk:
 
 @dataclass(frozen=True)
 class WalkPart:
-    """The part that makes a `Walk` over chosen kinds of edge."""
+    """The part of a graph that is a `Walk` over some kinds of edge.
+
+    Attributes:
+        kinds: kinds of edge, or pairs of a kind and the factor on its weights; None for all.
+        merge: "sum" or "max", of the weights of parallel edges.
+        directed: follow edges in their direction only.
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> graph = Graph.of(["a", "b"], edges=Edges.of("next", [0], [1]))
+        >>> len(WalkPart().compute(graph))
+        2
+    """
 
     kinds: tuple[str | tuple[str, float], ...] | None = None
     merge: str = "sum"
@@ -78,16 +97,26 @@ class WalkPart:
 
 
 def build_walk(
-    adjacency: Any, strengths: Floats, *, directed: bool = False, shares: Floats | None = None
+    adjacency: SparseMatrix,
+    strengths: Floats,
+    *,
+    directed: bool = False,
+    shares: Floats | None = None,
 ) -> Walk:
     """Return the walk on a scipy CSR adjacency of weights > 0 whose row sums are `strengths`.
 
-    Args:
-        adjacency: float32 or float64 [n, n]; symmetric unless `directed`.
-        shares: what the weights of each row are multiplied by, if these are not the reciprocals of the strengths; the rows' sums must
-            not be above 1.
+    Args: adjacency: float32 or float64 [n, n]; symmetric unless `directed`. strengths: float64 [n],
+        the sum of each row. directed: the adjacency is not symmetric. shares: float64 [n], the
+        factor on each row's weights; None for the reciprocals of the strengths. The sums of the
+        rows must not be above 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from scipy.sparse import csr_array
+        >>> build_walk(csr_array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2)).shares.tolist()
+        [1.0, 1.0]
     """
-    from clew.algorithms.pagerank.kernels.walks import relabelled
+    from clew.algorithms.pagerank.kernels.walks import permute
 
     back = adjacency.T.tocsr() if directed else adjacency
     order = np.argsort(-(np.diff(adjacency.indptr) + np.diff(back.indptr)), kind="stable").astype(
@@ -95,8 +124,8 @@ def build_walk(
     )
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=np.int32)
-    out = relabelled(*_plain(adjacency), order, places)
-    into = relabelled(*_plain(back), order, places) if directed else out
+    out = permute(*_plain(adjacency), order, places)
+    into = permute(*_plain(back), order, places) if directed else out
     own = (
         np.divide(1.0, strengths, out=np.ones(len(order)), where=strengths > 0)
         if shares is None
@@ -107,114 +136,131 @@ def build_walk(
 
 
 def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float = 1e-10) -> Floats:
-    """Return the personalised PageRank, float64 [n], summing to 1.
+    """Return the personalised PageRank, float64 [n], of sum 1.
 
-    Args:
-        walk: the graph. reset: float64 [n], >= 0, not all zero; scaled to sum 1.
-        damping: probability of following an edge, in [0, 1).
-        tolerance: the L1 error is at most this, or as near as floats come: before x is scaled to sum 1 it is at most the residual's
-            norm / (1 - damping), and scaling can at most double it beside the sum.
+    Args: walk: the random walk. reset: float64 [n], >= 0, not all zero; it is scaled to sum 1.
+        damping: probability of following an edge, in [0, 1). tolerance: the L1 error is at most
+        this, or as near as floats come. Before x is scaled to sum 1 the error is at most the
+        residual's norm / (1 - damping); scaling can at most double it.
+
+    Raises:
+        ValueError: a damping out of range, a reset vector of zeros.
+
+    Example:
+        >>> import numpy as np
+        >>> from scipy.sparse import csr_array
+        >>> walk = build_walk(csr_array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
+        >>> pagerank(walk, np.array([1.0, 0.0])).round(3).tolist()
+        [0.667, 0.333]
     """
-    check(damping, reset)
-    x = solved(walk, reset[walk.order] / reset.sum(), damping, tolerance)
+    check_reset(damping, reset)
+    x = solve_places(walk, reset[walk.order] / reset.sum(), damping, tolerance)
     x /= x.sum()
     return x[walk.places]
 
 
 def pageranks(walk: Walk, resets: Floats, damping: float = 0.5, tolerance: float = 1e-10) -> Floats:
-    """Return the personalised PageRank of several questions, float64 [k, n], each as `pagerank` has it.
+    """Return the personalised PageRank of several reset vectors, float64 [k, n].
 
-    Where the densities of several fit the processor's cache (some ten at 1e4 nodes), one pass over the links serves them all; on larger
-    graphs and on directed ones the questions are answered one after the other, which is no slower.
+    Each is as `pagerank` returns it. Where the densities of several fit the processor's cache (some
+    ten at 1e4 nodes), one pass over the links serves them all. On larger graphs and on directed
+    ones the vectors are solved one after the other, which is no slower.
+
+    Args:
+        walk: the random walk.
+        resets: float64 [k, n], each as in `pagerank`.
+        damping: as in `pagerank`.
+        tolerance: as in `pagerank`.
     """
     resets = np.asarray(resets, np.float64)
     for reset in resets:
-        check(damping, reset)
-    together = min(MOST_TOGETHER, CACHE // (4 * max(len(walk), 1)))
+        check_reset(damping, reset)
+    together = min(MAX_TOGETHER, CACHE_BYTES // (4 * max(len(walk), 1)))
     if not walk.symmetric or together < 4:
-        return np.array([pagerank(walk, reset, damping, tolerance) for reset in resets]).reshape(
-            resets.shape
-        )
-    found = np.empty(resets.shape)
+        ranks = [pagerank(walk, reset, damping, tolerance) for reset in resets]
+        return np.array(ranks).reshape(resets.shape)
+    vectors = np.empty(resets.shape)
     for first in range(0, len(resets), together):
-        some = resets[first : first + together]
-        start = np.ascontiguousarray((some / some.sum(axis=1, keepdims=True))[:, walk.order].T)
-        x = _semi_iterated(walk, start, damping, tolerance)
-        found[first : first + together] = (x / x.sum(axis=0)).T[:, walk.places]
-    return found
+        block = resets[first : first + together]
+        shares = block / block.sum(axis=1, keepdims=True)
+        start = np.ascontiguousarray(shares[:, walk.order].T)
+        x = _semi_iterate(walk, start, damping, tolerance)
+        vectors[first : first + together] = (x / x.sum(axis=0)).T[:, walk.places]
+    return vectors
 
 
-def solved(walk: Walk, reset: Floats, damping: float, tolerance: float) -> Floats:
-    """Return x = (1 - d) r + d W^T x in places, not scaled; the L1 error is at most half the tolerance times the sum of x."""
-    from clew.algorithms.pagerank.kernels.walks import swept
+def solve_places(walk: Walk, reset: Floats, damping: float, tolerance: float) -> Floats:
+    """Return x = (1 - d) r + d W^T x in places, not scaled to sum 1.
+
+    Args:
+        walk: the random walk.
+        reset: float64 [n], r in places.
+        damping: d.
+        tolerance: the L1 error is at most half of this times the sum of x.
+    """
+    from clew.algorithms.pagerank.kernels.walks import gauss_seidel
 
     if walk.symmetric:
-        return _semi_iterated(walk, reset, damping, tolerance)
-    x: Floats = swept(
-        *walk.into,
-        walk.shares,
-        (1 - damping) * reset,
-        np.zeros(len(walk)),
-        damping,
-        _enough(damping, tolerance),
-    )[0]
-    return x
+        return _semi_iterate(walk, reset, damping, tolerance)
+    start, x = (1 - damping) * reset, np.zeros(len(walk))
+    max_residual = _max_residual(damping, tolerance)
+    solution: Floats = gauss_seidel(*walk.into, walk.shares, start, x, damping, max_residual)[0]
+    return solution
 
 
-def _semi_iterated(walk: Walk, reset: Floats, damping: float, tolerance: float) -> Floats:
-    """Solve in float32 for what the residual in float64 leaves, until that is small enough; then one plain step with it."""
-    from clew.algorithms.pagerank.kernels.walks import (
-        residual_of,
-        residuals_of,
-        semi_iterated,
-        semi_iterated_many,
-    )
+def _semi_iterate(walk: Walk, reset: Floats, damping: float, tolerance: float) -> Floats:
+    """Solve in float32 for the residual in float64, again and again; then take one plain step.
 
-    iterate, left = (
-        (semi_iterated, residual_of) if reset.ndim == 1 else (semi_iterated_many, residuals_of)
-    )
-    shares = walk.shares if reset.ndim == 1 else walk.shares[:, None]
-    rate = damping / (
-        1 + math.sqrt(1 - damping**2)
-    )  # of Chebyshev's polynomials on [-damping, damping]
-    enough = _enough(damping, tolerance)
+    `reset` is float64 [n], or [n, k] for k reset vectors.
+    """
+    from clew.algorithms.pagerank.kernels import walks
+
+    if reset.ndim == 1:
+        iterate, residual_of, shares = walks.semi_iterate, walks.residual, walk.shares
+    else:
+        iterate, residual_of = walks.semi_iterate_many, walks.residuals
+        shares = walk.shares[:, None]
+    rate = damping / (1 + math.sqrt(1 - damping**2))  # of Chebyshev's polynomials on [-d, d]
+    max_residual = _max_residual(damping, tolerance)
     start = (1 - damping) * reset
     x, residual = np.zeros_like(start), start
-    kind: type[np.floating[Any]] = np.float32
-    norm, least = start.sum(axis=0), SINGLE
+    kind: type[np.floating] = np.float32
+    norm, smallest = start.sum(axis=0), SINGLE
     while True:
         norm = np.maximum(norm, TINY)
-        wanted = max(
-            float(np.min(enough / max(damping, TINY) * np.maximum(x.sum(axis=0), norm) / norm)),
-            least,
-        )
-        products = (
-            2 + math.ceil(math.log(wanted / 2) / math.log(rate)) if rate > 0 and wanted < 1 else 1
-        )
+        total = np.maximum(x.sum(axis=0), norm)
+        reduction = float(np.min(max_residual / max(damping, TINY) * total / norm))
+        products = _products(rate, max(reduction, smallest))
         scaled = (residual * shares / norm).astype(kind)
-        x += iterate(*walk.out, walk.shares.astype(kind), scaled, damping, products) * norm / shares
-        residual = left(*walk.out, walk.shares, start, x, damping)
+        step = iterate(*walk.out, walk.shares.astype(kind), scaled, damping, products)
+        x += step * norm / shares
+        residual = residual_of(*walk.out, walk.shares, start, x, damping)
         before, norm = norm, np.abs(residual).sum(axis=0)
-        if (damping * norm <= enough * x.sum(axis=0)).all():
-            return _positive(x + residual)
-        if (norm > before / 2).any():  # rounding has the upper hand
+        if (damping * norm <= max_residual * x.sum(axis=0)).all():
+            x += residual
+            break
+        if (norm > before / 2).any():  # rounding dominates
             if kind is np.float64:
-                return _positive(x)
-            kind, least = np.float64, DOUBLE
+                break
+            kind, smallest = np.float64, DOUBLE
+    positive: Floats = np.maximum(x, 0)
+    return positive
 
 
-def _positive(x: Floats) -> Floats:
-    found: Floats = np.maximum(x, 0)
-    return found
+def _products(rate: float, reduction: float) -> int:
+    """Return how many products shrink a residual by the factor `reduction`."""
+    if not rate > 0 or not reduction < 1:
+        return 1
+    return 2 + math.ceil(math.log(reduction / 2) / math.log(rate))
 
 
-def _enough(damping: float, tolerance: float) -> float:
-    """The residual, as a share of the sum of x, at which the tolerance is kept."""
+def _max_residual(damping: float, tolerance: float) -> float:
+    """Return the residual, as a share of the sum of x, at which the tolerance is met."""
     return max(tolerance * (1 - damping) / 2, DOUBLE)
 
 
-def check(damping: float, reset: Floats) -> None:
-    """Raise ValueError unless these can be solved for."""
+def check_reset(damping: float, reset: Floats) -> None:
+    """Raise ValueError for a damping out of [0, 1) or a reset vector of zeros."""
     if not 0 <= damping < 1:
         raise ValueError(
             f"damping is the probability of following an edge, in [0, 1); got {damping}"
@@ -225,7 +271,8 @@ def check(damping: float, reset: Floats) -> None:
         )
 
 
-def _plain(matrix: Any) -> Compressed:
+def _plain(matrix: SparseMatrix) -> Compressed:
+    """Return (starts, targets, weights) as the kernels take them."""
     return (
         matrix.indptr.astype(np.uint64),
         matrix.indices.astype(np.uint32),

@@ -1,39 +1,42 @@
-"""The best rows by personalised PageRank, proven without computing all of it.
+"""The best rows by personalised PageRank, proven without the full vector.
 
-A forward push moves mass from the seeds along the links until bounds on what is not yet moved prove which k rows are the best: what a
-residual r can still bring a row u is at most min(|r|_1, max_v (r_v / s_v) * s_u) on an undirected graph with strengths s, and |r|_1 on
-a directed one. Where the work on this passes a share of the links, the whole vector is solved for from the residual, by the linearity
-x(reset) = estimate + x(residual). Of equal scores the lower row wins (see `clew.algorithms.ranking`): a tie at the border cannot be proven by
-bounds, and is decided by the whole vector. So the set is always the full solve's.
+A forward push moves mass from the start rows along the links. It stops when bounds on what is not
+yet moved prove which k rows are the best. A residual r can still bring a row u at most min(|r|_1,
+max_v (r_v / s_v) * s_u) on an undirected graph with strengths s, and |r|_1 on a directed one.
 
-Andersen, Chung and Lang, FOCS 2006, "Local graph partitioning using PageRank vectors" (the push); Lofgren, Banerjee and Goel, KDD 2014.
+Where the push would pass its share of the links, the full vector is solved for from the residual,
+by the linearity x(reset) = estimate + x(residual). Of equal scores the lower row wins (see
+`clew.algorithms.ranking`). Bounds cannot prove a tie at the border, so the full vector decides it.
+So the rows are always those of the full solution.
+
+Andersen, Chung and Lang, FOCS 2006, "Local graph partitioning using PageRank vectors" (the push);
+Lofgren, Banerjee and Goel, KDD 2014.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clew.algorithms.pagerank.full import Walk, check, pagerank, solved
+from clew.algorithms.pagerank.full import Walk, check_reset, pagerank, solve_places
 from clew.algorithms.ranking import top_k
-from clew.graph import Floats, Rows, freeze
+from clew.graph import Floats, Mask, Rows, freeze
 
-TOLERANCE = 1e-10  # of the full vector that the set is that of
-MARGIN = (
-    1e-9  # of scores that sum to 1, beside the tolerance of equal scores: what solves may be off by
-)
+TOLERANCE = 1e-10  # of the full vector whose best rows are meant
+MARGIN = 1e-9  # the error of a solution of sum 1, beside the tolerance of equal scores
 
 
 @dataclass(frozen=True, eq=False)
 class TopPageRank:
     """The best rows, best first by their scores, and how they were proven.
 
-    Attributes:
-        rows: int32 [k], their set that of the full solve. scores: float64 [k], each at most `error` below the PageRank.
-        how: "push" if bounds proved the set, "residual" if the rest was solved for, "full" if all was.
-        work: links that the push went over.
+    Attributes: rows: int32 [k], the rows of the full solution's k best. scores: float64 [k], each
+        at most `error` below the PageRank. error: see `scores`. how: "push" if bounds proved the
+        rows, "residual" if the rest was solved for, "full" if all was. work: links that the push
+        went over.
     """
 
     rows: Rows
@@ -41,6 +44,58 @@ class TopPageRank:
     error: float
     how: str
     work: int
+
+
+class PushWalk(NamedTuple):
+    """The walk as the compiled push takes it.
+
+    Attributes:
+        starts: uint64 [n + 1], of the links out of each place.
+        targets: uint32 [m].
+        weights: float [m].
+        shares: float64 [n], see `Walk`.
+        tops: float64 [n], see `Walk`.
+        damping: probability of following an edge.
+        symmetric: the weights are the same in both directions.
+    """
+
+    starts: NDArray[np.uint64]
+    targets: NDArray[np.uint32]
+    weights: NDArray[np.floating]
+    shares: Floats
+    tops: Floats
+    damping: float
+    symmetric: bool
+
+
+class PushLimits(NamedTuple):
+    """When the compiled push ends.
+
+    Attributes:
+        k: number of best rows.
+        max_work: links that it may go over.
+        margin: by which the k-th score must be above all other rows' upper bounds.
+        accuracy: greatest difference of the bounds of the best rows.
+    """
+
+    k: int
+    max_work: int
+    margin: float
+    accuracy: float
+
+
+class PushArrays(NamedTuple):
+    """The arrays that the compiled push works on; they come and are left as zeros.
+
+    Attributes: estimates: float64 [n]. residuals: float64 [n]. queue: uint32 [2, n], the queue and
+        the rows that mass has reached; its content does not matter. marks: bool [n], which rows are
+        queued.
+    """
+
+    estimates: Floats
+    residuals: Floats
+    queue: NDArray[np.uint32]
+    marks: Mask
 
 
 def top_pagerank(
@@ -52,98 +107,102 @@ def top_pagerank(
     accuracy: float = 1.0,
     budget: float = 0.5,
 ) -> TopPageRank:
-    """Return the k rows of the highest personalised PageRank; fewer only where the graph has fewer.
+    """Return the k rows of the highest personalised PageRank, fewer only where the graph has fewer.
 
-    Args:
-        walk: the graph. reset: float64 [n], >= 0, not all zero; the fewer rows it starts from, the sooner the push ends.
-        damping: probability of following an edge, in [0, 1).
-        accuracy: the most that a score may be below the PageRank; the set is proven whatever this is.
-        budget: the most links the push may go over, as a share of all; a full solve costs about as much as one share at damping 0.5.
+    Args: walk: the random walk. reset: float64 [n], >= 0, not all zero. The fewer start rows it
+        has, the sooner the push ends. k: number of rows, >= 1. damping: probability of following an
+        edge, in [0, 1). accuracy: greatest error of a score; the rows are proven whatever this is.
+        budget: the links that the push may go over, as a share of all. A full solution costs about
+        as much as one share at damping 0.5.
+
+    Raises:
+        ValueError: k < 1, a damping out of range, a reset vector of zeros.
+
+    Example:
+        >>> from scipy.sparse import csr_array
+        >>> from clew.algorithms.pagerank.full import build_walk
+        >>> walk = build_walk(csr_array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
+        >>> top_pagerank(walk, np.array([0.0, 1.0]), 1).rows.tolist()
+        [1]
     """
-    check(damping, reset)
+    check_reset(damping, reset)
     if k < 1:
         raise ValueError(f"k is the number of rows wanted, at least 1; got {k}")
-    seeds, n = np.flatnonzero(reset), len(walk)
-    allowed = int(budget * len(walk.out[1]))
-    if damping == 0 or k >= n or len(seeds) > allowed:
-        return _full(walk, reset, k, damping, 0)
-    from clew.algorithms.pagerank.kernels.push import pushed
+    start_rows, n = np.flatnonzero(reset), len(walk)
+    max_work = int(budget * len(walk.out[1]))
+    if damping == 0 or k >= n or len(start_rows) > max_work:
+        return _solve_full(walk, reset, k, damping)
+    from clew.algorithms.pagerank.kernels.push import push_mass
 
-    arrays = walk.scratch.pop() if walk.scratch else _arrays(n)
-    estimates, residuals, queue, _ = arrays
-    masses = reset[seeds] / reset.sum()
-    reached, work, proven = pushed(
-        *walk.out,
-        walk.shares,
-        walk.tops,
-        damping,
-        walk.symmetric,
-        walk.places[seeds],
+    arrays = walk.scratch.pop() if walk.scratch else _zero_arrays(n)
+    masses = reset[start_rows] / reset.sum()
+    reached, work, proven = push_mass(
+        PushWalk(*walk.out, walk.shares, walk.tops, float(damping), walk.symmetric),
+        walk.places[start_rows],
         masses,
-        k,
-        allowed,
-        MARGIN,
-        accuracy,
-        *arrays,
+        PushLimits(k, max_work, MARGIN, float(accuracy)),
+        arrays,
     )
-    touched = queue[1, :reached].astype(np.int64)
-    estimate, residual = estimates[touched], residuals[touched]
-    left = float(residual.sum())
-    if not proven:
-        known, rest = np.zeros(n), np.zeros(n)
-        known[touched], rest[touched] = estimate, residual
-    estimates[touched] = residuals[touched] = 0.0
+    places = arrays.queue[1, :reached].astype(np.int64)
+    estimate, residual = arrays.estimates[places], arrays.residuals[places]
+    arrays.estimates[places] = arrays.residuals[places] = 0.0
     walk.scratch.append(arrays)
-    if not proven:
-        return _from_residual(walk, reset, k, damping, known, rest, int(work))
-    low = estimate + (1 - damping) * residual
-    most = float((residual * walk.shares[touched]).max())
+    push = _Push(places, estimate, residual, int(work))
+    if proven:
+        return _from_push(walk, k, damping, push)
+    return _from_residual(walk, k, damping, push)
+
+
+class _Push(NamedTuple):
+    """What a push has done: places reached, their estimates and residuals, links passed."""
+
+    places: NDArray[np.int64]
+    estimate: Floats
+    residual: Floats
+    work: int
+
+
+def _from_push(walk: Walk, k: int, damping: float, push: _Push) -> TopPageRank:
+    """Return the best rows by their lower bounds, which the push has proven."""
+    left = float(push.residual.sum())
+    low = push.estimate + (1 - damping) * push.residual
+    max_density = float((push.residual * walk.shares[push.places]).max())
     chosen = np.argpartition(-low, k - 1)[:k]
-    high = damping * (
-        np.minimum(left, most / walk.shares[touched[chosen]])
-        if walk.symmetric
-        else np.full(k, left)
-    )
-    total, sure = (
-        float(estimate.sum()) + left,
-        (1 - damping) * left,
-    )  # on a directed walk mass may still be lost at a node without links
-    scores, rows = low[chosen] / total, walk.order[touched[chosen]]
-    error = (
-        float(
-            (
-                high
-                if walk.symmetric
-                else high + (low[chosen] + high) * (left - sure) / (total - left + sure)
-            ).max()
-        )
-        / total
-    )
+    total = float(push.estimate.sum()) + left
+    if walk.symmetric:
+        high = damping * np.minimum(left, max_density / walk.shares[push.places[chosen]])
+        error = float(high.max()) / total
+    else:  # mass may still be lost at a node without links
+        high = damping * np.full(k, left)
+        certain = total - left + (1 - damping) * left
+        lost = left - (1 - damping) * left
+        error = float((high + (low[chosen] + high) * lost / certain).max()) / total
+    scores, rows = low[chosen] / total, walk.order[push.places[chosen]]
     ascending = np.argsort(rows)
     order = ascending[top_k(scores[ascending])]
-    return TopPageRank(
-        freeze(rows[order], np.int32), freeze(scores[order], np.float64), error, "push", int(work)
-    )
+    rows, scores = freeze(rows[order], np.int32), freeze(scores[order], np.float64)
+    return TopPageRank(rows, scores, error, "push", push.work)
 
 
-def _from_residual(
-    walk: Walk, reset: Floats, k: int, damping: float, known: Floats, rest: Floats, work: int
-) -> TopPageRank:
-    """Solve for what the push has left."""
-    mass = float(rest.sum())
-    x = known + solved(walk, rest / mass, damping, TOLERANCE) * mass if mass > 0 else known
-    x = (x / x.sum())[walk.places]
+def _from_residual(walk: Walk, k: int, damping: float, push: _Push) -> TopPageRank:
+    """Return the best rows after solving for what the push has left."""
+    x, residual = np.zeros(len(walk)), np.zeros(len(walk))
+    x[push.places], residual[push.places] = push.estimate, push.residual
+    mass = float(residual.sum())
+    if mass > 0:
+        x += solve_places(walk, residual / mass, damping, TOLERANCE) * mass
+    return _best(k, (x / x.sum())[walk.places], "residual", push.work)
+
+
+def _solve_full(walk: Walk, reset: Floats, k: int, damping: float) -> TopPageRank:
+    return _best(k, pagerank(walk, reset, damping, TOLERANCE), "full", 0)
+
+
+def _best(k: int, x: Floats, how: str, work: int) -> TopPageRank:
     rows = top_k(x, k)
-    return TopPageRank(
-        freeze(rows, np.int32), freeze(x[rows], np.float64), TOLERANCE, "residual", work
-    )
+    scores = freeze(x[rows], np.float64)
+    return TopPageRank(freeze(rows, np.int32), scores, TOLERANCE, how, work)
 
 
-def _full(walk: Walk, reset: Floats, k: int, damping: float, work: int) -> TopPageRank:
-    x = pagerank(walk, reset, damping, TOLERANCE)
-    rows = top_k(x, k)
-    return TopPageRank(freeze(rows, np.int32), freeze(x[rows], np.float64), TOLERANCE, "full", work)
-
-
-def _arrays(n: int) -> Any:
-    return np.zeros(n), np.zeros(n), np.empty((2, n), np.uint32), np.zeros(n, np.bool_)
+def _zero_arrays(n: int) -> PushArrays:
+    return PushArrays(np.zeros(n), np.zeros(n), np.empty((2, n), np.uint32), np.zeros(n, np.bool_))

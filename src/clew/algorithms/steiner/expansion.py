@@ -1,28 +1,37 @@
-"""Grow a tree by the neighbours that are cheap for the score they bring, as long as they make the whole better.
+"""Grow a tree by the neighbours that are cheap for their score, while that makes it better.
 
-The second half of AGRAG's search for a subgraph of minimum cost and maximum influence (arXiv 2511.05549, Algorithm 1, lines 11 to 15). For
-an edge (u, v) of cost c, u inside and v outside, and scores s, a rule says what is compared:
+This is the second half of AGRAG's search for a subgraph of minimum cost and maximum influence
+(arXiv 2511.05549, Algorithm 1, lines 11 to 15). An edge (u, v) has a cost c; u is inside and v
+outside; s are the scores. A rule says what is compared:
 
-| rule      | r, the cost-score ratio of the whole        | key of the edge |
-|-----------|---------------------------------------------|-----------------|
-| mean      | mean of c / (s_u + s_v) over the edges      | c / s_v         |
-| mean_edge | the same                                    | c / (s_u + s_v) |
-| ratio     | sum of c over the edges / sum of s          | c / s_v         |
-| sum       | sum of c / (s_u + s_v), as printed          | c / s_v         |
-| official  | mean of (s_u + s_v) c / 2 over the first edges, never renewed | - s_v / c |
+| rule      | r, the cost-score ratio of the whole      | key of the edge |
+|-----------|-------------------------------------------|-----------------|
+| mean      | mean of c / (s_u + s_v) over the edges    | c / s_v         |
+| mean_edge | the same                                  | c / (s_u + s_v) |
+| ratio     | sum of c over the edges / sum of s        | c / s_v         |
+| sum       | sum of c / (s_u + s_v), as printed        | c / s_v         |
+| official  | mean of (s_u + s_v) c / 2 over the first  | - s_v / c       |
+|           | edges, never updated                      |                 |
 
-The least key is taken while it is below r. For the first three r then falls at every step: a value below a mean lowers the mean, and
-c / (s_u + s_v) <= c / s_v; for `ratio` by the mediant inequality. For `sum`, the paper's equation 10, it rises at every step, against its
-Theorem 3: with s_a = s_b = 0.3 and an edge of cost 0.2, r is 1/3; x with s_x = 0.2 at cost 0.05 has key 0.25 and is taken, and r becomes
-0.43. Line 12 asks for the highest key, which would add the worst neighbour; the lowest is meant. `official` is what the authors' code
-compares. Both are kept for comparison.
+The edge of the lowest key is taken while that key is below r.
+
+For the first three rules r falls at every step. A value below a mean lowers the mean, and
+c / (s_u + s_v) <= c / s_v; for `ratio` by the mediant inequality.
+
+For `sum`, the paper's equation 10, r rises at every step, against the paper's Theorem 3. A
+counter-example: s_a = s_b = 0.3 and an edge of cost 0.2 give r = 1/3. A row x with s_x = 0.2 at
+cost 0.05 has key 0.25, so it is taken, and r becomes 0.43.
+
+Line 12 of the paper asks for the highest key, which would add the worst neighbour; the lowest is
+meant. `official` is what the authors' code compares. Both are here for comparison.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +40,20 @@ from clew.algorithms.ranking import exceeds, reaches
 from clew.graph import Floats, Links, Rows, freeze
 
 RULES = ("mean", "mean_edge", "ratio", "sum", "official")
-Offer = tuple[float, int, int, int]  # key, row, the row it is offered by, slot
-LEAST_SCORE = 1e-300  # in the place of a score of 0, so that ratios stay finite and ordered
+MIN_SCORE = 1e-300  # in place of a score of 0, so that ratios stay finite and ordered
+
+Offer = tuple[float, int, int, int]  # key, row, the row inside that offers it, slot
 
 
 @dataclass(frozen=True, eq=False)
 class ExpandedTree:
-    """A grown forest: `nodes` with the new ones last, `slots` likewise, one per edge; `ratios` are r at first and after every step."""
+    """A grown forest.
+
+    Attributes:
+        nodes: its rows, the new ones last.
+        slots: one per edge, the new ones last.
+        ratios: r at first and after every step.
+    """
 
     nodes: Rows
     slots: NDArray[np.int64]
@@ -48,121 +64,160 @@ def expand(
     links: Links,
     costs: Floats,
     scores: Floats,
-    nodes: Any,
-    slots: Any,
+    nodes: Sequence[int] | Rows,
+    slots: Sequence[int] | NDArray[np.int64],
     rule: str = "mean",
     most: int = 20,
 ) -> ExpandedTree:
-    """Return the forest with at most `most` more nodes, each joined by one edge.
+    """Return the forest with at most `most` more rows, each joined by one edge.
+
+    Of equal keys (see `clew.algorithms.ranking`) the lower row is taken.
 
     Args:
-        links: undirected adjacency. costs: float64, one per slot, > 0, the same both ways; inf forbids an edge.
-        scores: float64 [n], >= 0; a node of score 0 is not taken, except by "mean_edge".
-        nodes, slots: the forest, one slot per edge. Without an edge r is infinite, so that the best neighbour is taken.
-        rule: see above. Of equal keys (see `clew.algorithms.ranking`) the lower row is taken.
+        links: undirected adjacency.
+        costs: float64, one per slot, > 0, the same for both slots of an edge; inf forbids an edge.
+        scores: float64 [n], >= 0. Only "mean_edge" takes a row of score 0.
+        nodes: rows of the forest.
+        slots: its edges, one slot each. Without an edge r is infinite: the best neighbour is taken.
+        rule: one of `RULES`, see the module.
+        most: greatest number of new rows.
+
+    Raises:
+        ValueError: an unknown rule.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew.graph import Links, Ragged
+        >>> starts, targets = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32)
+        >>> links = Links(starts, targets, np.ones(4, np.float32), Ragged.empty(4))
+        >>> expand(links, np.full(4, 0.1), np.array([0.5, 0.5, 2.0]), [0, 1], [0]).nodes.tolist()
+        [0, 1, 2]
     """
     if rule not in RULES:
         raise ValueError(f"unknown rule {rule!r}; known: {', '.join(RULES)}")
     inside = dict.fromkeys(np.asarray(nodes, np.int64).tolist())
     chosen = np.asarray(slots, np.int64).tolist()
-    whole = _Whole(rule)
+    forest = _ForestSums(rule)
     for row in inside:
-        whole.score += float(scores[row])
+        forest.score += float(scores[row])
     for slot in chosen:
-        whole.add(
-            float(costs[slot]),
-            float(scores[_source(links, slot)]),
-            float(scores[links.targets[slot]]),
-        )
-    whole.freeze()
+        tail = int(np.searchsorted(links.starts, slot, side="right")) - 1
+        forest.add(float(costs[slot]), float(scores[tail]), float(scores[links.targets[slot]]))
+    forest.fix_first_ratio()
     heap: list[Offer] = []
-
-    def offer(row: int) -> None:
-        for slot in range(links.starts[row], links.starts[row + 1]):
-            other, cost = int(links.targets[slot]), float(costs[slot])
-            if other not in inside and cost < np.inf:
-                key = whole.key(cost, float(scores[row]), float(scores[other]))
-                heappush(heap, (key, other, row, slot))
-
     for row in inside:
-        offer(row)
-    ratios = [whole.ratio()]
+        _offer_neighbours(heap, row, inside, links, costs, scores, forest)
+    ratios = [forest.ratio()]
     while heap and len(ratios) <= most:
-        if not whole.better(heap[0][0]):
+        if not forest.is_improved_by(heap[0][0]):
             break
-        row, source, slot = _first(heap)
+        row, source, slot = _pop_lowest(heap)
         if row in inside:
             continue
         inside[row] = None
         chosen.append(slot)
-        whole.score += float(scores[row])
-        whole.add(float(costs[slot]), float(scores[source]), float(scores[row]))
-        ratios.append(whole.ratio())
-        offer(row)
+        forest.score += float(scores[row])
+        forest.add(float(costs[slot]), float(scores[source]), float(scores[row]))
+        ratios.append(forest.ratio())
+        _offer_neighbours(heap, row, inside, links, costs, scores, forest)
     return ExpandedTree(freeze(list(inside), np.int32), freeze(chosen, np.int64), tuple(ratios))
 
 
-def _first(heap: list[Offer]) -> tuple[int, int, int]:
-    """Take the offer of the lowest row among those whose keys are equal to the lowest; return (row, source, slot)."""
+@overload
+def edge_weight(costs: float, tail_scores: float, head_scores: float) -> float: ...
+@overload
+def edge_weight(costs: Floats, tail_scores: Floats, head_scores: Floats) -> Floats: ...
+def edge_weight(
+    costs: float | Floats, tail_scores: float | Floats, head_scores: float | Floats
+) -> float | Floats:
+    """Return c / (s_u + s_v), the paper's cost-score ratio of an edge.
+
+    Args:
+        costs: the cost of each edge.
+        tail_scores: the score of its one end.
+        head_scores: the score of its other end.
+
+    Example:
+        >>> float(edge_weight(0.2, 0.3, 0.2))
+        0.4
+    """
+    ratios: float | Floats = costs / np.maximum(tail_scores + head_scores, MIN_SCORE)
+    return ratios
+
+
+def _offer_neighbours(
+    heap: list[Offer],
+    row: int,
+    inside: Container[int],
+    links: Links,
+    costs: Floats,
+    scores: Floats,
+    forest: _ForestSums,
+) -> None:
+    """Push an offer for every neighbour of a row that is not inside."""
+    for slot in range(links.starts[row], links.starts[row + 1]):
+        other, cost = int(links.targets[slot]), float(costs[slot])
+        if other not in inside and cost < np.inf:
+            key = forest.key(cost, float(scores[row]), float(scores[other]))
+            heappush(heap, (key, other, row, slot))
+
+
+def _pop_lowest(heap: list[Offer]) -> tuple[int, int, int]:
+    """Take the lowest row of those whose keys equal the lowest; return (row, source, slot)."""
     lowest, equal = heap[0][0], list[Offer]()
     while heap and reaches(-heap[0][0], -lowest, lowest):
         equal.append(heappop(heap))
-    chosen = min(equal, key=lambda one: one[1:])
-    for one in equal:
-        if one is not chosen:
-            heappush(heap, one)
+    chosen = min(equal, key=lambda offer: offer[1:])
+    for offer in equal:
+        if offer is not chosen:
+            heappush(heap, offer)
     return chosen[1:]
 
 
-def edge_weight(costs: Any, one: Any, other: Any) -> Any:
-    """Return c / (s_u + s_v), the paper's cost-score ratio of an edge."""
-    return costs / np.maximum(one + other, LEAST_SCORE)
-
-
-class _Whole:
-    """The running sums of the forest."""
+class _ForestSums:
+    """The running sums of the forest, from which a rule computes r."""
 
     def __init__(self, rule: str) -> None:
         self.rule, self.edges = rule, 0
         self.weight = self.cost = self.score = self.product = 0.0
-        self.frozen: float | None = None
+        self.first_ratio = -np.inf  # of the rule "official"
 
-    def add(self, cost: float, one: float, other: float) -> None:
+    def add(self, cost: float, tail_score: float, head_score: float) -> None:
+        """Add an edge."""
         self.edges += 1
         self.cost += cost
-        self.weight += float(edge_weight(cost, one, other))
-        self.product += (one + other) / 2 * cost
+        self.weight += float(edge_weight(cost, tail_score, head_score))
+        self.product += (tail_score + head_score) / 2 * cost
 
-    def freeze(self) -> None:
-        self.frozen = self.product / self.edges if self.edges else -np.inf
+    def fix_first_ratio(self) -> None:
+        """Compute r of the rule "official", which later edges do not change."""
+        self.first_ratio = self.product / self.edges if self.edges else -np.inf
 
     def ratio(self) -> float:
+        """Return r."""
         if self.rule == "official":
-            return self.frozen if self.frozen is not None else -np.inf
+            return self.first_ratio
         if not self.edges:
             return float(np.inf)
         if self.rule == "sum":
             return self.weight
-        return (
-            self.cost / max(self.score, LEAST_SCORE)
-            if self.rule == "ratio"
-            else self.weight / self.edges
-        )
+        if self.rule == "ratio":
+            return self.cost / max(self.score, MIN_SCORE)
+        return self.weight / self.edges
 
-    def key(self, cost: float, one: float, other: float) -> float:
+    def key(self, cost: float, tail_score: float, head_score: float) -> float:
+        """Return the key of an edge to a row outside, its head."""
         if self.rule == "official":
-            return -other / cost
+            return -head_score / cost
         if self.rule == "mean_edge":
-            return float(edge_weight(cost, one, other))
-        return cost / other if other > 0 else float(np.inf)
+            return float(edge_weight(cost, tail_score, head_score))
+        return cost / head_score if head_score > 0 else float(np.inf)
 
-    def better(self, key: float) -> bool:
+    def is_improved_by(self, key: float) -> bool:
+        """Return whether an edge of this key is taken.
+
+        The tolerance is relative to the key, so the scale of the scores changes nothing.
+        """
         if self.rule == "official":
             return bool(reaches(-key, self.ratio(), self.ratio()))
-        return bool(
-            exceeds(self.ratio(), key, key)
-        )  # relative, so that the scale of the scores is of no account
-
-
-def _source(links: Links, slot: int) -> int:
-    return int(np.searchsorted(links.starts, slot, side="right")) - 1
+        return bool(exceeds(self.ratio(), key, key))

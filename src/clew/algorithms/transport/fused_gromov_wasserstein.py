@@ -1,38 +1,50 @@
-"""Fused Gromov-Wasserstein: how far one small graph is from another, in what its nodes say and in how they hang together.
+"""Fused Gromov-Wasserstein (FGW): how different two small graphs are in content and in structure.
 
-    FGW(T) = content_weight * sum C_ij T_ij + (1 - content_weight) * sum |D_ik - D'_jl|^2 T_ij T_kl,  least over T with the given marginals
+    FGW(T) = content_weight * sum C_ij T_ij
+             + (1 - content_weight) * sum |D_ik - D'_jl|^2 T_ij T_kl,
+    minimal over the plans T with the given marginals
 
-Titouan, Courty, Tavenard, Laetitia and Flamary, "Optimal transport for structured data", ICML 2019; this is their distance squared, as
-POT's `fused_gromov_wasserstein2` has it, whose `alpha` is 1 - content_weight.
+Titouan, Courty, Tavenard, Laetitia and Flamary, "Optimal transport for structured data", ICML 2019.
+This is their distance squared, as POT's `fused_gromov_wasserstein2` returns it, whose `alpha` is
+1 - content_weight.
 
-Whether a change of a graph is small needs no minimum most of the time. A graph and what became of it stand on the same n slots of mass
-1/n, slot i of the one beside slot i of the other; several nodes that were fused into one are slots with equal rows, so that their masses
-add up. Then staying in place is a plan, and its value a bound from above that costs O(n^2); the first and third lower bounds of Memoli
-("Gromov-Wasserstein distances and the metric approach to object matching", 2011), with what the nodes say beside them, are bounds from
-below; and between the two, conditional gradient starts from the better plan, each step a linear assignment.
+Whether a change of a graph is small needs no minimum most of the time. A graph and the changed
+graph have the same n slots of mass 1/n, slot i of the one beside slot i of the other. Several nodes
+that were fused into one are slots with equal rows, so that their masses add up. Three means decide,
+the cheapest first:
+
+1. The identity plan, by which everything stays in its slot. Its value is an upper bound in O(n^2).
+2. The first and third lower bounds of Memoli ("Gromov-Wasserstein distances and the metric approach
+to object matching", 2011), with the content costs added. 3. Between the two, conditional gradient
+from the better plan, each step a linear assignment.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from clew.graph import Floats
 
-NOISE = 1e-12  # what sums of floats may be off by
-STEPS = 200
-ENOUGH = 1e-9  # relative decrease at which conditional gradient has arrived
+NOISE = 1e-12  # the error of sums of floats
+MAX_STEPS = 200
+CONVERGED = 1e-9  # relative decrease at which conditional gradient ends
 
 
 @dataclass(frozen=True)
 class TransportVerdict:
-    """Whether a distance is at most so much, what told so ("bound", "lower bound" or "solver"), and the bound or value that did.
+    """Whether a distance is within a limit.
 
-    A plan's value is never below the distance, so `accepted` is proved; "lower bound" proves the contrary; "solver" without acceptance
-    says that conditional gradient, which finds a local minimum, found none.
+    Attributes:
+        accepted: the distance is within the limit.
+        by: what decided: "bound", "lower bound" or "solver".
+        value: the bound or value that decided.
+
+    A plan's value is never below the distance, so acceptance is proved. "lower bound" proves the
+    contrary. "solver" without acceptance says that conditional gradient, which finds a local
+    minimum, found none within the limit.
     """
 
     accepted: bool
@@ -40,89 +52,108 @@ class TransportVerdict:
     value: float
 
 
-def distance(
-    content: Any,
-    one: Any,
-    other: Any,
-    mass: Any = None,
-    other_mass: Any = None,
+def fgw_distance(
+    content: ArrayLike,
+    distances: ArrayLike,
+    other_distances: ArrayLike,
+    masses: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
     content_weight: float = 0.5,
-    start: Any = None,
+    start: ArrayLike | None = None,
 ) -> tuple[float, Floats]:
-    """Return the squared fused Gromov-Wasserstein distance as POT's conditional gradient finds it (a local minimum), and its plan.
+    """Return the squared FGW distance as POT's conditional gradient finds it, and its plan.
+
+    It is a local minimum.
 
     Args:
-        content: [n, m], the cost of taking node i of the one for node j of the other. one, other: symmetric [n, n] and [m, m],
-            distances within each graph. mass, other_mass: [n] and [m], each with sum 1; None is uniform.
-        content_weight: 1 counts only what the nodes say, 0 only how they hang together.
-        start: a plan [n, m] to begin from; None for the product of the masses.
+        content: [n, m], the cost of taking node i of the first graph for node j of the second.
+        distances: [n, n], symmetric, distances within the first graph.
+        other_distances: [m, m], the same of the second.
+        masses: [n] and [m], each of sum 1; None for uniform masses.
+        content_weight: 1 counts the content alone, 0 the structure alone.
+        start: a plan [n, m] to start from; None for the product of the masses.
     """
     from ot.gromov import fused_gromov_wasserstein
 
-    content, one, other = (
-        np.ascontiguousarray(matrix, np.float64) for matrix in (content, one, other)
+    costs = np.ascontiguousarray(content, np.float64)
+    n, m = costs.shape
+    mass, other_mass = (
+        np.full(size, 1 / size) if given is None else np.asarray(given, np.float64)
+        for given, size in zip(masses, (n, m), strict=True)
     )
-    n, m = content.shape
-    mass = np.full(n, 1 / n) if mass is None else np.asarray(mass, np.float64)
-    other_mass = np.full(m, 1 / m) if other_mass is None else np.asarray(other_mass, np.float64)
-    begin = None if start is None else np.ascontiguousarray(start, np.float64)
     plan, log = fused_gromov_wasserstein(
-        content,
-        one,
-        other,
+        costs,
+        np.ascontiguousarray(distances, np.float64),
+        np.ascontiguousarray(other_distances, np.float64),
         mass,
         other_mass,
         "square_loss",
         symmetric=True,
         alpha=1 - content_weight,
-        G0=begin,
+        G0=None if start is None else np.ascontiguousarray(start, np.float64),
         log=True,
     )
     return max(0.0, float(log["fgw_dist"])), np.asarray(plan)
 
 
-def bound(content: Floats, one: Floats, other: Floats, content_weight: float = 0.5) -> float:
-    """Return the value of the plan by which everything stays in its slot: never below the distance. Arguments as in `accepted`."""
-    from clew.algorithms.transport.kernels.bounds import stay
+def identity_bound(
+    content: Floats, distances: Floats, other_distances: Floats, content_weight: float = 0.5
+) -> float:
+    """Return the value of the identity plan, which is never below the distance.
 
-    return float(stay(content, one, other, content_weight))
-
-
-def accepted(
-    content: Floats, one: Floats, other: Floats, most: float, content_weight: float = 0.5
-) -> TransportVerdict:
-    """Return whether a graph and what became of it are at most `most` apart, by the cheapest of three means that can tell.
-
-    Args:
-        content: float64 [n, n], the cost of taking slot i of the one for slot j of the other. one, other: float64 [n, n], symmetric,
-            distances within each. All slots have mass 1/n.
-        most: the greatest squared distance that is accepted. content_weight: see `distance`.
+    The arguments are those of `decide`.
     """
-    most += NOISE
-    value = bound(content, one, other, content_weight)
-    if value <= most:
+    from clew.algorithms.transport.kernels.bounds import identity_value
+
+    return float(identity_value(content, distances, other_distances, content_weight))
+
+
+def decide(
+    content: Floats,
+    distances: Floats,
+    other_distances: Floats,
+    limit: float,
+    content_weight: float = 0.5,
+) -> TransportVerdict:
+    """Return whether a graph and the changed graph differ by at most `limit`.
+
+    Args: content: float64 [n, n], the cost of taking slot i of the graph for slot j of the changed
+        one. All slots have mass 1/n. distances: float64 [n, n], symmetric, distances within the
+        graph. other_distances: the same of the changed graph. limit: the greatest squared distance
+        that is accepted. content_weight: 1 counts the content alone, 0 the structure alone.
+
+    Example:
+        >>> same = np.array([[0.0, 1.0], [1.0, 0.0]])
+        >>> decide(np.zeros((2, 2)), same, same, 0.0).accepted
+        True
+    """
+    limit += NOISE
+    value = identity_bound(content, distances, other_distances, content_weight)
+    if value <= limit:
         return TransportVerdict(True, "bound", value)
-    least = _first_lower_bound(content, one, other, content_weight)
-    if least > most:
-        return TransportVerdict(False, "lower bound", least)
-    costs = _third_lower_bound(content, one, other, content_weight)
-    least = max(float(costs.min(axis=1).mean()), float(costs.min(axis=0).mean()))
-    if least > most:
-        return TransportVerdict(False, "lower bound", least)
-    moved = _assignment(costs)
-    least = float(costs[np.arange(len(moved)), moved].mean())
-    if least > most:
-        return TransportVerdict(False, "lower bound", least)
-    stayed = np.arange(len(moved))
-    n = len(moved)
-    there = content_weight * float(content[stayed, moved].mean())
-    there += (1 - content_weight) * float(((one - other[np.ix_(moved, moved)]) ** 2).mean())
-    if there <= most:
-        return TransportVerdict(True, "bound", there)
+    bound = _first_lower_bound(content, distances, other_distances, content_weight)
+    if bound > limit:
+        return TransportVerdict(False, "lower bound", bound)
+    costs = _third_lower_bound_costs(content, distances, other_distances, content_weight)
+    bound = max(float(costs.min(axis=1).mean()), float(costs.min(axis=0).mean()))
+    if bound > limit:
+        return TransportVerdict(False, "lower bound", bound)
+    assigned = _assignment(costs)
+    n = len(assigned)
+    bound = float(costs[np.arange(n), assigned].mean())
+    if bound > limit:
+        return TransportVerdict(False, "lower bound", bound)
+    content_cost = float(content[np.arange(n), assigned].mean())
+    permuted = other_distances[np.ix_(assigned, assigned)]
+    assigned_value = content_weight * content_cost
+    assigned_value += (1 - content_weight) * float(((distances - permuted) ** 2).mean())
+    if assigned_value <= limit:
+        return TransportVerdict(True, "bound", assigned_value)
     plan = np.zeros((n, n))
-    plan[stayed, moved if there < value - NOISE else stayed] = 1 / n
-    value, _ = conditional_gradient(content, one, other, plan, content_weight, most)
-    return TransportVerdict(value <= most, "solver", value)
+    plan[np.arange(n), assigned if assigned_value < value - NOISE else np.arange(n)] = 1 / n
+    value, _ = conditional_gradient(
+        content, distances, other_distances, plan, content_weight, limit
+    )
+    return TransportVerdict(value <= limit, "solver", value)
 
 
 def conditional_gradient(
@@ -133,64 +164,83 @@ def conditional_gradient(
     content_weight: float = 0.5,
     enough: float = -np.inf,
 ) -> tuple[float, Floats]:
-    """Return a local minimum of FGW that is reached from `plan`, and its plan; at a value of at most `enough` it stops.
+    """Return a local minimum of FGW that is reached from a plan, and its plan.
 
-    All slots have mass 1/n, so that the least plan along the gradient is a linear assignment. Arguments as in `accepted`.
+    All slots have mass 1/n, so the best plan along the gradient is a linear assignment.
+
+    Args:
+        content: as in `decide`.
+        one: distances within the first graph, as in `decide`.
+        other: distances within the second graph.
+        plan: float64 [n, n], where the descent starts.
+        content_weight: as in `decide`.
+        enough: the descent ends at a value of at most this.
     """
-    n, share = len(content), 1 - content_weight
+    n, structure_weight = len(content), 1 - content_weight
     constant = float((one**2).mean() + (other**2).mean())
     inner = one @ plan @ other
-    said, held = float((content * plan).sum()), float((inner * plan).sum())
-    value = content_weight * said + share * (constant - 2 * held)
-    for _ in range(STEPS):
+    content_cost, inner_product = float((content * plan).sum()), float((inner * plan).sum())
+    value = content_weight * content_cost + structure_weight * (constant - 2 * inner_product)
+    for _ in range(MAX_STEPS):
         if value <= enough:
             break
-        to = _assignment(content_weight * content - 4 * share * inner)
-        towards = -plan
-        towards[np.arange(n), to] += 1 / n
-        back = np.empty(n, np.int64)
-        back[to] = np.arange(n)
-        change = one[:, back] @ other / n - inner
-        square = -2 * share * float((change * towards).sum())
-        linear = content_weight * float((content * towards).sum()) - 4 * share * float(
-            (inner * towards).sum()
-        )
-        step = (
-            min(1.0, max(0.0, -linear / (2 * square))) if square > 0 else float(square + linear < 0)
-        )
-        gained = -(square * step + linear) * step
-        if gained <= ENOUGH * abs(value) + 1e-15:
+        target = _assignment(content_weight * content - 4 * structure_weight * inner)
+        direction = -plan
+        direction[np.arange(n), target] += 1 / n
+        inverse = np.empty(n, np.int64)
+        inverse[target] = np.arange(n)
+        change = one[:, inverse] @ other / n - inner
+        quadratic = -2 * structure_weight * float((change * direction).sum())
+        linear = content_weight * float((content * direction).sum())
+        linear -= 4 * structure_weight * float((inner * direction).sum())
+        step = _line_search(quadratic, linear)
+        decrease = -(quadratic * step + linear) * step
+        if decrease <= CONVERGED * abs(value) + 1e-15:
             break
-        plan, inner, value = plan + step * towards, inner + step * change, value - gained
-    value = content_weight * float((content * plan).sum()) + share * (
-        constant - 2 * float((one @ plan @ other * plan).sum())
-    )
+        plan, inner, value = plan + step * direction, inner + step * change, value - decrease
+    content_cost = float((content * plan).sum())
+    inner_product = float((one @ plan @ other * plan).sum())
+    value = content_weight * content_cost + structure_weight * (constant - 2 * inner_product)
     return max(0.0, value), plan
 
 
-def _first_lower_bound(content: Floats, one: Floats, other: Floats, content_weight: float) -> float:
-    """What nodes say and how they hang together each at their cheapest: every slot to its likest, and mean distances in order."""
-    from clew.algorithms.transport.kernels.bounds import least
+def _line_search(quadratic: float, linear: float) -> float:
+    """Return the t in [0, 1] that minimises quadratic t^2 + linear t."""
+    if quadratic > 0:
+        return min(1.0, max(0.0, -linear / (2 * quadratic)))
+    return float(quadratic + linear < 0)
 
-    return float(least(content, one, other, content_weight))
+
+def _first_lower_bound(
+    content: Floats, distances: Floats, other_distances: Floats, content_weight: float
+) -> float:
+    """Return the minimal content cost and the minimal structure cost, each by itself.
+
+    Every slot goes to its most similar one; and mean distances are matched in order.
+    """
+    from clew.algorithms.transport.kernels.bounds import first_lower_bound
+
+    return float(first_lower_bound(content, distances, other_distances, content_weight))
 
 
-def _third_lower_bound(
-    content: Floats, one: Floats, other: Floats, content_weight: float
+def _third_lower_bound_costs(
+    content: Floats, distances: Floats, other_distances: Floats, content_weight: float
 ) -> Floats:
-    """Costs whose least plan is worth no more than FGW: a slot's distances to all others, sorted, beside another's."""
-    ways, others = np.sort(one, axis=1), np.sort(other, axis=1)
-    squares = (
-        (ways**2).sum(axis=1)[:, None] + (others**2).sum(axis=1)[None, :] - 2 * ways @ others.T
-    )
-    costs: Floats = content_weight * content + (1 - content_weight) / len(one) * np.maximum(
-        squares, 0
-    )
+    """Return costs [n, n] whose best plan has a value of at most FGW.
+
+    The structure cost of two slots compares their distances to all others, sorted.
+    """
+    sorted_rows, other_rows = np.sort(distances, axis=1), np.sort(other_distances, axis=1)
+    squares = (sorted_rows**2).sum(axis=1)[:, None] + (other_rows**2).sum(axis=1)[None, :]
+    squares = squares - 2 * sorted_rows @ other_rows.T
+    structure = (1 - content_weight) / len(distances) * np.maximum(squares, 0)
+    costs: Floats = content_weight * content + structure
     return costs
 
 
 def _assignment(costs: Floats) -> NDArray[np.int64]:
+    """Return the column assigned to each row at the least total cost."""
     from scipy.optimize import linear_sum_assignment
 
-    to: NDArray[np.int64] = linear_sum_assignment(costs)[1]
-    return to
+    columns: NDArray[np.int64] = linear_sum_assignment(costs)[1]
+    return columns

@@ -1,10 +1,15 @@
-"""A small graph around a node, before and after some of its nodes are fused or linked: what the distance between the two is taken of.
+"""A small graph around a node, before and after some of its nodes are fused or linked.
 
-An edge is as long as its ends differ, exp(sharpness * (1 - cos)) - 1, so that it is 0 between equals; distances are those of the shortest
-ways, as shares of the longest before any change, and 1 where no way leads. (Kurisu-G2, ICLR 2026 submission 18441, section 2.2.3, takes
-1 more for every edge and the bare length between any two nodes: then nothing is at distance 0 from itself, and no new edge is ever seen.)
+An edge is as long as its ends differ, exp(sharpness * (1 - cos)) - 1, so that it is 0 between equal
+nodes. Distances are those of the shortest paths, as shares of the longest before any change, and 1
+where no path leads.
 
-The nodes stand on slots. Fused ones keep their slots, with equal rows and no way between them, so that a fused node has the mass of all.
+Kurisu-G2 (ICLR 2026 submission 18441, section 2.2.3) adds 1 for every edge and takes the bare
+length between any two nodes. Then nothing is at distance 0 from itself, and no new edge is ever
+seen.
+
+The nodes are on slots. Fused nodes keep their slots, with equal rows and distance 0 between them,
+so that a fused node has the mass of all.
 """
 
 from __future__ import annotations
@@ -15,17 +20,27 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.transport.fused_gromov_wasserstein import TransportVerdict, accepted
+from clew.algorithms.transport.fused_gromov_wasserstein import TransportVerdict, decide
 from clew.graph import Floats, Mask
 
-SHORTEST = 1e-3  # an edge between equals is still a step
+SHORTEST = 1e-3  # an edge between equal nodes is still a step
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """Nodes on n slots: the `products` of their vectors, float64 [n, n]; which are `joined`, and which are one (`alike`), bool [n, n].
+    """A small graph on n slots.
 
-    `scale` is the length that is a distance of 1; 0 for that of the longest way.
+    Attributes:
+        products: float64 [n, n], products of the nodes' vectors.
+        joined: bool [n, n], symmetric, which slots an edge joins.
+        alike: bool [n, n], which slots are one node.
+        sharpness: the exponent of the lengths.
+        scale: the length that is a distance of 1; 0 for that of the longest path.
+
+    Example:
+        >>> pair = Neighbourhood.of(np.eye(2), np.array([[False, True], [True, False]]))
+        >>> pair.distances.tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
     """
 
     products: Floats
@@ -36,57 +51,73 @@ class Neighbourhood:
 
     @classmethod
     def of(cls, products: Floats, joined: Mask, sharpness: float = 1.0) -> Neighbourhood:
-        """Return the neighbourhood before any change: `products` of unit vectors (or zeros), `joined` symmetric."""
+        """Return the neighbourhood before any change.
+
+        Args:
+            products: float64 [n, n], products of unit vectors or zeros.
+            joined: bool [n, n], symmetric.
+            sharpness: the exponent of the lengths.
+        """
         return cls(products, joined, np.eye(len(products), dtype=np.bool_), sharpness)
 
     @cached_property
-    def _measured(self) -> tuple[Floats, float]:
-        from clew.algorithms.transport.kernels.fusing import distances
+    def _distances_and_scale(self) -> tuple[Floats, float]:
+        from clew.algorithms.transport.kernels.fusing import slot_distances
 
-        found: tuple[Floats, float] = distances(
+        distances, scale = slot_distances(
             self.products, self.joined, self.alike, self.sharpness, SHORTEST, self.scale
         )
-        return found
+        return distances, scale
 
     @property
     def distances(self) -> Floats:
         """Distances between slots, as shares of the longest before any change: float64 [n, n]."""
-        return self._measured[0]
+        return self._distances_and_scale[0]
 
     def fused(self, members: NDArray[np.int64]) -> tuple[Neighbourhood, Floats]:
-        """Return the neighbourhood in which these slots are one node, and the cost of taking each old slot for each new one, [n, n].
+        """Return the neighbourhood in which these slots are one node, and the content costs.
 
-        The node's vector is the members' mean, made a unit vector again; it is joined to all that they were joined to.
+        The node's vector is the members' mean, scaled to a unit vector. The node is joined to all
+        slots that its members were joined to.
+
+        Returns:
+            (the neighbourhood, float64 [n, n]: the cost of taking each old slot for each new one).
         """
         from clew.algorithms.transport.kernels.fusing import fuse
 
         products, joined, alike, costs = fuse(self.products, self.joined, self.alike, members)
-        return Neighbourhood(products, joined, alike, self.sharpness, self._measured[1]), costs
+        scale = self._distances_and_scale[1]
+        return Neighbourhood(products, joined, alike, self.sharpness, scale), costs
 
     def linked(self, at: NDArray[np.int64], to: NDArray[np.int64]) -> Neighbourhood:
-        """Return the neighbourhood with an edge between each of the slots `at`, which are one node, and each of the slots `to`."""
+        """Return the neighbourhood with an edge between each of some slots and each of others.
+
+        Args:
+            at: slots that are one node.
+            to: the slots that it is joined to.
+        """
         joined = self.joined.copy()
         for slot in at.tolist():
             joined[slot, to] = joined[to, slot] = True
-        return Neighbourhood(self.products, joined, self.alike, self.sharpness, self._measured[1])
+        scale = self._distances_and_scale[1]
+        return Neighbourhood(self.products, joined, self.alike, self.sharpness, scale)
 
     @cached_property
     def costs(self) -> Floats:
-        """The cost of taking one slot's node for another's, [n, n]."""
+        """The cost of taking one slot's node for another's, float64 [n, n]."""
         own = self.products.diagonal()
         return np.maximum(own[:, None] + own[None, :] - 2 * self.products, 0) / 4
 
     def may_fuse(
         self, members: NDArray[np.int64], most: float, content_weight: float
     ) -> TransportVerdict:
-        """Return whether fusing these slots changes it by at most `most`; see `accepted`."""
+        """Return whether fusing these slots changes the neighbourhood by at most `most`."""
         after, costs = self.fused(members)
-        return accepted(costs, self.distances, after.distances, most, content_weight)
+        return decide(costs, self.distances, after.distances, most, content_weight)
 
     def may_link(
         self, at: NDArray[np.int64], to: NDArray[np.int64], most: float, content_weight: float
     ) -> TransportVerdict:
-        """Return whether these edges change it by at most `most`."""
-        return accepted(
-            self.costs, self.distances, self.linked(at, to).distances, most, content_weight
-        )
+        """Return whether these edges change the neighbourhood by at most `most`."""
+        after = self.linked(at, to)
+        return decide(self.costs, self.distances, after.distances, most, content_weight)

@@ -1,98 +1,121 @@
-"""Breadth-first search over compressed rows: outward in waves, and the fewest hops from some rows to others.
+"""Breadth-first search over compressed rows: outward in waves; and paths with the fewest hops.
 
-Moore (1959), "The shortest path through a maze". A wave that went over every link would soon be the graph: of a row's neighbours only the
-best are followed, by weight x relevance, where relevance is max(0, cosine with the question). O(links touched), none of it by the graph.
+Moore (1959), "The shortest path through a maze". A wave over every link would soon be the whole
+graph. So of a row's neighbours only the best are followed, by weight x relevance, where relevance
+is max(0, cosine with the query). O(links of the rows reached), independent of the graph's size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from clew.algorithms.traversal.reached import LARGE, Reached, kernel_question
+from clew.algorithms.traversal.reached import LARGE, Reached, relevance_arrays
 from clew.graph import Links, Rows, Vectors, freeze
 
 NO_VECTORS: Vectors = freeze([], np.float32, (0, 0))
-SOURCE, FROM = 1, 2  # how a row was come to; 0 is not yet
+START, SLOT = 1, 2  # how a row was reached: 0 not yet, 1 as a start row, 2 + slot by that slot
 
 
-def breadth_first(
+def breadth_first(  # noqa: PLR0913 - one for each limit of the search
     links: Links,
-    sources: Any,
+    sources: ArrayLike,
     *,
     vectors: Vectors = NO_VECTORS,
-    question: Any = None,
+    question: ArrayLike | None = None,
     tokens: Rows | None = None,
     max_depth: int | None = 2,
     max_degree: int | None = 50,
     max_nodes: int | None = None,
     most_tokens: int | None = None,
 ) -> Reached:
-    """Return the rows within some hops of the sources, wave by wave; `scores` are weight x relevance, of a source its relevance.
+    """Return the rows within some hops of the start rows, wave by wave.
 
-    A row with less in every limit is a prefix of one with more in `max_nodes` or `most_tokens`. Without a limit depths are the fewest
-    hops. Equal scores go to the lower row.
+    The scores are weight x relevance, of a start row its relevance. Equal scores go to the lower
+    row. With lower `max_nodes` or `most_tokens` the result is a prefix of that with higher ones.
+    Without a limit the depths are the fewest hops.
 
-    Args:
-        links: the adjacency. sources: rows, in the order in which they are begun from.
-        vectors: float32 [n, d], unit rows or zeros, and the `question`, [d] or None, to which all rows are equally relevant. A row
-            without a vector is as relevant as the one it is first seen from.
-        tokens: int32 [n], what each row costs. max_depth: in hops. max_degree: of every row, follow only so many unvisited neighbours.
-        max_nodes, most_tokens: end before there are more of these. None is no limit.
+    Args: links: the adjacency. sources: the start rows, in the order in which the search starts
+        from them. vectors: float32 [n, d], unit rows or zeros. A row without a vector is as
+        relevant as the row it is first seen from. question: [d], the query vector; None: all rows
+        are equally relevant. tokens: int32 [n], the cost of each row. max_depth: in hops; None for
+        no limit, here and below. max_degree: of every row, follow only so many unvisited
+        neighbours. max_nodes: rows, at most. most_tokens: tokens of all rows together, at most.
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> links = Graph.of(list("abc"), edges=Edges.of("next", [0, 1], [1, 2])).links()
+        >>> breadth_first(links, [0]).depths.tolist()
+        [0, 1, 2]
     """
-    from clew.algorithms.traversal.kernels.search import breadth_first as compiled
+    from clew.algorithms.traversal.kernels import search
 
-    limits = [
+    depth, degree, nodes, spendable = (
         LARGE if limit is None else limit
         for limit in (max_depth, max_degree, max_nodes, most_tokens)
-    ]
-    costs = freeze([] if tokens is None or most_tokens is None else tokens, np.int32)
-    begun = freeze(sources, np.int64)
-    plain = (
-        freeze(links.starts, np.int64),
-        freeze(links.targets, np.int32),
-        freeze(links.weights, np.float32),
     )
-    found = compiled(*plain, *kernel_question(vectors, question), costs, begun, *limits)
-    rows, depths, parents, scores, slots = found
+    rows, depths, parents, scores, slots = search.breadth_first(
+        search.WeightedLinks(
+            freeze(links.starts, np.int64),
+            freeze(links.targets, np.int32),
+            freeze(links.weights, np.float32),
+        ),
+        relevance_arrays(vectors, question),
+        freeze([] if tokens is None or most_tokens is None else tokens, np.int32),
+        freeze(sources, np.int64),
+        search.BreadthLimits(depth, degree, nodes, spendable),
+    )
     return Reached(freeze(rows, np.int32), depths, parents, slots, scores)
 
 
 def shortest_paths(
     links: Links, sources: Collection[int], wanted: Collection[int], most: int
 ) -> dict[int, list[int]]:
-    """Return for each wanted row within `most` hops of a source the slots of a way with the fewest hops, in walking order.
+    """Return a path with the fewest hops to each target row within `most` hops of a start row.
 
-    A source itself has an empty way. Ties go to the first slot in the order of the rows before. O(edges touched), one numpy step per hop.
+    Ties go to the first slot in the order of the rows before. O(edges of the rows reached), one
+    numpy step per hop.
+
+    Args:
+        links: the adjacency.
+        sources: the start rows.
+        wanted: the target rows.
+        most: hops, at most.
+
+    Returns:
+        row -> the slots of its path, in walking order; a start row has an empty path.
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> links = Graph.of(list("abc"), edges=Edges.of("next", [0, 1], [1, 2])).links()
+        >>> [links.targets[slots].tolist() for slots in shortest_paths(links, [0], [2], 3).values()]
+        [[1, 2]]
     """
-    came = np.zeros(
-        len(links), np.int64
-    )  # FROM and the slot by which a row was reached: zeros take no memory before they are touched
+    # START, or SLOT + the slot by which a row was reached. Zeros take no memory until written.
+    origin = np.zeros(len(links), np.int64)
     frontier: NDArray[np.int64] = np.fromiter(sources, np.int64, len(sources))
     targets = np.fromiter(wanted, np.int64, len(wanted))
-    came[frontier] = SOURCE
+    origin[frontier] = START
     for _ in range(most):
-        if not len(frontier) or came[targets].all():
+        if not len(frontier) or origin[targets].all():
             break
         lengths = links.starts[frontier + 1] - links.starts[frontier]
         ends = np.cumsum(lengths)
         slots = np.arange(ends[-1]) + np.repeat(links.starts[frontier] - ends + lengths, lengths)
-        slots = slots[came[links.targets[slots]] == 0]
+        slots = slots[origin[links.targets[slots]] == 0]
         reached = links.targets[slots]
-        came[reached[::-1]] = (
-            slots[::-1] + FROM
-        )  # of several slots to one row the first is written last, and stays
-        frontier = reached[came[reached] == slots + FROM].astype(np.int64)
-    return {int(row): _back(links, came, int(row)) for row in targets.tolist() if came[row]}
+        # Of several slots to one row the first is written last, and stays.
+        origin[reached[::-1]] = slots[::-1] + SLOT
+        frontier = reached[origin[reached] == slots + SLOT].astype(np.int64)
+    return {int(row): _path_to(links, origin, int(row)) for row in targets.tolist() if origin[row]}
 
 
-def _back(links: Links, came: NDArray[np.int64], row: int) -> list[int]:
-    way: list[int] = []
-    while came[row] >= FROM:
-        slot = int(came[row]) - FROM
-        way.append(slot)
+def _path_to(links: Links, origin: NDArray[np.int64], row: int) -> list[int]:
+    path: list[int] = []
+    while origin[row] >= SLOT:
+        slot = int(origin[row]) - SLOT
+        path.append(slot)
         row = int(np.searchsorted(links.starts, slot, side="right")) - 1
-    return way[::-1]
+    return path[::-1]

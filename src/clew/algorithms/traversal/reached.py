@@ -1,25 +1,30 @@
-"""Where a search outward begins, what it comes to, and the part of the graph that some rows span."""
+"""The result of a search, the links among some rows, and what the compiled searches take."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from clew.graph import EMPTY, Floats, Links, Rows, Vectors, freeze
+from clew.algorithms.cosines import same_width
+from clew.graph import EMPTY, Floats, Links, Ragged, Rows, Vectors, freeze
 
 LARGE = 2**31 - 1  # more than there are rows, hops or tokens
 
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """Rows in the order in which a search took them: a forest that is rooted at its sources.
+    """The rows that a search took, in that order: a forest rooted at its start rows.
 
-    `depths` are hops from the root; `parents` are places in `rows`, -1 at a source; `slots` are those of the links by which the rows
-    were reached, -1 at a source; `scores` are what they were taken for. `notes` say what was left out, and why.
+    Attributes:
+        rows: int32 [k].
+        depths: int32 [k], hops from the root.
+        parents: int32 [k], the place in `rows` of each row's parent; -1 at a start row.
+        slots: int64 [k], the slot of the link by which each row was reached; -1 at a start row.
+        scores: float64 [k], the priority with which each row was taken.
+        notes: what was left out, and why.
     """
 
     rows: Rows
@@ -27,39 +32,61 @@ class Reached:
     parents: Rows
     slots: NDArray[np.int64]
     scores: Floats
-    notes: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    notes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
-def induced_links(links: Links, rows: Any) -> tuple[Links, NDArray[np.int64]]:
-    """Return the links among some rows, numbered by their places in ascending order, and the slot that each of them was.
+def induced_links(
+    links: Links, rows: ArrayLike, *, edges: bool = True
+) -> tuple[Links, NDArray[np.int64]]:
+    """Return the links among some rows, and the slot that each of them was.
 
-    Time and memory go with the links of these rows, not with the graph.
+    The rows are numbered by their places in ascending order. Time and memory depend on the links of
+    these rows, not on the graph.
+
+    Args:
+        links: the adjacency.
+        rows: the rows, in any order.
+        edges: the new links know their edges; without, which is faster, they know none.
+
+    Example:
+        >>> from clew.graph import Edges, Graph
+        >>> links = Graph.of(list("abc"), edges=Edges.of("next", [0, 1], [1, 2])).links()
+        >>> inner, slots = induced_links(links, [1, 2])
+        >>> inner.targets.tolist(), slots.tolist()
+        ([1, 0], [2, 3])
     """
-    from clew.algorithms.traversal.kernels.search import induced as compiled
+    from clew.algorithms.traversal.kernels.search import induced
 
-    starts, targets, slots = compiled(
-        freeze(links.starts, np.int64),
-        freeze(links.targets, np.int32),
-        np.unique(np.asarray(rows, np.int64)),
+    own = np.asarray(rows, np.int64)
+    if not (own[1:] > own[:-1]).all():
+        own = np.unique(own)
+    starts, targets, slots = induced(
+        freeze(links.starts, np.int64), freeze(links.targets, np.int32), own
     )
-    weights = links.weights[slots]
-    return Links(
-        freeze(starts, np.int64),
-        freeze(targets, np.int32),
-        freeze(weights, np.float32),
-        links.edges.take(slots),
-    ), slots
+    weights = np.asarray(links.weights[slots], np.float32)
+    for array in (starts, targets, weights):  # they are new, so that they need no copy to freeze
+        array.flags.writeable = False
+    slot_edges = links.edges.take(slots) if edges else Ragged.empty(len(slots))
+    return Links(starts, targets, weights, slot_edges), slots
 
 
-def kernel_question(vectors: Vectors, question: Any) -> tuple[Vectors, NDArray[np.float32]]:
-    """Return both as the compiled searches take them; to a question without a vector all rows are alike."""
-    if question is None or not np.any(question):
+def relevance_arrays(vectors: Vectors, query: ArrayLike | None) -> tuple[Vectors, Vectors]:
+    """Return the rows' vectors and the query vector as the compiled searches take them.
+
+    Without a query vector, or with one of zeros, both are empty: all rows are equally relevant.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        query: [d], a unit vector; or None.
+
+    Raises:
+        ValueError: the query vector is not as wide as the rows.
+    """
+    if query is None or not np.any(query):
         return freeze([], np.float32, (0, 0)), freeze([], np.float32)
-    if vectors.shape[1] != len(question):
-        raise ValueError(
-            f"the question's vector has {len(question)} dimensions and the graph's have {vectors.shape[1]}: embed both with one"
-        )
-    return freeze(vectors, np.float32), freeze(question, np.float32)
+    unit = freeze(query, np.float32)
+    same_width(vectors, unit)
+    return freeze(vectors, np.float32), unit

@@ -1,4 +1,11 @@
-"""DA-RAG: community search over chunks, facts and similar entities."""
+"""DA-RAG (arXiv 2602.08545): communities around a question, among chunks, facts and similar names.
+
+Where each part of the paper is:
+- the layers of the index, section 3: `layers`;
+- EACS and Q-Peel, section 5 and Algorithm 1: `clew.algorithms.community_search.q_peel`;
+- retrieval from coarse to fine, and the choice of k: `selection.CommunitySearch`;
+- reports by the caller's language model: `method.DaRag`.
+"""
 
 from clew.methods.da_rag.method import DaRag
 from clew.methods.da_rag.selection import CommunitySearch

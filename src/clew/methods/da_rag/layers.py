@@ -1,28 +1,34 @@
-"""The layers of DA-RAG's index, which a graph has without being told: chunks that a relation joins, and entities that are alike.
+"""The layers of DA-RAG's index, computed from any graph that has passages and entities.
 
-    chunk layer       (i, j): some relation has one end in what was read from chunk i and the other in what was read from chunk j, i != j
-    knowledge graph   (u, v): a relation says something of both; these are the graph's own facts
-    similarity layer  (u, v): v is among the k entities nearest to u by cosine, or u among those nearest to v
+    chunk layer       (i, j), i != j: some relation has one end in what was read from chunk i, and
+                      the other end in what was read from chunk j
+    knowledge graph   (u, v): some relation joins both; these are the graph's own facts
+    similarity layer  (u, v): v is among the k entities nearest to u by cosine, or u among those
+                      nearest to v
 
-DA-RAG, arXiv 2602.08545, section 3. Entities in very many chunks would make each of these a clique, so relations of one that is in more
-than `hub_cap` chunks join none.
+DA-RAG, arXiv 2602.08545, section 3. An entity in very many chunks would make each of these layers a
+clique. So the relations of an entity in more than `hub_cap` chunks join nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clew.graph import Edges, Graph, Links, Ragged, Rows, freeze
-from clew.link.layers import alike_edges, related_edges
+from clew.graph import Edges, Graph, Links, Mask, Ragged, Rows, freeze
+from clew.link.alike import alike_edges
+from clew.link.related import related_edges
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Links among some nodes of a graph; `rows` are all nodes of the layer, joined or not."""
+    """Links among some nodes of a graph.
+
+    Attributes:
+        rows: all nodes of the layer, linked or not.
+        links: over all rows of the graph.
+    """
 
     rows: Rows
     links: Links
@@ -30,21 +36,43 @@ class Layer:
 
 @dataclass(frozen=True)
 class ChunkLayer:
-    """The part that keeps the chunk layer: the graph's own edges of kind "related", or else made as `related_edges` does."""
+    """The part that is the chunk layer: edges of kind "related", or those of `related_edges`.
+
+    Attributes:
+        hub_cap: entities in more chunks join none.
+        min_support: so many relations must join two chunks.
+        shared: an entity in both chunks joins them too.
+
+    Example:
+        >>> graph = Graph.from_triples([("Anna", "knows", "Ben")])
+        >>> len(graph.part(ChunkLayer()).rows)  # there are no chunks
+        0
+    """
 
     hub_cap: int = 50
     min_support: int = 1
     shared: bool = False
 
     def compute(self, graph: Graph) -> Layer:
-        made = "related" not in graph.edges.kinds.names
-        edges = related_edges(graph, self.hub_cap, self.min_support, self.shared) if made else None
+        has_edges = "related" in graph.edges.kinds.names
+        edges = (
+            None if has_edges else related_edges(graph, self.hub_cap, self.min_support, self.shared)
+        )
         return _layer(graph, graph.rows("passage"), "related", edges)
 
 
 @dataclass(frozen=True)
 class SimilarityLayer:
-    """The part that keeps the similarity layer: the graph's own edges of kind "alike", or else made as `alike_edges` does."""
+    """The part that is the similarity layer: edges of kind "alike", or those of `alike_edges`.
+
+    Attributes:
+        k: how many nearest entities each entity is linked to.
+
+    Example:
+        >>> graph = Graph.of(["Anna", "Ben"], kinds="entity", vectors=[[1, 0], [0.6, 0.8]])
+        >>> graph.part(SimilarityLayer()).links.neighbours(0).tolist()
+        [1]
+    """
 
     k: int = 5
 
@@ -55,7 +83,13 @@ class SimilarityLayer:
 
 @dataclass(frozen=True)
 class KnowledgeLayer:
-    """The part that keeps the knowledge graph: entities, and the facts that join them."""
+    """The part that is the knowledge graph: entities, and the facts that join them.
+
+    Example:
+        >>> graph = Graph.from_triples([("Anna", "knows", "Ben")])
+        >>> graph.part(KnowledgeLayer()).links.neighbours(0).tolist()
+        [1]
+    """
 
     def compute(self, graph: Graph) -> Layer:
         return _layer(graph, graph.rows("entity"), "fact", None)
@@ -63,33 +97,47 @@ class KnowledgeLayer:
 
 @dataclass(frozen=True)
 class MentionedEntitiesPart:
-    """The part that keeps the links between the layers: for every node, the entities that were read from it."""
+    """The part that links the layers: for every node the entities that were read from it.
+
+    Example:
+        >>> graph = Graph.of(["Anna left.", "Anna"], kinds=["passage", "entity"],
+        ...                  read_from=Ragged.of([[], [0]]))
+        >>> graph.part(MentionedEntitiesPart())[0].tolist()
+        [1]
+    """
 
     def compute(self, graph: Graph) -> Ragged:
-        entities: NDArray[Any] = graph.kinds.mask("entity")
-        kept = (
-            entities[graph.read_from.owners]
-            if len(graph.read_from.values)
-            else np.zeros(0, np.bool_)
-        )
-        passages, owners = graph.read_from.values[kept], graph.read_from.owners[kept]
-        order = np.lexsort((owners, passages))
+        is_entity: Mask = graph.kinds.mask("entity")
+        sources = graph.read_from
+        of_entity = is_entity[sources.owners] if len(sources.values) else np.zeros(0, np.bool_)
+        passages, entities = sources.values[of_entity], sources.owners[of_entity]
+        order = np.lexsort((entities, passages))
         starts = np.zeros(len(graph) + 1, np.int64)
         np.cumsum(np.bincount(passages, minlength=len(graph)), out=starts[1:])
-        return Ragged(freeze(starts, np.int64), freeze(owners[order], np.int32))
+        return Ragged(freeze(starts, np.int64), freeze(entities[order], np.int32))
 
 
 @dataclass(frozen=True)
 class DescribedPart:
-    """The part that knows whose vector speaks for each node: that of its description, where one was written and embedded, else its own."""
+    """The part that knows by which node's vector each node is compared with the question.
+
+    It is the node's description, where one was generated and embedded, else the node itself.
+
+    Example:
+        >>> graph = Graph.of(["Anna left.", "A departure"], kinds=["passage", "description"],
+        ...                  vectors=[[1, 0], [0, 1]], read_from=Ragged.of([[], [0]]))
+        >>> graph.part(DescribedPart()).tolist()
+        [1, 1]
+    """
 
     def compute(self, graph: Graph) -> Rows:
-        speaker = np.arange(len(graph))
-        told = graph.rows("description")
-        told = told[(graph.read_from.lengths[told] == 1) & graph.vectors[told].any(axis=1)]
-        speaker[graph.read_from.values[graph.read_from.starts[told]]] = told
-        return freeze(speaker, np.int32)
+        compared = np.arange(len(graph))
+        rows = graph.rows("description")
+        rows = rows[(graph.read_from.lengths[rows] == 1) & graph.vectors[rows].any(axis=1)]
+        compared[graph.read_from.values[graph.read_from.starts[rows]]] = rows
+        return freeze(compared, np.int32)
 
 
 def _layer(graph: Graph, rows: Rows, kind: str, edges: Edges | None) -> Layer:
+    """Return a layer over the graph's own edges of a kind, or over others in their place."""
     return Layer(rows, graph.links((kind,)) if edges is None else graph.with_edges(edges).links())

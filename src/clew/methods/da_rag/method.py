@@ -1,265 +1,349 @@
-"""DA-RAG: communities around the question, told by the caller's language model where there is one (arXiv 2602.08545).
+"""DA-RAG with the caller's language model, which scores each community and writes its report.
 
-Without a model it is a plain row of stages around `clew.select.Communities`, which says what a community and a layer are. With one (the
-`model` of `Index.ask`), each community that was found is put to it in one call, which gives a score from 0 to 100 and a report for this
-question. Reports are kept by falling score while they fit in the room of all reports (one that does not is passed over), and read before
-the chunks. Give the model a memory (`clew.Model.of(..., answers=...)`) and no report is paid for twice.
+DA-RAG, arXiv 2602.08545, section 4. Without a model it is a plain pipeline around
+`clew.methods.CommunitySearch`, which says what a community and a layer are. With the `model` of
+`Index.ask`, each community goes into one prompt, whose answer is a score from 0 to 100 and a report
+for this question. Reports are retained by falling score while they fit in the tokens for reports; a
+report that does not fit is passed over. They are read before the chunks. With an answer cache
+(`clew.Model.of(..., answers=...)`) no report is paid for twice.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from clew.context import Context, Step
-from clew.graph import Edges, Floats, Generated, Graph, freeze, overlaid
-from clew.methods.da_rag.selection import CHUNKS, Candidate, CommunitySearch
+from clew.context import Context
+from clew.graph import Edges, Floats, Generated, Graph, Overlay, freeze, overlay_generated
+from clew.items import Step
+from clew.methods.da_rag.selection import CHUNKS, Candidate, CommunitySearch, Rooms
 from clew.model import Model, ModelAnswer, parse_json
 from clew.order import FactsFirst
 from clew.pipeline import Pipeline
 from clew.render import Render
 from clew.seed import Dense
-from clew.types import Query, Reading, Seeds, Subgraph
+from clew.types import Query, Reading, Seed, Seeds, Subgraph
 
 PROMPT = """Question: {question}
 
-Below is a group of {what} that belong together. Judge how far they help to answer the question, and report what in them bears on it: only
+Below is a group of {what} that belong together. Judge how far they help to answer the question, \
+and report what in them bears on it: only
 what they say, with the names they use, in at most {words} words.
 
 {text}
 
-Answer with JSON alone: {{"score": a number from 0 (no help) to 100 (answers it), "report": "the report"}}"""
+Answer with JSON alone: {{"score": a number from 0 (no help) to 100 (answers it), \
+"report": "the report"}}"""
 WORDS_PER_TOKEN = 0.7
-Judged = tuple[float, str]
+
+
+class Judgement(NamedTuple):
+    """What a model says of a community: how much it helps, from 0 to 100, and its report."""
+
+    score: float
+    report: str
+
+
+class JudgedCommunity(NamedTuple):
+    """A community whose report is read."""
+
+    candidate: Candidate
+    judgement: Judgement
 
 
 @dataclass(frozen=True)
 class DaRag:
-    """Communities, then chunks; `communities` has all parameters of the search and of the rooms.
+    """Read the question's communities, then chunks.
 
-    With a model, `seed` says where the question touches the chunks in the same way, and `workers` communities are judged at a time. A
-    question with a limit counts passages, so that no report is made for it.
+    A question with a limit counts passages, so that no report is made for it.
+
+    Attributes:
+        communities: the search for communities, and the tokens of reports and chunks.
+        seed: where the question touches the chunks.
+        workers: with a model, how many communities are judged at the same time.
+        render: how the context is written.
+
+    Example:
+        >>> graph = Graph.of(["Anna knows Ben.", "The sun is hot."], vectors=[[1, 0], [0, 1]])
+        >>> answer = DaRag().on(graph)
+        >>> answer(Query("Who knows Ben?", np.float32([1, 0])), 50).ids
+        ['0']
     """
 
-    communities: CommunitySearch = CommunitySearch()
-    seed: Any = Dense()
+    communities: CommunitySearch = field(default=CommunitySearch())
+    seed: Seed = field(default=Dense())
     workers: int = 4
-    render: Render = Render()
+    render: Render = field(default=Render())
 
     def on(self, graph: Graph) -> Callable[[Query, int], Context]:
-        free = Pipeline(
+        """Bind the method to a graph and return the function (question, budget) -> context."""
+        without_model = Pipeline(
             self.seed, selects=(self.communities,), order=FactsFirst(), render=self.render
         ).on(graph)
         seed, find = self.seed.on(graph), self.communities.finder(graph)
-        everything, named = Subgraph(freeze(np.arange(len(graph)), np.int32)), repr(self)
+        everything, name = Subgraph(freeze(np.arange(len(graph)), np.int32)), repr(self)
 
         def answer(query: Query, budget: int) -> Context:
             if query.model is None or query.limit is not None:
-                return replace(free(query, budget), method=named)
-            begun = time.perf_counter()
+                return replace(without_model(query, budget), method=name)
+            begin = time.perf_counter()
             seeds = seed(query)
-            found = find(query, seeds, everything)
+            communities = find(query, seeds, everything)
             rooms = self.communities.rooms(budget)
             model = Model.of(query.model)
-            prompts = [prompt_of(graph, query, one, rooms[1]) for one in found]
-            answers = model.ask_all(prompts, judged, workers=self.workers)
-            told, notes = _reports(graph, found, answers, rooms[0], rooms[1])
-            step = Step(f"{model.name} on communities", time.perf_counter() - begun, notes)
-            if not told:
-                context = free(query, budget)
-                note = {"fallback": "the model told of no community: facts in the place of reports"}
-                return replace(
-                    context,
-                    method=named,
-                    trace=(replace(step, notes={**notes, **note}), *context.trace),
+            prompts = [
+                prompt_of(graph, query, candidate, rooms.report) for candidate in communities
+            ]
+            answers = model.ask_all(prompts, read_judgement, workers=self.workers)
+            reports, notes = _retained_reports(graph, communities, answers, rooms)
+            step = Step(f"{model.name} on communities", time.perf_counter() - begin, notes)
+            if reports:
+                context = self._with_reports(graph, query, seeds, communities, reports)(
+                    query, budget
                 )
-            wide, scores = _with(graph, told)
-            stages = _Told(
-                self,
-                graph,
-                wide,
-                replace(seeds, scores=np.append(seeds.scores, scores)),
-                found,
-                told,
-            )
-            row = Pipeline(
-                stages, selects=(stages,), order=_ReportsFirst(len(graph)), render=self.render
-            )
-            context = row.on(wide)(query, budget)
-            return replace(context, method=named, trace=(step, *context.trace))
+            else:
+                context = without_model(query, budget)
+                fallback = "the model reported on no community: facts take the place of reports"
+                step = replace(step, notes={**notes, "fallback": fallback})
+            return replace(context, method=name, trace=(step, *context.trace))
 
         return answer
 
+    def _with_reports(
+        self,
+        graph: Graph,
+        query: Query,
+        seeds: Seeds,
+        communities: list[Candidate],
+        reports: list[JudgedCommunity],
+    ) -> Callable[[Query, int], Context]:
+        """Return the pipeline over the graph with the reports, bound to it."""
+        overlay = overlay_reports(graph, reports)
+        scores = np.array([one.judgement.score / 100 for one in reports])
+        seeds = replace(seeds, scores=np.append(seeds.scores, scores))
+        retained = {id(one.candidate) for one in reports}
+        packed = [
+            replace(one, retained=id(one) in retained, edges=freeze([], np.int32))
+            for one in communities
+        ]
+        select = ReportedChunks(self.communities, graph, packed)
+        return Pipeline(
+            KnownSeeds(seeds),
+            selects=(select,),
+            order=ReportsBeforeChunks(len(graph)),
+            render=self.render,
+        ).on(overlay)
 
-def prompt_of(graph: Graph, query: Query, one: Candidate, room: int) -> str:
-    """Return what the model is asked about one community."""
-    rows = one.community.rows.tolist()
-    if one.layer == CHUNKS:
+
+def prompt_of(graph: Graph, query: Query, candidate: Candidate, report_tokens: int) -> str:
+    """Return the prompt that asks a model to judge one community.
+
+    Args:
+        graph: the graph.
+        query: the question.
+        candidate: the community.
+        report_tokens: the most tokens of the report.
+    """
+    rows = candidate.community.rows.tolist()
+    if candidate.layer == CHUNKS:
         what, lines = "passages", [graph.texts[row] for row in rows]
     else:
         what = "names, and facts about them"
-        facts = graph.edges.facts[one.edges].tolist()
-        summaries = graph.part(_Summaries())
+        facts = graph.edges.facts[candidate.edges].tolist()
+        summaries = graph.part(EntitySummariesPart())
         lines = [f"Names: {', '.join(graph.texts[row] for row in rows)}"]
         lines += [f"{graph.texts[row]}: {summaries[row]}" for row in rows if row in summaries]
         lines += [graph.facts.texts[fact] for fact in facts]
-    text = "\n".join(f"- {line}" for line in lines)
     return PROMPT.format(
         question=query.text,
         what=what,
-        text=text,
-        words=max(10, int(min(room, 3200) * WORDS_PER_TOKEN)),
+        text="\n".join(f"- {line}" for line in lines),
+        words=max(10, int(min(report_tokens, 3200) * WORDS_PER_TOKEN)),
     )
 
 
-@dataclass(frozen=True)
-class _Summaries:
-    """The part that knows the summaries of entities, where `clew.generate.Summaries` wrote some."""
+def read_judgement(text: str) -> Judgement:
+    """Return the score and the report in a model's answer.
 
-    def compute(self, graph: Graph) -> dict[int, str]:
-        told = np.flatnonzero(graph.edges.kinds.mask("about"))
-        pairs = zip(graph.edges.heads[told].tolist(), graph.edges.tails[told].tolist(), strict=True)
-        return {entity: graph.texts[row] for entity, row in pairs if graph.kinds[row] == "summary"}
+    Raises:
+        ValueError: one of them is missing, or is not what was asked for.
 
-
-def judged(text: str) -> Judged:
-    """Return the score, from 0 to 100, and the report in a model's answer; raise ValueError where one is missing."""
-    came = parse_json(text)
-    if not isinstance(came, dict):
+    Example:
+        >>> read_judgement('Sure: {"score": 70, "report": "Anna knows Ben."}')
+        Judgement(score=70.0, report='Anna knows Ben.')
+    """
+    answer = parse_json(text)
+    if not isinstance(answer, dict):
         raise ValueError("a list came; wanted an object with 'score' and 'report'")  # noqa: TRY004  # an answer, no argument
-    score, report = came.get("score"), came.get("report")
+    score, report = answer.get("score"), answer.get("report")
     if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= 100:
         raise ValueError(f"'score' must be a number from 0 to 100; it is {score!r}")
     if not isinstance(report, str) or not report.strip():
         raise ValueError(f"'report' must be a text; it is {report!r}")
-    return float(score), " ".join(report.split())
-
-
-def _reports(
-    graph: Graph, found: list[Candidate], answers: list[ModelAnswer[Judged]], room: int, most: int
-) -> tuple[list[tuple[Candidate, float, str]], dict[str, Any]]:
-    """The communities whose reports are kept, best first, each with its score and report, and what is to be said of all."""
-    scored = [(i, answer.value) for i, answer in enumerate(answers) if answer.value is not None]
-    told, without_room = list[tuple[Candidate, float, str]](), 0
-    for i, (score, report) in sorted(scored, key=lambda pair: (-pair[1][0], pair[0])):
-        tokens = graph.count(f"- {report}\n")
-        if score > 0 and tokens <= min(room, most):
-            told.append((found[i], score, report))
-            room -= tokens
-        else:
-            without_room += score > 0
-    notes: dict[str, Any] = {
-        "calls": sum(answer.calls for answer in answers),
-        "levels": {one.layer: one.level for one in found},
-        "scores": [answer.value[0] if answer.value else None for answer in answers],
-        "reports": len(told),
-        "without_room": without_room,
-    }
-    if failed := [answer.error for answer in answers if answer.value is None]:
-        notes["failed"] = failed
-    return told, notes
-
-
-def _with(graph: Graph, told: list[tuple[Candidate, float, str]]) -> tuple[Graph, Floats]:
-    """The graph with the reports, each linked to what it tells of, and their scores in [0, 1]."""
-    n, ids, made_of, tails, heads = (
-        len(graph),
-        list[str](),
-        list[list[int]](),
-        list[int](),
-        list[int](),
-    )
-    known = graph.part(_Ids())
-    for i, (one, _, _) in enumerate(told):
-        id = f"report:{one.layer}:{one.community.k}"
-        while id in known or id in ids:
-            id += "+"
-        ids.append(id)
-        rows = one.community.rows.tolist()
-        passages = (
-            rows
-            if one.layer == CHUNKS
-            else sorted({p for row in rows for p in graph.read_from[row].tolist()})
-        )
-        made_of.append(passages or rows)
-        tails += [n + i] * len(rows)
-        heads += rows
-    written = Generated(
-        ids=tuple(ids),
-        kinds=("report",) * len(told),
-        texts=tuple(report for _, _, report in told),
-        read_from=made_of,
-        metadata=tuple(
-            {"k": one.community.k, "layer": one.layer, "score": score} for one, score, _ in told
-        ),
-        edges=Edges.of("summarises", tails, heads),
-    )
-    return overlaid(graph, written), np.array([score / 100 for _, score, _ in told])
+    return Judgement(float(score), " ".join(report.split()))
 
 
 @dataclass(frozen=True)
-class _Ids:
-    """The part that knows all ids."""
+class EntitySummariesPart:
+    """The part that is the summary of each entity's row, where `clew.generate.Summaries` wrote one.
+
+    Example:
+        >>> Graph.of(["Anna"], kinds="entity").part(EntitySummariesPart())
+        {}
+    """
+
+    def compute(self, graph: Graph) -> Mapping[int, str]:
+        rows = np.flatnonzero(graph.edges.kinds.mask("about"))
+        pairs = zip(graph.edges.heads[rows].tolist(), graph.edges.tails[rows].tolist(), strict=True)
+        return {entity: graph.texts[row] for entity, row in pairs if graph.kinds[row] == "summary"}
+
+
+@dataclass(frozen=True)
+class IdsPart:
+    """The part that is the set of all ids.
+
+    Example:
+        >>> sorted(Graph.of(["one", "two"]).part(IdsPart()))
+        ['0', '1']
+    """
 
     def compute(self, graph: Graph) -> frozenset[str]:
         return frozenset(graph.ids)
 
 
-@dataclass(frozen=True, eq=False)
-class _Told:
-    """What is known already, as the stages of a row: the seeds, and the reports with the chunks of the communities they tell of."""
+def overlay_reports(graph: Graph, reports: Sequence[JudgedCommunity]) -> Overlay:
+    """Return the graph with the reports behind its nodes, each linked to its community's nodes."""
+    ids, sources = list[str](), list[list[int]]()
+    tails, heads = list[int](), list[int]()
+    known = graph.part(IdsPart())
+    for i, (candidate, _) in enumerate(reports):
+        id = f"report:{candidate.layer}:{candidate.community.k}"
+        while id in known or id in ids:
+            id += "+"
+        ids.append(id)
+        rows = candidate.community.rows.tolist()
+        if candidate.layer == CHUNKS:
+            passages = rows
+        else:
+            passages = sorted({p for row in rows for p in graph.read_from[row].tolist()})
+        sources.append(passages or rows)
+        tails += [len(graph) + i] * len(rows)
+        heads += rows
+    metadata = tuple(
+        {"k": one.community.k, "layer": one.layer, "score": judgement.score}
+        for one, judgement in reports
+    )
+    generated = Generated(
+        ids=tuple(ids),
+        kinds=("report",) * len(reports),
+        texts=tuple(one.judgement.report for one in reports),
+        read_from=sources,
+        metadata=metadata,
+        edges=Edges.of("summarises", tails, heads),
+    )
+    return overlay_generated(graph, generated)
 
-    method: DaRag
-    graph: Graph
-    wide: Graph
+
+@dataclass(frozen=True, eq=False)
+class KnownSeeds:
+    """A seed stage that returns what is known already."""
+
     seeds: Seeds
-    found: list[Candidate]
-    told: list[tuple[Candidate, float, str]]
 
     def __repr__(self) -> str:
-        return f"{len(self.told)} reports"
+        return "KnownSeeds()"
 
-    def on(self, graph: Graph) -> Callable[..., Any]:
-        def stage(query: Query, *rest: Any) -> Any:
-            if not rest:
-                return self.seeds
-            _, prizes, candidates, budget = rest
-            n, tokens = len(self.graph), self.wide.tokens[len(self.graph) :]
-            kept = {id(one) for one, _, _ in self.told}
-            packed = [
-                replace(one, kept=id(one) in kept, edges=freeze([], np.int32)) for one in self.found
-            ]
-            left = max(0, budget - int(tokens.sum()))
-            inner = Subgraph(candidates.nodes[candidates.nodes < n])
-            seeds = replace(self.seeds, scores=self.seeds.scores[:n])
-            chosen = self.method.communities.read(
-                self.graph, query, seeds, prizes[:n], inner, left, packed
-            )
-            return replace(
-                chosen,
-                nodes=freeze(
-                    np.concatenate([np.arange(n, len(self.wide)), chosen.nodes]), np.int32
-                ),
-            )
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        return lambda _query: self.seeds
 
-        return stage
+
+@dataclass(frozen=True, eq=False)
+class ReportedChunks:
+    """A select stage over an overlay: all reports, then the chunks of the communities reported on.
+
+    Attributes:
+        communities: reads the chunks, in what the reports leave of the budget.
+        base: the graph without the reports.
+        packed: the communities; those with a report are retained.
+    """
+
+    communities: CommunitySearch
+    base: Graph
+    packed: list[Candidate]
+
+    def __repr__(self) -> str:
+        return f"{sum(one.retained for one in self.packed)} reports"
+
+    def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
+        n = len(self.base)
+        reports = np.arange(n, len(graph))
+        tokens = int(graph.tokens[n:].sum())
+
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
+            chosen = self.communities.select(
+                self.base,
+                query,
+                replace(seeds, scores=seeds.scores[:n]),
+                prizes[:n],
+                Subgraph(candidates.nodes[candidates.nodes < n]),
+                max(0, budget - tokens),
+                self.packed,
+            )
+            return replace(chosen, nodes=freeze(np.concatenate([reports, chosen.nodes]), np.int32))
+
+        return select
 
 
 @dataclass(frozen=True)
-class _ReportsFirst:
-    """The reports, which are the nodes from `first` on, and then the chunks by falling prize."""
+class ReportsBeforeChunks:
+    """An order stage: the reports, which are the nodes from `first` on, then chunks by prize."""
 
     first: int
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
-        others = FactsFirst().on(graph)
+        order_chunks = FactsFirst().on(graph)
 
-        def read(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
+        def order(query: Query, prizes: Floats, chosen: Subgraph) -> Reading:
             reports = chosen.nodes[chosen.nodes >= self.first]
-            return Reading.of(np.concatenate([reports, others(query, prizes, chosen).nodes]))
+            chunks = order_chunks(query, prizes, chosen).nodes
+            return Reading.of(np.concatenate([reports, chunks]))
 
-        return read
+        return order
+
+
+def _retained_reports(
+    graph: Graph,
+    communities: list[Candidate],
+    answers: list[ModelAnswer[Judgement]],
+    rooms: Rooms,
+) -> tuple[list[JudgedCommunity], dict[str, Any]]:
+    """Return the communities whose reports fit, best first, and notes for the trace."""
+    judged = [
+        JudgedCommunity(candidate, answer.value)
+        for candidate, answer in zip(communities, answers, strict=True)
+        if answer.value is not None
+    ]
+    retained, room, without_room = list[JudgedCommunity](), rooms.reports, 0
+    for one in sorted(judged, key=lambda one: -one.judgement.score):
+        tokens = graph.count(f"- {one.judgement.report}\n")
+        if one.judgement.score > 0 and tokens <= min(room, rooms.report):
+            retained.append(one)
+            room -= tokens
+        else:
+            without_room += one.judgement.score > 0
+    notes: dict[str, Any] = {
+        "calls": sum(answer.calls for answer in answers),
+        "levels": {one.layer: one.level for one in communities},
+        "scores": [answer.value.score if answer.value else None for answer in answers],
+        "reports": len(retained),
+        "without_room": without_room,
+    }
+    if failed := [answer.error for answer in answers if answer.value is None]:
+        notes["failed"] = failed
+    return retained, notes

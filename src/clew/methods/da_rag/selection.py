@@ -1,23 +1,29 @@
-"""Communities around the question, from the chunks down to what is said in them.
+"""DA-RAG's retrieval: communities around the question, from the chunks down to their facts.
 
-DA-RAG (arXiv 2602.08545): the question's community among chunks (which relations join) names the entities to look among; of these come the
-communities in the knowledge graph and among similar names. For every k of the k-truss there is another, and which are kept is decided by a
-score. Without a language model that is Stouffer's,
+DA-RAG (arXiv 2602.08545), sections 4 and 5:
+1. The question's communities in the chunk layer name the entities to look among.
+2. Of these entities come the communities in the knowledge graph and in the similarity layer.
+3. Adaptive k: every k of the k-truss gives another community. They are retained by falling score
+   while their reports fit in the tokens for reports; see `CommunitySearch.pack`.
 
-    S = sum over nodes of (cos - mean of the layer) / deviation of the layer, / sqrt(number of nodes)
+Communities are found by Q-Peel, see `clew.algorithms.community_search.q_peel`. With a language
+model the score and the report are the model's (`clew.methods.da_rag.method`). Without one the score
+is Stouffer's,
 
-which likes what is relevant and what is large without a weight between them. A report on a community is then the best fact of each of its
-entities, and the relations of its truss, the most relevant first.
+    S = (sum over nodes of (cos - mean of the layer) / deviation of the layer) / sqrt(nodes)
 
-Real graphs of facts have few triangles. What comes in the place of a truss is said in the trace, for every layer: see
-`clew.algorithms.community_search.q_peel.search`.
+which rewards relevance and size without a weight between them. The report on a community is then
+the best fact of each of its entities, and the relations of its truss, the most relevant first.
+
+Real graphs of facts have few triangles. What replaces a truss is noted in the trace, for every
+layer: see `search_communities`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +34,8 @@ from clew.algorithms.community_search.q_peel import (
     whole_community,
 )
 from clew.algorithms.ranking import levels, tolerance, top_k
-from clew.graph import Floats, Graph, Rows, freeze
+from clew.graph import Floats, Graph, Mask, Ragged, Rows, Vectors, freeze
+from clew.methods._rows import expand_ranges, offered_mask
 from clew.methods.da_rag.layers import (
     ChunkLayer,
     DescribedPart,
@@ -37,8 +44,7 @@ from clew.methods.da_rag.layers import (
     MentionedEntitiesPart,
     SimilarityLayer,
 )
-from clew.select._costs import similarities
-from clew.select._evidence import JoinedRows, select_evidence
+from clew.select._shared import EvidenceRule, JoinedRows, Offer, select_evidence, similarities
 from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 CHUNKS, FACTS, ALIKE = "chunks", "facts", "alike"
@@ -46,55 +52,108 @@ CHUNKS, FACTS, ALIKE = "chunks", "facts", "alike"
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A community that was found: in which layer, how it scores, the facts that tell of it (edges of the graph), and their tokens."""
+    """A community that may be read.
+
+    Attributes:
+        layer: where it was found: "chunks", "facts" or "alike".
+        level: how closely the layer hangs together, one of `q_peel.LEVELS`, or "one hop".
+        community: its nodes and links.
+        score: its Stouffer score.
+        edges: edges of the graph whose facts are its report, best first.
+        tokens: of the report, or of the chunks.
+        retained: whether it is read.
+    """
 
     layer: str
     level: str
     community: Community
     score: float
     edges: Rows
-    tokens: int
-    kept: bool = False
+    tokens: int = 0
+    retained: bool = False
 
-    def said(self) -> dict[str, Any]:
-        """Return it as the trace tells it."""
-        mean, score = round(self.community.mean, 4), round(self.score, 4)
+    def notes(self) -> dict[str, Any]:
+        """Return what the trace says of it."""
         return {
             "k": self.community.k,
             "nodes": len(self.community),
-            "mean": mean,
-            "score": score,
-            "kept": self.kept,
+            "mean": round(self.community.mean, 4),
+            "score": round(self.score, 4),
+            "kept": self.retained,
         }
+
+
+class Rooms(NamedTuple):
+    """Tokens out of a budget: for all reports, for one report, and for chunks."""
+
+    reports: int
+    report: int
+    chunks: int
+
+
+class _Layers(NamedTuple):
+    """What the search needs of a graph: see `clew.methods.da_rag.layers`."""
+
+    chunks: Layer
+    entities: dict[str, Layer]
+    facts: Layer
+    mentioned: Ragged
+    compared: Rows
 
 
 @dataclass(frozen=True)
 class CommunitySearch:
-    """Read facts of the question's communities in their share of the budget, then the chunks of its community, then others by prize.
+    """Read facts of the question's communities, then chunks of its community, then other chunks.
 
     Attributes:
-        near: look for the chunks' community among so many that are most like the question; None for all, as the paper does, where
-            peeling ends at hundreds of chunks that no single one of which may leave.
-        most: the largest k. cascade: let nodes take others with them, to small communities of higher mean.
-        touched: look also among so many entities that the `near` chunks mention, those most like the question. Without them the nearest
-            entity is often left out, and what is around it is as dense as what is found, and nearer; 0: without, as the paper.
-        pieces, nearest: without triangles, the nodes of a connected piece; without a piece, how many of the nearest nodes.
-        k_neighbor: how many nearest names an entity is joined to in the similarity layer.
-        hub_cap, min_support, shared: of the chunk layer, see `clew.link.Related`.
-        context_tokens, report_tokens, text_unit_tokens: the room of all reports, of one report, and of chunks; with a budget
-            they are scaled to share it, without one they stand. fact_share: of the room of reports, what facts take in their place; a
-            report digests what facts say one by one, and a passage says in less room what many of its facts do.
-        lead: what the prize of a chunk in a kept community is multiplied by when chunks are ranked; None to read all of these first.
-        acs: False for the one-hop neighbours of the nearest nodes in the place of communities. chunk_layer: False to look among the
-            `near` entities that are most like the question. similarity_layer: False to do without. These are the paper's ablations.
+        max_nearest: the chunks' community is sought among so many chunks nearest to the question.
+            None is all of them, as in the paper; peeling then stops at hundreds of chunks of which
+            no single one may leave.
+        max_k: the largest k of a k-truss.
+        cascade: let a node take others with it when it is peeled off. The communities are smaller
+            and their mean is higher.
+        extra_entities: so many entities that the nearest chunks mention are searched too, those
+            most like the question. Otherwise the nearest entity is often left out, and its
+            surroundings are as dense as what is found, and nearer. 0 is none, as in the paper.
+        min_piece_nodes: without triangles, the fewest nodes of a connected piece.
+        n_nearest: without a piece, how many of the nearest nodes.
+        k_neighbor: how many nearest entities each entity is linked to in the similarity layer.
+        hub_cap: entities in more chunks join none in the chunk layer; see `clew.link.Related`.
+        min_support: so many relations must join two chunks.
+        shared: an entity in both chunks joins them too.
+        context_tokens: for all reports. A question with a budget scales this, the next two and the
+            room of chunks so that they share it; a question without one takes them as they are.
+        report_tokens: for one report.
+        text_unit_tokens: for chunks.
+        fact_share: the share of the tokens for reports that facts have in the place of reports. A
+            report digests what facts state one by one, and a passage states many of its facts in
+            fewer tokens.
+        community_boost: the factor on the prizes of the community's chunks when chunks are
+            ranked. None reads
+            all of these first.
+        acs: attributed community search. False takes the one-hop neighbours of the nearest nodes
+            instead, an ablation of the paper, as the next two are.
+        chunk_layer: False searches the `max_nearest` entities most like the question instead.
+        similarity_layer: False leaves the similarity layer out.
+
+    Example:
+        >>> graph = Graph.from_triples(
+        ...     [("Anna", "knows", "Ben"), ("Ben", "knows", "Cleo"), ("Cleo", "knows", "Anna")],
+        ...     embed=lambda texts: np.tile([1.0, 0.0], (len(texts), 1)))
+        >>> query = Query("Who knows Anna?", np.float32([0.6, 0.8]))
+        >>> seeds, nodes = Seeds(np.zeros(len(graph))), freeze(np.arange(len(graph)), np.int32)
+        >>> search = CommunitySearch(chunk_layer=False, similarity_layer=False)
+        >>> find = search.finder(graph)
+        >>> [(one.layer, one.community.k) for one in find(query, seeds, Subgraph(nodes))]
+        [('facts', 3)]
     """
 
     max_nearest: int | None = 60
-    max_communities: int = 8
+    max_k: int = 8
     cascade: bool = False
-    max_start_rows: int = 0
-    pieces: int = 5
-    nearest: int = 10
+    extra_entities: int = 0
+    min_piece_nodes: int = 5
+    n_nearest: int = 10
     k_neighbor: int = 5
     hub_cap: int = 50
     min_support: int = 1
@@ -103,7 +162,7 @@ class CommunitySearch:
     report_tokens: int = 3200
     text_unit_tokens: int = 4000
     fact_share: float = 0.2
-    lead: float | None = None
+    community_boost: float | None = None
     acs: bool = True
     chunk_layer: bool = True
     similarity_layer: bool = True
@@ -114,144 +173,145 @@ class CommunitySearch:
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
-            found = find(query, seeds, candidates)
-            return self.read(
-                graph, query, seeds, prizes, candidates, budget, self.packed(graph, found, budget)
-            )
+            packed = self.pack(graph, find(query, seeds, candidates), budget)
+            return self.select(graph, query, seeds, prizes, candidates, budget, packed)
 
         return select
 
-    def rooms(self, budget: int) -> tuple[int, int, int]:
-        """Return the tokens of all reports, of one report, and of chunks, out of a budget."""
+    def rooms(self, budget: int) -> Rooms:
+        """Return the tokens for reports and chunks out of a budget."""
         whole = self.context_tokens + self.text_unit_tokens
         scale = 1.0 if budget >= UNLIMITED or not whole else budget / whole
-        return (
+        return Rooms(
             int(self.context_tokens * scale),
             int(self.report_tokens * scale),
             int(self.text_unit_tokens * scale),
         )
 
     def finder(self, graph: Graph) -> Callable[[Query, Seeds, Subgraph], list[Candidate]]:
-        """Return what finds the communities of a question in all layers, none of them kept yet."""
-        chunks = graph.part(ChunkLayer(self.hub_cap, self.min_support, self.shared))
-        facts, mentioned, speaker = (
-            graph.part(KnowledgeLayer()),
+        """Return the function that finds a question's communities in all layers."""
+        facts = graph.part(KnowledgeLayer())
+        entity_layers = {FACTS: facts}
+        if self.similarity_layer:
+            entity_layers[ALIKE] = graph.part(SimilarityLayer(self.k_neighbor))
+        layers = _Layers(
+            graph.part(ChunkLayer(self.hub_cap, self.min_support, self.shared)),
+            entity_layers,
+            facts,
             graph.part(MentionedEntitiesPart()),
             graph.part(DescribedPart()),
         )
-        fine = {FACTS: facts} | (
-            {ALIKE: graph.part(SimilarityLayer(self.k_neighbor))} if self.similarity_layer else {}
-        )
 
         def find(query: Query, seeds: Seeds, candidates: Subgraph) -> list[Candidate]:
-            offered = np.zeros(len(graph), np.bool_)
-            offered[candidates.nodes] = True
-            worth = np.zeros(len(graph))
-            rows = chunks.rows[offered[chunks.rows]]
-            given = query.candidate_scores is not None
-            worth[rows] = (
-                seeds.scores[rows]
-                if given
-                else similarities(_taken(graph.vectors, speaker[rows]), query.vector)
-            )
-            rows = rows[worth[rows] > 0]
-            found, work = list[Candidate](), freeze([], np.int32)
+            offered = offered_mask(graph, candidates)
+            relevance = _chunk_relevance(graph, layers, query, seeds, offered)
+            communities = list[Candidate]()
             if self.chunk_layer:
-                found = self._in(graph, CHUNKS, chunks, rows, worth, self.max_nearest)
-                inside = (
-                    np.unique(np.concatenate([c.community.rows for c in found]))
-                    if found
-                    else rows[top_k(worth[rows], self.nearest)]
+                rows = layers.chunks.rows[relevance[layers.chunks.rows] > 0]
+                communities = self._communities(
+                    CHUNKS, layers.chunks, rows, relevance, self.max_nearest
                 )
-                work = mentioned.take(inside).values
-                if self.max_start_rows:
-                    about = np.unique(
-                        mentioned.take(rows[top_k(worth[rows], self.max_nearest)]).values
-                    )
-                    about = about[offered[about]]
-                    like = similarities(graph.vectors[about], query.vector)
-                    work = np.concatenate([work, about[top_k(like, self.max_start_rows)]])
+                entities = self._entities(graph, layers, query, relevance, offered, communities)
             else:
-                work = graph.rows("entity")
-            work = np.unique(work[offered[work]]).astype(np.int32)
-            worth[work] = similarities(graph.vectors[work], query.vector)
-            for name, layer in fine.items():
-                found += self._in(
-                    graph, name, layer, work, worth, None if self.chunk_layer else self.max_nearest
-                )
-            return _told(graph, query, facts, worth, found)
+                entities = graph.rows("entity")
+            entities = np.unique(entities[offered[entities]]).astype(np.int32)
+            relevance[entities] = similarities(graph.vectors[entities], query.vector)
+            max_nearest = None if self.chunk_layer else self.max_nearest
+            for name, layer in layers.entities.items():
+                communities += self._communities(name, layer, entities, relevance, max_nearest)
+            return _with_reports(graph, query, layers.facts, relevance, communities)
 
         return find
 
-    def _in(
-        self, graph: Graph, name: str, layer: Layer, rows: Rows, worth: Floats, near: int | None
+    def _entities(
+        self,
+        graph: Graph,
+        layers: _Layers,
+        query: Query,
+        relevance: Floats,
+        offered: Mask,
+        communities: Sequence[Candidate],
+    ) -> Rows:
+        """Return the entities that the chunks' communities mention, and `max_start_rows` others."""
+        rows = layers.chunks.rows[relevance[layers.chunks.rows] > 0]
+        if communities:
+            chunks = np.unique(np.concatenate([one.community.rows for one in communities]))
+        else:
+            chunks = rows[top_k(relevance[rows], self.n_nearest)]
+        entities = layers.mentioned.take(chunks).values
+        if not self.extra_entities:
+            return entities
+        near = rows[top_k(relevance[rows], self.max_nearest)]
+        others = np.unique(layers.mentioned.take(near).values)
+        others = others[offered[others]]
+        likest = top_k(similarities(graph.vectors[others], query.vector), self.extra_entities)
+        return np.concatenate([entities, others[likest]])
+
+    def _communities(
+        self, name: str, layer: Layer, rows: Rows, relevance: Floats, max_nearest: int | None
     ) -> list[Candidate]:
-        """The communities of one layer among some of its nodes."""
+        """Return the communities of one layer among some of its nodes, with their scores."""
         if not len(rows):
             return []
-        mean, deviation = float(worth[rows].mean()), float(worth[rows].std())
-        among = freeze(np.sort(rows[top_k(worth[rows], near)]), np.int32)
+        mean, deviation = float(relevance[rows].mean()), float(relevance[rows].std())
+        among = freeze(np.sort(rows[top_k(relevance[rows], max_nearest)]), np.int32)
         if self.acs:
-            found = search_communities(
+            result = search_communities(
                 layer.links,
                 among,
-                worth,
-                most=self.max_communities,
+                relevance,
+                most=self.max_k,
                 cascade=self.cascade,
-                pieces=self.pieces,
-                nearest=self.nearest,
+                pieces=self.min_piece_nodes,
+                nearest=self.n_nearest,
             )
         else:
-            first = among[top_k(worth[among], self.nearest)]
-            ranges = [layer.links.neighbours(row) for row in first.tolist()]
-            hop = np.intersect1d(np.concatenate([first, *ranges]), among).astype(np.int32)
-            found = CommunitySearchResult("one hop", (whole_community(layer.links, hop, worth),))
-        none = freeze([], np.int32)
-        told_apart = deviation > tolerance(worth[rows])
+            result = self._one_hop(layer, among, relevance)
+        differ = deviation > tolerance(relevance[rows])
         scores = [
-            (c.mean - mean) * np.sqrt(len(c)) / deviation if told_apart else np.sqrt(len(c))
-            for c in found.communities
+            (community.mean - mean) * np.sqrt(len(community)) / deviation
+            if differ
+            else np.sqrt(len(community))
+            for community in result.communities
         ]
+        no_edges = freeze([], np.int32)
         return [
-            Candidate(name, found.level, c, float(s), none, 0)
-            for c, s in zip(found.communities, scores, strict=True)
+            Candidate(name, result.level, community, float(score), no_edges)
+            for community, score in zip(result.communities, scores, strict=True)
         ]
 
-    def packed(self, graph: Graph, found: list[Candidate], budget: int) -> list[Candidate]:
-        """Return the candidates, kept by falling score while the facts that they add fit in the room of all reports.
+    def _one_hop(self, layer: Layer, among: Rows, relevance: Floats) -> CommunitySearchResult:
+        """Return the nearest nodes with their neighbours: the paper's ablation without ACS."""
+        first = among[top_k(relevance[among], self.n_nearest)]
+        neighbours = [layer.links.neighbours(row) for row in first.tolist()]
+        rows = np.intersect1d(np.concatenate([first, *neighbours]), among).astype(np.int32)
+        community = whole_community(layer.links, rows, relevance)
+        return CommunitySearchResult("one hop", (community,))
 
-        The facts of one are cut at the room of one report; what another has said is said, and counted, once. Chunks' communities are kept
-        while their chunks fit in the room of chunks, the best one in any case.
+    def pack(self, graph: Graph, candidates: list[Candidate], budget: int) -> list[Candidate]:
+        """Return the candidates with those marked that fit, by falling score: adaptive k.
+
+        A community that does not fit is passed over, and the next one is tried. Communities of
+        chunks are retained while their chunks fit in the tokens for chunks, the best one in any
+        case. Communities of entities are retained while the facts that they add fit in the tokens
+        for reports; a report is cut at the tokens for one report, and each fact is stated, and
+        counted, once.
         """
-        reports, report, units = self.rooms(budget)
-        reports, report = int(reports * self.fact_share), int(report * self.fact_share)
-        packed, told, read = list(found), set[int](), set[int]()
-        for i in top_k(np.array([one.score for one in found])).tolist():
-            one, tokens, edges = found[i], 0, list[int]()
-            if one.layer == CHUNKS:
-                new = [row for row in one.community.rows.tolist() if row not in read]
-                tokens = int(graph.tokens[new].sum())
-                if tokens <= units or not read:
-                    packed[i] = replace(one, tokens=tokens, kept=True)
-                    read.update(new)
-                    units -= tokens
-                continue
-            for edge in one.edges.tolist():
-                fact = int(graph.edges.facts[edge])
-                if fact in told:
-                    continue
-                cost = graph.count(f"- {graph.facts.texts[fact]}\n")
-                if tokens + cost > report:
-                    break
-                tokens += cost
-                edges.append(edge)
-            if tokens <= reports and (edges or not one.edges.size):
-                told.update(graph.edges.facts[edges].tolist() if edges else [])
-                packed[i] = replace(one, edges=freeze(edges, np.int32), tokens=tokens, kept=True)
-                reports -= tokens
+        rooms = self.rooms(budget)
+        packed = list(candidates)
+        for i, packed_one in (
+            *_packed_chunks(graph, candidates, rooms.chunks),
+            *_packed_reports(
+                graph,
+                candidates,
+                int(rooms.reports * self.fact_share),
+                int(rooms.report * self.fact_share),
+            ),
+        ):
+            packed[i] = packed_one
         return packed
 
-    def read(
+    def select(
         self,
         graph: Graph,
         query: Query,
@@ -261,107 +321,193 @@ class CommunitySearch:
         budget: int,
         packed: list[Candidate],
     ) -> Subgraph:
-        """Return what is read of the kept candidates, and of others where there is room."""
-        kept = [
-            one
-            for i in top_k(np.array([one.score for one in packed])).tolist()
-            if (one := packed[i]).kept
-        ]
+        """Return what is read of the packed communities, and of other passages where there is room.
+
+        Args:
+            graph: the graph.
+            query: the question. One with a limit counts passages, so that no facts are read.
+            seeds: of the question.
+            prizes: of all nodes, float64 [n].
+            candidates: the nodes that may be read.
+            budget: in tokens.
+            packed: the communities, as `pack` returns them.
+        """
+        retained = [one for one in _by_score(packed) if one.retained]
         chunks = np.array(
-            sorted(
-                {row for one in kept if one.layer == CHUNKS for row in one.community.rows.tolist()}
-            ),
-            np.int64,
+            sorted({row for one in retained if one.layer == CHUNKS for row in _rows(one)}), np.int64
         )
         ranked = chunks[top_k(prizes[chunks])].tolist()
-        told = [edge for one in kept if one.layer != CHUNKS for edge in one.edges.tolist()]
-        edges = freeze(told if query.limit is None else [], np.int32)  # a limit counts passages
-        entities = dict.fromkeys(
-            np.concatenate([graph.edges.tails[edges], graph.edges.heads[edges]]).tolist()
-        )
-        nodes = freeze([*ranked, *entities], np.int32)
+        facts = [edge for one in retained if one.layer != CHUNKS for edge in one.edges.tolist()]
+        edges = freeze(facts if query.limit is None else [], np.int32)
+        ends = np.concatenate([graph.edges.tails[edges], graph.edges.heads[edges]])
+        nodes = freeze([*ranked, *dict.fromkeys(ends.tolist())], np.int32)
         joined = JoinedRows(nodes, edges, np.arange(len(edges)), freeze([], np.int32))
-        share = (
-            self.fact_share
-            * self.context_tokens
-            / max(1, self.context_tokens + self.text_unit_tokens)
+        whole = max(1, self.context_tokens + self.text_unit_tokens)
+        boosted = prizes.copy()
+        boosted[ranked] *= self.community_boost or 1.0
+        rule = EvidenceRule(
+            fact_share=self.fact_share * self.context_tokens / whole,
+            tree_first=self.community_boost is None,
         )
-        led = prizes.copy()
-        led[ranked] *= self.lead or 1.0
-        chosen = select_evidence(
-            graph,
-            query,
-            seeds,
-            led,
-            candidates,
-            budget,
-            joined,
-            fact_share=share,
-            tree_first=self.lead is None,
-        )
+        offer = Offer(graph, query, seeds, boosted, candidates, budget)
+        chosen = select_evidence(offer, joined, rule)
+        notes = {**self._notes(packed), **chosen.notes, **self._fallback(packed)}
+        return replace(chosen, notes=notes)
+
+    def _levels(self, packed: Sequence[Candidate]) -> dict[str, str]:
         wanted = [CHUNKS] * self.chunk_layer + [FACTS] + [ALIKE] * self.similarity_layer
-        levels = dict.fromkeys(wanted, "empty") | {one.layer: one.level for one in packed}
-        trace: dict[str, Any] = {
+        return dict.fromkeys(wanted, "empty") | {one.layer: one.level for one in packed}
+
+    def _notes(self, packed: Sequence[Candidate]) -> dict[str, Any]:
+        """Return for the trace how every layer hangs together, and its communities."""
+        levels = self._levels(packed)
+        return {
             "levels": levels,
-            **{layer: [one.said() for one in packed if one.layer == layer] for layer in levels},
-            **chosen.notes,
+            **{layer: [one.notes() for one in packed if one.layer == layer] for layer in levels},
         }
-        lower = [
+
+    def _fallback(self, packed: Sequence[Candidate]) -> dict[str, str]:
+        """Return the note on layers without a truss, or nothing."""
+        without = [
             f"{layer}: {level}"
-            for layer, level in levels.items()
+            for layer, level in self._levels(packed).items()
             if level not in ("truss", "one hop")
         ]
-        if lower:
-            trace["fallback"] = (
-                f"no truss among {', '.join(lower)}"
-                if packed
-                else "no communities: the passages by prize"
-            )
-        return replace(chosen, notes=trace)
+        if not without:
+            return {}
+        if not packed:
+            return {"fallback": "no communities: the passages by prize"}
+        return {"fallback": f"no truss among {', '.join(without)}"}
 
 
-def _told(
-    graph: Graph, query: Query, facts: Layer, worth: Floats, found: list[Candidate]
-) -> list[Candidate]:
-    """The candidates with the facts that tell of them: each entity's best, then those of its truss, by likeness to the question."""
-    wanted = [one.community.rows for one in found if one.layer != CHUNKS]
-    if not wanted:
-        return found
-    rows, links = np.unique(np.concatenate(wanted)), facts.links
-    slots = links.edges.take(_ranges(links.starts[rows], links.starts[rows + 1]))
-    edges = slots.values
-    owner = np.repeat(np.repeat(rows, links.starts[rows + 1] - links.starts[rows]), slots.lengths)
-    vector = query.vector if query.fact_vector is None else query.fact_vector
-    unlike = levels(similarities(graph.facts.vectors[graph.edges.facts[edges]], vector), 1.0)
-    place = np.lexsort((edges, unlike, owner))
-    first = place[np.flatnonzero(np.diff(owner[place], prepend=-1))]
-    best_of = dict(zip(owner[first].tolist(), edges[first].tolist(), strict=True))
-    turn_of = dict(zip(edges.tolist(), unlike.tolist(), strict=True))
-    fact_of = dict(zip(edges.tolist(), graph.edges.facts[edges].tolist(), strict=True))
-    told = list[Candidate]()
-    for one in found:
-        if one.layer == CHUNKS:
-            told.append(one)
+def _chunk_relevance(
+    graph: Graph, layers: _Layers, query: Query, seeds: Seeds, offered: Mask
+) -> Floats:
+    """Return the relevance of the offered chunks, float64 [n], 0 for all other nodes."""
+    relevance = np.zeros(len(graph))
+    rows = layers.chunks.rows[offered[layers.chunks.rows]]
+    if query.candidate_scores is not None:
+        relevance[rows] = seeds.scores[rows]
+    else:
+        vectors = _vectors_of(graph.vectors, layers.compared[rows])
+        relevance[rows] = similarities(vectors, query.vector)
+    return relevance
+
+
+def _by_score(candidates: Sequence[Candidate]) -> list[Candidate]:
+    return [candidates[i] for i in _order_by_score(candidates)]
+
+
+def _order_by_score(candidates: Sequence[Candidate]) -> list[int]:
+    order: list[int] = top_k(np.array([one.score for one in candidates])).tolist()
+    return order
+
+
+def _rows(candidate: Candidate) -> list[int]:
+    rows: list[int] = candidate.community.rows.tolist()
+    return rows
+
+
+def _packed_chunks(
+    graph: Graph, candidates: Sequence[Candidate], room: int
+) -> list[tuple[int, Candidate]]:
+    """Return the communities of chunks that fit, by their places among the candidates."""
+    packed, read = list[tuple[int, Candidate]](), set[int]()
+    for i in _order_by_score(candidates):
+        if candidates[i].layer != CHUNKS:
             continue
-        ranked = one.community.rows[top_k(worth[one.community.rows], largest=1.0)].tolist()
-        own = links.edges.take(one.community.slots).values.tolist() if one.layer == FACTS else []
-        inner = sorted(set(own), key=lambda edge: (turn_of[edge], edge))
-        said: dict[int, int] = {}
-        for edge in [*(best_of[row] for row in ranked if row in best_of), *inner]:
-            said.setdefault(fact_of[edge], edge)
-        told.append(replace(one, edges=freeze(list(said.values()), np.int32)))
-    return told
+        new = [row for row in _rows(candidates[i]) if row not in read]
+        tokens = int(graph.tokens[new].sum())
+        if tokens <= room or not read:
+            packed.append((i, replace(candidates[i], tokens=tokens, retained=True)))
+            read.update(new)
+            room -= tokens
+    return packed
 
 
-def _ranges(begins: Any, ends: Any) -> Any:
-    """The numbers from each begin up to its end, one range after another."""
-    lengths = ends - begins
-    behind = np.cumsum(lengths)
-    return np.arange(behind[-1] if len(behind) else 0) + np.repeat(ends - behind, lengths)
+def _packed_reports(
+    graph: Graph, candidates: Sequence[Candidate], room: int, report_room: int
+) -> list[tuple[int, Candidate]]:
+    """Return the communities of entities whose reports fit, by place among the candidates."""
+    packed, stated = list[tuple[int, Candidate]](), set[int]()
+    for i in _order_by_score(candidates):
+        one = candidates[i]
+        if one.layer == CHUNKS:
+            continue
+        edges, tokens = _cut_report(graph, one, stated, report_room)
+        if tokens <= room and (edges or not one.edges.size):
+            stated.update(graph.edges.facts[edges].tolist() if edges else [])
+            report = freeze(edges, np.int32)
+            packed.append((i, replace(one, edges=report, tokens=tokens, retained=True)))
+            room -= tokens
+    return packed
 
 
-def _taken(vectors: Any, rows: Any) -> Any:
-    """The vectors of some rows, without a copy where these are consecutive, as they are where passages were read first."""
+def _cut_report(
+    graph: Graph, candidate: Candidate, stated: set[int], room: int
+) -> tuple[list[int], int]:
+    """Return the first facts of a report that are not stated yet and fit, and their tokens."""
+    edges, tokens = list[int](), 0
+    for edge in candidate.edges.tolist():
+        fact = int(graph.edges.facts[edge])
+        if fact in stated:
+            continue
+        cost = graph.count(f"- {graph.facts.texts[fact]}\n")
+        if tokens + cost > room:
+            break
+        tokens += cost
+        edges.append(edge)
+    return edges, tokens
+
+
+def _with_reports(
+    graph: Graph, query: Query, facts: Layer, relevance: Floats, candidates: list[Candidate]
+) -> list[Candidate]:
+    """Return the candidates, those of entities with the facts of their reports.
+
+    A report is each entity's best fact, then the relations of the community's truss; facts by
+    falling similarity to the question.
+    """
+    of_entities = [one.community.rows for one in candidates if one.layer != CHUNKS]
+    if not of_entities:
+        return candidates
+    rows, links = np.unique(np.concatenate(of_entities)), facts.links
+    begins, ends = links.starts[rows], links.starts[rows + 1]
+    slots = links.edges.take(expand_ranges(begins, ends))
+    edges = slots.values
+    owners = np.repeat(np.repeat(rows, ends - begins), slots.lengths)
+    vector = query.vector if query.fact_vector is None else query.fact_vector
+    # Groups of equal similarity, 0 for the most similar facts.
+    groups = levels(similarities(graph.facts.vectors[graph.edges.facts[edges]], vector), 1.0)
+    order = np.lexsort((edges, groups, owners))
+    first = order[np.flatnonzero(np.diff(owners[order], prepend=-1))]
+    best_of = dict(zip(owners[first].tolist(), edges[first].tolist(), strict=True))
+    group_of = dict(zip(edges.tolist(), groups.tolist(), strict=True))
+    fact_of = dict(zip(edges.tolist(), graph.edges.facts[edges].tolist(), strict=True))
+
+    def report(one: Candidate) -> list[int]:
+        ranked = one.community.rows[top_k(relevance[one.community.rows], largest=1.0)].tolist()
+        relations = set[int]()
+        if one.layer == FACTS:
+            relations.update(links.edges.take(one.community.slots).values.tolist())
+        best = [best_of[row] for row in ranked if row in best_of]
+        inner = sorted(relations, key=lambda edge: (group_of[edge], edge))
+        by_fact: dict[int, int] = {}
+        for edge in [*best, *inner]:
+            by_fact.setdefault(fact_of[edge], edge)
+        return list(by_fact.values())
+
+    return [
+        one if one.layer == CHUNKS else replace(one, edges=freeze(report(one), np.int32))
+        for one in candidates
+    ]
+
+
+def _vectors_of(vectors: Vectors, rows: Rows) -> Vectors:
+    """Return the vectors of some rows, without a copy where the rows are consecutive.
+
+    They are where passages were read first.
+    """
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
         return vectors[rows[0] : rows[-1] + 1]
     return vectors[rows]

@@ -1,4 +1,15 @@
-"""Kurisu-G2: descent through a document hierarchy."""
+"""Kurisu-G2 (ICLR 2026 submission 18441): a descent through the hierarchy of documents.
+
+Where each part of the paper is:
+- Algorithms 1 and 2, traversal with fusion and grafting: `traversal`;
+- the parameters of appendix B.1.1: `parameters`;
+- edge lengths and the fused Gromov-Wasserstein distance, section 2.2: `surroundings` and
+  `clew.algorithms.transport`;
+- what is read of a path, section 2.3: `passages`;
+- how strengths of edges evolve, section 2.3.2 and appendix B.3: `edge_learning`;
+- how fast a path narrows, appendix C.1: `branching`;
+- question clusters and documentation, section 2.4 and Algorithms 3 to 10: `clew.documentation`.
+"""
 
 from clew.methods.kurisu.descent import Descent
 

@@ -1,66 +1,74 @@
-"""What a descent through documents needs once per graph: what every node leads to, where the way in is, and a vector for every container.
+"""The document hierarchy that a descent walks: successors of nodes, and vectors of containers.
 
-The virtual root of a corpus leads to every node that nothing contains. A node leads to what it contains and, since a hierarchical
-document graph has semantic edges too (Kurisu-G2, algorithm 4), to what is very similar. An edge of weight w exists as strongly as w / 2,
-and the root's own as one of weight 1, unless an edge of kind "learned" beside it says otherwise; the root's lead from a node to itself.
-One that has no other beside it is a graft that was kept. See `clew.index.learning`.
+The virtual root of the corpus leads to every node that nothing contains. A node leads to what it
+contains and to nodes that are very similar, since a hierarchical document graph has semantic edges
+too (Kurisu-G2, Algorithm 4).
+
+An edge of weight w has the strength w / 2, and an edge of the root that of weight 1. An edge of
+kind "learned" beside it replaces that strength; the root's edge to a node is learnt as an edge from
+the node to itself. A learnt edge that has no other edge beside it is a graft that was retained. See
+`clew.index.learning`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import reaches
-from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze
-from clew.methods.kurisu.edge_learning import BUILT_STRENGTH
+from clew.graph import Edges, Floats, Graph, Mask, Rows, Vectors, freeze
+from clew.methods._rows import expand_ranges
+from clew.methods.kurisu.edge_learning import BUILT_STRENGTH, LEARNED
 
-LEARNED = "learned"
 SIMILAR = ("similar",)
+IntRows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentTree:
-    """Successors in compressed rows: those of row i are `heads[starts[i]:starts[i + 1]]`, with their `strengths`, float64 in (0, 1].
+    """Successors in compressed rows: those of row i are `heads[starts[i]:starts[i + 1]]`.
 
     Attributes:
-        tops, entrances: rows that the root leads to, and how strongly. above: row of the container, or -1. contains: True for the
-            slots that lead from a container to what is in it.
-        means, place: unit vectors of containers by what is in them, float32 [c, d], and the row of each node in it, or -1.
-        root: the mean of all. order: rows in falling depth, for sums from the leaves upwards.
+        starts: int64 [n + 1].
+        heads: the successors, ascending within each row.
+        strengths: of each edge, float64, from 0 to 1.
+        contains: True for the slots that lead from a container to its contents.
+        top_rows: the rows that the root leads to.
+        top_strengths: how strongly, float64.
+        containers: the row of each node's container, or -1.
+        container_vectors: unit vectors of containers by their contents, float32 [c, d].
+        vector_rows: each node's row in `container_vectors`, or -1.
+        root_vector: the mean direction of the corpus, float32 [d].
+        levels: rows of equal depth, the deepest first, for sums from the leaves upwards.
     """
 
-    starts: NDArray[np.int64]
+    starts: IntRows
     heads: Rows
     strengths: Floats
     contains: Mask
-    tops: Rows
-    entrances: Floats
-    above: Rows
-    means: Vectors
-    place: Rows
-    root: Vectors
-    order: tuple[Rows, ...]
+    top_rows: Rows
+    top_strengths: Floats
+    containers: Rows
+    container_vectors: Vectors
+    vector_rows: Rows
+    root_vector: Vectors
+    levels: tuple[Rows, ...]
 
-    def slots(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def slots(self, rows: IntRows) -> IntRows:
         """Return the slots of these rows, in their order."""
         if len(rows) == 1:
             return np.arange(self.starts[rows[0]], self.starts[rows[0] + 1])
-        lengths = self.starts[rows + 1] - self.starts[rows]
-        ends = np.cumsum(lengths)
-        found: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
-            self.starts[rows] - ends + lengths, lengths
-        )
-        return found
+        return expand_ranges(self.starts[rows], self.starts[rows + 1])
 
-    def sources(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def sources(self, rows: IntRows) -> IntRows:
         """Return the row that each of `slots(rows)` starts from."""
         return np.repeat(rows, self.starts[rows + 1] - self.starts[rows])
 
-    def within(self, rows: NDArray[np.int64], content: Mask) -> NDArray[np.int64]:
-        """Return the content nodes that are in these: a content node itself, and the outermost ones in a container."""
+    def content_within(self, rows: IntRows, content: Mask) -> IntRows:
+        """Return the content of these nodes: a passage itself, a container's outermost passages."""
         if content[rows].all():
             return np.sort(rows)
         seen = np.zeros(len(content), np.bool_)
@@ -72,160 +80,194 @@ class DocumentTree:
             frontier = frontier[~seen[frontier]].astype(np.int64)
         return np.flatnonzero(seen & content)
 
-    def highest(self, prizes: Floats) -> Floats:
-        """Return for every node the highest of its own prize and those of what is in it."""
-        found = prizes.copy()
-        for rows in self.order:
-            np.maximum.at(found, self.above[rows], found[rows])
-        return found
+    def best_prizes(self, prizes: Floats) -> Floats:
+        """Return for every node the highest of its own prize and those of its contents."""
+        best = prizes.copy()
+        for rows in self.levels:
+            np.maximum.at(best, self.containers[rows], best[rows])
+        return best
 
 
 @dataclass(frozen=True)
 class DocumentTreePart:
-    """The part that makes a `Tree`; semantic edges are those of the `similar` kinds with a weight of at least `least`."""
+    """The part that builds a `DocumentTree`.
 
-    least: float = 0.8
+    Attributes:
+        min_weight: semantic edges have at least this weight.
+        similar: the kinds of semantic edges.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> graph = Graph.of(["A", "one", "two"], kinds=["section", "passage", "passage"],
+        ...                  parents=[-1, 0, -1])
+        >>> tree = graph.part(DocumentTreePart())
+        >>> tree.top_rows.tolist(), tree.heads[tree.slots(np.array([0]))].tolist()
+        ([0, 2], [1])
+    """
+
+    min_weight: float = 0.8
     similar: tuple[str, ...] = SIMILAR
 
     def compute(self, graph: Graph) -> DocumentTree:
-        edges, n = graph.edges, len(graph)
-        inner = (
-            np.flatnonzero(edges.kinds.mask("contains") & (edges.tails != edges.heads))
-            if len(edges)
-            else np.zeros(0, np.int64)
+        learned = _learned_edges(graph)
+        edges = self._directed_edges(graph, learned)
+        starts = np.zeros(len(graph) + 1, np.int64)
+        np.cumsum(np.bincount(edges.tails, minlength=len(graph)), out=starts[1:])
+        containers = graph.parents.astype(np.int64)
+        by_edge_alone = edges.contains & (containers[edges.heads] < 0)
+        containers[edges.heads[by_edge_alone][::-1]] = edges.tails[by_edge_alone][::-1]
+        top_rows, levels = _depths(containers, ~graph.kinds.mask("entity"))
+        vectors, vector_rows, root_vector = _container_vectors(graph, containers, len(levels))
+        root_strengths = np.full(len(graph), BUILT_STRENGTH)
+        of_root = learned.tails == learned.heads
+        root_strengths[learned.heads[of_root]] = learned.weights[of_root]
+        return DocumentTree(
+            starts,
+            freeze(edges.heads, np.int32),
+            freeze(edges.strengths, np.float64),
+            freeze(edges.contains, np.bool_),
+            freeze(top_rows, np.int32),
+            freeze(root_strengths[top_rows], np.float64),
+            freeze(containers, np.int32),
+            vectors,
+            vector_rows,
+            root_vector,
+            tuple(freeze(rows, np.int32) for rows in levels),
         )
-        said = np.flatnonzero(
-            graph.parents >= 0
-        )  # a graph without edges has its documents' structure all the same
-        alike = np.zeros(0, np.int64)
+
+    def _directed_edges(self, graph: Graph, learned: Edges) -> _DirectedEdges:
+        """Return the edges that a descent follows, by tail and head; of parallel ones the first.
+
+        Contained edges come first, then those of the documents' parents, which a graph without
+        edges has all the same, then semantic edges, then grafts.
+        """
+        edges, n = graph.edges, len(graph)
+        contained = similar = np.zeros(0, np.int64)
         if len(edges):
-            alike = np.flatnonzero(
-                edges.kinds.mask(*self.similar)
-                & reaches(edges.weights, self.least)
-                & (edges.tails != edges.heads)
-            )
-        taught = np.flatnonzero(edges.kinds.mask(LEARNED)) if len(edges) else np.zeros(0, np.int64)
-        grafts = taught[edges.tails[taught] != edges.heads[taught]]
-        near, far = edges.tails[alike].astype(np.int64), edges.heads[alike].astype(np.int64)
+            proper = edges.tails != edges.heads
+            contained = np.flatnonzero(edges.kinds.mask("contains") & proper)
+            near = reaches(edges.weights, self.min_weight)
+            similar = np.flatnonzero(edges.kinds.mask(*self.similar) & near & proper)
+        children = np.flatnonzero(graph.parents >= 0)
+        one, other = edges.tails[similar], edges.heads[similar]
+        is_graft = learned.tails != learned.heads
+        graft_tails = learned.tails[is_graft].astype(np.int64)
+        graft_heads = learned.heads[is_graft].astype(np.int64)
         tails = np.concatenate(
-            [edges.tails[inner], graph.parents[said], near, far, edges.tails[grafts]]
+            [edges.tails[contained], graph.parents[children], one, other, graft_tails]
         ).astype(np.int64)
-        heads = np.concatenate([edges.heads[inner], said, far, near, edges.heads[grafts]]).astype(
+        heads = np.concatenate([edges.heads[contained], children, other, one, graft_heads]).astype(
             np.int64
         )
         weights = np.concatenate(
             [
-                edges.weights[inner],
-                np.ones(len(said)),
-                np.tile(edges.weights[alike], 2),
-                np.zeros(len(grafts)),
+                edges.weights[contained],
+                np.ones(len(children)),
+                np.tile(edges.weights[similar], 2),
+                np.zeros(len(graft_tails)),
             ]
         )
-        contains = np.arange(len(tails)) < len(inner) + len(said)
-        keys, first = np.unique(
-            tails * n + heads, return_index=True
-        )  # of parallel edges the first: contains before parents before similar
-        tails, heads, weights, contains = (
-            tails[first],
-            heads[first],
-            BUILT_STRENGTH * weights[first],
-            contains[first],
-        )
-        weights[
-            np.searchsorted(keys, edges.tails[grafts].astype(np.int64) * n + edges.heads[grafts])
-        ] = edges.weights[grafts]
-        starts = np.zeros(n + 1, np.int64)
-        np.cumsum(np.bincount(tails, minlength=n), out=starts[1:])
-
-        above = graph.parents.astype(np.int64)
-        bare = contains & (above[heads] < 0)
-        above[heads[bare][::-1]] = tails[bare][::-1]
-        tops, order = _depths(above, ~graph.kinds.mask("entity"))
-        means, place, root = _means(graph, above, len(order))
-        strength, own = (
-            np.full(n, BUILT_STRENGTH),
-            taught[edges.tails[taught] == edges.heads[taught]],
-        )
-        strength[edges.heads[own]] = edges.weights[own]
-        return DocumentTree(
-            starts,
-            freeze(heads, np.int32),
-            freeze(weights, np.float64),
-            freeze(contains, np.bool_),
-            freeze(tops, np.int32),
-            freeze(strength[tops], np.float64),
-            freeze(above, np.int32),
-            means,
-            place,
-            root,
-            tuple(freeze(rows, np.int32) for rows in order),
-        )
+        contains = np.arange(len(tails)) < len(contained) + len(children)
+        keys, first = np.unique(tails * n + heads, return_index=True)
+        strengths = BUILT_STRENGTH * weights[first]
+        strengths[np.searchsorted(keys, graft_tails * n + graft_heads)] = learned.weights[is_graft]
+        return _DirectedEdges(tails[first], heads[first], strengths, contains[first])
 
 
-def _depths(
-    above: NDArray[np.int64], wanted: Mask
-) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-    """The rows without a container, and the others in groups of falling depth; a ring of containers is cut open at its lowest row."""
-    n = len(above)
-    depth = np.full(n, -1)
-    depth[above < 0] = 0
+class _DirectedEdges(NamedTuple):
+    """Edges in rising order of tail and head: their ends, strengths, and which of them contain."""
+
+    tails: IntRows
+    heads: IntRows
+    strengths: Floats
+    contains: Mask
+
+
+def node_vectors(graph: Graph, tree: DocumentTree, rows: IntRows) -> Vectors:
+    """Return the vectors of these rows; a container without one has that of its contents."""
+    vectors: Vectors = graph.vectors[rows]
+    vector_rows = tree.vector_rows[rows]
+    if (vector_rows >= 0).any():
+        vectors[vector_rows >= 0] = tree.container_vectors[vector_rows[vector_rows >= 0]]
+    return vectors
+
+
+def _learned_edges(graph: Graph) -> Edges:
+    if not len(graph.edges):
+        return graph.edges
+    return graph.edges.take(np.flatnonzero(graph.edges.kinds.mask(LEARNED)))
+
+
+def _depths(containers: IntRows, is_top: Mask) -> tuple[IntRows, list[IntRows]]:
+    """Return the rows without a container, and the other rows by falling depth.
+
+    A ring of containers is cut open at its lowest row; `containers` is changed there.
+    """
+    depth = np.full(len(containers), -1)
+    depth[containers < 0] = 0
     while (depth < 0).any():
-        known = (depth < 0) & (depth[above] >= 0)
+        known = (depth < 0) & (depth[containers] >= 0)
         if known.any():
-            depth[known] = depth[above[known]] + 1
+            depth[known] = depth[containers[known]] + 1
             continue
-        lowest = int(
-            np.flatnonzero(depth < 0)[0]
-        )  # all that is left leads into rings: walk up from it until a row comes again
-        seen: dict[int, None] = {}
-        while lowest not in seen:
-            seen[lowest] = None
-            lowest = int(above[lowest])
-        ring = list(seen)[list(seen).index(lowest) :]
-        above[min(ring)], depth[min(ring)] = -1, 0
+        lowest = min(_ring(containers, int(np.flatnonzero(depth < 0)[0])))
+        containers[lowest], depth[lowest] = -1, 0
     deepest = int(depth.max(initial=0))
-    return np.flatnonzero((depth == 0) & wanted), [
-        np.flatnonzero(depth == level) for level in range(deepest, 0, -1)
-    ]
+    levels = [np.flatnonzero(depth == level) for level in range(deepest, 0, -1)]
+    return np.flatnonzero((depth == 0) & is_top), levels
 
 
-def _means(graph: Graph, above: NDArray[np.int64], depth: int) -> tuple[Vectors, Rows, Vectors]:
-    """Unit vectors of the nodes that have none, by what is in them: the sum over the outermost content, each by its tokens."""
+def _ring(containers: IntRows, row: int) -> list[int]:
+    """Return the ring of containers that a row leads into: walk up until a row comes again."""
+    seen: dict[int, None] = {}
+    while row not in seen:
+        seen[row] = None
+        row = int(containers[row])
+    walked = list(seen)
+    return walked[walked.index(row) :]
+
+
+def _container_vectors(
+    graph: Graph, containers: IntRows, max_depth: int
+) -> tuple[Vectors, Rows, Vectors]:
+    """Return `container_vectors`, `vector_rows` and `root_vector` of the hierarchy.
+
+    The vector of a container is the sum over its outermost content, each passage by its tokens.
+    """
     from scipy.sparse import csr_array
 
     content = graph.content
-    outer = np.flatnonzero(content & ~((above >= 0) & content[above]))
-    weighted = graph.vectors[outer] * np.maximum(graph.tokens[outer], 1).astype(np.float32)[:, None]
-    containers, members, at, left = (
-        list[NDArray[np.int64]](),
-        list[NDArray[np.int64]](),
-        outer,
-        np.arange(len(outer)),
-    )
-    for _ in range(depth):  # each round one container further out
-        left, at = left[above[at] >= 0], above[at][above[at] >= 0]
-        containers, members = [*containers, at], [*members, left]
-    around, inside = (
-        np.concatenate([np.zeros(0, np.int64), *rows]) for rows in (containers, members)
-    )
-    bare, place = np.unique(around), np.full(len(graph), -1)
+    outer = np.flatnonzero(content & ~((containers >= 0) & content[containers]))
+    tokens = np.maximum(graph.tokens[outer], 1).astype(np.float32)
+    weighted = graph.vectors[outer] * tokens[:, None]
+    around, inside = _ancestors(containers, outer, max_depth)
+    bare, vector_rows = np.unique(around), np.full(len(graph), -1)
     bare = bare[~graph.vectors[bare].any(axis=1)]
-    place[bare] = np.arange(len(bare))
-    kept = place[around] >= 0
-    shape = len(bare), len(outer)
-    sums = (
-        csr_array(
-            (np.ones(int(kept.sum()), np.float32), (place[around[kept]], inside[kept])), shape
-        )
-        @ weighted
-    )
-    told = sums.any(axis=1)
-    place[bare] = np.where(told, np.cumsum(told) - 1, -1)
-    root = _unit(weighted.sum(axis=0, keepdims=True))[0]
-    return freeze(_unit(sums[told]), np.float32), freeze(place, np.int32), freeze(root, np.float32)
+    vector_rows[bare] = np.arange(len(bare))
+    retained = vector_rows[around] >= 0
+    entries = np.ones(int(retained.sum()), np.float32)
+    places = vector_rows[around[retained]], inside[retained]
+    sums = csr_array((entries, places), (len(bare), len(outer))) @ weighted
+    has_sum = sums.any(axis=1)
+    vector_rows[bare] = np.where(has_sum, np.cumsum(has_sum) - 1, -1)
+    root = _unit_rows(weighted.sum(axis=0, keepdims=True))[0]
+    vectors = freeze(_unit_rows(sums[has_sum]), np.float32)
+    return vectors, freeze(vector_rows, np.int32), freeze(root, np.float32)
 
 
-def _unit(rows: Vectors) -> Vectors:
+def _ancestors(containers: IntRows, rows: IntRows, max_depth: int) -> tuple[IntRows, IntRows]:
+    """Return every pair of a row and a container around it: containers, and places in `rows`."""
+    around, inside = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    nodes, places = rows, np.arange(len(rows))
+    for _ in range(max_depth):  # each round one container further out
+        contained = containers[nodes] >= 0
+        nodes, places = containers[nodes][contained], places[contained]
+        around.append(nodes)
+        inside.append(places)
+    return np.concatenate(around), np.concatenate(inside)
+
+
+def _unit_rows(rows: Vectors) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     units: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return units

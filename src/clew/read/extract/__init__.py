@@ -1,1 +1,1 @@
-"""Facts are read out of passages."""
+"""Extractors read facts in passages: (subject, relation, object)."""

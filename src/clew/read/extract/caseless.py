@@ -1,7 +1,8 @@
-"""Names in scripts without capitals: titles of documents, and words that are rare and yet seen in several passages.
+"""Names in scripts without capitals: titles, and words that are rare but come back.
 
-Where words stand between spaces (Arabic, Hebrew, Hindi ...) the corpus tells names from the rest by how often they come back: in two
-passages, but in few. Where they do not (Chinese, Japanese, Thai ...) only titles and runs of katakana are found, beside what is quoted.
+Where words are separated by spaces (Arabic, Hebrew, Hindi ...), the corpus tells names from other
+words by how often they come: in at least two passages, but in few. Where they are not (Chinese,
+Japanese, Thai ...), only titles and runs of katakana are found, beside what is quoted.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from clew.read.extract.mentions import Word
 from clew.read.extract.relations import Mention
 from clew.text.words import IDEOGRAPHS
 
-UNSPACED = re.compile(rf"[{IDEOGRAPHS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
-KATAKANA = re.compile("[\u30a1-\u30faー][\u30a1-\u30faー・]+")
-OFTEN = 0.05  # share of the passages beyond which a word without capitals is no name
+_UNSPACED = re.compile(rf"[{IDEOGRAPHS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
+_KATAKANA = re.compile("[\u30a1-\u30faー][\u30a1-\u30faー・]+")
+_WIDE_SPACE = "\u3000"
+MAX_SHARE = 0.05  # of the passages that may have a word without capitals that is a name
+MIN_JOINED = 2  # times that two words come together in the name that they form
 
 
 def is_caseless(text: str, word: Word) -> bool:
@@ -26,80 +29,97 @@ def is_caseless(text: str, word: Word) -> bool:
     return letter.isalpha() and letter.lower() == letter.upper()
 
 
-def without_unspaced(text: str) -> str:
-    """Return the text, as long as it was, with wide spaces in the place of scripts that put none between words."""
-    return text if text.isascii() else UNSPACED.sub(lambda run: "\u3000" * len(run[0]), text)
+def blank_unspaced(text: str) -> str:
+    """Return the text with wide spaces for scripts that put none between words; as long as before.
+
+    Example:
+        >>> len(blank_unspaced("Soseki 夏目")), blank_unspaced("Soseki 夏目").split()
+        (9, ['Soseki'])
+    """
+    return text if text.isascii() else _UNSPACED.sub(lambda run: _WIDE_SPACE * len(run[0]), text)
 
 
-def unspaced_titles(titles: Sequence[str]) -> dict[str, list[str]]:
-    """Return the titles in scripts without spaces by their first two letters; the longest first."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+def group_unspaced_titles(titles: Sequence[str]) -> dict[str, list[str]]:
+    """Return the titles in scripts without spaces by their first two letters, the longest first."""
+    by_start: defaultdict[str, set[str]] = defaultdict(set)
     for title in titles:
-        if not title.isascii() and len(title) > 1 and UNSPACED.match(title):
-            found[title[:2]].add(title)
+        if not title.isascii() and len(title) > 1 and _UNSPACED.match(title):
+            by_start[title[:2]].add(title)
     return {
-        start: sorted(some, key=lambda title: (-len(title), title)) for start, some in found.items()
+        start: sorted(group, key=lambda title: (-len(title), title))
+        for start, group in by_start.items()
     }
 
 
-def unspaced_mentions(
+def find_unspaced_mentions(
     text: str, start: int, titles: Mapping[str, Sequence[str]]
 ) -> Iterator[Mention]:
-    """Yield titles, and runs of katakana, in what is written without spaces."""
+    """Yield titles and runs of katakana in scripts without spaces.
+
+    Args:
+        text: The text.
+        start: Where to begin.
+        titles: What `group_unspaced_titles` returns.
+    """
     if text.isascii():
         return
-    for run in UNSPACED.finditer(text, start):
+    for run in _UNSPACED.finditer(text, start):
         sentence = max(text.rfind(sign, start, run.start()) for sign in "\n。！？") + 1
         i = run.start()
         while i < run.end():
-            title = next(
-                (title for title in titles.get(text[i : i + 2], ()) if text.startswith(title, i)),
-                None,
-            )
-            kana = KATAKANA.match(text, i, run.end()) if title is None else None
-            name = title or (kana[0] if kana else "")
+            candidates = titles.get(text[i : i + 2], ())
+            name = next((title for title in candidates if text.startswith(title, i)), "")
+            if not name and (katakana := _KATAKANA.match(text, i, run.end())):
+                name = katakana[0]
             if name:
                 yield Mention(name, i, i + len(name), max(sentence, start))
             i += max(1, len(name))
 
 
-def spaced_mentions(
+def find_spaced_mentions(
     texts: Sequence[str], words: Sequence[Sequence[Word]], titles: Collection[str]
 ) -> list[list[Mention]]:
-    """Return, for every text, the caseless words that are in two passages at least and in few, joined where they come back joined.
+    """Return the names among the caseless words of every text.
+
+    A word is a name if at least two passages have it, but few. Neighbours are joined where they
+    come back together.
 
     Args:
-        words: the caseless ones of every text. titles: casefolded; a word that is one is a name however often it comes.
+        texts: The texts.
+        words: The caseless words of every text.
+        titles: Titles with their case folded. A word that is one is a name however often it comes.
     """
-    alone, joined = Counter[str](), Counter[tuple[str, str]]()
-    for some in words:
-        alone.update({word.key for word in some})
-        joined.update(
-            {(a.key, b.key) for a, b in pairwise(some) if b.start == a.end + 1 and not b.begins}
-        )
-    most = max(2, int(OFTEN * len(texts)))
-    found: list[list[Mention]] = []
-    for text, some in zip(texts, words, strict=True):
+    passages_with, together = Counter[str](), Counter[tuple[str, str]]()
+    for group in words:
+        passages_with.update({word.key for word in group})
+        together.update({(a.key, b.key) for a, b in pairwise(group) if _adjoins(a, b)})
+    max_passages = max(2, int(MAX_SHARE * len(texts)))
+
+    def is_name(key: str) -> bool:
+        return key in titles or (len(key) > 1 and 2 <= passages_with[key] <= max_passages)
+
+    results: list[list[Mention]] = []
+    for text, group in zip(texts, words, strict=True):
         mentions: list[Mention] = []
         last: Word | None = None
-        for word in some:
-            if word.key not in titles and (not 2 <= alone[word.key] <= most or len(word.key) < 2):
+        for word in group:
+            if not is_name(word.key):
                 last = None
                 continue
+            start, sentence = word.start, word.sentence
             if (
                 last is not None
-                and word.start == last.end + 1
-                and not word.begins
-                and joined[last.key, word.key] >= 2
+                and _adjoins(last, word)
+                and together[last.key, word.key] >= MIN_JOINED
             ):
                 before = mentions.pop()
-                mentions.append(
-                    Mention(text[before.start : word.end], before.start, word.end, before.sentence)
-                )
-            else:
-                mentions.append(
-                    Mention(text[word.start : word.end], word.start, word.end, word.sentence)
-                )
+                start, sentence = before.start, before.sentence
+            mentions.append(Mention(text[start : word.end], start, word.end, sentence))
             last = word
-        found.append(mentions)
-    return found
+        results.append(mentions)
+    return results
+
+
+def _adjoins(first: Word, second: Word) -> bool:
+    """Return whether only one space is between two words of one sentence."""
+    return second.start == first.end + 1 and not second.begins

@@ -1,22 +1,32 @@
-"""Extractors: whatever reads facts out of passages. One that looks at one text is a plain function; one that needs all has `triples`."""
+"""An extractor reads facts in passages.
+
+One that looks at each text by itself is a plain function. One that needs all passages has a method
+`triples`.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from clew.graph import EMPTY
 
 Triple = tuple[str, str, str]
-UNREAD = "it was not read before, and a filter or a deletion asks no language model"
+NOT_READ = "it was not read before, and a filter or a deletion asks no language model"
 
 
 @dataclass(frozen=True)
 class Passage:
-    """What an extractor reads: a passage's id, its text, and the title it stands under, or ""."""
+    """What an extractor reads.
+
+    Attributes:
+        id: The id of the passage.
+        text: Its text.
+        title: The title that it is under, or "".
+    """
 
     id: str
     text: str
@@ -24,15 +34,23 @@ class Passage:
 
     @property
     def key(self) -> str:
-        """What it is remembered by: its title and text, whatever its id."""
-        return blake2b(
-            f"{self.title}\0{self.text}".encode("utf-8", "surrogatepass"), digest_size=16
-        ).hexdigest()
+        """A hash of title and text, by which the facts of the passage are kept."""
+        content = f"{self.title}\0{self.text}".encode("utf-8", "surrogatepass")
+        return blake2b(content, digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True)
-class Incomplete:
-    """In the place of a passage's triples: those that were read until something failed, and what that was."""
+class IncompleteTriples:
+    """The triples of a passage that were read until something failed.
+
+    Attributes:
+        triples: What was read.
+        error: What failed.
+
+    Example:
+        >>> list(IncompleteTriples((("Anna", "met", "Ben"),), "no answer"))
+        [('Anna', 'met', 'Ben')]
+    """
 
     triples: tuple[Triple, ...]
     error: str
@@ -42,119 +60,153 @@ class Incomplete:
 
 
 class Extractor(Protocol):
-    """Reads facts out of all passages together, so that what one says can tell what another means.
+    """Reads facts in all passages together, so that one passage can explain another.
 
-    One that reads every passage by itself says `corpus_wide = False`: then a passage is read once, and what it says is kept in the index.
-    One that asks a language model has it as its `model`. `triples` may take `progress`, whether to show a bar.
+    An extractor that reads every passage by itself has `corpus_wide = False`. Then each passage is
+    read once, and its facts are kept in the index. One that asks a language model has it as its
+    `model`. `triples` may take `progress`, whether to show a bar.
     """
 
     def triples(self, passages: Sequence[Passage]) -> Sequence[Iterable[Triple]]:
-        """Return (subject, relation, object) for every passage, in their order; `Incomplete` for one that could not be read."""
+        """Return the triples of every passage, in their order.
+
+        Args:
+            passages: The passages. For one that cannot be read, `IncompleteTriples` are returned.
+        """
         ...
 
 
-def is_corpus_wide(extractor: Any) -> bool:
-    """Whether what an extractor reads in one passage depends on the others."""
+def is_corpus_wide(extractor: object) -> bool:
+    """Return whether the facts that an extractor reads in one passage depend on the others.
+
+    Example:
+        >>> is_corpus_wide(lambda text: [])
+        False
+    """
     return bool(getattr(extractor, "corpus_wide", hasattr(extractor, "triples")))
 
 
 @dataclass
 class CachedExtractor:
-    """An extractor that reads no passage twice where each is read by itself, and keeps a record of what failed.
+    """An extractor that reads no passage twice, and records what failed.
+
+    It keeps triples only of an extractor that reads each passage by itself.
 
     Attributes:
-        extractor: what reads. known: the triples of passages that were read before, by `Passage.key`.
-        before: None to read the others; else they are not read if that takes a language model, but fail for the reason given here by id.
-        read: the triples of the passages of this time, by key, if each was read by itself. failed: passages' ids, with the reasons.
+        extractor: What reads.
+        known: The triples of passages that were read before, by `Passage.key`.
+        before: None lets the extractor read the other passages. A mapping forbids that to an
+            extractor with a language model: these passages fail, for the reason that is given here
+            by id.
+        progress: Whether to show a bar.
+        read: The triples of the passages of the last call, by `Passage.key`.
+        failed: (passage id, reason) for the passages of the last call that failed.
+
+    Example:
+        >>> cached = CachedExtractor(lambda text: [("Anna", "met", "Ben")])
+        >>> cached.triples([Passage("a", "Anna met Ben.")]), len(cached.read), cached.failed
+        ([[('Anna', 'met', 'Ben')]], 1, [])
     """
 
-    extractor: Any
-    known: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
-    before: Mapping[str, str] | None = None
+    extractor: object
+    known_triples: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
+    earlier_failures: Mapping[str, str] | None = None
     progress: bool = False
-    read: dict[str, tuple[Triple, ...]] = field(default_factory=dict)
+    read_triples: dict[str, tuple[Triple, ...]] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
 
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return the triples of every passage."""
         if is_corpus_wide(self.extractor):
-            found = _all(self.extractor, passages, self.progress)
+            results = _run(self.extractor, passages, self.progress)
         else:
-            keys = [passage.key for passage in passages]
-            new = {
-                key: passage
-                for key, passage in zip(keys, passages, strict=True)
-                if key not in self.known
-            }
-            fresh: list[Iterable[Triple]]
-            if self.before is not None and getattr(self.extractor, "model", None) is not None:
-                fresh = [
-                    Incomplete((), self.before.get(passage.id, UNREAD)) for passage in new.values()
-                ]
-            else:
-                fresh = _all(self.extractor, list(new.values()), self.progress) if new else []
-            by_key: dict[str, Iterable[Triple]] = {
-                **self.known,
-                **dict(zip(new, fresh, strict=True)),
-            }
-            found = [by_key[key] for key in keys]
-            whole = {
-                key: said
-                for key, said in zip(keys, found, strict=True)
-                if not isinstance(said, Incomplete)
-            }
-            self.read = {key: tuple(said) for key, said in whole.items()}
-        reasons = zip(passages, found, strict=True)
+            results = self._with_known(passages)
+        pairs = list(zip(passages, results, strict=True))
         self.failed = [
-            (passage.id, said.error) for passage, said in reasons if isinstance(said, Incomplete)
+            (passage.id, result.error)
+            for passage, result in pairs
+            if isinstance(result, IncompleteTriples)
         ]
-        return [list(said) for said in found]
+        return [list(result) for result in results]
+
+    def _with_known(self, passages: Sequence[Passage]) -> list[Iterable[Triple]]:
+        """Return the known triples of every passage, and read those of the others."""
+        keys = [passage.key for passage in passages]
+        new = {
+            key: passage
+            for key, passage in zip(keys, passages, strict=True)
+            if key not in self.known_triples
+        }
+        fresh = self._read_new(list(new.values()))
+        by_key: dict[str, Iterable[Triple]] = {
+            **self.known_triples,
+            **dict(zip(new, fresh, strict=True)),
+        }
+        results = [by_key[key] for key in keys]
+        self.read_triples = {
+            key: tuple(result)
+            for key, result in zip(keys, results, strict=True)
+            if not isinstance(result, IncompleteTriples)
+        }
+        return results
+
+    def _read_new(self, passages: list[Passage]) -> Sequence[Iterable[Triple]]:
+        if self.earlier_failures is not None and getattr(self.extractor, "model", None) is not None:
+            reasons = (self.earlier_failures.get(passage.id, NOT_READ) for passage in passages)
+            return [IncompleteTriples((), reason) for reason in reasons]
+        return _run(self.extractor, passages, self.progress) if passages else []
 
 
-def extract_triples(extractor: Any, passages: Sequence[Passage]) -> list[list[Triple]]:
+def extract_triples(extractor: object, passages: Sequence[Passage]) -> list[list[Triple]]:
     """Return the triples of every passage.
 
     Args:
-        extractor: an `Extractor`, or a function text -> triples, called once for every passage.
+        extractor: An `Extractor`, or a function text -> triples, which is called once for every
+            passage.
+        passages: The passages.
 
     Raises:
-        TypeError: it is neither. ValueError: it gave triples for another number of passages. RuntimeError: the function failed, with
-            the passage's id, and its own exception as the cause.
+        TypeError: `extractor` is neither.
+        ValueError: It returns triples for another number of passages.
+        RuntimeError: The function fails; the message names the passage, the cause is its exception.
+
+    Example:
+        >>> extract_triples(lambda text: [(text, "is", "short")], [Passage("a", "Anna")])
+        [[('Anna', 'is', 'short')]]
     """
-    return [list(said) for said in _all(extractor, passages, False)]
+    return [list(result) for result in _run(extractor, passages, progress=False)]
 
 
-def _all(extractor: Any, passages: Sequence[Passage], progress: bool) -> list[Iterable[Triple]]:
+def _run(extractor: object, passages: Sequence[Passage], progress: bool) -> list[Iterable[Triple]]:
     if isinstance(extractor, type):
-        raise TypeError(
-            f"the extractor is the class {extractor.__name__}; give an object of it, as {extractor.__name__}()"
-        )
-    if hasattr(extractor, "triples"):
-        shows = progress and "progress" in inspect.signature(extractor.triples).parameters
-        read = [
-            _kept(said)
-            for said in (
-                extractor.triples(passages, progress=True) if shows else extractor.triples(passages)
-            )
-        ]
-        if len(read) != len(passages):
+        name = extractor.__name__
+        raise TypeError(f"the extractor is the class {name}; give an object of it, as {name}()")
+    triples = getattr(extractor, "triples", None)
+    if triples is not None:
+        shows_bar = progress and "progress" in inspect.signature(triples).parameters
+        results = triples(passages, progress=True) if shows_bar else triples(passages)
+        results = [_listed(result) for result in results]
+        if len(results) != len(passages):
             raise ValueError(
-                f"the extractor gave triples for {len(read):,} of {len(passages):,} passages; wanted a list for each"
+                f"the extractor gave triples for {len(results):,} of {len(passages):,} passages; "
+                "wanted a list for each"
             )
-        return read
+        return results
     if not callable(extractor):
         raise TypeError(
-            f"cannot extract with a {type(extractor).__name__}: wanted a function text -> [(subject, relation, object), ...], "
-            "or an object with triples(passages), such as clew.Names() or clew.Triples(model)"
+            f"cannot extract with a {type(extractor).__name__}: wanted a function text -> "
+            "[(subject, relation, object), ...], or an object with triples(passages), "
+            "such as clew.Names() or clew.Triples(model)"
         )
-    return [_of_one(extractor, passage) for passage in passages]
+    function = cast("Callable[[str], Iterable[Triple]]", extractor)
+    return [_call(function, passage) for passage in passages]
 
 
-def _kept(said: Iterable[Triple]) -> Iterable[Triple]:
-    return said if isinstance(said, Incomplete) else list(said)
+def _listed(result: Iterable[Triple]) -> Iterable[Triple]:
+    return result if isinstance(result, IncompleteTriples) else list(result)
 
 
-def _of_one(extractor: Any, passage: Passage) -> list[Triple]:
+def _call(extractor: Callable[[str], Iterable[Triple]], passage: Passage) -> list[Triple]:
     try:
         return list(extractor(passage.text))
     except Exception as error:

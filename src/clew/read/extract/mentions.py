@@ -1,7 +1,8 @@
-"""Where a text may name something, told by its looks: capitals, quotation marks, what stands in brackets behind a name.
+"""Where a text may name something, by its looks: capitals, quotation marks, titles.
 
-Texts are NFKC. No language is known here, but for the small words inside names ("of", "de", "van"), which the caller gives. A capital at
-the start of a sentence tells nothing by itself, so such words are marked, for whoever has seen the whole corpus to judge.
+Texts are NFKC. No language is known here except for the small words inside names ("of", "de",
+"van"), which the caller gives. A capital at the start of a sentence proves nothing by itself, so
+such words are marked, for a caller who has seen the whole corpus to judge.
 """
 
 from __future__ import annotations
@@ -11,20 +12,38 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
-MARKS += "\u0980-\u0d4f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"  # signs that Python does not count among letters
-SIGNS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
-WORD = re.compile(rf"{SIGNS}(?:['’.&/\-‐‑·]{SIGNS})*")
-ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['.&/\-][A-Za-z0-9]+)*")
-QUOTED = re.compile(r"[“«„『「《]([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|\"([^\"\n]{2,80})\"")
-SENTENCE_END = re.compile(r"[.!?…؟।۔։።][\"'”’»)\]]*(?:\s|$)|[。！？]|\n")
+# signs that Python does not count among letters
+MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0903"
+    "\u093a-\u094f\u0951-\u0957\u0962\u0963\u0980-\u0d4f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+)
+_LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
+_WORD = re.compile(rf"{_LETTERS}(?:['’.&/\-‐‑·]{_LETTERS})*")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['.&/\-][A-Za-z0-9]+)*")
+_QUOTED = re.compile(r"[“«„『「《]([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|\"([^\"\n]{2,80})\"")
+_SENTENCE_END = re.compile(r"[.!?…؟।۔։።][\"'”’»)\]]*(?:\s|$)|[。！？]|\n")
 POSSESSIVE = re.compile(r"['’]s?$")
-ABBREVIATED = re.compile(r"([^\W\d_]{2,4})\b(\.(?= ))?")
-NEAR = (" ", ". ", " & ")  # what may stand between two words of a name
+_SHORT_WORD = re.compile(r"([^\W\d_]{2,4})\b(\.(?= ))?")
+_INSIDE_NAME = (" ", ". ", " & ")  # what may be between two words of a name
+MIN_ABBREVIATED = 3  # times that an abbreviation has a full stop
+MIN_ABBREVIATED_SHARE = 0.8  # of its occurrences
+MAX_QUOTED_WORDS = 8
+MAX_SMALL_WORDS = 2  # between two capitalised words of a name
+
+TitleWords = Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]
 
 
 class Word(NamedTuple):
-    """A word: its span, its casefolded form, and whether it begins a sentence, has a capital, and where its sentence starts."""
+    """A word in a text.
+
+    Attributes:
+        start: Where the word starts.
+        end: Where it ends.
+        key: The word with its case folded.
+        begins: Whether it is the first of its sentence.
+        capital: Whether it has a capital.
+        sentence: Where its sentence starts.
+    """
 
     start: int
     end: int
@@ -35,109 +54,141 @@ class Word(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Words that stand together and may be a name; `titled` if they are, word for word, the title of a document."""
+    """Neighbouring words that may be a name.
+
+    Attributes:
+        words: The words.
+        is_title: Whether they are, word for word, the title of a document.
+    """
 
     words: tuple[Word, ...]
-    titled: bool
+    is_title: bool
 
 
-def abbreviations(texts: Iterable[str]) -> frozenset[str]:
-    """Return the short words that nearly always have a full stop behind them: it ends no sentence (after Kiss and Strunk, 2006)."""
-    dotted, all = Counter[str](), Counter[str]()
+def find_abbreviations(texts: Iterable[str]) -> frozenset[str]:
+    """Return the short words that nearly always have a full stop, which ends no sentence.
+
+    After Kiss and Strunk, "Unsupervised multilingual sentence boundary detection", 2006.
+
+    Example:
+        >>> sorted(find_abbreviations(["St. Louis, St. Paul and St. Ives lie far apart."]))
+        ['st']
+    """
+    with_stop, total = Counter[str](), Counter[str]()
     for text in texts:
-        for word, stop in ABBREVIATED.findall(text):
-            all[word.casefold()] += 1
-            dotted[word.casefold()] += bool(stop)
+        for word, stop in _SHORT_WORD.findall(text):
+            total[word.casefold()] += 1
+            with_stop[word.casefold()] += bool(stop)
     return frozenset(
-        word for word, times in dotted.items() if times >= 3 and times > 0.8 * all[word]
+        word
+        for word, times in with_stop.items()
+        if times >= MIN_ABBREVIATED and times > MIN_ABBREVIATED_SHARE * total[word]
     )
 
 
-def words_of(text: str, short: Collection[str] = ()) -> list[Word]:
-    """Return the words of a text. Args: `short` are casefolded words whose full stop ends no sentence."""
-    found: list[Word] = []
+def find_words(text: str, abbreviations: Collection[str] = ()) -> list[Word]:
+    """Return the words of a text.
+
+    Args:
+        text: The text, in NFKC.
+        abbreviations: Words with their case folded whose full stop ends no sentence.
+
+    Example:
+        >>> [(word.key, word.begins) for word in find_words("Anna left. Ben came.")]
+        [('anna', True), ('left', False), ('ben', True), ('came', False)]
+    """
+    words: list[Word] = []
     end, sentence, last = 0, 0, ""
-    for match in (ASCII_WORD if text.isascii() else WORD).finditer(text):
-        start, gap = match.start(), text[end : match.start()]
-        begins = not found or _ends_sentence(gap, last, short)
+    for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text):
+        start = match.start()
+        begins = not words or _ends_sentence(text[end:start], last, abbreviations)
         if begins:
             sentence = start
         last, end = match[0], match.end()
         capital = not last.islower() and any(map(str.isupper, last))
-        found.append(Word(start, end, last.casefold(), begins, capital, sentence))
-    return found
+        words.append(Word(start, end, last.casefold(), begins, capital, sentence))
+    return words
 
 
-def runs_of(
+def find_runs(
     text: str,
     words: Sequence[Word],
-    titles: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]],
-    inside: Collection[str],
-    longest: int,
+    titles: TitleWords,
+    inner_words: Collection[str],
+    max_words: int,
 ) -> Iterator[Run]:
-    """Yield the runs of capitalised words, none of which overlap.
+    """Yield the runs of capitalised words; none overlap.
 
     Args:
-        titles: the words of titles by their first two, the longest first: one that reaches further than a run takes its place.
-        inside: small words that may stand between two capitalised ones. longest: words in a run.
+        text: The text.
+        words: Its words.
+        titles: The words of titles by their first two, the longest title first. A title that is
+            longer than the run at its place replaces it.
+        inner_words: Small words that may be between two capitalised ones.
+        max_words: The number of words that a run may have.
     """
     i = 0
     while i < len(words):
-        behind = _behind(text, words, i, inside, longest) if words[i].capital else i
-        most = _title(words, i, titles) if words[i].capital or not _has_case(words[i].key[0]) else 0
-        if i + most > behind:
-            yield Run(tuple(words[i : i + most]), True)
-            i += most
-        elif behind > i:
-            yield Run(tuple(words[i:behind]), False)
-            i = behind
-        else:
-            i += 1
+        capital = words[i].capital
+        run_end = _run_end(text, words, i, inner_words, max_words) if capital else i
+        may_be_title = capital or not _has_case(words[i].key[0])
+        title_end = i + _title_length(words, i, titles) if may_be_title else i
+        if title_end > run_end:
+            yield Run(tuple(words[i:title_end]), is_title=True)
+        elif run_end > i:
+            yield Run(tuple(words[i:run_end]), is_title=False)
+        i = max(i + 1, run_end, title_end)
 
 
-def quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
-    """Yield what stands in quotation marks, of at most eight words: the span with the marks, and the text."""
-    for match in QUOTED.finditer(text, start):
-        said = (match[1] or match[2]).strip(" ,.;:!?")
-        if said and len(said.split()) <= 8:
-            yield match.start(), match.end(), said
+def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, text) of quotations of at most eight words; the span has the marks.
+
+    Example:
+        >>> list(find_quoted('the play "Hamlet" of 1600'))
+        [(9, 17, 'Hamlet')]
+    """
+    for match in _QUOTED.finditer(text, start):
+        content = (match[1] or match[2]).strip(" ,.;:!?")
+        if content and len(content.split()) <= MAX_QUOTED_WORDS:
+            yield match.start(), match.end(), content
 
 
-def _ends_sentence(gap: str, before: str, short: Collection[str]) -> bool:
+def _ends_sentence(gap: str, before: str, abbreviations: Collection[str]) -> bool:
+    """Return whether a sentence ends in the gap behind a word."""
     if gap in (" ", ", "):
         return False
-    if gap == ". " and (len(before) == 1 or "." in before or before.casefold() in short):
+    is_abbreviated = len(before) == 1 or "." in before or before.casefold() in abbreviations
+    if gap == ". " and is_abbreviated:
         return False
-    return SENTENCE_END.search(gap) is not None
+    return _SENTENCE_END.search(gap) is not None
 
 
-def _behind(
-    text: str, words: Sequence[Word], first: int, inside: Collection[str], longest: int
+def _run_end(
+    text: str, words: Sequence[Word], first: int, inner_words: Collection[str], max_words: int
 ) -> int:
-    """Where the run that begins at a word ends."""
+    """Return the position behind the run that begins at a word."""
     end = first + 1
-    while end < len(words) and end - first < longest:
-        if not _joined(text, words, end):
-            break
+    while end < len(words) and end - first < max_words and _is_joined(text, words, end):
         if words[end].capital:
             end += 1
             continue
         last = end
-        while last < len(words) and last - end < 2 and words[last].key in inside:
+        while last < len(words) and last - end < MAX_SMALL_WORDS and words[last].key in inner_words:
             last += 1
         if last == end or last == len(words) or not words[last].capital:
             break
-        if not all(_joined(text, words, i) for i in range(end + 1, last + 1)):
+        if not all(_is_joined(text, words, i) for i in range(end + 1, last + 1)):
             break
         end = last + 1
     return end
 
 
-def _joined(text: str, words: Sequence[Word], i: int) -> bool:
+def _is_joined(text: str, words: Sequence[Word], i: int) -> bool:
+    """Return whether a word may continue the name that the word before it is part of."""
     before = words[i - 1]
     return (
         not words[i].begins
-        and text[before.end : words[i].start] in NEAR
+        and text[before.end : words[i].start] in _INSIDE_NAME
         and not before.key.endswith(("'s", "’s"))
     )
 
@@ -146,13 +197,12 @@ def _has_case(letter: str) -> bool:
     return letter.lower() != letter.upper()
 
 
-def _title(
-    words: Sequence[Word], first: int, titles: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]
-) -> int:
-    """How many words from the first on are a title."""
+def _title_length(words: Sequence[Word], first: int, titles: TitleWords) -> int:
+    """Return how many words from the first on are a title; 0 if none is."""
     if first + 1 == len(words):
         return 0
-    for title in titles.get((words[first].key, POSSESSIVE.sub("", words[first + 1].key)), ()):
+    start = words[first].key, POSSESSIVE.sub("", words[first + 1].key)
+    for title in titles.get(start, ()):
         keys = tuple(word.key for word in words[first : first + len(title)])
         if keys == title or (*keys[:-1], POSSESSIVE.sub("", keys[-1])) == title:
             return len(title)

@@ -1,9 +1,11 @@
-"""Facts from where names stand: what a passage is about, the words before a name, and that name.
+"""Facts from the places of names: what a passage is about, the words before a name, and that name.
 
-"Playboy of Paris is a 1930 comedy directed by Ludwig Berger and starring Maurice Chevalier, Frances Dee" says, without any grammar:
-(Playboy of Paris, directed by, Ludwig Berger), (Playboy of Paris, … and starring, Maurice Chevalier), (the same, Frances Dee): in a list,
-what was said of the first is said of all. No language is known, but for the words that stand in lists. What follows another name may be
-said of that one: such a relation begins with an ellipsis, as a quotation does that leaves something out.
+"Playboy of Paris is a 1930 comedy directed by Ludwig Berger and starring Maurice Chevalier, Frances
+Dee" states, without any grammar: (Playboy of Paris, directed by, Ludwig Berger), (Playboy of Paris,
+… and starring, Maurice Chevalier), and the same of Frances Dee: in a list, the relation of the
+first name holds for all. No language is known, except for the words inside lists. What follows
+another name may be a statement about that one. Such a relation begins with an ellipsis, as a
+quotation does that leaves something out.
 """
 
 from __future__ import annotations
@@ -16,14 +18,15 @@ from clew.read.extract.extractor import Triple
 from clew.read.extract.mentions import MARKS
 from clew.text.words import IDEOGRAPHS, fold_case
 
-PLAIN, ELLIPSIS = "mentions", "… "
-WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_](?:(?![{IDEOGRAPHS}])[\w'’\-{MARKS}])*")
-ASCII_WORD = re.compile(r"[A-Za-z0-9][\w'\-]*", re.ASCII)
-SIGNS = re.compile(r"[\s,;/&()+、،・·和與与及]*")
+UNKNOWN_RELATION, ELLIPSIS = "mentions", "… "
+MAX_LIST_GAP = 20  # characters between two names of a list
+_WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_](?:(?![{IDEOGRAPHS}])[\w'’\-{MARKS}])*")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9][\w'\-]*", re.ASCII)
+_LIST_SIGNS = re.compile(r"[\s,;/&()+、،・·和與与及]*")
 
 
 class Mention(NamedTuple):
-    """A name as a text has it: its span there, and the place where its sentence starts."""
+    """A name in a text: the name, its span, and the place where its sentence starts."""
 
     name: str
     start: int
@@ -31,44 +34,61 @@ class Mention(NamedTuple):
     sentence: int
 
 
-def facts_of(
-    text: str, title: str, mentions: Sequence[Mention], most: int, lists: Collection[str]
+def find_facts(
+    text: str,
+    title: str,
+    mentions: Sequence[Mention],
+    max_relation_words: int,
+    list_words: Collection[str],
 ) -> Iterator[Triple]:
-    """Yield (title, words before the name, name), each once; without a title the first name stands for it.
+    """Yield (title, words before the name, name), each once.
 
     Args:
-        mentions: in the order of the text, none overlapping. most: words of a relation, the last before the name; 0 for none but
-            "mentions". lists: casefolded words between the members of a list, such as "and".
+        text: The text of the passage.
+        title: What the passage is about; "" for its first name.
+        mentions: The names in the order of the text; none overlap.
+        max_relation_words: The number of words that a relation may have, the last before the name.
+            With 0 every relation is "mentions".
+        list_words: Words with their case folded that separate the members of a list, such as "and".
+
+    Example:
+        >>> text = "Anna met Ben"
+        >>> names = [Mention("Anna", 0, 4, 0), Mention("Ben", 9, 12, 0)]
+        >>> list(find_facts(text, "", names, 6, ("and",)))
+        [('Anna', 'met', 'Ben')]
     """
-    about = title or (mentions[0].name if mentions else "")
-    seen: dict[Triple, None] = {}
-    relation, before = PLAIN, None
+    subject = title or (mentions[0].name if mentions else "")
+    facts: dict[Triple, None] = {}
+    relation, before = UNKNOWN_RELATION, None
     for mention in mentions:
-        inside = before is not None and before.sentence == mention.sentence
-        between = text[
-            before.end if before is not None and inside else mention.sentence : mention.start
-        ]
-        if not (inside and _lists(between, lists)):
-            said = _words(between.rpartition("\n")[2])
-            words = " ".join(said[max(0, len(said) - most) :])
-            of_another = (
-                before is not None and inside and fold_case(before.name) != fold_case(about)
-            )
-            relation = (ELLIPSIS + words if of_another else words) if words else PLAIN
-        if fold_case(mention.name) != fold_case(about):
-            seen.setdefault((about, relation, mention.name))
+        same_sentence = before is not None and before.sentence == mention.sentence
+        begin = before.end if before is not None and same_sentence else mention.sentence
+        between = text[begin : mention.start]
+        if not (same_sentence and _is_list_gap(between, list_words)):
+            words = _words(between.rpartition("\n")[2])
+            relation = " ".join(words[max(0, len(words) - max_relation_words) :])
+            if not relation:
+                relation = UNKNOWN_RELATION
+            elif before is not None and same_sentence and not _same_name(before.name, subject):
+                relation = ELLIPSIS + relation
+        if not _same_name(mention.name, subject):
+            facts.setdefault((subject, relation, mention.name))
         before = mention
-    yield from seen
+    yield from facts
+
+
+def _same_name(first: str, second: str) -> bool:
+    return fold_case(first) == fold_case(second)
 
 
 def _words(text: str) -> list[str]:
-    return (ASCII_WORD if text.isascii() else WORD).findall(text)
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
 
 
-def _lists(between: str, lists: Collection[str]) -> bool:
-    """Whether what stands between two names only lists them."""
+def _is_list_gap(between: str, list_words: Collection[str]) -> bool:
+    """Return whether the text between two names only separates members of a list."""
     return (
-        len(between) < 20
-        and all(word.casefold() in lists for word in _words(between))
-        and not SIGNS.sub("", WORD.sub("", between))
+        len(between) < MAX_LIST_GAP
+        and all(word.casefold() in list_words for word in _words(between))
+        and not _LIST_SIGNS.sub("", _WORD.sub("", between))
     )

@@ -1,58 +1,87 @@
-"""Names by a tagger that the caller has: a spaCy pipeline, or whatever is called like one."""
+"""Names by the caller's own tagger: a spaCy pipeline, or any object that is used like one."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from clew.read.extract.extractor import Passage, Triple
-from clew.read.extract.names import LISTS, apart, title_of
-from clew.read.extract.relations import Mention, facts_of
+from clew.read.extract.names import LIST_WORDS, find_passage_title, without_overlaps
+from clew.read.extract.relations import Mention, find_facts
+
+
+class TaggedEntity(Protocol):
+    """What is read of an entity: `label_` too with `labels`, and `sent.start_char` where it is."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def start_char(self) -> int: ...
+    @property
+    def end_char(self) -> int: ...
+
+
+class Tagger(Protocol):
+    """Yields for every text an object whose `ents` are the entities in it."""
+
+    def pipe(self, texts: Iterable[str], /) -> Iterable[Any]: ...
 
 
 @dataclass(frozen=True)
-class Tagged:
-    """Reads the entities that `nlp` tags, and what is said before them, as facts about the passage's title, as `Names` does.
+class TaggedEntities:
+    """Reads tagged entities, and the words before them, as facts about the title, as `Names` does.
 
     Attributes:
-        nlp: has `pipe(texts)`, which gives for each an object with `ents`, each with `text`, `start_char` and `end_char`.
-        labels: the kinds of entity to keep, by their `label_`; empty for all. relation, lists: as in `Names`.
+        nlp: The tagger, such as a spaCy pipeline.
+        labels: The kinds of entity to keep, by their `label_`; empty for all.
+        max_relation_words: As in `Names`.
+        list_words: As in `Names`.
+
+    Example:
+        >>> from types import SimpleNamespace as Object
+        >>> entity = Object(text="ada", start_char=4, end_char=7)
+        >>> nlp = Object(pipe=lambda texts: [Object(ents=[entity]) for text in texts])
+        >>> TaggedEntities(nlp).triples([Passage("p", "saw ada", "Ben")])
+        [[('Ben', 'saw', 'ada')]]
     """
 
-    nlp: Any
+    nlp: Tagger
     labels: tuple[str, ...] = ()
-    relation: int = 6
-    lists: tuple[str, ...] = LISTS
+    max_relation_words: int = 6
+    list_words: tuple[str, ...] = LIST_WORDS
     corpus_wide: ClassVar[bool] = False
 
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return (title, words before the name, name) for every passage."""
         if not hasattr(self.nlp, "pipe"):
-            raise TypeError(
-                f"a tagger has pipe(texts), as a spaCy pipeline has; got a {type(self.nlp).__name__}"
-            )
+            kind = type(self.nlp).__name__
+            raise TypeError(f"a tagger has pipe(texts), as a spaCy pipeline has; got a {kind}")
         texts = [unicodedata.normalize("NFKC", passage.text) for passage in passages]
-        titles = [title_of(text, passage) for text, passage in zip(texts, passages, strict=True)]
-        found: list[list[Triple]] = []
-        for text, (title, start), tagged in zip(texts, titles, self.nlp.pipe(texts), strict=True):
-            kept = [
-                one
-                for one in tagged.ents
-                if one.start_char >= start and (not self.labels or one.label_ in self.labels)
-            ]
+        results: list[list[Triple]] = []
+        for passage, text, tagged in zip(passages, texts, self.nlp.pipe(texts), strict=True):
+            title, start = find_passage_title(text, passage)
             mentions = [
-                Mention(one.text, one.start_char, one.end_char, max(start, _sentence(one)))
-                for one in kept
+                Mention(
+                    entity.text,
+                    entity.start_char,
+                    entity.end_char,
+                    max(start, _sentence_start(entity)),
+                )
+                for entity in tagged.ents
+                if entity.start_char >= start and (not self.labels or entity.label_ in self.labels)
             ]
-            found.append(list(facts_of(text, title, apart(mentions), self.relation, self.lists)))
-        return found
+            facts = find_facts(
+                text, title, without_overlaps(mentions), self.max_relation_words, self.list_words
+            )
+            results.append(list(facts))
+        return results
 
 
-def _sentence(entity: Any) -> int:
-    """Where the sentence of an entity starts; a pipeline that cuts no sentences says so by a ValueError."""
+def _sentence_start(entity: TaggedEntity) -> int:
+    """Return where the sentence of an entity starts; 0 for a pipeline that finds no sentences."""
     try:
-        return int(entity.sent.start_char)
-    except (AttributeError, ValueError):
+        return int(entity.sent.start_char)  # type: ignore[attr-defined]
+    except (AttributeError, ValueError):  # spaCy raises a ValueError
         return 0

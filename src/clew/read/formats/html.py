@@ -1,7 +1,8 @@
-"""A page of HTML becomes a Markdown text, which is then read as any other; what is not its content is left out.
+"""A page of HTML becomes a Markdown text, which is then read as any other Markdown.
 
-Left out are scripts, styles, forms, navigation and what is hidden. Where the page marks its main part (`main`, or its one `article`),
-that alone is read; else all but the head and foot of the page. Emphasis leaves no mark: nothing is read by it.
+Scripts, styles, forms, navigation and hidden elements are left out. Where the page marks its main
+part (`main`, or its one `article`), only that part is read; otherwise the whole body without its
+header, footer and asides. Emphasis leaves no mark, since nothing reads it.
 """
 
 from __future__ import annotations
@@ -9,27 +10,38 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
+from clew.document import Document
+from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 from clew.read.formats.markdown_writer import MarkdownWriter
 
-SUFFIXES = (".html", ".htm", ".xhtml")
-HEAD = 4096  # bytes in which a page says its encoding
-SILENT = frozenset((
-    "script", "style", "noscript", "template", "head", "nav", "form", "button", "input", "select", "textarea", "svg", "canvas", "iframe",
-    "object", "embed", "audio", "video", "dialog", "menu", "annotation", "rt", "rp",
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+DECLARATION_BYTES = 4096  # in which a page declares its encoding
+NEVER_READ = ("script", "style", "template", "head", "svg")
+NO_CONTENT = frozenset((
+    "annotation", "audio", "button", "canvas", "dialog", "embed", "form", "iframe", "input", "menu",
+    "nav", "noscript", "object", "rp", "rt", "select", "textarea", "video", *NEVER_READ,
 ))  # fmt: skip
-AROUND = frozenset(("header", "footer", "aside"))
-ROLES = frozenset(
+NO_CONTENT_ROLES = frozenset(
     ("navigation", "search", "menu", "menubar", "toolbar", "alert", "dialog", "tooltip")
 )
-AROUND_ROLES = frozenset(("banner", "contentinfo", "complementary"))
+SURROUNDINGS = frozenset(("header", "footer", "aside"))
+SURROUNDING_ROLES = frozenset(("banner", "contentinfo", "complementary"))
 _DECLARED = re.compile(
     rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)",
     re.IGNORECASE,
 )
-_WIDER = {  # what browsers take for what pages say (the WHATWG encoding standard)
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_WIDER_ENCODINGS = {  # what browsers read for what pages declare (the WHATWG encoding standard)
     **dict.fromkeys(("ascii", "iso8859-1"), "windows-1252"),
     "iso8859-9": "windows-1254",
     "tis-620": "windows-874",
@@ -41,7 +53,14 @@ _WIDER = {  # what browsers take for what pages say (the WHATWG encoding standar
 
 
 class HtmlPage(NamedTuple):
-    """What was read of a page: its title and language, where they are said, its own address, and its text in Markdown."""
+    """What is read of a page.
+
+    Attributes:
+        title: The first heading of level 1, else the title in the head, or None.
+        language: The declared language, or None.
+        url: The page's own address, or None.
+        text: The content in Markdown.
+    """
 
     title: str | None
     language: str | None
@@ -49,110 +68,146 @@ class HtmlPage(NamedTuple):
     text: str
 
 
-def decoded(raw: bytes) -> tuple[str, str]:
-    """Return the text of a page and its encoding: by its mark, else as it declares, else UTF-8, else what old pages were written in.
+class _Strictness(IntEnum):
+    """How much beside scripts and hidden elements is left out."""
 
-    A character that the encoding does not have becomes U+FFFD.
+    EVERYTHING = 0  # nothing more
+    CONTENT = 1  # forms, navigation and the like
+    MAIN = 2  # these, and the header, footer and asides of the page
+
+
+def read(file: SourceFile) -> Iterator[Document]:
+    """Yield the page as one Markdown document."""
+    text, encoding = decode(file.raw)
+    if "\0" in text:
+        raise UnreadableFileError("binary")
+    if lost := text.count("\ufffd"):
+        file.report(f"read, but for {lost} characters that are none in its encoding, {encoding}")
+    page = parse_page(text)
+    if not page.text:
+        raise UnreadableFileError("a page without text")
+    declared = {"language": page.language, "url": page.url}
+    metadata = {key: value for key, value in declared.items() if value}
+    yield file.document(page.text, "markdown", title=page.title, **metadata, read_as="html")
+
+
+def decode(raw: bytes) -> tuple[str, str]:
+    """Return the text of a page, and its encoding.
+
+    The encoding is that of its byte order mark, else the declared one, else UTF-8, else
+    windows-1252, in which old pages are written. A byte that the encoding does not have becomes
+    U+FFFD.
+
+    Example:
+        >>> decode("<p>Olympia in Élis".encode("latin-1"))
+        ('<p>Olympia in Élis', 'cp1252')
     """
-    for mark, name in (
-        (codecs.BOM_UTF8, "utf-8"),
-        (codecs.BOM_UTF16_LE, "utf-16-le"),
-        (codecs.BOM_UTF16_BE, "utf-16-be"),
-    ):
+    for mark, name in _BYTE_ORDER_MARKS:
         if raw.startswith(mark):
             return raw[len(mark) :].decode(name, "replace"), name
-    declared = _DECLARED.search(raw[:HEAD])
+    declared = _DECLARED.search(raw[:DECLARATION_BYTES])
     names = [(declared[1] or declared[2]).decode("ascii")] if declared else []
     for name in [*names, "utf-8", "windows-1252"]:
         try:
-            known = codecs.lookup(name).name
-            known = _WIDER.get(known, known)
-            return raw.decode(known), known
+            encoding = codecs.lookup(name).name
+            encoding = _WIDER_ENCODINGS.get(encoding, encoding)
+            return raw.decode(encoding), encoding
         except (UnicodeDecodeError, LookupError):
             continue
-    return raw.decode("utf-8" if not declared else "windows-1252", "replace"), "windows-1252"
+    return raw.decode("windows-1252" if declared else "utf-8", "replace"), "windows-1252"
 
 
-def page(html: str) -> HtmlPage:
-    """Return what is read of a page."""
+def parse_page(html: str) -> HtmlPage:
+    r"""Return what is read of a page.
+
+    Example:
+        >>> parse_page("<nav>Home</nav><h1>Tides</h1><p>See <a href=moon.md>the moon</a>.").text
+        '# Tides\n\nSee [the moon](moon.md).'
+    """
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(html)
     base = _attribute(tree.css_first("base[href]"), "href")
-    canonical = _attribute(tree.css_first('link[rel="canonical"][href]'), "href")
-    said, title = "", None
-    for root, strict in _roots(tree):
+    text, heading = "", None
+    for root, strictness in _roots(tree):
         writer = MarkdownWriter(base)
-        _walk(root, writer, strict)
-        said = writer.text()
-        if said:
-            title = writer.title
+        _write_tree(root, writer, strictness)
+        text = writer.text()
+        if text:
+            heading = writer.title
             break
-    named = tree.css_first("head > title") or tree.css_first("title")
-    title = title or " ".join((named.text() if named else "").split()) or None
+    title = tree.css_first("head > title") or tree.css_first("title")
+    head_title = " ".join((title.text() if title else "").split())
     language = _attribute(tree.css_first("html"), "lang")
-    absolute = (
-        canonical
-        if canonical and urlsplit(canonical).scheme
-        else (urljoin(base, canonical) if base and canonical else None)
-    )
-    return HtmlPage(title, language, absolute, said)
+    return HtmlPage(heading or head_title or None, language, _own_address(tree, base), text)
 
 
-def _roots(tree: Any) -> Iterator[tuple[Any, int]]:
-    """Where to read, and how strictly, until there is text: the main part, the body without what is around it, all of the body."""
+def _own_address(tree: LexborHTMLParser, base: str | None) -> str | None:
+    canonical = _attribute(tree.css_first('link[rel="canonical"][href]'), "href")
+    if canonical and urlsplit(canonical).scheme:
+        return canonical
+    return urljoin(base, canonical) if base and canonical else None
+
+
+def _roots(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, _Strictness]]:
+    """Yield the elements to read, until one of them has text: the main part, then the body."""
     main = tree.css_first("main") or tree.css_first('[role="main"]')
     articles = tree.css("article")
     if main is not None or len(articles) == 1:
-        yield main if main is not None else articles[0], 1
+        yield main if main is not None else articles[0], _Strictness.CONTENT
     if tree.body is not None:
-        yield tree.body, 2
-        yield tree.body, 0
+        yield tree.body, _Strictness.MAIN
+        yield tree.body, _Strictness.EVERYTHING
 
 
-def _walk(root: Any, writer: MarkdownWriter, strict: int) -> None:
-    """Go through the tree without recursion: pages are nested as deep as their makers forgot to close."""
+def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictness) -> None:
+    """Write a tree without recursion: a page is as deep as the tags that nobody closed."""
     node = root
     while True:
         if node.tag == "-text":
-            writer.words(node.text_content or "")
-        entered = node.tag[0] != "-" and not (node is not root and _silent(node, strict))
-        if entered:
-            writer.enter(node.tag, node)
+            writer.write_words(node.text_content or "")
+        is_element = not (node.tag or "-").startswith("-")
+        if is_element and (node is root or not _is_left_out(node, strictness)):
+            writer.enter(node.tag or "", node)
             if node.child is not None:
                 node = node.child
                 continue
-            writer.leave(node.tag)
+            writer.leave(node.tag or "")
         while node.next is None or node.mem_id == root.mem_id:
-            if node.mem_id == root.mem_id:
+            if node.mem_id == root.mem_id or node.parent is None:
                 return
             node = node.parent
-            writer.leave(node.tag)
+            writer.leave(node.tag or "")
         node = node.next
 
 
-def _silent(node: Any, strict: int) -> bool:
-    tag = node.tag
-    if tag in ("script", "style", "template", "head", "svg") or (strict and tag in SILENT):
-        return True
-    attributes = node.attributes
-    if (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or "display:none" in (attributes.get("style") or "").replace(" ", "")
-    ):
+def _is_left_out(node: LexborNode, strictness: _Strictness) -> bool:
+    tag, attributes = node.tag, node.attributes
+    if tag in NEVER_READ or _is_hidden(node):
         return True
     if tag == "a" and "headerlink" in (attributes.get("class") or ""):
         return True
     role = attributes.get("role") or ""
-    if strict and role in ROLES:
+    if strictness >= _Strictness.CONTENT and (tag in NO_CONTENT or role in NO_CONTENT_ROLES):
         return True
-    if strict < 2:
+    if strictness < _Strictness.MAIN:
         return False
+    if tag == "header" and node.css_first("h1") is not None:
+        return role in SURROUNDING_ROLES
+    return tag in SURROUNDINGS or role in SURROUNDING_ROLES
+
+
+def _is_hidden(node: LexborNode) -> bool:
+    attributes = node.attributes
     return (
-        tag in AROUND and not (tag == "header" and node.css_first("h1") is not None)
-    ) or role in AROUND_ROLES
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or "display:none" in (attributes.get("style") or "").replace(" ", "")
+    )
 
 
-def _attribute(node: Any, name: str) -> str | None:
+def _attribute(node: LexborNode | None, name: str) -> str | None:
     return (node.attributes.get(name) or "").strip() or None if node is not None else None
+
+
+HTML = Format("html", read, (".html", ".htm", ".xhtml"))

@@ -1,7 +1,8 @@
-"""The outline of a CommonMark text: its headings, its blocks, and the links written in it, each with its place.
+"""The outline of a CommonMark text: its headings, its blocks, and its links, each with its place.
 
-markdown-it-py says in which line a block begins; here it reaches up to the next one. So headings, blocks and the front matter (YAML
-between two lines of `---` at the top, of which only the title is read) together leave out nothing but space.
+markdown-it-py tells the line where a block begins. Here a block reaches up to the next one, so that
+headings, blocks and the front matter together leave out nothing but space. Front matter is YAML
+between two lines of `---` at the top of the text; only its title is read.
 """
 
 from __future__ import annotations
@@ -10,127 +11,186 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from clew.read.formats.outline import Block, Heading, Outline
+from clew.document import Document
+from clew.read.formats.file_format import Format, SourceFile
+from clew.read.formats.outline import Block, Heading, Outline, Share
 from clew.text.spans import trim_span
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
 _END = r"(?:\r\n?|\n)"
-_FRONT = re.compile(
+_FRONT_MATTER = re.compile(
     rf"---[ \t]*{_END}(?=[\w\"'-]+[ \t]*:)(?:[^\r\n]*{_END})*?(?:---|\.\.\.)[ \t]*(?:{_END}|\Z)"
 )
 _TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
 _LINE_END = re.compile(_END)
-_LINES = ("fence", "code_block", "table_open", "html_block")
+_LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
+_NO_TOKEN = -1
 
 
-def outline(text: str) -> Outline:
-    """Return what a Markdown text consists of."""
-    tokens, starts, first = _parsed(text)
-    begins: list[tuple[int, int]] = [
-        (first, -1)
-    ]  # line, token; -1 for what no token tells of, such as the targets of references
-    for i, token in enumerate(tokens):
-        if token.level == 0 and token.nesting >= 0 and token.map:
-            begins.append((token.map[0], i))
-            if token.type == "heading_open":
-                begins.append((token.map[1], -1))
+class _ParsedText(NamedTuple):
+    """The tokens of a text, the place where every line starts, and the line after front matter."""
+
+    tokens: Sequence[Token]
+    line_starts: list[int]  # with the end of the text behind the last one
+    first_line: int
+
+
+def read(file: SourceFile) -> Iterator[Document]:
+    """Yield the file as one document under its own title."""
+    text = file.text()
+    yield file.document(text, "markdown", title=find_title(text))
+
+
+def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter
+    r"""Return the headings, blocks and links of a Markdown text.
+
+    Example:
+        >>> [type(part).__name__ for part in outline("# Moon\n\nIt is far.").parts]
+        ['Heading', 'Block']
+    """
+    parsed = _parse(text)
+    tokens, starts, _ = parsed
+    begins = _block_begins(parsed)
+    ends = [*begins[1:], (len(starts) - 1, len(tokens))]
     parts: list[Heading | Block] = []
-    for (line, i), (stop, following) in zip(
-        begins, [*begins[1:], (len(starts) - 1, len(tokens))], strict=True
-    ):
-        start, end = trim_span(text, starts[line], starts[stop])
+    for (line, i), (end_line, next_token) in zip(begins, ends, strict=True):
+        start, end = trim_span(text, starts[line], starts[end_line])
         if start == end:
             continue
-        kind = tokens[i].type if i >= 0 else "paragraph_open"
+        kind = tokens[i].type if i != _NO_TOKEN else "paragraph_open"
         if kind == "heading_open":
-            parts.append(Heading(int(tokens[i].tag[1]), _words(tokens[i + 1]), start, end))
+            parts.append(Heading(int(tokens[i].tag[1]), _heading_words(tokens[i + 1]), start, end))
         elif kind.endswith("_list_open"):
-            inside = tokens[i : following if following >= 0 else None]
-            lines = [
-                token.map[0]
-                for token in inside
-                if token.type == "list_item_open" and token.level == 1
-            ]
-            items = (
-                trim_span(text, starts[a], starts[b])
-                for a, b in zip(lines, [*lines[1:], stop], strict=True)
-            )
-            parts.append(Block(start, end, "list", tuple(Block(a, b) for a, b in items if a < b)))
+            inside = tokens[i : None if next_token == _NO_TOKEN else next_token]
+            items = _list_items(text, inside, starts, end_line)
+            parts.append(Block(start, end, "list", items))
         else:
-            parts.append(Block(start, end, "lines" if kind in _LINES else "prose"))
-    return Outline(tuple(parts), tuple(_links(text, tokens, starts)))
+            parts.append(Block(start, end, "lines" if kind in _LINE_BLOCKS else "prose"))
+    return Outline(tuple(parts), tuple(_links(text, parsed)))
 
 
-def title_of(text: str) -> str | None:
-    """Return the title in the front matter, else the first heading, else None."""
-    if title := front_title(text):
+def find_title(text: str) -> str | None:
+    r"""Return the title in the front matter, else the first heading, else None.
+
+    Example:
+        >>> find_title("---\ntitle: Tides\n---\n# Moon"), find_title("# Moon"), find_title("Moon")
+        ('Tides', 'Moon', None)
+    """
+    if title := front_matter_title(text):
         return title
-    tokens, _, _ = _parsed(text, inline=False)
+    tokens = _parse(text, inline=False).tokens
     for token, inside in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and inside.content.strip():
-            return _words(_parser().parseInline(inside.content)[0])
+            return _heading_words(_parser().parseInline(inside.content)[0])
     return None
 
 
-def front_matter(text: str) -> int:
-    """Return where the front matter ends; 0 where there is none."""
-    front = _FRONT.match(text)
+def front_matter_end(text: str) -> int:
+    """Return the place where the front matter ends; 0 where there is none."""
+    front = _FRONT_MATTER.match(text)
     return front.end() if front else 0
 
 
-def front_title(text: str) -> str | None:
-    """Return the title that the front matter gives, if any."""
-    front = _FRONT.match(text)
-    said = _TITLE.search(front[0]) if front else None
-    return (said[1].strip("\"' \t") or None) if said else None
+def front_matter_title(text: str) -> str | None:
+    """Return the title in the front matter, or None."""
+    front = _FRONT_MATTER.match(text)
+    title = _TITLE.search(front[0]) if front else None
+    return (title[1].strip("\"' \t") or None) if title else None
 
 
-def links_of(text: str) -> tuple[str, ...]:
-    """Return the link targets written in a Markdown text, each once."""
+def find_links(text: str) -> tuple[str, ...]:
+    """Return the link targets of a Markdown text, each once."""
     if "](" not in text and "]:" not in text and "<" not in text:
         return ()
-    tokens, starts, _ = _parsed(text)
-    return tuple(dict.fromkeys(target for _, target in _links(text, tokens, starts)))
+    return tuple(dict.fromkeys(target for _, target in _links(text, _parse(text))))
 
 
-def _parsed(text: str, inline: bool = True) -> tuple[Sequence[Any], list[int], int]:
-    """The tokens, where every line starts (and the text ends), and the first line behind the front matter."""
-    front = _FRONT.match(text)
-    first = len(_LINE_END.findall(front[0])) if front else 0
-    body = "\n" * first + text[front.end() :] if front else text
-    starts = [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
-    return _parser(inline).parse(body), starts, first
+def _parse(text: str, inline: bool = True) -> _ParsedText:
+    """Parse a text without its front matter, whose lines stay there as empty ones."""
+    front = _FRONT_MATTER.match(text)
+    first_line = len(_LINE_END.findall(front[0])) if front else 0
+    body = "\n" * first_line + text[front.end() :] if front else text
+    line_starts = [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
+    return _ParsedText(_parser(inline).parse(body), line_starts, first_line)
 
 
 @lru_cache(maxsize=2)
-def _parser(inline: bool = True) -> Any:
+def _parser(inline: bool = True) -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark").enable("table").disable([] if inline else ["inline"])
 
 
-def _words(inline: Any) -> str:
-    """What is read of a heading, without marks."""
-    said = (
+def _block_begins(parsed: _ParsedText) -> list[tuple[int, int]]:
+    """Return (line, position of the token) for every block.
+
+    The position is `_NO_TOKEN` for text without a token, such as the definitions of references.
+    """
+    begins = [(parsed.first_line, _NO_TOKEN)]
+    for i, token in enumerate(parsed.tokens):
+        if token.level == 0 and token.nesting >= 0 and token.map:
+            begins.append((token.map[0], i))
+            if token.type == "heading_open":
+                begins.append((token.map[1], _NO_TOKEN))
+    return begins
+
+
+def _list_items(
+    text: str, tokens: Sequence[Token], starts: list[int], end_line: int
+) -> tuple[Block, ...]:
+    lines = [
+        token.map[0]
+        for token in tokens
+        if token.type == "list_item_open" and token.level == 1 and token.map
+    ]
+    spans = (
+        trim_span(text, starts[first], starts[behind])
+        for first, behind in zip(lines, [*lines[1:], end_line], strict=True)
+    )
+    return tuple(Block(start, end) for start, end in spans if start < end)
+
+
+def _heading_words(inline: Token) -> str:
+    """Return the text of a heading without its markup."""
+    words = (
         " " if child.type.endswith("break") else child.content
         for child in inline.children or ()
         if child.type != "html_inline"
     )
-    return " ".join("".join(said).split())
+    return " ".join("".join(words).split())
 
 
-def _links(text: str, tokens: Sequence[Any], starts: list[int]) -> Iterator[tuple[int, str]]:
-    """The parser tells the lines of a paragraph and the order of its links: the place of each is where its words are found next."""
-    at, stop = 0, len(text)
-    for token in tokens:
+def _links(text: str, parsed: _ParsedText) -> Iterator[tuple[int, str]]:
+    """Yield (place, target) of every link.
+
+    The parser tells the lines of a paragraph and the order of its links. A link is at the place
+    where its words come next.
+    """
+    starts = parsed.line_starts
+    place, end = 0, len(text)
+    for token in parsed.tokens:
         if token.map:
-            at, stop = max(at, starts[token.map[0]]), starts[token.map[1]]
+            place, end = max(place, starts[token.map[0]]), starts[token.map[1]]
         for link, inside in pairwise(token.children or ()):
             if link.type == "link_open" and (target := link.attrGet("href")):
-                found = text.find(
-                    ("<" if link.markup == "autolink" else "[") + inside.content, at, stop
-                )
-                at = found if found >= 0 else trim_span(text, min(at, stop), stop)[0]
-                yield at, str(target)
-                at += 1
+                mark = "<" if link.markup == "autolink" else "["
+                match = text.find(mark + inside.content, place, end)
+                place = match if match >= 0 else trim_span(text, min(place, end), end)[0]
+                yield place, str(target)
+                place += 1
+
+
+MARKDOWN = Format(
+    "markdown",
+    read,
+    (".md", ".markdown", ".mdown", ".mkd", ".mdx"),
+    outline,
+    links=find_links,
+    declared_title=front_matter_title,
+    outlines_pieces=True,
+)

@@ -1,302 +1,328 @@
-"""A Markdown text is written as the elements of a page come by: headings, paragraphs, lists, tables, code and links.
+"""A Markdown text is written as the elements of a page come by, in their order.
 
-Words that would be read as a mark are escaped where they would be: at the beginning of a line, before a bracket, in a heading.
+Headings, paragraphs, lists, tables, code and links keep their marks. Words that Markdown would read
+as a mark are escaped where they would be one: at the start of a line, before a bracket, in a
+heading.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 BLOCKS = frozenset((
-    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset",
-    "figcaption", "figure", "footer", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol", "p", "pre", "section", "summary",
-    "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
+    "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "header", "hgroup",
+    "hr", "html", "legend", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody",
+    "td", "tfoot", "th", "thead", "tr", "ul", *HEADINGS,
 ))  # fmt: skip
-LAYOUT = "table, pre, ul, ol, h1, h2, h3, h4, h5, h6, blockquote"  # a table with these in it is no table but a way to place them
-PERMALINKS = ("¶", "#", "§", "🔗", "")
+CELLS = ("td", "th")
+ROWS = ("tr", "tbody", "thead", "tfoot")
+LAYOUT = "table, pre, ul, ol, h1, h2, h3, h4, h5, h6, blockquote"  # what no table of data contains
+PERMALINKS = ("¶", "#", "§", "🔗", "")  # the words of a link to the heading that it is in
+NOT_FOLLOWED = ("javascript:", "mailto:", "data:", "tel:")
+MAX_SPAN = 100  # columns that one cell of a table may span
+_ESCAPES = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": ""}
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
 _MARK = re.compile(
-    r"^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3}|~{3}|<|=+\s*$|-+\s*$|\[(?=[^\]]*\]:)|[|:]?\s*-{1,}[\s|:-]*$)"
+    r"^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3}|~{3}|<|=+\s*$|-+\s*$|\[(?=[^\]]*\]:)"
+    r"|[|:]?\s*-{1,}[\s|:-]*$)"
 )
 _NUMBER = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+_LANGUAGE = re.compile(r"(?:language|lang|highlight)-([\w+#-]+)")
+
+
+@dataclass
+class _OpenList:
+    """A list whose items are being written.
+
+    Attributes:
+        tag: "ol", "ul", or "li" for items outside of any list.
+        number: The number of the next item.
+        mark_pending: Whether the mark of the current item is still to be written.
+    """
+
+    tag: str
+    number: int = 1
+    mark_pending: bool = False
+
+    @property
+    def indent(self) -> str:
+        return "   " if self.tag == "ol" else "  "
+
+    @property
+    def mark(self) -> str:
+        return f"{self.number}. " if self.tag == "ol" else "- "
 
 
 class MarkdownWriter:
     """Markdown under construction.
 
+    Args:
+        base: The address that the links of the page are relative to, or None.
+
     Attributes:
-        title: the words of the first heading of the first level, once it was read.
+        title: The words of the first heading of level 1, once it was written.
     """
 
     def __init__(self, base: str | None = None) -> None:
-        self.base = base
         self.title: str | None = None
-        self.blocks: list[str] = []
-        self.line: list[str] = []
-        self.lists: list[
-            list[Any]
-        ] = []  # mark, number of the next item or None, whether the item's mark is still to be written
-        self.listing = False  # whether the last block is an item, or the words below one: the next item follows without an empty line
-        self.quotes = 0
-        self.open: list[tuple[str, int]] = []  # links: target, where in the line their words begin
-        self.heading = 0
-        self.pre: list[str] | None = None
-        self.language = ""
-        self.rows: list[list[str]] | None = None
-        self.layouts = 0
-        self.code = 0
+        self._base = base
+        self._blocks: list[str] = []
+        self._line: list[str] = []
+        self._lists: list[_OpenList] = []
+        self._after_item = False  # the last block belongs to an item: no empty line before the next
+        self._quote_depth = 0
+        self._open_links: list[tuple[str, int]] = []  # target, position in `_line` of the words
+        self._heading_level = 0  # 0: in no heading
+        self._code_block: list[str] | None = None  # None: in no `pre`
+        self._code_language = ""
+        self._table: list[list[str]] | None = None  # the cells of its rows; None: in no table
+        self._layout_tables = 0
+        self._code_spans = 0
 
     def text(self) -> str:
-        """Return what was written."""
+        """Return the Markdown that is written so far."""
         self._flush()
-        return "\n\n".join(self.blocks).replace("\0", "")
+        return "\n\n".join(self._blocks).replace("\0", "")
 
-    def words(self, said: str) -> None:
+    def write_words(self, words: str) -> None:
         """Write the words of a text node."""
-        if self.pre is not None:
-            self.pre.append(said)
+        if self._code_block is not None:
+            self._code_block.append(words)
             return
-        said = _SPACE.sub(" ", said.replace("\u00ad", ""))
-        if not self.code:
-            said = said.replace("](", "]\\(")
-        if said.strip() or (self.line and not self.line[-1].endswith((" ", "\n"))):
-            self.line.append(
-                said if self.line and not self.line[-1].endswith((" ", "\n")) else said.lstrip()
-            )
+        words = _SPACE.sub(" ", words.replace("\u00ad", ""))
+        if not self._code_spans:
+            words = words.replace("](", "]\\(")
+        if self._line and not self._line[-1].endswith((" ", "\n")):
+            self._line.append(words)
+        elif words.strip():
+            self._line.append(words.lstrip())
 
-    def enter(self, tag: str, node: Any) -> None:
+    def enter(self, tag: str, node: LexborNode) -> None:
         """Begin an element."""
-        if self.pre is not None:
+        if self._code_block is not None:
             if tag == "br":
-                self.pre.append("\n")
+                self._code_block.append("\n")
             elif tag == "code":
-                self.language = self.language or _language(node)
-            return
-        if tag in BLOCKS or tag in HEADINGS:
-            self._flush(cell=tag not in ("td", "th", "tr", "tbody", "thead", "tfoot"))
-        if tag == "pre":
-            self.pre, self.language = [], _language(node)
-        elif tag in HEADINGS:
-            self.heading = HEADINGS[tag]
-        elif tag in ("ul", "ol"):
-            start = node.attributes.get("start") or "1"
-            self.lists.append([tag, int(start) if tag == "ol" and start.isdecimal() else 1, False])
-        elif tag == "li":
-            if not self.lists:
-                self.lists.append(["loose", 1, False])
-            self.lists[-1][2] = True
-        elif tag == "blockquote":
-            self.quotes += 1
-        elif tag == "table":
-            self._table(node)
-        elif tag == "tr" and self.rows is not None:
-            self.rows.append([])
-        elif tag in ("td", "th") and self.rows:
-            spans = node.attributes.get("colspan") or "1"
-            self.rows[-1].append(spans if spans.isdecimal() else "1")
-        elif tag == "a":
-            self.open.append((self._target(node), len(self.line)))
-        elif tag == "code":
-            self.code += 1
-            self.line.append("`")
-        elif tag == "br":
-            self.line.append("\n" if not self.heading and self.rows is None else " ")
-        elif tag == "img" and (alt := _SPACE.sub(" ", node.attributes.get("alt") or "").strip()):
-            self.line.append(alt)
+                self._code_language = self._code_language or _language(node)
+        elif tag in BLOCKS:
+            self._flush(in_cell=tag not in CELLS and tag not in ROWS)
+            self._enter_block(tag, node)
+        else:
+            self._enter_inline(tag, node)
 
     def leave(self, tag: str) -> None:
         """End an element."""
-        if self.pre is not None:
+        if self._code_block is not None:
             if tag == "pre":
-                self._fence("".join(self.pre).strip("\n"))
-                self.pre = None
-            return
-        if tag == "a" and self.open:
-            self._linked(*self.open.pop())
-        elif tag == "code" and self.code:
-            self.code -= 1
-            self._quoted()
-        elif tag in ("td", "th") and self.rows:
-            spans = min(int(self.rows[-1].pop()), 100)
-            self.rows[-1] += [
-                "".join(self._taken()).strip().replace("\n", " ").replace("|", "\\|"),
-                *[""] * (spans - 1),
-            ]
+                self._write_code("".join(self._code_block).strip("\n"))
+                self._code_block = None
+        elif tag in BLOCKS:
+            self._leave_block(tag)
+        elif tag == "a" and self._open_links:
+            self._end_link(*self._open_links.pop())
+        elif tag == "code" and self._code_spans:
+            self._code_spans -= 1
+            self._end_code_span()
+
+    def _enter_block(self, tag: str, node: LexborNode) -> None:
+        if tag == "pre":
+            self._code_block, self._code_language = [], _language(node)
+        elif tag in HEADINGS:
+            self._heading_level = HEADINGS[tag]
+        elif tag in ("ul", "ol"):
+            start = node.attributes.get("start") or "1"
+            number = int(start) if tag == "ol" and start.isdecimal() else 1
+            self._lists.append(_OpenList(tag, number))
+        elif tag == "li":
+            if not self._lists:
+                self._lists.append(_OpenList("li"))
+            self._lists[-1].mark_pending = True
+        elif tag == "blockquote":
+            self._quote_depth += 1
+        elif tag == "table":
+            self._begin_table(node)
+        elif tag == "tr" and self._table is not None:
+            self._table.append([])
+        elif tag in CELLS and self._table:
+            span = node.attributes.get("colspan") or "1"
+            self._table[-1].append(span if span.isdecimal() else "1")
+
+    def _enter_inline(self, tag: str, node: LexborNode) -> None:
+        if tag == "a":
+            self._open_links.append((self._link_target(node), len(self._line)))
+        elif tag == "code":
+            self._code_spans += 1
+            self._line.append("`")
+        elif tag == "br":
+            one_line = self._heading_level or self._table is not None
+            self._line.append(" " if one_line else "\n")
+        elif tag == "img":
+            alternative = _SPACE.sub(" ", node.attributes.get("alt") or "").strip()
+            if alternative:
+                self._line.append(alternative)
+
+    def _leave_block(self, tag: str) -> None:
+        if tag in CELLS and self._table:
+            self._end_cell(self._table[-1])
         elif tag == "table":
             self._flush()
-            if self.layouts:
-                self.layouts -= 1
+            if self._layout_tables:
+                self._layout_tables -= 1
             else:
                 self._end_table()
         elif tag in HEADINGS:
             self._flush()
-            self.heading = 0
-        elif tag in BLOCKS:
-            self._flush(cell=tag not in ("tr", "tbody", "thead", "tfoot"))
-            self.listing = self.listing and len(self.lists) > (tag in ("ul", "ol"))
-            if self.lists and (
-                tag in ("ul", "ol") or (tag == "li" and self.lists[-1][0] == "loose")
-            ):
-                self.lists.pop()
+            self._heading_level = 0
+        else:
+            self._flush(in_cell=tag not in ROWS)
+            is_list = tag in ("ul", "ol")
+            self._after_item = self._after_item and len(self._lists) > is_list
+            loose_item = tag == "li" and bool(self._lists) and self._lists[-1].tag == "li"
+            if self._lists and (is_list or loose_item):
+                self._lists.pop()
             elif tag == "blockquote":
-                self.quotes -= 1
+                self._quote_depth -= 1
 
-    def _taken(self) -> list[str]:
-        """The line that was written, its open links ended here and begun again in the next."""
-        again = [(target, 0) for target, _ in self.open]
-        for target, at in reversed(self.open):
-            self._linked(target, at)
-        line, self.line, self.open = self.line, [], again
-        return line
+    def _take_line(self) -> str:
+        """Return the current line and begin a new one; open links end here and go on there."""
+        reopened = [(target, 0) for target, _ in self._open_links]
+        for target, position in reversed(self._open_links):
+            self._end_link(target, position)
+        line, self._line, self._open_links = self._line, [], reopened
+        return "".join(line)
 
-    def _flush(self, cell: bool = True) -> None:
-        """Write the line as a block; in a cell of a table it goes on."""
-        if self.rows is not None:
-            if cell and self.line and not self.line[-1].endswith(" "):
-                self.line.append(" ")
+    def _flush(self, in_cell: bool = True) -> None:
+        """Write the current line as a block; in a cell of a table the line goes on."""
+        if self._table is not None:
+            if in_cell and self._line and not self._line[-1].endswith(" "):
+                self._line.append(" ")
             return
-        lines = [" ".join(line.split()) for line in "".join(self._taken()).split("\n")]
-        said = "\n".join(line for line in lines if line)
-        if not said:
+        lines = [" ".join(line.split()) for line in self._take_line().split("\n")]
+        content = "\n".join(line for line in lines if line)
+        if not content:
             return
-        if self.heading:
-            if self.heading == 1 and self.title is None:
-                self.title = _plain(said)
-            self._block(
-                "#" * self.heading + " " + re.sub(r"(?<!\\)([*_<])", r"\\\1", said)
-                if "`" not in said
-                else "#" * self.heading + " " + said
-            )
-        else:
-            self._block("\n".join(_escaped(line) for line in said.split("\n")))
-
-    def _block(self, said: str) -> None:
-        indent = "".join("   " if kind == "ol" else "  " for kind, _, _ in self.lists)
-        tight = False
-        if self.lists and self.lists[-1][2]:
-            kind, number, _ = self.lists[-1]
-            mark = f"{number}. " if kind == "ol" else "- "
-            outer = indent[: -3 if kind == "ol" else -2]
-            tight = self.listing
-            self.lists[-1][1:] = [number + 1, False]
-            for above in self.lists[:-1]:
-                above[2] = False
-            first = outer + mark
-        else:
-            first = indent
-        quote = "> " * self.quotes
-        lines = said.split("\n")
-        written = [
-            quote + first + lines[0],
-            *(quote + (indent + line if line else "") for line in lines[1:]),
-        ]
-        block = "\n".join(line.rstrip() for line in written)
-        if tight:
-            self.blocks[-1] += "\n" + block
-        else:
-            self.blocks.append(block)
-        self.listing = bool(self.lists) and not said.startswith("```")
-
-    def _fence(self, said: str) -> None:
-        if not said.strip():
+        if not self._heading_level:
+            self._write_block("\n".join(_escape_mark(line) for line in content.split("\n")))
             return
-        fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", said)), default=0))
-        code = re.sub(
-            r"[ \t]+$",
-            "",
-            said.replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " "),
-            flags=re.MULTILINE,
-        )
-        if self.rows is None:
-            self._block(f"{fence}{self.language}\n{code}\n{fence}")
-        else:
-            self.line.append(" ".join(code.split()))
+        if self._heading_level == 1 and self.title is None:
+            self.title = _without_marks(content)
+        if "`" not in content:
+            content = re.sub(r"(?<!\\)([*_<])", r"\\\1", content)
+        self._write_block("#" * self._heading_level + " " + content)
 
-    def _table(self, node: Any) -> None:
-        if (
-            self.rows is not None
-            or self.layouts
-            or (node.css_first("td") or node.css_first("th")) is None
-            or _lays_out(node)
-        ):
-            self.layouts += 1
+    def _write_block(self, content: str) -> None:
+        """Write a block, indented and quoted as the lists and quotations around it ask for."""
+        indent = "".join(around.indent for around in self._lists)
+        first_indent, joins_last = indent, False
+        if self._lists and self._lists[-1].mark_pending:
+            item_list = self._lists[-1]
+            first_indent = indent[: -len(item_list.indent)] + item_list.mark
+            joins_last = self._after_item
+            item_list.number += 1
+            for around in self._lists:
+                around.mark_pending = False
+        quote = "> " * self._quote_depth
+        first, *others = content.split("\n")
+        lines = [quote + first_indent + first]
+        lines += [quote + (indent + line if line else "") for line in others]
+        block = "\n".join(line.rstrip() for line in lines)
+        if joins_last:
+            self._blocks[-1] += "\n" + block
         else:
-            self.rows = []
+            self._blocks.append(block)
+        self._after_item = bool(self._lists) and not content.startswith("```")
+
+    def _write_code(self, code: str) -> None:
+        if not code.strip():
+            return
+        longest_run = max((len(run) for run in re.findall(r"`+", code)), default=0)
+        fence = "`" * max(3, 1 + longest_run)
+        code = code.replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ")
+        code = re.sub(r"[ \t]+$", "", code, flags=re.MULTILINE)
+        if self._table is None:
+            self._write_block(f"{fence}{self._code_language}\n{code}\n{fence}")
+        else:
+            self._line.append(" ".join(code.split()))
+
+    def _begin_table(self, node: LexborNode) -> None:
+        has_cells = any(node.css_first(tag) is not None for tag in CELLS)
+        nested = self._table is not None or self._layout_tables > 0
+        if nested or not has_cells or _is_layout(node):
+            self._layout_tables += 1
+        else:
+            self._table = []
+
+    def _end_cell(self, row: list[str]) -> None:
+        span = min(int(row.pop()), MAX_SPAN)
+        content = self._take_line().strip().replace("\n", " ").replace("|", "\\|")
+        row += [content, *[""] * (span - 1)]
 
     def _end_table(self) -> None:
-        rows = [row for row in self.rows or [] if any(row)]
-        self.rows = None
+        rows = [row for row in self._table or [] if any(row)]
+        self._table = None
         width = max((len(row) for row in rows), default=0)
         if width == 0:
             return
         lines = ["| " + " | ".join(row + [""] * (width - len(row))) + " |" for row in rows]
-        self._block("\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]))
+        self._write_block("\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]))
 
-    def _target(self, node: Any) -> str:
-        """Where a link leads, unless that is a place in the page, a program or a letter."""
+    def _link_target(self, node: LexborNode) -> str:
+        """Return where a link leads; "" for a place in the page, a program or a letter."""
         target = (node.attributes.get("href") or "").strip()
-        if (
-            not target
-            or target.startswith("#")
-            or target.lower().startswith(("javascript:", "mailto:", "data:", "tel:"))
-        ):
+        if not target or target.startswith("#") or target.lower().startswith(NOT_FOLLOWED):
             return ""
-        if self.base:
+        if self._base:
             try:
-                target = urljoin(self.base, target)
+                target = urljoin(self._base, target)
             except ValueError:  # an address that is none
                 return ""
-        return (
-            target.replace(" ", "%20")
-            .replace("(", "%28")
-            .replace(")", "%29")
-            .replace("<", "%3C")
-            .replace(">", "%3E")
-            .replace("\n", "")
-        )
+        return "".join(_ESCAPES.get(character, character) for character in target)
 
-    def _linked(self, target: str, at: int) -> None:
-        """Make a link of what was written since its beginning."""
-        written = "".join(self.line[at:])
-        said = " ".join(written.split())
-        if said.strip() in PERMALINKS:
-            self.line[at:] = [" "] if written else []
+    def _end_link(self, target: str, position: int) -> None:
+        """Make a link of everything that was written from a position of the line on."""
+        written = "".join(self._line[position:])
+        words = " ".join(written.split())
+        if words in PERMALINKS:
+            self._line[position:] = [" "] if written else []
         elif target:
-            before, behind = (
-                (" " if written[:1].isspace() else ""),
-                (" " if written[-1:].isspace() else ""),
-            )
-            self.line[at:] = [
-                f"{before}[{said.replace('[', '(').replace(']', ')')}]({target}){behind}"
-            ]
+            before = " " if written[:1].isspace() else ""
+            behind = " " if written[-1:].isspace() else ""
+            words = words.replace("[", "(").replace("]", ")")
+            self._line[position:] = [f"{before}[{words}]({target}){behind}"]
 
-    def _quoted(self) -> None:
-        """Put the marks of code around what was written since the last of them."""
-        begin = next((i for i in range(len(self.line) - 1, -1, -1) if self.line[i] == "`"), None)
+    def _end_code_span(self) -> None:
+        """Put the marks of code around everything that was written since the last one opened."""
+        last = len(self._line) - 1
+        begin = next((i for i in range(last, -1, -1) if self._line[i] == "`"), None)
         if begin is None:
             return
-        said = " ".join("".join(self.line[begin + 1 :]).split())
-        fence = "``" if "`" in said else "`"
-        space = " " if fence == "``" else ""
-        self.line[begin:] = [f"{fence}{space}{said}{space}{fence}"] if said else []
+        code = " ".join("".join(self._line[begin + 1 :]).split())
+        fence, space = ("``", " ") if "`" in code else ("`", "")
+        self._line[begin:] = [f"{fence}{space}{code}{space}{fence}"] if code else []
 
 
-def _escaped(line: str) -> str:
+def _escape_mark(line: str) -> str:
     line = _NUMBER.sub(r"\1\\\2", line)
     return "\\" + line if _MARK.match(line) else line
 
 
-def _plain(said: str) -> str:
-    return " ".join(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", said).replace("`", "").split())
+def _without_marks(text: str) -> str:
+    return " ".join(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "").split())
 
 
-def _language(node: Any) -> str:
-    found = re.search(r"(?:language|lang|highlight)-([\w+#-]+)", node.attributes.get("class") or "")
-    return found[1] if found else ""
+def _language(node: LexborNode) -> str:
+    match = _LANGUAGE.search(node.attributes.get("class") or "")
+    return match[1] if match else ""
 
 
-def _lays_out(node: Any) -> bool:
-    return any(inner.mem_id != node.mem_id for inner in node.css(LAYOUT))
+def _is_layout(table: LexborNode) -> bool:
+    """Return whether a table only places other blocks on the page."""
+    return any(inner.mem_id != table.mem_id for inner in table.css(LAYOUT))

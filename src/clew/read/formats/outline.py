@@ -1,13 +1,27 @@
-"""What a text consists of, whatever it is written in: headings, blocks and links, each with its place."""
+"""An outline is what a text of any format consists of: headings, blocks and links at their places.
+
+A place is an offset in characters; a span is a pair (start, end) of places.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+Share = Callable[[int, int], float]  # (start, end) -> tokens of text[start:end] / tokens allowed
 
 
 @dataclass(frozen=True)
 class Block:
-    """Text that belongs together: "prose" is cut between sentences, "lines" (code, a table, HTML) between lines, a list into `parts`."""
+    """Text that belongs together.
+
+    Attributes:
+        start: Where the block starts.
+        end: Where the block ends.
+        kind: How a block that is too long is cut: "prose" between sentences; "lines" (code, a
+            table, HTML) between lines; "list" between its `parts`; "words" between words.
+        parts: The items of a list.
+    """
 
     start: int
     end: int
@@ -17,7 +31,14 @@ class Block:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading: its level (1 is the outermost), its words without marks, its place; an empty place for words that stand nowhere."""
+    """A heading, which opens a section.
+
+    Attributes:
+        level: 1 is the outermost level.
+        text: The words of the heading without markup.
+        start: Where the heading starts.
+        end: Where the heading ends; equal to `start` for a heading that the text does not contain.
+    """
 
     level: int
     text: str
@@ -27,14 +48,22 @@ class Heading:
 
 @dataclass(frozen=True)
 class Close:
-    """The end of the sections of this level and of those inside them, where no other heading begins: code goes on behind a function."""
+    """The end of all sections of this level or deeper where no new heading starts.
+
+    Source code needs it: after the last statement of a function, the module goes on.
+    """
 
     level: int
 
 
 @dataclass(frozen=True)
 class Outline:
-    """Headings and blocks in order, and pairs of a place and the link target that is written there, by place."""
+    """Headings and blocks in the order of the text, and its links.
+
+    Attributes:
+        parts: Headings, blocks and closes, by place.
+        links: Pairs (place, link target), by place.
+    """
 
     parts: tuple[Heading | Block | Close, ...] = ()
     links: tuple[tuple[int, str], ...] = ()

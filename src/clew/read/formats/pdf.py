@@ -1,41 +1,53 @@
-"""The pages of a PDF file as texts, by pypdf (the extra `pdf`)."""
+"""A PDF file is read page by page, by pypdf (the extra `pdf`)."""
 
 from __future__ import annotations
 
 import logging
 import re
 from collections.abc import Iterator
-from importlib.util import find_spec
 from io import BytesIO
-from typing import Any
 
 from clew.document import Document
+from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 
-HINT = "PDF is read by pypdf: pip install 'clew[pdf]'"
-_BROKEN = re.compile(r"([^\W\d_]+)[-\u2010][ \t]*\n[ \t]*([^\W\d_]+)")
-
-
-def available() -> bool:
-    """Whether the library is installed."""
-    return find_spec("pypdf") is not None
+_CUT_WORD = re.compile(r"([^\W\d_]+)[-\u2010][ \t]*\n[ \t]*([^\W\d_]+)")
+_HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+")
+_SOFT_HYPHEN = "\u00ad"
 
 
-def pages_of(raw: bytes, id: str, metadata: dict[str, Any]) -> Iterator[Document]:
-    """Return the heading of a PDF file, then its pages that have text, named `{id}#page=3`, with the page's number in the metadata.
+def read(file: SourceFile) -> Iterator[Document]:
+    """Yield the heading of the file, then its pages that have text.
+
+    A page is named `{id}#page=3` and has its number in the metadata under `page`.
 
     Raises:
-        ValueError: a file that is damaged, locked by a password, or has no text.
+        UnreadableFileError: The file is damaged, locked by a password, or has no text.
     """
-    logging.getLogger("pypdf").addHandler(logging.NullHandler())
+    title, texts = _title_and_pages(file)
+    if not any(texts):
+        raise UnreadableFileError("a PDF without text, perhaps of scanned pages")
+    metadata = {**file.metadata, "title": title or file.path.stem}
+    yield Document(file.id, metadata["title"], metadata, heading=True)
+    previous = None
+    for number, text in enumerate(texts, 1):
+        if text:
+            id = f"{file.id}#page={number}"
+            page = {**metadata, "page": number}
+            yield Document(id, text, page, parent=file.id, previous=previous)
+            previous = id
+
+
+def _title_and_pages(file: SourceFile) -> tuple[str, list[str]]:
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())  # it warns of every odd file
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 
     try:
-        reader = PdfReader(BytesIO(raw))
+        reader = PdfReader(BytesIO(file.raw))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise ValueError("locked by a password")
-        texts = [mended(page.extract_text()) for page in reader.pages]
-        title = str((reader.metadata and reader.metadata.title) or "").strip() or metadata["title"]
+            raise UnreadableFileError("locked by a password")
+        texts = [join_cut_words(page.extract_text()) for page in reader.pages]
+        title = str((reader.metadata and reader.metadata.title) or "").strip()
     except (
         PyPdfError,
         OSError,
@@ -47,32 +59,37 @@ def pages_of(raw: bytes, id: str, metadata: dict[str, Any]) -> Iterator[Document
         NotImplementedError,
         ImportError,
     ) as error:
-        raise ValueError(f"not readable as PDF: {error}") from error
-    if not any(texts):
-        raise ValueError("a PDF without text, perhaps of scanned pages")
-    shared = {**metadata, "title": title}
-    yield Document(id, title, shared, heading=True)
-    previous = None
-    for number, text in enumerate(texts, 1):
-        if text:
-            yield Document(
-                f"{id}#page={number}",
-                text,
-                {**shared, "page": number},
-                parent=id,
-                previous=previous,
-            )
-            previous = f"{id}#page={number}"
+        raise UnreadableFileError(f"not readable as PDF: {error}") from error
+    except ValueError as error:
+        raise UnreadableFileError(str(error)) from error
+    return title, texts
 
 
-def mended(text: str) -> str:
-    """Return a page's text with the words joined that its lines cut; a word written elsewhere on the page with its hyphen keeps it."""
+def join_cut_words(text: str) -> str:
+    r"""Return the text of a page with the words joined that its line ends cut.
+
+    A word keeps its hyphen if the page writes it with one elsewhere, or if its second part starts
+    with a capital.
+
+    Example:
+        >>> join_cut_words("the har-\nbour")
+        'the harbour'
+    """
     text = text.replace("\r\n", "\n").replace("\0", "")
-    whole = {word.lower() for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", text)}
+    hyphenated = {word.lower() for word in _HYPHENATED.findall(text)}
 
-    def joined(found: re.Match[str]) -> str:
-        kept = f"{found[1]}-{found[2]}".lower() in whole or found[2][0].isupper()
-        return found[1] + ("-" if kept else "") + found[2]
+    def join(cut: re.Match[str]) -> str:
+        keep = f"{cut[1]}-{cut[2]}".lower() in hyphenated or cut[2][0].isupper()
+        return cut[1] + ("-" if keep else "") + cut[2]
 
-    text = _BROKEN.sub(joined, text).replace("\u00ad\n", "").replace("\u00ad", "")
+    text = _CUT_WORD.sub(join, text).replace(_SOFT_HYPHEN + "\n", "").replace(_SOFT_HYPHEN, "")
     return "\n".join(line.rstrip() for line in text.split("\n")).strip()
+
+
+PDF = Format(
+    "pdf",
+    read,
+    (".pdf",),
+    requires=("pypdf",),
+    hint="PDF is read by pypdf: pip install 'clew[pdf]'",
+)

@@ -1,6 +1,7 @@
-"""The outline of a Python module, by the standard library's own parser: classes, functions, statements, and what it imports.
+"""The outline of a Python module: classes, functions, statements and imports.
 
-A use of an imported name refers to the module it comes from, so that pieces are linked with the modules they call.
+The standard library's own parser reads it. A use of an imported name refers to the module that the
+name comes from, so that pieces are linked to the modules that they call.
 """
 
 from __future__ import annotations
@@ -10,48 +11,65 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from clew.read.formats.outline import Block, Outline
-from clew.read.formats.statements import Statement, headed_by, parts_of
+from clew.document import Document
+from clew.read.formats.file_format import Format, SourceFile
+from clew.read.formats.outline import Block, Outline, Share
+from clew.read.formats.statements import Statement, outline_parts, shorten_signature
 from clew.text.spans import paragraphs
 
 _LINE_END = re.compile(r"\r\n?|\n")
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Place = Callable[[int, int], int]  # line from 1, column in bytes -> place in the text
 
 
-def outline(text: str, share: Callable[[int, int], float]) -> Outline:
-    """Return what a module consists of; a text that is no whole module, such as a piece of one, is read by its paragraphs."""
-    tree = parsed(text)
+def read(file: SourceFile) -> Iterator[Document]:
+    """Yield the module as one document; a file that does not parse is read as text."""
+    text = file.text()
+    if isinstance(reason := parse(text), str):
+        file.report(f"read as text: no Python of this version ({reason})")
+        yield file.document(text)
+        return
+    module = module_name(file.path)
+    yield file.document(text, "python", title=f"module {module}", module=module)
+
+
+def outline(text: str, share: Share) -> Outline:
+    r"""Return the headings, blocks and links of a module.
+
+    A text that is no whole module, such as a piece of one, is cut by its paragraphs.
+
+    Example:
+        >>> outline("import os\n", lambda start, end: 0.1).links
+        ((0, 'module:os'),)
+    """
+    tree = parse(text)
     if isinstance(tree, str):
-        return Outline(tuple(Block(a, b, "lines") for a, b in paragraphs(text)))
-    place = _places(text)
-    return Outline(
-        tuple(parts_of(text, _statements(tree.body, place), share)),
-        tuple(sorted(set(_uses(tree, place)))),
-    )
+        return Outline(tuple(Block(start, end, "lines") for start, end in paragraphs(text)))
+    place = _place_finder(text)
+    parts = outline_parts(text, _statements(tree.body, place), share)
+    return Outline(tuple(parts), tuple(sorted(set(_references(tree, place)))))
 
 
-def parsed(text: str) -> ast.Module | str:
-    """Return the tree of a module, or the reason why there is none."""
+def parse(text: str) -> ast.Module | str:
+    """Return the syntax tree of a module, or the reason why there is none."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # what the interpreter thinks of somebody's escapes is not the reader's business
+            warnings.simplefilter("ignore")  # of escapes in someone else's code
             return ast.parse(text)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}"
-    except (
-        ValueError,
-        RecursionError,
-        MemoryError,
-    ) as error:  # null bytes, and texts nested too deep for the parser
+    except (ValueError, RecursionError, MemoryError) as error:  # null bytes, or nested too deep
         return f"{type(error).__name__}: {error}"
 
 
-def module_of(file: Path) -> str:
-    """Return the dotted name of a module, by the packages that it lies in."""
+def module_name(file: Path) -> str:
+    """Return the dotted name of a module, by the packages that its file is in.
+
+    Example:
+        >>> module_name(Path("/tmp/moon.py"))
+        'moon'
+    """
     file = file.absolute()
     parts = [] if file.stem == "__init__" else [file.stem]
     folder = file.parent
@@ -61,102 +79,113 @@ def module_of(file: Path) -> str:
     return ".".join(parts) or file.stem
 
 
-def _statements(
-    body: Sequence[ast.stmt], place: Callable[[int, int], int]
-) -> tuple[Statement, ...]:
+def _statements(body: Sequence[ast.stmt], place: Place) -> tuple[Statement, ...]:
     return tuple(_statement(node, place) for node in body)
 
 
-def _statement(node: ast.stmt, place: Callable[[int, int], int]) -> Statement:
-    start, end = (
-        place(node.lineno, node.col_offset),
-        place(node.end_lineno or node.lineno, node.end_col_offset or 0),
-    )
-    said = (
+def _statement(node: ast.stmt, place: Place) -> Statement:
+    start = place(node.lineno, node.col_offset)
+    end = place(node.end_lineno or node.lineno, node.end_col_offset or 0)
+    if isinstance(node, Definition):
+        decorators = (place(mark.lineno, mark.col_offset) - 1 for mark in node.decorator_list)
+        children = _statements(node.body, place)
+        return Statement(min([start, *decorators]), end, _signature(node), children)
+    is_text = (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     )
-    if isinstance(node, DEFINITIONS):
-        start = min(
-            start, *(place(mark.lineno, mark.col_offset) - 1 for mark in node.decorator_list), start
-        )
-        return Statement(start, end, _signature(node), _statements(node.body, place))
-    return Statement(start, end, None, _statements(list(_within(node)), place), said)
+    return Statement(start, end, None, _statements(list(_inner(node)), place), is_text)
 
 
-def _within(node: ast.AST) -> Iterator[ast.stmt]:
-    """The statements directly within a compound one, those of its branches too."""
+def _inner(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements directly within a compound one, those of its branches included."""
     for branch in ("body", "handlers", "orelse", "finalbody", "cases"):
-        found = getattr(node, branch, ())
-        for child in (
-            found if isinstance(found, list) else ()
-        ):  # the body of a lambda is an expression
+        children = getattr(node, branch, ())
+        if not isinstance(children, list):  # the body of a lambda is an expression
+            continue
+        for child in children:
             if isinstance(child, ast.stmt):
                 yield child
             else:
-                yield from _within(child)
+                yield from _inner(child)
 
 
-def _signature(node: Any) -> str:
+def _signature(node: Definition) -> str:
     if isinstance(node, ast.ClassDef):
         bases = ", ".join(ast.unparse(base) for base in [*node.bases, *node.keywords])
-        return headed_by(f"class {node.name}" + (f"({bases})" if bases else ""))
+        return shorten_signature(f"class {node.name}" + (f"({bases})" if bases else ""))
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    return headed_by(f"{kind} {node.name}({ast.unparse(node.args)}){returns}")
+    keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    return shorten_signature(f"{keyword} {node.name}({ast.unparse(node.args)}){returns}")
 
 
-def _uses(tree: ast.Module, place: Callable[[int, int], int]) -> Iterator[tuple[int, str]]:
-    """Every import, and every use of what it binds, with the modules that may be meant."""
-    bound: dict[str, tuple[str, ...]] = {}
+def _references(tree: ast.Module, place: Place) -> Iterator[tuple[int, str]]:
+    """Yield (place, module) for every import, and for every use of a name that one binds."""
+    targets_of: dict[str, tuple[str, ...]] = {}
     names: list[ast.Name] = []
-    waiting: list[Any] = [tree]
-    for node in waiting:  # in the order of `ast.walk`, in a third of its time
+    for node in _walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            start = place(node.lineno, node.col_offset)
+            for name, targets in _imported_names(node):
+                targets_of[name] = targets
+                yield from ((start, target) for target in targets)
+        elif isinstance(node, ast.Name):
+            names.append(node)
+    for node in names:
+        if node.id in targets_of:
+            start = place(node.lineno, node.col_offset)
+            yield from ((start, target) for target in targets_of[node.id])
+
+
+def _walk(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree in the order of `ast.walk`, in a third of its time."""
+    waiting: list[ast.AST] = [tree]
+    for node in waiting:
         for value in vars(node).values():
             if isinstance(value, ast.AST):
                 waiting.append(value)
             elif isinstance(value, list):
-                waiting += [one for one in value if isinstance(one, ast.AST)]
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            at = place(node.lineno, node.col_offset)
-            for name, targets in _imported(node):
-                bound[name] = targets
-                yield from ((at, target) for target in targets)
-        elif isinstance(node, ast.Name):
-            names.append(node)
-    for node in names:
-        if node.id in bound:
-            at = place(node.lineno, node.col_offset)
-            yield from ((at, target) for target in bound[node.id])
+                waiting += [child for child in value if isinstance(child, ast.AST)]
+        yield node
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The names that an import binds, each with the modules it may come from: `module:a.b`, or a path for one relative to this."""
+def _imported_names(
+    node: ast.Import | ast.ImportFrom,
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the names that an import binds, each with the modules that it may come from.
+
+    A module is `module:a.b`, or the path of its file for an import relative to this one.
+    """
+    targets: tuple[str, ...]
     for alias in node.names:
         if isinstance(node, ast.Import):
             yield alias.asname or alias.name.partition(".")[0], (f"module:{alias.name}",)
         elif node.level == 0:
-            yield (
-                alias.asname or alias.name,
-                (f"module:{node.module}.{alias.name}", f"module:{node.module}"),
-            )
+            targets = (f"module:{node.module}.{alias.name}", f"module:{node.module}")
+            yield alias.asname or alias.name, targets
         else:
-            near = "../" * (node.level - 1) + (node.module or "").replace(".", "/")
-            inside = f"{near.rstrip('/')}/{alias.name}".lstrip("/")
-            own = (f"{near}.py", f"{near}/__init__.py") if node.module else (f"{near}__init__.py",)
-            yield alias.asname or alias.name, (f"{inside}.py", f"{inside}/__init__.py", *own)
+            package = "../" * (node.level - 1) + (node.module or "").replace(".", "/")
+            inside = f"{package.rstrip('/')}/{alias.name}".lstrip("/")
+            targets = (f"{inside}.py", f"{inside}/__init__.py")
+            if node.module:
+                targets += (f"{package}.py", f"{package}/__init__.py")
+            else:
+                targets += (f"{package}__init__.py",)
+            yield alias.asname or alias.name, targets
 
 
-def _places(text: str) -> Callable[[int, int], int]:
-    """From a line, counted from 1, and a column in bytes to the place in the text."""
+def _place_finder(text: str) -> Place:
     starts = [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
-    plain = text.isascii()
+    ascii_only = text.isascii()
 
     def place(line: int, column: int) -> int:
-        if plain or not column:
+        if ascii_only or not column:
             return starts[line - 1] + column
-        said = text[starts[line - 1] : starts[line]].encode("utf-8")
-        return starts[line - 1] + len(said[:column].decode("utf-8", "ignore"))
+        encoded = text[starts[line - 1] : starts[line]].encode("utf-8")
+        return starts[line - 1] + len(encoded[:column].decode("utf-8", "ignore"))
 
     return place
+
+
+PYTHON = Format("python", read, (".py", ".pyi", ".pyw"), outline, outlines_pieces=True)

@@ -1,41 +1,81 @@
-"""Rows with named columns become documents, one each, written as lines of `column: value`; the columns are metadata to filter by too."""
+"""A row with named columns becomes a document: one line of `column: value` for each column.
+
+The columns are also metadata to filter by. CSV, TSV, JSON and JSON lines hold rows.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from clew.document import Document
+from clew.read.formats.file_format import UTF_16_MARKS, Format, SourceFile
+from clew.read.formats.outline import Block, Outline, Share
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-SNIFFED = 20  # lines by which a file's delimiter is told
+TABLE_SUFFIXES = (".csv", ".tsv")
+SUFFIXES = (*TABLE_SUFFIXES, ".jsonl", ".ndjson", ".json")
+SAMPLE_LINES = 20  # by which the delimiter of a file is chosen
 DELIMITERS = ",;\t|"
-LONGEST_FIELD = 10_000_000  # signs; the standard library stops at 131,072
+MAX_FIELD_LENGTH = 10_000_000  # characters; the standard library stops at 131,072
 
 
-def rows_of(
+class Row(NamedTuple):
+    """A row of a file: its line or number, its columns, and what is wrong with it, or ""."""
+
+    line: int
+    columns: Mapping[str, Any]
+    problem: str = ""
+
+
+def read(file: SourceFile) -> list[Document]:
+    """Return the heading and the rows of a file; a file that holds no rows is read as text."""
+    text = file.text()
+    documents = _row_documents(file) if holds_rows(file.path) else []
+    return documents or [file.document(text)]
+
+
+def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter
+    """Return the row as one block, which is cut between its columns."""
+    return Outline((Block(0, len(text), "lines"),))
+
+
+def read_rows(
     path: str | Path,
     *,
     id: str | None = None,
     name: str | None = None,
     skipped: list[tuple[str, str]] | None = None,
 ) -> Iterator[Document]:
-    """Read a CSV, TSV, JSON or JSON-lines file row by row; only a JSON array is read at once.
+    r"""Yield the rows of a CSV, TSV, JSON or JSON-lines file; only a JSON array is loaded at once.
 
-    The first document is the heading of the others. The others' ids are the file's with the row's line behind it (for a JSON array its
-    number), such as `people.csv#17`, or with the value of the column `id`.
+    The first document is the heading of the others. The id of a row is that of the file with the
+    row's line behind it, such as `people.csv#17`, or with the row's value in the column `id`. For a
+    JSON array the number of the row stands for the line.
 
     Args:
-        path: the file, in UTF-8, or UTF-16 with its mark. A CSV file's first row names its columns, and its delimiter is told from its
-            first lines. id: the column whose values are the rows' ids. name: what the file is called in ids, by default its name.
-        skipped: takes the rows that are not read in full, each with the reason; without it the first such row raises.
+        path: The file, in UTF-8, or in UTF-16 with its mark. The first row of a CSV file names its
+            columns; its delimiter is chosen by the first lines.
+        id: The column whose values are the ids of the rows; None for their lines.
+        name: The file's name in ids; None for the name that it has.
+        skipped: Receives (place, reason) for every row that is not read in full. None raises at
+            the first such row.
 
     Raises:
-        ValueError: a file that is not rows, a row that does not fit its columns, an id that is missing or comes twice.
+        ValueError: The file holds no rows; or, without `skipped`, a row does not fit its columns,
+            or its id is missing or repeated.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "moons.csv")
+        ...     _ = file.write_text("name,planet\nIo,Jupiter\n")
+        ...     heading, row = read_rows(file)
+        >>> heading.text, row.id, row.text
+        ('moons', 'moons.csv#2', 'name: Io\nplanet: Jupiter')
     """
     path = Path(path)
     name = path.name if name is None else name
@@ -43,42 +83,38 @@ def rows_of(
     yield Document(name, path.stem, {**shared, "title": path.stem}, heading=True)
     seen: set[str] = set()
 
-    def amiss(line: int, reason: str) -> None:
+    def report(line: int, reason: str) -> None:
         if skipped is None:
             raise ValueError(f"{path}, row {line}: {reason}")
         skipped.append((f"{path.as_posix()}#{line}", reason))
 
+    parse = _parse_table if path.suffix.lower() in TABLE_SUFFIXES else _parse_json
     with path.open(encoding=_encoding(path), newline="") as file:
-        for line, record, reason in (_table if path.suffix.lower() in (".csv", ".tsv") else _json)(
-            file, path
-        ):
-            if reason:
-                amiss(line, reason)
-            columns = {key: value for key, value in record.items() if value not in ("", None)}
+        for row in parse(file, path):
+            if row.problem:
+                report(row.line, row.problem)
+            columns = {key: value for key, value in row.columns.items() if value not in ("", None)}
             if not columns:
                 continue
-            key = str(line) if id is None else str(columns.get(id, ""))
+            key = str(row.line) if id is None else str(columns.get(id, ""))
+            if not key:
+                report(row.line, f"its {id} is missing: named by its row")
+            elif key in seen:
+                report(row.line, f"its {id} {key!r} came before: named by its row")
             if not key or key in seen:
-                amiss(
-                    line,
-                    f"its {id} is missing: named by its row"
-                    if not key
-                    else f"its {id} {key!r} came before: named by its row",
-                )
-                key = f"row {line}"
+                key = f"row {row.line}"
             seen.add(key)
-            text = "\n".join(f"{column}: {_said(value)}" for column, value in columns.items())
-            yield Document(
-                f"{name}#{key}",
-                text,
-                {**columns, **shared, "line": line},
-                parent=name,
-                format="record",
-            )
+            text = "\n".join(f"{column}: {_as_text(value)}" for column, value in columns.items())
+            metadata = {**columns, **shared, "line": row.line}
+            yield Document(f"{name}#{key}", text, metadata, parent=name, format="record")
 
 
-def is_rows(path: Path) -> bool:
-    """Whether a file holds rows, by its name, and a JSON file by how it begins: an array of objects."""
+def holds_rows(path: Path) -> bool:
+    """Return whether a file holds rows, by its suffix; a JSON file must begin as a list of objects.
+
+    Args:
+        path: The file.
+    """
     suffix = path.suffix.lower()
     if suffix != ".json":
         return suffix in SUFFIXES
@@ -89,59 +125,64 @@ def is_rows(path: Path) -> bool:
         return False
 
 
-Rows = Iterator[tuple[int, dict[str, Any], str]]
-
-
-def _table(file: TextIO, path: Path) -> Rows:
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
-    first = list(islice(file, SNIFFED))
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(first)
-    reader = csv.reader(chain(first, file), delimiter=delimiter, strict=True)
+def _row_documents(file: SourceFile) -> list[Document]:
+    """Return the heading and the rows of a file, or nothing where it holds no rows after all."""
+    skipped: list[tuple[str, str]] = []
     try:
-        header: Sequence[str] = _named(
-            next((row for row in reader if any(cell.strip() for cell in row)), [])
-        )
-        begun = reader.line_num
-        for row in reader:
-            line, begun = (
-                begun + 1,
-                reader.line_num,
-            )  # a row may go over several lines: it is known by its first
-            if not any(cell.strip() for cell in row):
-                continue
-            columns = {key: cell.strip() for key, cell in zip(header, row, strict=False)}
-            reason = (
-                ""
-                if len(row) == len(header)
-                else f"row of {len(row)} values for {len(header)} columns"
-            )
-            if len(row) > len(header):
-                columns |= {
-                    f"column {i}": cell.strip()
-                    for i, cell in enumerate(row[len(header) :], len(header) + 1)
-                }
-            yield line, columns, f"{reason}, read with what is there" if reason else ""
+        documents = list(read_rows(file.path, name=file.id, skipped=skipped))
+    except (ValueError, RecursionError) as error:
+        file.report(f"read as text: {error}")
+        return []
+    file.skipped.extend(skipped)
+    return documents if len(documents) > 1 else []
+
+
+def _parse_table(file: TextIO, path: Path) -> Iterator[Row]:
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_FIELD_LENGTH))
+    sample = list(islice(file, SAMPLE_LINES))
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else _choose_delimiter(sample)
+    reader = csv.reader(chain(sample, file), delimiter=delimiter, strict=True)
+    try:
+        first = next((row for row in reader if any(cell.strip() for cell in row)), [])
+        header = _column_names(first)
+        lines_read = reader.line_num
+        for cells in reader:
+            line = lines_read + 1  # a row of several lines is known by its first
+            lines_read = reader.line_num
+            if any(cell.strip() for cell in cells):
+                yield _table_row(line, header, cells)
     except csv.Error as error:
-        yield reader.line_num, {}, f"{error}: what follows is not read"
+        yield Row(reader.line_num, {}, f"{error}: what follows is not read")
 
 
-def _delimiter(lines: Iterable[str]) -> str:
-    """The sign that cuts the first lines into the same number of values, more than one; the comma where none does."""
-    lines, best = list(lines), (0.0, 0, ",")
+def _table_row(line: int, header: Sequence[str], cells: Sequence[str]) -> Row:
+    unnamed = (f"column {i}" for i in range(len(header) + 1, len(cells) + 1))
+    columns = dict(zip(chain(header, unnamed), map(str.strip, cells), strict=False))
+    if len(cells) == len(header):
+        return Row(line, columns)
+    problem = f"row of {len(cells)} values for {len(header)} columns, read with what is there"
+    return Row(line, columns, problem)
+
+
+def _choose_delimiter(lines: Sequence[str]) -> str:
+    """Return the sign that cuts the most lines into as many values as the first, at least two.
+
+    The comma is chosen where no sign does.
+    """
+    best = (0.0, 0, ",")
     for sign in DELIMITERS:
         try:
             widths = [len(row) for row in csv.reader(lines, delimiter=sign) if row]
         except csv.Error:
             continue
         if widths and widths[0] > 1:
-            best = max(
-                best, (sum(width == widths[0] for width in widths) / len(widths), widths[0], sign)
-            )
+            agreement = sum(width == widths[0] for width in widths) / len(widths)
+            best = max(best, (agreement, widths[0], sign))
     return best[2]
 
 
-def _named(header: Sequence[str]) -> list[str]:
-    """The columns' names, each of its own."""
+def _column_names(header: Sequence[str]) -> list[str]:
+    """Return a distinct name for every column."""
     names: list[str] = []
     for i, cell in enumerate(header, 1):
         name = " ".join(cell.split()) or f"column {i}"
@@ -149,47 +190,52 @@ def _named(header: Sequence[str]) -> list[str]:
     return names
 
 
-def _json(file: TextIO, path: Path) -> Rows:
+def _parse_json(file: TextIO, path: Path) -> Iterator[Row]:
     if path.suffix.lower() == ".json":
-        said = json.load(file)
-        if not isinstance(said, list):
-            raise ValueError(f"{path} is no array of objects; got a {type(said).__name__}")
-        records: Iterable[tuple[int, Any]] = enumerate(said, 1)
-    else:
-        records = ((i, line) for i, line in enumerate(file, 1) if line.strip())
-    for number, record in records:
-        try:
-            said = (
-                json.loads(record)
-                if isinstance(record, str) and path.suffix.lower() != ".json"
-                else record
-            )
-        except ValueError as error:
-            yield number, {}, f"not JSON: {error}"
+        records = json.load(file)
+        if not isinstance(records, list):
+            kind = type(records).__name__
+            raise ValueError(f"{path} is no array of objects; got a {kind}")
+        for number, record in enumerate(records, 1):
+            yield _json_row(number, record)
+        return
+    for number, line in enumerate(file, 1):
+        if not line.strip():
             continue
-        if isinstance(said, Mapping):
-            yield number, dict(_flat(said, "")), ""
-        else:
-            yield number, {}, f"not an object but a {type(said).__name__}"
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            yield Row(number, {}, f"not JSON: {error}")
+            continue
+        yield _json_row(number, record)
 
 
-def _flat(record: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
-    """The columns of an object; those of an object within have its name before theirs."""
+def _json_row(number: int, record: object) -> Row:
+    if isinstance(record, Mapping):
+        return Row(number, dict(_flatten(record, "")))
+    return Row(number, {}, f"not an object but a {type(record).__name__}")
+
+
+def _flatten(record: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of an object; those of an object within it have its name in front."""
     for key, value in record.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{key}.")
-        elif isinstance(value, list) and not any(isinstance(one, (Mapping, list)) for one in value):
-            yield f"{above}{key}", ", ".join(_said(one) for one in value)
-        elif isinstance(value, list):
-            yield f"{above}{key}", json.dumps(value, ensure_ascii=False)
+            yield from _flatten(value, f"{prefix}{key}.")
+        elif not isinstance(value, list):
+            yield f"{prefix}{key}", value
+        elif any(isinstance(item, (Mapping, list)) for item in value):
+            yield f"{prefix}{key}", json.dumps(value, ensure_ascii=False)
         else:
-            yield f"{above}{key}", value
+            yield f"{prefix}{key}", ", ".join(map(_as_text, value))
 
 
-def _said(value: Any) -> str:
+def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _encoding(path: Path) -> str:
     with path.open("rb") as file:
-        return "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        return "utf-16" if file.read(2) in UTF_16_MARKS else "utf-8-sig"
+
+
+RECORD = Format("record", read, SUFFIXES, outline)

@@ -1,50 +1,79 @@
-"""The outline of a reStructuredText document: a title is a line underlined with one sign as long as it is, perhaps overlined too.
+"""The outline of a reStructuredText document.
 
-Which signs mean which level is said by their first use, as the format's definition has it.
+A title is a line that is underlined, and perhaps overlined, with one repeated sign at least as long
+as the title. Which sign means which level is decided by the order of first use, as in the format's
+definition.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from clew.read.formats.outline import Block, Heading, Outline
+from clew.document import Document
+from clew.read.formats.file_format import Format, SourceFile
+from clew.read.formats.outline import Block, Heading, Outline, Share
 from clew.text.spans import paragraphs
 
 _LINE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*$")
 _LINK = re.compile(
-    r"`[^`<>]*<([^<>`]+)>`__?|:(?:doc|download):`(?:[^`<>]*<)?([^`<>]+)>?`|^\.\. _[^:\n]+: +(\S+)[ \t]*$",
+    r"`[^`<>]*<([^<>`]+)>`__?|:(?:doc|download):`(?:[^`<>]*<)?([^`<>]+)>?`"
+    r"|^\.\. _[^:\n]+: +(\S+)[ \t]*$",
     re.MULTILINE,
 )
-_INCLUDED = re.compile(r"^[ \t]*\.\. (?:literal)?include:: +(\S+)[ \t]*$", re.MULTILINE)
-_MARKS = re.compile(r":[\w:+.-]+:(?=`)|`([^`<]*?)(?: ?<[^`>]*>)?`_{0,2}|\*\*?|``")
+_INCLUDE = re.compile(r"^[ \t]*\.\. (?:literal)?include:: +(\S+)[ \t]*$", re.MULTILINE)
+_MARKUP = re.compile(r":[\w:+.-]+:(?=`)|`([^`<]*?)(?: ?<[^`>]*>)?`_{0,2}|\*\*?|``")
 
 
-def outline(text: str) -> Outline:
-    """Return what a reStructuredText document consists of."""
-    headings = list(_headings(text))
+class _TitleLines(NamedTuple):
+    """A title and its lines: the first line, the last line, and the style of the underline."""
+
+    title: str
+    first: int
+    last: int
+    style: str  # the sign, and "=" behind it for an overlined title
+
+
+def read(file: SourceFile) -> Iterator[Document]:
+    """Yield the file as one document under its first heading."""
+    text = file.text()
+    yield file.document(text, "rst", title=find_title(text))
+
+
+def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter
+    r"""Return the headings, blocks and links of a reStructuredText document.
+
+    Example:
+        >>> outline("Moon\n====\n\nIt is far.").parts[0].text
+        'Moon'
+    """
     parts: list[Heading | Block] = []
-    at = 0
-    for heading in [*headings, None]:
-        for start, end in paragraphs(text[at : heading.start if heading else len(text)]):
-            begin = text.rfind("\n", 0, at + start) + 1
-            parts.append(
-                Block(at + start, at + end, "lines" if text[begin : at + start] else "prose")
-            )
-        if heading:
-            parts.append(heading)
-            at = heading.end
+    begin = 0
+    for heading in _headings(text):
+        parts += _blocks(text, begin, heading.start)
+        parts.append(heading)
+        begin = heading.end
+    parts += _blocks(text, begin, len(text))
     links = [
-        (found.start(), next(group for group in found.groups() if group).strip())
-        for mark in (_LINK, _INCLUDED)
-        for found in mark.finditer(text)
+        (match.start(), next(group for group in match.groups() if group).strip())
+        for pattern in (_LINK, _INCLUDE)
+        for match in pattern.finditer(text)
     ]
     return Outline(tuple(parts), tuple(sorted(links)))
 
 
-def title_of(text: str) -> str | None:
-    """Return the first heading, if any."""
+def find_title(text: str) -> str | None:
+    """Return the first heading, or None."""
     return next((heading.text for heading in _headings(text)), None)
+
+
+def _blocks(text: str, begin: int, end: int) -> Iterator[Block]:
+    """Yield the paragraphs of text[begin:end]; an indented one, such as code, is cut by lines."""
+    for start, stop in paragraphs(text[begin:end]):
+        line_start = text.rfind("\n", 0, begin + start) + 1
+        indented = text[line_start : begin + start]
+        yield Block(begin + start, begin + stop, "lines" if indented else "prose")
 
 
 def _headings(text: str) -> Iterator[Heading]:
@@ -52,31 +81,35 @@ def _headings(text: str) -> Iterator[Heading]:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    levels: list[str] = []
+    styles: list[str] = []
     i = 0
     while i + 1 < len(lines):
-        over = (
-            bool(_LINE.match(lines[i]))
-            and i + 2 < len(lines)
-            and lines[i + 2].rstrip() == lines[i].rstrip()
-        )
-        title, under = (lines[i + 1], lines[i + 2]) if over else (lines[i], lines[i + 1])
-        alone = i == 0 or not lines[i - 1].strip() or lines[i - 1].startswith("..")
-        fits = bool(_LINE.match(under)) and len(under.rstrip()) >= len(title.rstrip()) > 0
-        if (
-            alone
-            and fits
-            and title.strip()
-            and not _LINE.match(title)
-            and (over or not title[0].isspace())
-        ):
-            style = under[0] + ("=" if over else "")
-            if style not in levels:
-                levels.append(style)
-            last = i + (2 if over else 1)
-            words = " ".join(_MARKS.sub(lambda mark: mark[1] or "", title).split())
-            yield Heading(
-                levels.index(style) + 1, words, starts[i], starts[last] + len(lines[last].rstrip())
-            )
-            i = last
+        if lines_of_title := _title_at(lines, i):
+            if lines_of_title.style not in styles:
+                styles.append(lines_of_title.style)
+            words = " ".join(_MARKUP.sub(lambda mark: mark[1] or "", lines_of_title.title).split())
+            end = starts[lines_of_title.last] + len(lines[lines_of_title.last].rstrip())
+            yield Heading(styles.index(lines_of_title.style) + 1, words, starts[i], end)
+            i = lines_of_title.last
         i += 1
+
+
+def _title_at(lines: Sequence[str], i: int) -> _TitleLines | None:
+    """Return the title that begins in a line, if one does."""
+    overlined = (
+        _LINE.match(lines[i]) is not None
+        and i + 2 < len(lines)
+        and lines[i + 2].rstrip() == lines[i].rstrip()
+    )
+    title, underline = (lines[i + 1], lines[i + 2]) if overlined else (lines[i], lines[i + 1])
+    if not title.strip() or _LINE.match(title) or not _LINE.match(underline):
+        return None
+    separate = i == 0 or not lines[i - 1].strip() or lines[i - 1].startswith("..")
+    long_enough = len(underline.rstrip()) >= len(title.rstrip())
+    if not (separate and long_enough and (overlined or not title[0].isspace())):
+        return None
+    style = underline[0] + ("=" if overlined else "")
+    return _TitleLines(title, i, i + (2 if overlined else 1), style)
+
+
+RST = Format("rst", read, (".rst", ".rest"), outline, outlines_pieces=True)

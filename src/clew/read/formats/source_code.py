@@ -1,150 +1,188 @@
-"""The outline of source code in other languages, by their tree-sitter grammars (the extra `code`)."""
+"""The outline of source code other than Python, by tree-sitter grammars (the extra `code`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
-from clew.read.formats.outline import Outline
-from clew.read.formats.statements import Statement, headed_by, parts_of
+from clew.document import Document
+from clew.read.formats.file_format import Format, SourceFile
+from clew.read.formats.outline import Outline, Share
+from clew.read.formats.statements import Statement, outline_parts, shorten_signature
 
-# the module of a grammar, and the function in it
-LANGUAGES = {
-    "javascript": ("tree_sitter_javascript", "language"),
-    "typescript": ("tree_sitter_typescript", "language_typescript"),
-    "tsx": ("tree_sitter_typescript", "language_tsx"),
-    "java": ("tree_sitter_java", "language"),
-    "go": ("tree_sitter_go", "language"),
-    "rust": ("tree_sitter_rust", "language"),
-    "c": ("tree_sitter_c", "language"),
-    "cpp": ("tree_sitter_cpp", "language"),
-}
-SUFFIXES = {
-    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), "javascript"),
-    **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
-    ".tsx": "tsx",
-    ".java": "java",
-    ".go": "go",
-    ".rs": "rust",
-    **dict.fromkeys((".c", ".h"), "c"),
-    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"), "cpp"),
+
+class Language(NamedTuple):
+    """A language: the module of its grammar, the function in it, and the suffixes of its files."""
+
+    module: str
+    function: str
+    suffixes: tuple[str, ...]
+
+
+LANGUAGES: Mapping[str, Language] = {
+    "javascript": Language("tree_sitter_javascript", "language", (".js", ".mjs", ".cjs", ".jsx")),
+    "typescript": Language(
+        "tree_sitter_typescript", "language_typescript", (".ts", ".mts", ".cts")
+    ),
+    "tsx": Language("tree_sitter_typescript", "language_tsx", (".tsx",)),
+    "java": Language("tree_sitter_java", "language", (".java",)),
+    "go": Language("tree_sitter_go", "language", (".go",)),
+    "rust": Language("tree_sitter_rust", "language", (".rs",)),
+    "c": Language("tree_sitter_c", "language", (".c", ".h")),
+    "cpp": Language("tree_sitter_cpp", "language", (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")),
 }
 HINT = "pip install 'clew[code]'"
 DEFINITIONS = frozenset((
-    "function_declaration", "generator_function_declaration", "class_declaration", "abstract_class_declaration", "method_definition",
-    "interface_declaration", "enum_declaration", "record_declaration", "method_declaration", "constructor_declaration",
-    "annotation_type_declaration", "internal_module", "module", "type_declaration", "function_item", "struct_item", "enum_item",
-    "union_item", "trait_item", "impl_item", "mod_item", "macro_definition", "function_definition", "class_specifier",
-    "struct_specifier", "namespace_definition",
+    "abstract_class_declaration", "annotation_type_declaration", "class_declaration",
+    "class_specifier", "constructor_declaration", "enum_declaration", "enum_item",
+    "function_declaration", "function_definition", "function_item",
+    "generator_function_declaration", "impl_item", "interface_declaration", "internal_module",
+    "macro_definition", "method_declaration", "method_definition", "mod_item", "module",
+    "namespace_definition", "record_declaration", "struct_item", "struct_specifier", "trait_item",
+    "type_declaration", "union_item",
 ))  # fmt: skip
-FUNCTIONS = (
-    "arrow_function",
-    "function_expression",
-    "generator_function",
-    "class",
-)  # what a name may be declared to be
+VALUES = ("arrow_function", "function_expression", "generator_function", "class")  # with a name
+WRAPPERS = (
+    "export_statement",
+    "template_declaration",
+    "lexical_declaration",
+    "variable_declaration",
+    "variable_declarator",
+)
 COMMENTS = ("comment", "line_comment", "block_comment")
-DEEPEST = 60  # levels of nesting that are looked at; minified code has hundreds
+MAX_DEPTH = 60  # levels of nesting that are looked at; minified code has hundreds
 
 
-def available(language: str) -> bool:
-    """Whether what this language needs is installed."""
-    return find_spec("tree_sitter") is not None and find_spec(LANGUAGES[language][0]) is not None
+class SyntaxNode(Protocol):
+    """What is used of a node of tree-sitter, which is no dependency of clew."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def start_byte(self) -> int: ...
+    @property
+    def end_byte(self) -> int: ...
+    @property
+    def child_count(self) -> int: ...
+    @property
+    def named_children(self) -> Sequence[SyntaxNode]: ...
+    def child_by_field_name(self, name: str, /) -> SyntaxNode | None: ...
 
 
-def outline(text: str, language: str, share: Callable[[int, int], float]) -> Outline:
-    """Return what a program consists of, and the files that it imports by their paths.
+def read(file: SourceFile, language: str) -> Iterator[Document]:
+    """Yield the file as one document."""
+    yield file.document(file.text(), language)
+
+
+def outline(text: str, share: Share, *, language: str) -> Outline:
+    """Return the headings, blocks and links of a program; its links are the files it imports.
+
+    Args:
+        text: The program.
+        share: (start, end) -> the share of a passage that text[start:end] fills.
+        language: A key of `LANGUAGES`.
 
     Raises:
-        ImportError: the language's grammar is not installed.
+        ImportError: The grammar of the language is not installed.
     """
     raw = text.encode("utf-8", "surrogatepass")
+    program = _Program(raw, _place_finder(text))
     root = _parser(language).parse(raw).root_node
-    place = _places(text, raw)
-    statements = tuple(_statement(node, raw, place, 0) for node in _within(root))
-    return Outline(tuple(parts_of(text, statements, share)), tuple(_imports(root, raw, place)))
+    statements = tuple(program.statement(node, 0) for node in _named_children(root))
+    parts = outline_parts(text, statements, share)
+    return Outline(tuple(parts), tuple(program.imported_files(root)))
 
 
 @lru_cache
-def _parser(language: str) -> Any:
-    name, function = LANGUAGES[language]
+def _parser(language: str) -> Any:  # noqa: ANN401  # tree-sitter may be missing
+    grammar = LANGUAGES[language]
     try:
-        from tree_sitter import Language, Parser
+        import tree_sitter
 
-        grammar = Language(getattr(import_module(name), function)())
+        source = getattr(import_module(grammar.module), grammar.function)()
     except ImportError as error:
         raise ImportError(f"to read {language} by its syntax: {HINT}") from error
-    return Parser(grammar)
+    return tree_sitter.Parser(tree_sitter.Language(source))
 
 
-def _statement(node: Any, raw: bytes, place: Callable[[int], int], depth: int) -> Statement:
-    defined = _defined(node)
-    body = (defined or node).child_by_field_name("body")
-    inside: tuple[Statement, ...] = ()
-    if depth < DEEPEST:
+class _Program(NamedTuple):
+    """A program's bytes, and place: offset in the bytes -> place in the text."""
+
+    raw: bytes
+    place: Callable[[int], int]
+
+    def statement(self, node: SyntaxNode, depth: int) -> Statement:
+        definition = _definition_in(node)
+        body = (definition or node).child_by_field_name("body")
+        children: tuple[Statement, ...] = ()
+        if depth < MAX_DEPTH:
+            if body is not None:
+                inner = _named_children(body)
+            elif definition is None:
+                inner = [child for child in _named_children(node) if child.child_count]
+            else:
+                inner = []
+            children = tuple(self.statement(child, depth + 1) for child in inner)
+        heading = None if definition is None else self._heading(node, body)
+        return Statement(self.place(node.start_byte), self.place(node.end_byte), heading, children)
+
+    def _heading(self, node: SyntaxNode, body: SyntaxNode | None) -> str | None:
+        """Return the signature of a definition: its text up to its body, or its first line."""
         if body is not None:
-            inside = tuple(_statement(child, raw, place, depth + 1) for child in _within(body))
-        elif defined is None:
-            inside = tuple(
-                _statement(child, raw, place, depth + 1)
-                for child in _within(node)
-                if child.child_count
-            )
-    heading = None
-    if defined is not None:
-        behind = (
-            body.start_byte
-            if body is not None
-            else min(node.end_byte, raw.find(b"\n", node.start_byte) % (len(raw) + 1))
-        )
-        heading = headed_by(
-            raw[node.start_byte : behind]
-            .decode("utf-8", "replace")
-            .rstrip(" \t\r\n{;:")
-            .removesuffix("=>")
-        )
-    return Statement(place(node.start_byte), place(node.end_byte), heading or None, inside)
+            end = body.start_byte
+        else:
+            line_end = self.raw.find(b"\n", node.start_byte)
+            end = node.end_byte if line_end < 0 else min(node.end_byte, line_end)
+        signature = self.raw[node.start_byte : end].decode("utf-8", "replace")
+        return shorten_signature(signature.rstrip(" \t\r\n{;:").removesuffix("=>")) or None
+
+    def imported_files(self, root: SyntaxNode) -> Iterator[tuple[int, str]]:
+        """Yield (place, path) of the files that the program imports by their paths."""
+        for node in root.named_children:
+            target = node.child_by_field_name("source")
+            if target is None and node.type == "preproc_include":
+                target = node.child_by_field_name("path")
+            if target is not None:
+                path = self.raw[target.start_byte : target.end_byte].decode("utf-8", "replace")
+                yield self.place(node.start_byte), path.strip("\"'`<>")
 
 
-def _defined(node: Any) -> Any:
-    """What a statement defines, through what may stand around it: an export, a template, a declaration of one name."""
+def _definition_in(node: SyntaxNode) -> SyntaxNode | None:
+    """Return what a statement defines, or None.
+
+    A definition may be wrapped: in an export, a template, or a declaration of one name.
+    """
     for _ in range(3):
         if node.type in DEFINITIONS:
-            named = node.type == "impl_item" or any(
-                node.child_by_field_name(f) is not None for f in ("name", "declarator", "body")
-            )
-            return (
-                node
-                if named
-                and (
-                    node.child_by_field_name("body") is not None
-                    or "struct_specifier" not in node.type
-                )
-                else None
-            )
-        if node.type in FUNCTIONS:
+            return node if _is_whole_definition(node) else None
+        if node.type in VALUES:
             return node
-        if node.type not in (
-            "export_statement",
-            "template_declaration",
-            "lexical_declaration",
-            "variable_declaration",
-            "variable_declarator",
-        ):
+        if node.type not in WRAPPERS:
             return None
         inner = node.child_by_field_name("declaration") or node.child_by_field_name("value")
-        node = inner or next(
-            (child for child in reversed(node.named_children) if child.type not in COMMENTS), None
-        )
-        if node is None:
+        if inner is None:
+            children = (c for c in reversed(node.named_children) if c.type not in COMMENTS)
+            inner = next(children, None)
+        if inner is None:
             return None
-    return node if node.type in FUNCTIONS else None
+        node = inner
+    return node if node.type in VALUES else None
 
 
-def _within(node: Any) -> list[Any]:
+def _is_whole_definition(node: SyntaxNode) -> bool:
+    has_body = node.child_by_field_name("body") is not None
+    named = (
+        has_body
+        or node.type == "impl_item"
+        or node.child_by_field_name("name") is not None
+        or node.child_by_field_name("declarator") is not None
+    )
+    return named and (has_body or "struct_specifier" not in node.type)
+
+
+def _named_children(node: SyntaxNode) -> list[SyntaxNode]:
     return [
         child
         for child in node.named_children
@@ -152,28 +190,27 @@ def _within(node: Any) -> list[Any]:
     ]
 
 
-def _imports(root: Any, raw: bytes, place: Callable[[int], int]) -> Iterator[tuple[int, str]]:
-    """Files named by their paths, relative to the one that names them."""
-    for node in root.named_children:
-        named = node.child_by_field_name("source") or (
-            node.child_by_field_name("path") if node.type == "preproc_include" else None
-        )
-        if named is not None:
-            yield (
-                place(node.start_byte),
-                raw[named.start_byte : named.end_byte].decode("utf-8", "replace").strip("\"'`<>"),
-            )
-
-
-def _places(text: str, raw: bytes) -> Callable[[int], int]:
-    """From a place in the bytes to that in the text."""
+def _place_finder(text: str) -> Callable[[int], int]:
+    """Return the function: offset in the bytes of a text -> place in the text."""
     if text.isascii():
-        return lambda at: at
-    starts = [0]
-    for sign in text:
-        code = ord(sign)
-        starts.append(
-            starts[-1] + (1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4)
-        )
-    of = {at: i for i, at in enumerate(starts)}
-    return lambda at: of[at]
+        return lambda offset: offset
+    places = {0: 0}
+    offset = 0
+    for i, character in enumerate(text, 1):
+        code = ord(character)
+        offset += 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+        places[offset] = i
+    return lambda offset: places[offset]
+
+
+SOURCE_CODE = tuple(
+    Format(
+        name,
+        partial(read, language=name),
+        language.suffixes,
+        partial(outline, language=name),
+        requires=("tree_sitter", language.module),
+        hint=HINT,
+    )
+    for name, language in LANGUAGES.items()
+)

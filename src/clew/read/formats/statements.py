@@ -1,134 +1,163 @@
-"""Source code is cut between its statements: a function or class that fits is kept whole, under a heading of its own.
+"""Source code is cut between its statements.
 
-Statements are laid end to end: what stands between two, such as a comment, belongs to the later one. A definition opens a section; one
-that does not fit is cut into its head and its statements, and so on downwards, so that every passage of a long function still stands
-under that function's name.
+A function or class that fits into a passage is kept whole, under a heading of its own. Statements
+are laid end to end: what is between two of them, such as a comment, belongs to the later one. A
+definition that does not fit is cut into its head and its statements, and so on downwards, so that
+every passage of a long function is still under the name of that function.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from clew.read.formats.outline import Block, Close, Heading
+from clew.read.formats.outline import Block, Close, Heading, Share
 from clew.text.spans import paragraphs
 
 _LINE_END = re.compile(r"\r\n?|\n")
-LONGEST_HEADING = 160
-SMALL = 0.2  # of a passage: smaller definitions that follow one another are read together, under what they stand in
+MAX_HEADING_LENGTH = 160  # characters
+SMALL_SHARE = 0.2  # of a passage: neighbouring definitions that are smaller share their passage
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement at its place: a definition has a `heading`; `inside` are the statements within; `said` is text, as a docstring is."""
+    """A statement and its place.
+
+    Attributes:
+        start: Where the statement starts.
+        end: Where the statement ends.
+        heading: The signature of a definition; None for any other statement.
+        children: The statements directly within this one.
+        is_text: Whether the statement is nothing but a text, as a docstring is.
+    """
 
     start: int
     end: int
     heading: str | None = None
-    inside: tuple[Statement, ...] = ()
-    said: bool = False
+    children: tuple[Statement, ...] = ()
+    is_text: bool = False
 
 
-def parts_of(
-    text: str, statements: Sequence[Statement], share: Callable[[int, int], float]
+def outline_parts(
+    text: str, statements: Sequence[Statement], share: Share
 ) -> Iterator[Heading | Block | Close]:
-    """Return the headings and blocks of a program, which leave out nothing but space; one that fits as a whole is one block."""
+    r"""Yield the headings and blocks of a program, which leave out nothing but space.
+
+    Args:
+        text: The program. One that fits into a passage is a single block.
+        statements: Its outermost statements, by place.
+        share: (start, end) -> the share of a passage that text[start:end] fills.
+
+    Example:
+        >>> program = (Statement(0, 5), Statement(6, 11))
+        >>> parts = outline_parts("a = 1\nb = 2", program, lambda start, end: 2.0)
+        >>> [(part.start, part.end) for part in parts]
+        [(0, 5), (6, 11)]
+    """
     if share(0, len(text)) <= 1:
         yield Block(0, len(text), "lines")
         return
-    yield from _laid(text, statements, 0, len(text), 1, share)
+    yield from _Layout(text, share).sequence(statements, 0, len(text), 1)
 
 
-def headed_by(signature: str) -> str:
-    """Return a signature on one line of a length to be read."""
+def shorten_signature(signature: str) -> str:
+    r"""Return a signature on one line, cut to the length of a heading.
+
+    Example:
+        >>> shorten_signature("def walk(\n    path)")
+        'def walk( path)'
+    """
     line = " ".join(signature.split())
-    return line if len(line) <= LONGEST_HEADING else line[: LONGEST_HEADING - 1].rstrip() + "…"
+    if len(line) <= MAX_HEADING_LENGTH:
+        return line
+    return line[: MAX_HEADING_LENGTH - 1].rstrip() + "…"
 
 
-def _laid(
-    text: str,
-    statements: Sequence[Statement],
-    start: int,
-    end: int,
-    level: int,
-    share: Callable[[int, int], float],
-) -> Iterator[Heading | Block | Close]:
-    if not statements:
-        yield from _block(text, start, end)
-        return
-    begins = [
-        start,
-        *(_behind(text, one.end, other.start) for one, other in pairwise(statements)),
-        end,
-    ]
-    small = [
-        one.heading is not None and share(a, b) <= SMALL
-        for one, (a, b) in zip(statements, pairwise(begins), strict=True)
-    ]
-    for i, statement in enumerate(statements):
-        stop = begins[i + 1]
-        if statement.heading is not None and not (
-            small[i] and any(small[max(i - 1, 0) : i] + small[i + 1 : i + 2])
+@dataclass(frozen=True)
+class _Layout:
+    """Lays the statements of one text end to end."""
+
+    text: str
+    share: Share
+
+    def sequence(
+        self, statements: Sequence[Statement], start: int, end: int, level: int
+    ) -> Iterator[Heading | Block | Close]:
+        """Yield the parts of text[start:end], which holds these statements."""
+        if not statements:
+            yield from self._block(start, end)
+            return
+        between = (
+            _end_of_line(self.text, before.end, behind.start)
+            for before, behind in pairwise(statements)
+        )
+        bounds = [start, *between, end]
+        small = [
+            statement.heading is not None and self.share(*span) <= SMALL_SHARE
+            for statement, span in zip(statements, pairwise(bounds), strict=True)
+        ]
+        for i, (statement, (begin, stop)) in enumerate(
+            zip(statements, pairwise(bounds), strict=True)
         ):
-            first, _ = _kept(text, start, stop)
-            yield Heading(level, statement.heading, first, first)
-            yield from _one(text, statement, start, stop, level + 1, share)
-            yield Close(level)
+            neighbours = small[max(i - 1, 0) : i] + small[i + 1 : i + 2]
+            if statement.heading is None or (small[i] and any(neighbours)):
+                yield from self._statement(statement, begin, stop, level)
+            else:
+                first, _ = self._trimmed(begin, stop)
+                yield Heading(level, statement.heading, first, first)
+                yield from self._statement(statement, begin, stop, level + 1)
+                yield Close(level)
+
+    def _statement(
+        self, statement: Statement, start: int, stop: int, level: int
+    ) -> Iterator[Heading | Block | Close]:
+        first, last = self._trimmed(start, stop)
+        own = self._line_start(statement.start, first)
+        if first < own and self.share(first, last) > 1 >= self.share(own, last):
+            # The statement fits, but not together with the comment above it.
+            yield from self._block(first, own)
+            first = start = own
+        fits = first == last or self.share(first, last) <= 1
+        if fits or not (statement.children or statement.is_text):
+            yield from self._block(start, stop)
+        elif statement.is_text:
+            spans = paragraphs(self.text[start:stop])
+            items = tuple(Block(start + begin, start + end) for begin, end in spans)
+            yield Block(first, last, "list", items)
         else:
-            yield from _one(text, statement, start, stop, level, share)
-        start = stop
+            body = self._line_start(statement.children[0].start, start)
+            yield from self._block(start, body)
+            yield from self.sequence(statement.children, body, stop, level)
+
+    def _block(self, start: int, end: int) -> Iterator[Block]:
+        start, end = self._trimmed(start, end)
+        if start < end:
+            yield Block(start, end, "lines")
+
+    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span without its empty lines and the space at its end.
+
+        The first line keeps its indentation, which has a meaning in code.
+        """
+        content = self.text[start:end]
+        if not content.strip():
+            return start, start
+        inner = start + len(content) - len(content.lstrip())
+        return self._line_start(inner, start), start + len(content.rstrip())
+
+    def _line_start(self, place: int, first: int) -> int:
+        """Return where the line of a place starts, if only space is before it, from `first` on."""
+        last_return = self.text.rfind("\r", first, place)
+        begin = max(self.text.rfind("\n", first, place), last_return, first - 1) + 1
+        return place if self.text[begin:place].strip() else begin
 
 
-def _one(
-    text: str,
-    statement: Statement,
-    start: int,
-    stop: int,
-    level: int,
-    share: Callable[[int, int], float],
-) -> Iterator[Heading | Block | Close]:
-    first, last = _kept(text, start, stop)
-    own = _line(text, statement.start, first)
-    if first < own and share(first, last) > 1 >= share(
-        own, last
-    ):  # with the remark above it would not fit: that stands alone
-        yield from _block(text, first, own)
-        first = start = own
-    if first == last or share(first, last) <= 1 or not (statement.inside or statement.said):
-        yield from _block(text, start, stop)
-    elif statement.said:
-        cut = ((start + a, start + b) for a, b in paragraphs(text[start:stop]))
-        yield Block(first, last, "list", tuple(Block(a, b) for a, b in cut))
-    else:
-        inner = _line(text, statement.inside[0].start, start)
-        yield from _block(text, start, inner)
-        yield from _laid(text, statement.inside, inner, stop, level, share)
+def _end_of_line(text: str, end: int, next_start: int) -> int:
+    """Return the end of a statement's last line, unless the next statement is on that line.
 
-
-def _block(text: str, start: int, end: int) -> Iterator[Block]:
-    start, end = _kept(text, start, end)
-    if start < end:
-        yield Block(start, end, "lines")
-
-
-def _kept(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without empty lines and the space behind; the first line keeps its indentation, which code means something by."""
-    said = text[start:end]
-    inner = start + len(said) - len(said.lstrip())
-    return (
-        (_line(text, inner, start), start + len(said.rstrip())) if said.strip() else (start, start)
-    )
-
-
-def _line(text: str, place: int, first: int) -> int:
-    """Where the line of a place begins, if nothing but space stands before it there."""
-    begin = max(text.rfind("\n", first, place), text.rfind("\r", first, place), first - 1) + 1
-    return begin if not text[begin:place].strip() else place
-
-
-def _behind(text: str, end: int, following: int) -> int:
-    """Where a statement's last line ends, with the comment there, if the next one stands in another line."""
-    found = _LINE_END.search(text, end, following)
-    return found.end() if found else following
+    A comment on the last line therefore belongs to the statement before it.
+    """
+    match = _LINE_END.search(text, end, next_start)
+    return match.end() if match else next_start

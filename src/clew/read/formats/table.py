@@ -1,59 +1,126 @@
-"""How a text is written, by the name of its file, and how it is taken apart."""
+"""The table of formats: one row for each, and the look-ups that everything else goes through.
+
+A new format is one module beside this one, which declares a `Format`, and one line in `FORMATS`. A
+caller adds a format of their own to the same table, for the running process:
+
+    from clew.read.formats import FORMATS, Format
+    FORMATS["toy"] = Format("toy", read_toy, (".toy",), outline_toy)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from clew.read.formats import markdown, python, rst
-from clew.read.formats import source_code as syntax
-from clew.read.formats.outline import Block, Outline
-from clew.text.spans import paragraphs
+from clew.read.formats.file_format import Format
+from clew.read.formats.html import HTML
+from clew.read.formats.markdown import MARKDOWN
+from clew.read.formats.notebook import NOTEBOOK
+from clew.read.formats.outline import Outline, Share
+from clew.read.formats.pdf import PDF
+from clew.read.formats.python import PYTHON
+from clew.read.formats.rows import RECORD
+from clew.read.formats.rst import RST
+from clew.read.formats.source_code import SOURCE_CODE
+from clew.read.formats.text import TEXT
 
-OWN = {
-    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".mdx"), "markdown"),
-    **dict.fromkeys((".rst", ".rest"), "rst"),
-    **dict.fromkeys((".py", ".pyi", ".pyw"), "python"),
+FORMATS: dict[str, Format] = {
+    format.name: format
+    for format in (TEXT, MARKDOWN, RST, PYTHON, RECORD, *SOURCE_CODE, HTML, NOTEBOOK, PDF)
 }
-KNOWN = ("text", "markdown", "rst", "python", "record", *syntax.LANGUAGES)
+FILE_NAME_KEYS = ("file_name", "file_path", "path", "source")  # metadata of loaders and frameworks
 
 
-def format_of(metadata: Mapping[str, Any]) -> str:
-    """Return how a text is written, "text" unless the name of the file that its metadata says it comes from tells more."""
-    names = (str(metadata.get(name) or "") for name in ("file_name", "file_path", "path", "source"))
-    return next(
-        (OWN[end] for name in names if (end := PurePosixPath(name.lower()).suffix) in OWN), "text"
-    )
+def format_of_file(name: str) -> Format:
+    """Return the format of a file by the suffix of its name; plain text where no format has it.
+
+    Of several formats with one suffix the last in the table counts.
+
+    Example:
+        >>> format_of_file("docs/README.MD").name, format_of_file("LICENSE").name
+        ('markdown', 'text')
+    """
+    suffix = PurePosixPath(name.lower()).suffix
+    for format in reversed(FORMATS.values()):
+        if suffix in format.suffixes:
+            return format
+    return FORMATS["text"]
 
 
-def outline_of(text: str, format: str, share: Callable[[int, int], float]) -> Outline:
-    """Return what a text consists of.
+def format_of_piece(metadata: Mapping[str, Any]) -> str:
+    """Return the name of the format of a framework's text, by the file that its metadata names.
+
+    Only formats that can outline a piece of a file count; any other text is "text".
+
+    Example:
+        >>> format_of_piece({"source": "guide/moon.md"}), format_of_piece({"source": "a.js"})
+        ('markdown', 'text')
+    """
+    for key in FILE_NAME_KEYS:
+        format = format_of_file(str(metadata.get(key) or ""))
+        if format.outlines_pieces:
+            return format.name
+    return "text"
+
+
+def text_format(name: str) -> Format:
+    """Return the format that a text is written in.
 
     Args:
-        format: one of `KNOWN`. share: how much of a passage text[start:end] takes: a function or class that takes at most 1 is kept whole.
+        name: The `format` of a document.
+
+    Raises:
+        ValueError: No format of this name outlines texts.
     """
-    if format == "markdown":
-        return markdown.outline(text)
-    if format == "rst":
-        return rst.outline(text)
-    if format == "python":
-        return python.outline(text, share)
-    if format in syntax.LANGUAGES:
-        return syntax.outline(text, format, share)
-    if format == "record":
-        return Outline((Block(0, len(text), "lines"),))
-    if format != "text":
-        raise ValueError(f"unknown format {format!r} of a document; known: {', '.join(KNOWN)}")
-    return Outline(tuple(Block(a, b) for a, b in paragraphs(text)))
+    format = FORMATS.get(name)
+    if format is None or format.outline is None:
+        known = ", ".join(format.name for format in FORMATS.values() if format.outline)
+        raise ValueError(f"unknown format {name!r} of a document; known: {known}")
+    return format
 
 
-def links_of(text: str, format: str) -> tuple[str, ...]:
-    """Return the link targets written in a text, each once."""
-    if format == "markdown":
-        return markdown.links_of(text)
-    return tuple(
-        dict.fromkeys(
-            target for _, target in outline_of(text, format, lambda start, end: 0.0).links
-        )
-    )
+def outline_text(text: str, format: str, share: Share) -> Outline:
+    """Return the headings, blocks and links of a text.
+
+    Args:
+        text: The text.
+        format: The name of its format.
+        share: (start, end) -> the share of a passage that text[start:end] fills. A function or
+            class that fills at most 1 is kept whole.
+
+    Example:
+        >>> [part.text for part in outline_text("# Moon", "markdown", lambda a, b: 0.0).parts]
+        ['Moon']
+    """
+    outline = text_format(format).outline
+    assert outline is not None  # `text_format` returns no other
+    return outline(text, share)
+
+
+def find_links(text: str, format: str) -> tuple[str, ...]:
+    """Return the link targets that are written in a text, each once.
+
+    Args:
+        text: The text.
+        format: The name of its format.
+
+    Example:
+        >>> find_links("See [the sea](sea.md).", "markdown")
+        ('sea.md',)
+    """
+    known = text_format(format)
+    if known.links is not None:
+        return known.links(text)
+    links = outline_text(text, format, _any_text_fits).links
+    return tuple(dict.fromkeys(target for _, target in links))
+
+
+def find_declared_title(text: str, format: str) -> str | None:
+    """Return the title that a text declares beside its headings, such as front matter does."""
+    known = FORMATS.get(format)
+    return known.declared_title(text) if known and known.declared_title else None
+
+
+def _any_text_fits(_start: int, _end: int) -> float:
+    return 0.0

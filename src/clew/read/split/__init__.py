@@ -1,4 +1,4 @@
-"""Documents are cut into sections, passages and sentences."""
+"""A document is cut into sections, passages and sentences."""
 
 from clew.read.split.splitter import Splitter
 

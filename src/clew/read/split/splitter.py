@@ -1,8 +1,9 @@
 """A document becomes sections, passages and sentences, each at its exact place.
 
-Blocks (paragraphs, list items, code, tables) that stand together are filled into passages up to a number of tokens; only a block that
-does not fit is cut: between its sentences (sentencex), its lines or its items, and a sentence that does not fit between its words
-(semchunk). A passage therefore never cuts a sentence that could have been kept. On request passages also end where the subject changes.
+Neighbouring blocks (paragraphs, list items, code, tables) are filled into passages up to a number
+of tokens. Only a block that does not fit is cut: between its sentences (sentencex), its lines or
+its items; and a sentence that does not fit is cut between its words (semchunk). A passage therefore
+never cuts a sentence that fits. On request, passages also end where the subject changes.
 """
 
 from __future__ import annotations
@@ -16,26 +17,39 @@ from typing import Any
 from clew.document import Document
 from clew.read.assemble import Piece
 from clew.read.formats.outline import Block, Close, Heading
-from clew.read.formats.table import outline_of
-from clew.read.split.semantic import Unit, subjects
+from clew.read.formats.table import outline_text
+from clew.read.split.semantic import Unit, subject_starts
+from clew.text.estimate import estimate_tokens
 from clew.text.spans import lines, pack_spans, sentences, split_at_words, trim_span
-from clew.text.tokens import estimate_tokens, span_counter
+from clew.text.tokens import span_counter
+
+Parts = Sequence[Heading | Block | Close]
 
 
 @dataclass(frozen=True)
 class Splitter:
-    """Cuts documents into sections, passages and sentences.
+    r"""Cuts documents into sections, passages and sentences.
 
     Attributes:
-        tokens: the most tokens of a passage. A document without headings that has no more stays whole.
-        sentences: cut every passage of several sentences into these too.
-        count: the tokenizer, text -> number of tokens; None for that of the index.
-        language: code of the language whose abbreviations end no sentence, such as "de"; None for what the document's metadata says
-            under `language`, else "en", which also knows the sentence ends of Chinese, Japanese, Arabic and Hindi.
-        semantic: end passages between sentences where the subject changes, not only where they are full. True: by the index's embedder,
-            or by the words of each document where that is the embedded default; or an embedder of its own, as `Index` takes one.
-        breaks: with `semantic`, the share of a document's gaps between sentences that are taken for changes; of such gaps in a row the
-            deepest ends a passage though more would fit.
+        tokens: The number of tokens that a passage may have. A document without headings that has
+            no more stays whole.
+        sentences: Whether passages of several sentences are also cut into these.
+        count: The tokenizer, text -> number of tokens; None for that of the index.
+        language: The code of a language, such as "de", whose abbreviations end no sentence. None
+            for the `language` in the document's metadata, else "en". English also knows how
+            Chinese, Japanese, Arabic and Hindi end a sentence.
+        semantic: Whether a passage also ends between sentences where the subject changes. True
+            compares sentences by the embedder of the index, or by the words of each document where
+            that is the embedded default. Any other value is the embedder to use, as `Index` takes
+            one.
+        breaks: With `semantic`: the share, from 0 to 1, of a document's gaps between sentences that
+            count as changes. The deepest of several such gaps in a row ends a passage, though more
+            would fit.
+
+    Example:
+        >>> text = "# Moon\n\nIt is far.\n\n# Sea\n\nIt is salt."
+        >>> [piece.text for piece in Splitter()(Document("d", text, format="markdown"))]
+        ['Moon', 'It is far.', 'Sea', 'It is salt.']
     """
 
     tokens: int = 256
@@ -46,189 +60,200 @@ class Splitter:
     breaks: float = 0.3
 
     def __post_init__(self) -> None:
-        if (
-            isinstance(self.breaks, bool)
-            or not isinstance(self.breaks, (int, float))
-            or not 0 <= self.breaks <= 1
-        ):
+        is_number = isinstance(self.breaks, (int, float)) and not isinstance(self.breaks, bool)
+        if not is_number or not 0 <= self.breaks <= 1:
             raise ValueError(
-                f"breaks is the share of gaps that are taken for changes, from 0 to 1; got {self.breaks!r}"
+                "breaks is the share of gaps that are taken for changes, from 0 to 1; "
+                f"got {self.breaks!r}"
             )
         if isinstance(self.tokens, bool) or not isinstance(self.tokens, int) or self.tokens < 1:
             raise ValueError(
-                f"tokens is a whole number of at least 1, the most that a passage may have; got {self.tokens!r}"
+                "tokens is a whole number of at least 1, the most that a passage may have; "
+                f"got {self.tokens!r}"
             )
 
     def __call__(self, document: Document) -> list[Piece]:
         """Return the pieces of a document, every container before its contents.
 
-        Passages are disjoint, in order, and leave out nothing but space, headings and front matter; a heading with nothing under it
-        is read as a passage. `document.text[piece.start:piece.end]` is the text of every passage and sentence. A section's text is its
-        heading and its span reaches to its end.
+        Passages are disjoint and in order, and leave out nothing but space, headings and front
+        matter. A heading with nothing under it is read as a passage. For every passage and sentence
+        `document.text[piece.start:piece.end]` is its text. The text of a section is its heading;
+        its span reaches to its end.
+
+        Args:
+            document: The document to cut.
         """
-        language = (
-            self.language or str(document.metadata.get("language") or "en").split("-")[0].lower()
-        )
-        return _Cut(document.text, self.count or estimate_tokens, language, self).pieces(
-            document.format
-        )
+        declared = str(document.metadata.get("language") or "en")
+        language = self.language or declared.split("-")[0].lower()
+        count = self.count or estimate_tokens
+        return _Cutter(document.text, self, count, language).cut(document.format)
 
 
-class _Cut:
-    """The pieces of one text under construction."""
+class _Cutter:
+    """Cuts one text; it holds the pieces under construction."""
 
     def __init__(
-        self, text: str, count: Callable[[str], int], language: str, how: Splitter
+        self, text: str, options: Splitter, count: Callable[[str], int], language: str
     ) -> None:
-        self.text, self.count, self.language, self.how = text, count, language, how
-        self.tokens, self.size = how.tokens, span_counter(text, count)
-        self.begins: frozenset[int] = frozenset()  # where passages must begin
-        self.made: list[Piece] = []
-        self.links: tuple[tuple[int, str], ...] = ()
+        self._text, self._options, self._count, self._language = text, options, count, language
+        self._max_tokens = options.tokens
+        self._size = span_counter(text, count)  # (start, end) -> tokens of text[start:end]
+        self._subject_starts: frozenset[int] = frozenset()  # places where a passage must begin
+        self._links: tuple[tuple[int, str], ...] = ()
+        self._pieces: list[Piece] = []
 
-    def pieces(self, format: str) -> list[Piece]:
-        found = outline_of(self.text, format, self._share)
-        self.links = found.links
-        headings = any(isinstance(part, Heading) for part in found.parts)
-        if not headings and (not found.parts or self._share(0, len(self.text)) <= 1):
-            self._passage(0, len(self.text), None, self._units_of(found.parts))
-            return self.made
-        if self.how.semantic is not False:
-            runs = [
-                list(part)
-                for block, part in groupby(found.parts, lambda part: isinstance(part, Block))
-                if block
-            ]
-            units = [
-                [unit for block in run if isinstance(block, Block) for unit in self._atoms(block)]
-                for run in runs
-            ]
-            embedder = None if self.how.semantic is True else self.how.semantic
-            self.begins = subjects(
-                self.text, units, self.tokens, self.how.breaks, embedder, self.size
-            )
-        self._sections(found.parts)
-        return self.made
+    def cut(self, format: str) -> list[Piece]:
+        outline = outline_text(self._text, format, self._share)
+        self._links = outline.links
+        has_headings = any(isinstance(part, Heading) for part in outline.parts)
+        if not has_headings and (not outline.parts or self._share(0, len(self._text)) <= 1):
+            self._add_passage(0, len(self._text), None, self._sentence_spans(outline.parts))
+            return self._pieces
+        if self._options.semantic is not False:
+            self._subject_starts = self._find_subjects(outline.parts)
+        self._add_sections(outline.parts)
+        return self._pieces
 
-    def _sections(self, parts: Sequence[Heading | Block | Close]) -> None:
-        around: list[tuple[int, int]] = []  # level and position of the sections around
-        waiting: list[Block] = []
-        for i, part in enumerate(parts):
-            if not isinstance(part, Block):
-                while around and around[-1][0] >= part.level:
-                    self._passages(waiting, around.pop()[1])
-            if isinstance(part, Heading):
-                if end := _end_of_section(parts, i):
-                    self._passages(waiting, around[-1][1] if around else None)
-                    parent = around[-1][1] if around else None
-                    around.append((part.level, len(self.made)))
-                    self.made.append(
-                        Piece(
-                            "section",
-                            part.text,
-                            part.start,
-                            end,
-                            parent,
-                            self._links_in(part.start, part.end),
-                        )
-                    )
-                    continue
-                part = Block(part.start, part.end)
-            if isinstance(part, Block):
-                waiting.append(part)
-        self._passages(waiting, around[-1][1] if around else None)
-
-    def _passages(self, waiting: list[Block], parent: int | None) -> None:
-        """Make passages of the blocks that wait, and let none wait."""
-        atoms = [atom for block in waiting for atom in self._atoms(block)]
-        units = self._units_of(waiting)
-        begins = [
-            0,
-            *(i for i, atom in enumerate(atoms) if i and atom[0] in self.begins),
-            len(atoms),
+    def _find_subjects(self, parts: Parts) -> frozenset[int]:
+        """Return the places of units where a new subject begins, within runs of blocks."""
+        runs = [
+            [unit for block in run if isinstance(block, Block) for unit in self._units(block)]
+            for are_blocks, run in groupby(parts, lambda part: isinstance(part, Block))
+            if are_blocks
         ]
-        for first, behind in pairwise(begins):
-            for start, end in pack_spans(atoms[first:behind], self.tokens, self.size):
-                self._passage(start, end, parent, units)
-        waiting.clear()
-
-    def _passage(
-        self, start: int, end: int, parent: int | None, units: Sequence[tuple[int, int]]
-    ) -> None:
-        position = len(self.made)
-        self.made.append(
-            Piece("passage", self.text[start:end], start, end, parent, self._links_in(start, end))
+        semantic = self._options.semantic
+        embedder = None if semantic is True else semantic
+        return subject_starts(
+            self._text, runs, self._max_tokens, self._options.breaks, embedder, self._size
         )
-        inside = units[
-            bisect_right(units, start, key=lambda unit: unit[1]) : bisect_left(
-                units, end, key=lambda unit: unit[0]
-            )
+
+    def _add_sections(self, parts: Parts) -> None:
+        open_sections: list[tuple[int, int]] = []  # level and position of the sections around
+        blocks: list[Block] = []  # that are not yet in a passage
+
+        def flush() -> None:
+            self._add_passages(blocks, open_sections[-1][1] if open_sections else None)
+            blocks.clear()
+
+        for i, part in enumerate(parts):
+            if isinstance(part, Block):
+                blocks.append(part)
+                continue
+            while open_sections and open_sections[-1][0] >= part.level:
+                flush()
+                open_sections.pop()
+            if isinstance(part, Close):
+                continue
+            end = _end_of_section(part, islice(parts, i + 1, None))
+            if end is None:
+                blocks.append(Block(part.start, part.end))
+                continue
+            flush()
+            parent = open_sections[-1][1] if open_sections else None
+            open_sections.append((part.level, len(self._pieces)))
+            links = self._links_in(part.start, part.end)
+            self._pieces.append(Piece("section", part.text, part.start, end, parent, links))
+        flush()
+
+    def _add_passages(self, blocks: Sequence[Block], parent: int | None) -> None:
+        units = [unit for block in blocks for unit in self._units(block)]
+        sentence_spans = self._sentence_spans(blocks)
+        starts = [i for i, unit in enumerate(units) if i and unit[0] in self._subject_starts]
+        for first, behind in pairwise([0, *starts, len(units)]):
+            for start, end in pack_spans(units[first:behind], self._max_tokens, self._size):
+                self._add_passage(start, end, parent, sentence_spans)
+
+    def _add_passage(
+        self,
+        start: int,
+        end: int,
+        parent: int | None,
+        sentence_spans: Sequence[tuple[int, int]],
+    ) -> None:
+        """Add a passage, and its sentences where it has several.
+
+        Args:
+            start: Where the passage starts.
+            end: Where the passage ends.
+            parent: The position of the section around it.
+            sentence_spans: The sentences of a text around the passage, by place.
+        """
+        text, position = self._text, len(self._pieces)
+        links = self._links_in(start, end)
+        self._pieces.append(Piece("passage", text[start:end], start, end, parent, links))
+        first = bisect_right(sentence_spans, start, key=lambda span: span[1])
+        behind = bisect_left(sentence_spans, end, key=lambda span: span[0])
+        spans = [
+            trim_span(text, max(a, start), min(b, end)) for a, b in sentence_spans[first:behind]
         ]
-        spans = [trim_span(self.text, max(a, start), min(b, end)) for a, b in inside]
         if len(spans) > 1:
             for a, b in spans:
-                self.made.append(
-                    Piece("sentence", self.text[a:b], a, b, position, self._links_in(a, b))
-                )
+                links = self._links_in(a, b)
+                self._pieces.append(Piece("sentence", text[a:b], a, b, position, links))
 
-    def _units_of(self, parts: Sequence[Heading | Block | Close]) -> list[tuple[int, int]]:
-        return (
-            [unit for part in parts if isinstance(part, Block) for unit in self._units(part)]
-            if self.how.sentences
-            else []
-        )
+    def _sentence_spans(self, parts: Parts) -> list[tuple[int, int]]:
+        if not self._options.sentences:
+            return []
+        blocks = (part for part in parts if isinstance(part, Block))
+        return [span for block in blocks for span in self._sentences(block)]
 
-    def _units(self, block: Block) -> Iterator[tuple[int, int]]:
-        """The sentences of a block; code, a table or HTML is one."""
+    def _sentences(self, block: Block) -> Iterator[tuple[int, int]]:
+        """Yield the sentences of a block; code, a table or HTML counts as one."""
         if block.parts:
             for part in block.parts:
-                yield from self._units(part)
+                yield from self._sentences(part)
         elif block.kind == "prose":
-            yield from sentences(self.text, block.start, block.end, self.language)
+            yield from sentences(self._text, block.start, block.end, self._language)
         else:
             yield block.start, block.end
 
-    def _atoms(self, block: Block) -> Iterator[Unit]:
-        """The largest parts of a block that fit, each with its tokens; with `semantic` the sentences of prose."""
-        tokens = self.size(block.start, block.end)
-        finer_anyway = self.how.semantic is not False and (block.kind == "prose" or block.parts)
-        if tokens <= self.tokens and not finer_anyway:
+    def _units(self, block: Block) -> Iterator[Unit]:
+        """Yield the largest parts of a block that fit, with their tokens.
+
+        With `semantic` the parts of prose are its sentences.
+        """
+        tokens = self._size(block.start, block.end)
+        is_prose = block.kind == "prose" or bool(block.parts)
+        semantic = self._options.semantic is not False
+        if tokens <= self._max_tokens and not (semantic and is_prose):
             yield block.start, block.end, tokens
             return
-        finer: Sequence[Block] = block.parts
-        if not finer and block.kind == "prose":
-            finer = [
-                Block(a, b, "words")
-                for a, b in sentences(self.text, block.start, block.end, self.language)
-            ]
-        elif not finer and block.kind == "lines":
-            finer = [Block(a, b, "words") for a, b in lines(self.text, block.start, block.end)]
-        if finer:
-            for part in finer:
-                yield from self._atoms(part)
+        if parts := self._smaller_blocks(block):
+            for part in parts:
+                yield from self._units(part)
             return
-        for start, end in split_at_words(
-            self.text, block.start, block.end, self.tokens, self.count
-        ):
-            yield start, end, self.size(start, end)
+        spans = split_at_words(self._text, block.start, block.end, self._max_tokens, self._count)
+        for start, end in spans:
+            yield start, end, self._size(start, end)
+
+    def _smaller_blocks(self, block: Block) -> Sequence[Block]:
+        if block.parts:
+            return block.parts
+        if block.kind == "prose":
+            spans = sentences(self._text, block.start, block.end, self._language)
+        elif block.kind == "lines":
+            spans = lines(self._text, block.start, block.end)
+        else:
+            return ()
+        return [Block(start, end, "words") for start, end in spans]
 
     def _share(self, start: int, end: int) -> float:
-        return self.size(start, end) / self.tokens
+        """Return the share of a passage that text[start:end] fills."""
+        return self._size(start, end) / self._max_tokens
 
     def _links_in(self, start: int, end: int) -> tuple[str, ...]:
-        first, last = (
-            bisect_left(self.links, place, key=lambda link: link[0]) for place in (start, end)
-        )
-        return tuple(dict.fromkeys(target for _, target in self.links[first:last]))
+        first = bisect_left(self._links, start, key=lambda link: link[0])
+        behind = bisect_left(self._links, end, key=lambda link: link[0])
+        return tuple(dict.fromkeys(target for _, target in self._links[first:behind]))
 
 
-def _end_of_section(parts: Sequence[Heading | Block | Close], i: int) -> int | None:
-    """Where the section of heading `i` ends; None if there is nothing under it."""
-    level, end = parts[i].level, None  # type: ignore[union-attr]  # the caller asks of headings alone
-    for part in islice(parts, i + 1, None):
+def _end_of_section(heading: Heading, following: Iterator[Heading | Block | Close]) -> int | None:
+    """Return where the section of a heading ends; None if there is nothing under it."""
+    end = None
+    for part in following:
         if isinstance(part, Block):
             end = part.end
-        elif part.level <= level:
+        elif part.level <= heading.level:
             break
         elif isinstance(part, Heading):
             end = part.end

@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import llama_index.core.instrumentation as instrument
-from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
+from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator, model_validator
 from llama_index.core.callbacks import CBEventType, EventPayload
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
-from llama_index.retrievers.clew.asking import bundle_of, given_vector
 from llama_index.retrievers.clew.candidates import (
-    facts_among,
-    narrowed,
-    readable,
-    scored,
+    facts_of_nodes,
+    narrow_within_budget,
+    scored_candidates,
+    with_text,
     without_vector,
 )
 from llama_index.retrievers.clew.nodes import nodes_of
+from llama_index.retrievers.clew.questions import bundle_of, bundle_vector
+from numpy.typing import ArrayLike
 
 import clew
+from clew.adapters import OptionNames, check_recipe
+
+NAMES = OptionNames({"limit": "top_n", "model": "llm", "embedder": "embed_model"})
+KNOWN = (*NAMES.of_question, "facts", *NAMES.of_index)
 
 dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported without saying so
 
 
 class ClewPostprocessor(BaseNodePostprocessor):
-    """Narrows the nodes it is given to those worth the budget, in reading order; no index is needed.
+    """Narrows the nodes it is given to the best for the budget, in reading order; without an index.
 
-    The nodes' scores are the weights that the recipe starts from. Vectors that come along, on the nodes or with the question, are of a
-    model that cannot be known here, so the question and the nodes are embedded by `embed_model`.
+    The nodes' scores are the weights that the recipe starts from. Vectors that come along, on the
+    nodes or with the question, are of a model that cannot be known here, so the question and the
+    nodes are embedded by `embed_model`. Every other option of `clew.narrow` is a field, too.
     """
 
-    model_config = ConfigDict(
-        arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
-    )
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow", validate_assignment=True)
 
     recipe: Any = Field(
         default=clew.recipes.DEFAULT, description="A name of clew.recipes.names(), or a method."
@@ -43,12 +47,12 @@ class ClewPostprocessor(BaseNodePostprocessor):
     budget: int | None = Field(
         default=2000,
         ge=1,
-        description="The most tokens of the nodes as a prompt shows them; None: no ceiling.",
+        description="Tokens of the nodes as a prompt shows them, at most; None: no ceiling.",
     )
     top_n: int | None = Field(
         default=None,
         ge=1,
-        description="Exactly so many nodes while there are so many; None: as the recipe has it.",
+        description="The exact number of nodes, while there are so many; None: the recipe decides.",
     )
     embed_model: Any = Field(
         default=None,
@@ -64,7 +68,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
     deadline: float | None = Field(
         default=None,
         gt=0,
-        description="Seconds after which an anytime recipe returns its best so far.",
+        description="Seconds after which an anytime recipe returns its best result so far.",
     )
     llm: Any = Field(
         default=None, exclude=True, description="A language model, for recipes that ask one."
@@ -72,9 +76,14 @@ class ClewPostprocessor(BaseNodePostprocessor):
 
     @field_validator("recipe")
     @classmethod
-    def _known_recipe(cls, recipe: Any) -> Any:
-        clew.recipes.get(recipe)
+    def _known_recipe(cls, recipe: object) -> object:
+        check_recipe(recipe)
         return recipe
+
+    @model_validator(mode="after")
+    def _check_extra(self) -> Self:
+        NAMES.check_extra(self.model_extra, KNOWN)
+        return self
 
     @classmethod
     def class_name(cls) -> str:
@@ -84,57 +93,63 @@ class ClewPostprocessor(BaseNodePostprocessor):
     def context(self, nodes: list[NodeWithScore], query: str | QueryBundle) -> clew.Context:
         """Return the whole context made of the nodes, of which `postprocess_nodes` gives the nodes.
 
+        Args:
+            nodes: What another retriever found.
+            query: The question.
+
         Raises:
-            ValueError: no nodes, an empty question, a score that is not a number.
+            ValueError: No nodes, an empty question, or a score that is not a number.
         """
         bundle = bundle_of(query)
-        vector = None
-        if self.embed_model is not None:
-            asked = QueryBundle(
-                bundle.query_str, custom_embedding_strs=bundle.custom_embedding_strs
-            )
-            vector = given_vector(clew.Embedder.of(self.embed_model), asked)
-        how = {
-            "recipe": self.recipe,
-            "budget": self.budget,
-            "embedder": self.embed_model,
-            "count": self.count,
-            "facts": facts_among(self.facts, [one.node for one in nodes]),
-            "limit": self.top_n,
-            "deadline": self.deadline,
-            "model": self.llm,
-            "vector": vector,
-        }
-        return narrowed(bundle.query_str, scored(nodes, without_vector), how)
+        values = {**vars(self), **(self.model_extra or {})}
+        config = NAMES.index_config(values)
+        vector: ArrayLike | None = None
+        if config.embedder is not None:
+            texts = bundle.custom_embedding_strs
+            asked = QueryBundle(bundle.query_str, custom_embedding_strs=texts)
+            vector = bundle_vector(config.embedder, asked)
+        return narrow_within_budget(
+            bundle.query_str,
+            scored_candidates(nodes, without_vector),
+            NAMES.query_options(values),
+            config,
+            facts_of_nodes(self.facts, nodes),
+            vector,
+        )
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             raise ValueError(
-                "clew chooses nodes for a question: give postprocess_nodes a query_bundle or a query_str"
+                "clew chooses nodes for a question: "
+                "give postprocess_nodes a query_bundle or a query_str"
             )
-        if not readable(nodes):
+        if not with_text(nodes):
             return []
-        name, wanted = f"clew {self.recipe}", self.top_n or len(nodes)
+        name, top_n = f"clew {self.recipe}", self.top_n or len(nodes)
         dispatcher.event(
-            ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=wanted, model_name=name)
+            ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=top_n, model_name=name)
         )
         payload: Mapping[str, Any] = {
             EventPayload.NODES: nodes,
             EventPayload.MODEL_NAME: name,
             EventPayload.QUERY_STR: query_bundle.query_str,
-            EventPayload.TOP_K: wanted,
+            EventPayload.TOP_K: top_n,
         }
         with self.callback_manager.event(CBEventType.RERANKING, payload=dict(payload)) as event:
-            own = {one.node.node_id: one.node for one in nodes}
+            own = {scored.node.node_id: scored.node for scored in nodes}
             chosen = nodes_of(self.context(nodes, query_bundle), own.get)
             event.on_end(payload={EventPayload.NODES: chosen})
         dispatcher.event(ReRankEndEvent(nodes=chosen))
         return chosen
 
     def __getstate__(self) -> dict[str, Any]:
-        """Refuse to lose a field: LlamaIndex leaves out what cannot be pickled, and a copy without its tokenizer would count otherwise."""
+        """Refuse to lose a field.
+
+        LlamaIndex leaves out what cannot be pickled, and a copy without its tokenizer would count
+        otherwise.
+        """
         state = super().__getstate__()
         lost = [
             name
@@ -143,6 +158,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
         ]
         if lost:
             raise TypeError(
-                f"{lost[0]!r} of this postprocessor cannot be pickled: give a function or object of a module's own"
+                f"{lost[0]!r} of this postprocessor cannot be pickled: "
+                "give a function or object of a module's own"
             )
         return state

@@ -1,11 +1,11 @@
-"""A retriever over an index of clew's, or over the candidates of a vector store that keeps its own text."""
+"""A retriever over an index of clew's, or over the candidates of a vector store that keeps text."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
@@ -18,215 +18,221 @@ from llama_index.core.schema import (
     QueryBundle,
     TransformComponent,
 )
-from llama_index.core.vector_stores.types import MetadataFilters
-from llama_index.retrievers.clew import persisted
-from llama_index.retrievers.clew.asking import (
-    OPTIONS,
-    Asking,
+from llama_index.retrievers.clew import persistence
+from llama_index.retrievers.clew.asking_retriever import (
+    DEFAULTS,
+    NAMES,
+    AskingRetriever,
+    RetrieverKeywords,
     check_options,
     nodes_from,
-    nothing_found,
 )
 from llama_index.retrievers.clew.candidates import Candidates, nodes_with_vectors, without_vector
-from llama_index.retrievers.clew.given import several, triples
+from llama_index.retrievers.clew.checks import nodes_or_documents
 from llama_index.retrievers.clew.nodes import nodes_of
-from llama_index.retrievers.clew.stored import index_of
+from llama_index.retrievers.clew.stored_graph import index_of
 
 import clew
+from clew.adapters import FactsByDocument, IndexKeywords, Method, empty_context, facts_by_document
+from clew.read import Triple
 
-Triple = tuple[str, str, str]
-CONSTRUCTOR = (*OPTIONS, "callback_manager", "object_map", "objects", "verbose")
+CONSTRUCTOR = ("callback_manager", "object_map", "objects", "verbose")
+"""What the constructor of LlamaIndex's base class takes."""
+
+Facts = Mapping[str, Iterable[Triple]]
 
 
-class ClewRetriever(Asking, BaseRetriever):
+class MakerKeywords(RetrieverKeywords, IndexKeywords, total=False):
+    """What the makers of a retriever take: options of the index, arguments of the constructor."""
+
+    callback_manager: CallbackManager | None
+    object_map: dict[str, object] | None
+    objects: list[IndexNode] | None
+    verbose: bool
+
+
+class ClewRetriever(AskingRetriever, BaseRetriever):
     """Retrieves a connected context under a token budget, in reading order.
 
-    The score of a node is its prize for this question; prizes of two questions do not compare, so a similarity cutoff tuned for cosines
-    does not fit them. The metadata of a node says its `clew_rank`, `clew_role` and `clew_why`, none of which is shown to a model,
-    and its `clew_heading` where it stands under one, which is. A filter that allows nothing gives an empty list.
+    The score of a node is its prize for this question. Prizes of two questions do not compare, so a
+    similarity cutoff tuned for cosines does not fit them. The metadata of a node says its
+    `clew_rank`, `clew_role` and `clew_why`, none of which is shown to a model, and its
+    `clew_heading` where it stands under one, which is. A filter that allows nothing gives an empty
+    list.
     """
 
     def __init__(
         self,
         index: clew.Index | Candidates,
-        recipe: Any = clew.recipes.DEFAULT,
+        recipe: str | Method = clew.recipes.DEFAULT,
         budget: int | None = 2000,
-        similarity_top_k: int | None = None,
-        filters: MetadataFilters | None = None,
-        deadline: float | None = None,
-        llm: Any = None,
-        explain: bool = True,
+        *,
         callback_manager: CallbackManager | None = None,
-        object_map: dict[str, Any] | None = None,
+        object_map: dict[str, object] | None = None,
         objects: list[IndexNode] | None = None,
         verbose: bool = False,
+        **options: Unpack[RetrieverKeywords],
     ) -> None:
-        """Make a retriever over an index that is there already; see `Asking` for the options of a question."""
+        """Make a retriever over an index that exists already.
+
+        Args:
+            index: What is asked.
+            recipe: As in `AskingRetriever`.
+            budget: As in `AskingRetriever`.
+            callback_manager: As in LlamaIndex.
+            object_map: As in LlamaIndex.
+            objects: As in LlamaIndex.
+            verbose: As in LlamaIndex.
+            **options: The other attributes of `AskingRetriever`.
+        """
         super().__init__(callback_manager, object_map, objects, verbose)
         if not isinstance(index, (clew.Index, Candidates)):
             raise TypeError(
-                f"index is a clew.Index, not a {type(index).__name__}; for documents, nodes or an index of LlamaIndex's there are "
-                "ClewRetriever.from_documents, from_nodes and from_index"
+                f"index is a clew.Index, not a {type(index).__name__}; for documents, nodes or an "
+                "index of LlamaIndex's there are ClewRetriever.from_documents, from_nodes and "
+                "from_index"
             )
         self.index = index
-        self._kept: Mapping[str, BaseNode] = {}
-        self._set_options(
-            recipe=recipe,
-            budget=budget,
-            similarity_top_k=similarity_top_k,
-            filters=filters,
-            deadline=deadline,
-            llm=llm,
-            explain=explain,
-        )
+        self._own_nodes: Mapping[str, BaseNode] = {}
+        self._set_options({**DEFAULTS, "recipe": recipe, "budget": budget, **options})
 
     @classmethod
     def from_documents(
         cls,
         documents: Sequence[Document],
-        embed_model: Any = None,
+        embed_model: object = None,
         *,
-        facts: Mapping[str, Iterable[Triple]] | None = None,
-        extractor: Any = None,
-        splitter: Any = None,
-        count: Callable[[str], Any] | str | None = None,
-        canonical: Callable[[str], str] | None = None,
+        facts: Facts | None = None,
         show_progress: bool = False,
-        **options: Any,
+        **options: Unpack[MakerKeywords],
     ) -> Self:
         """Index documents and return a retriever over them.
 
         Args:
-            embed_model: a LlamaIndex embedding, or what else `clew.Index` embeds with; None: clew's own, fitted on these texts.
-            facts: triples (subject, relation, object) by document id. count: a tokenizer, or the name of one.
-            extractor: reads more facts out of the texts, such as `clew.Names()`, which needs no language model.
-            splitter: a LlamaIndex node parser or a splitter of clew's; None keeps each document whole.
-            canonical: text -> the text by which it is found, such as `clew.Plain()`; what is read stays as it is.
-            options: the arguments of the constructor but the index.
+            documents: What is read.
+            embed_model: A LlamaIndex embedding, or anything else that `clew.Index` embeds with.
+                None stands for clew's own embedder, fitted on these texts.
+            facts: Triples (subject, relation, object) by document id.
+            show_progress: Whether to show bars on stderr.
+            **options: What else `clew.Index.from_documents` takes (`extractor`, `count`,
+                `canonical`, `links`, ...), and the arguments of the constructor but the index. The
+                `splitter` may be a LlamaIndex node parser, too.
         """
-        check_options(options, CONSTRUCTOR)
-        documents, facts = several(documents, "documents"), triples(facts)
+        _check(options)
+        documents, triples = nodes_or_documents(documents, "documents"), facts_by_document(facts)
+        splitter = options.get("splitter")
         if isinstance(splitter, TransformComponent):
-            how: dict[str, Any] = {
-                "facts": facts,
-                "extractor": extractor,
-                "count": count,
-                "canonical": canonical,
-            }
+            rest: dict[str, Any] = {k: v for k, v in options.items() if k != "splitter"}
+            nodes = splitter(documents)
             return cls.from_nodes(
-                splitter(documents), embed_model, **how, show_progress=show_progress, **options
+                nodes, embed_model, facts=triples, show_progress=show_progress, **rest
             )
-        made = clew.Index.from_documents(
-            documents,
-            embedder=embed_model,
-            facts=facts,
-            extractor=extractor,
-            splitter=splitter,
-            count=count,
-            canonical=canonical,
-            progress=show_progress,
-        )
-        return cls(made, **options)
+        return cls._over(documents, embed_model, triples, show_progress, options)
 
     @classmethod
     def from_nodes(
         cls,
         nodes: Sequence[BaseNode],
-        embed_model: Any = None,
+        embed_model: object = None,
         *,
-        facts: Mapping[str, Iterable[Triple]] | None = None,
-        extractor: Any = None,
-        count: Callable[[str], Any] | str | None = None,
-        canonical: Callable[[str], str] | None = None,
+        facts: Facts | None = None,
         show_progress: bool = False,
-        **options: Any,
+        **options: Unpack[MakerKeywords],
     ) -> Self:
-        """Index nodes as they are and return a retriever over them; an embedding that a node has must be `embed_model`'s.
+        """Index nodes as they are and return a retriever over them.
 
         Args:
-            embed_model, facts, extractor, count, canonical, options: as in `from_documents`; facts are named by node id or by the id of
-                its source.
+            nodes: What is read. An embedding that a node has must be `embed_model`'s.
+            embed_model: As in `from_documents`.
+            facts: Triples by node id, or by the id of its source.
+            show_progress: As in `from_documents`.
+            **options: As in `from_documents`.
         """
-        check_options(options, CONSTRUCTOR)
-        nodes, facts = several(nodes, "nodes"), triples(facts)
-        given = nodes if embed_model is not None else [without_vector(node) for node in nodes]
-        how: dict[str, Any] = {
-            "facts": facts,
-            "extractor": extractor,
-            "count": count,
-            "canonical": canonical,
-        }
-        made = clew.Index.from_documents(given, embedder=embed_model, progress=show_progress, **how)
-        return cls(made, **options)
+        _check(options)
+        nodes, triples = nodes_or_documents(nodes, "nodes"), facts_by_document(facts)
+        if embed_model is None:
+            nodes = [without_vector(node) for node in nodes]
+        return cls._over(nodes, embed_model, triples, show_progress, options)
 
     @classmethod
     def from_index(
         cls,
-        index: Any,
-        embed_model: Any = None,
+        index: object,
+        embed_model: object = None,
         *,
         candidates: int = 50,
-        facts: Mapping[str, Iterable[Triple]] | None = None,
-        count: Callable[[str], Any] | str | None = None,
+        facts: Facts | None = None,
         show_progress: bool = False,
-        **options: Any,
+        **options: Unpack[MakerKeywords],
     ) -> Self:
         """Return a retriever over the nodes of a LlamaIndex index.
 
-        The nodes are read from its docstore once, with the vectors that its vector store can give. Where the vector store keeps the
-        text itself, so that the docstore has none, each question narrows the store's own best candidates, and filters go to the store.
+        The nodes are read from its docstore once, with the vectors that its vector store can give.
+        Where the vector store keeps the text itself, so that the docstore has none, each question
+        narrows the store's own best candidates, and filters go to the store.
 
         Args:
-            embed_model: the model the index was embedded with; None: the one it knows. candidates: how many the store is asked for.
-            facts, count, options: as in `from_documents`.
+            index: Any index with a docstore.
+            embed_model: The model the index was embedded with. None stands for the one it knows.
+            candidates: How many nodes the vector store is asked for.
+            facts: As in `from_nodes`.
+            show_progress: As in `from_documents`.
+            **options: As in `from_documents`.
         """
-        check_options(options, CONSTRUCTOR)
-        triples(facts)
+        _check(options)
+        triples = facts_by_document(facts)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         nodes = nodes_with_vectors(index)
         if nodes:
             return cls.from_nodes(
-                nodes, embed_model, facts=facts, count=count, show_progress=show_progress, **options
+                nodes, embed_model, facts=triples, show_progress=show_progress, **options
             )
-        return cls(Candidates(index, embed_model, candidates, facts, count), **options)
+        config = NAMES.index_config(options, embedder=embed_model)
+        return cls(Candidates(index, config, candidates, triples), **NAMES.without_index(options))
 
     @classmethod
     def from_property_graph_store(
         cls,
         store: PropertyGraphStore,
-        embed_model: Any = None,
+        embed_model: object = None,
         *,
-        count: Callable[[str], Any] | str | None = None,
         show_progress: bool = False,
-        **options: Any,
+        **options: Unpack[MakerKeywords],
     ) -> Self:
-        """Return a retriever over the chunks of a property graph store and the triplets read from them, as they are now.
+        """Return a retriever over the chunks of a property graph store and the triplets read there.
 
-        Other than a `ClewPGRetriever`, which asks a store that changes, it keeps an index of its own, which can be persisted.
+        Other than a `ClewPGRetriever`, which asks a store that changes, it keeps an index of its
+        own, which can be persisted.
 
         Args:
-            embed_model: the model that the store's embeddings are of; None: clew's own, fitted on the chunks.
-            count, options: as in `from_documents`.
+            store: What is read, as it is now.
+            embed_model: The model that the store's embeddings are of. None stands for clew's own
+                embedder, fitted on the chunks.
+            show_progress: As in `from_documents`.
+            **options: As in `from_documents`.
 
         Raises:
-            ValueError: the store holds nothing to read.
+            ValueError: The store holds nothing to read.
         """
-        check_options(options, CONSTRUCTOR)
-        made = index_of(store, embed_model, count, show_progress)
-        if made is None:
+        _check(options)
+        index = index_of(store, NAMES.index_config(options, embedder=embed_model), show_progress)
+        if index is None:
             raise ValueError(
-                f"the {type(store).__name__} holds neither chunks nor triplets: there is nothing to read"
+                f"the {type(store).__name__} holds neither chunks nor triplets: "
+                "there is nothing to read"
             )
-        return cls(made, **options)
+        return cls(index, **NAMES.without_index(options))
 
     def persist(self, persist_dir: str | Path) -> None:
-        """Save the index, the nodes as they came and the options to a folder; `from_persist_dir` opens it again.
+        """Save the index, the nodes as they came and the options to a folder.
 
-        The embed_model, a splitter or tokenizer of one's own, and the llm are not saved: they are given again.
+        `from_persist_dir` opens it again. The embed_model, a splitter or tokenizer of one's own,
+        and the llm are not saved: they are given again.
         """
         if not isinstance(self.index, clew.Index):
             raise TypeError(
-                "there is nothing to save: this retriever narrows the candidates of a vector store, which is saved by itself"
+                "there is nothing to save: this retriever narrows the candidates of a vector "
+                "store, which is saved by itself"
             )
         graph = self.index.graph
         nodes = {
@@ -234,37 +240,47 @@ class ClewRetriever(Asking, BaseRetriever):
             for id, node in zip(graph.ids, graph.originals, strict=True)
             if isinstance(node, BaseNode)
         }
-        persisted.save(
-            persist_dir,
-            self.index,
-            {**nodes, **self._kept},
-            {name: getattr(self, name) for name in OPTIONS},
-        )
+        persistence.save(persist_dir, self.index, {**nodes, **self._own_nodes}, self._options())
 
     @classmethod
     def from_persist_dir(
         cls,
         persist_dir: str | Path,
-        embed_model: Any = None,
-        *,
-        count: Any = None,
-        splitter: Any = ...,
-        canonical: Any = ...,
-        **options: Any,
+        embed_model: object = None,
+        **options: Unpack[MakerKeywords],
     ) -> Self:
         """Return the retriever that was saved in a folder: it gives the same nodes.
 
         Args:
-            embed_model, count, splitter, canonical: what the index was made with, where that is not clew's own.
-            options: the arguments of the constructor but the index, in the place of those that were saved.
+            persist_dir: The folder.
+            embed_model: What the index was made with, where that is not clew's own.
+            **options: What else the index was made with (`count`, `splitter`, `canonical`, ...),
+                where that is not clew's own; and the arguments of the constructor but the index, in
+                place of those that were saved.
         """
-        check_options(options, CONSTRUCTOR)
-        index, nodes, saved = persisted.load(
-            persist_dir, embed_model, count=count, splitter=splitter, canonical=canonical
+        _check(options)
+        keywords = {"embedder": embed_model, **NAMES.index_keywords(options)}
+        index, nodes, saved = persistence.load(persist_dir, keywords)
+        retriever = cls(index, **{**saved, **NAMES.without_index(options)})
+        retriever._own_nodes = nodes
+        return retriever
+
+    @classmethod
+    def _over(
+        cls,
+        sources: Sequence[BaseNode],
+        embed_model: object,
+        facts: FactsByDocument,
+        show_progress: bool,
+        options: Mapping[str, object],
+    ) -> Self:
+        index = clew.Index.from_documents(
+            sources,
+            facts=facts,
+            progress=show_progress,
+            config=NAMES.index_config(options, embedder=embed_model),
         )
-        made = cls(index, **(saved | options))
-        made._kept = nodes
-        return made
+        return cls(index, **NAMES.without_index(options))
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self._nodes(self.context(query_bundle))
@@ -275,21 +291,30 @@ class ClewRetriever(Asking, BaseRetriever):
 
     def _nodes(self, context: clew.Context) -> list[NodeWithScore]:
         if isinstance(self.index, clew.Index):
-            return nodes_from(self.index, context, self._kept, self.explain)
+            return nodes_from(self.index, context, self._own_nodes, self.explain)
         return nodes_of(context, explain=self.explain)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         if isinstance(self.index, clew.Index):
-            return self._ask(self.index, bundle, self._kept)
+            return self._ask(self.index, bundle, self._own_nodes)
         found, vector = self.index.find(bundle, self.filters)
+        options = self._query_options()
         if not found:
-            return nothing_found(bundle, self.budget, self.recipe)
-        return self.index.narrow(bundle, found, vector, **self._how())
+            return empty_context(bundle.query_str, options)
+        return self.index.narrow(bundle, found, vector, options)
 
     async def _acontext(self, bundle: QueryBundle) -> clew.Context:
         if isinstance(self.index, clew.Index):
-            return await self._aask(self.index, bundle, self._kept)
+            return await self._aask(self.index, bundle, self._own_nodes)
         found, vector = await self.index.afind(bundle, self.filters)
+        options = self._query_options()
         if not found:
-            return nothing_found(bundle, self.budget, self.recipe)
-        return await asyncio.to_thread(self.index.narrow, bundle, found, vector, **self._how())
+            return empty_context(bundle.query_str, options)
+        return await asyncio.to_thread(self.index.narrow, bundle, found, vector, options)
+
+
+def _check(options: Mapping[str, object]) -> None:
+    """Refuse what no retriever takes before the work of an index is done, not after it."""
+    rest = NAMES.without_index(options)
+    NAMES.check(rest, (*NAMES.of_question, *CONSTRUCTOR), "a retriever")
+    check_options({name: value for name, value in rest.items() if name not in CONSTRUCTOR})

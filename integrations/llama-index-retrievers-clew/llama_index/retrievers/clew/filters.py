@@ -1,7 +1,8 @@
 """Metadata filters become a plain function of metadata, nested ones included.
 
-A filter that is answered by LlamaIndex's own in-memory stores is answered alike here. Where those raise because a document's value is of
-another type than the filter's (a text compared with a number), the document does not match.
+A filter that LlamaIndex's own in-memory stores answer is answered alike here. Where those raise
+because a document's value is of another type than the filter's (a text compared with a number), the
+document does not match.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
 )
 
-Where = Callable[[Mapping[str, Any]], bool]
+Test = Callable[[Mapping[str, Any]], bool]
+Comparison = Callable[[Any, Any], bool]
+
 NUMBER, TEXT, LIST = (int, float), (str,), (list, tuple, set)
 
-# operator -> (what its value must be, or None for anything; does metadata, which is not None, match the value?)
-TESTS: dict[FilterOperator, tuple[tuple[type, ...] | None, Callable[[Any, Any], bool]]] = {
+COMPARISONS: dict[FilterOperator, tuple[tuple[type, ...] | None, Comparison]] = {
     FilterOperator.EQ: (None, lambda has, value: has == value),
     FilterOperator.NE: (None, lambda has, value: has != value),
     FilterOperator.GT: (NUMBER + TEXT, lambda has, value: has > value),
@@ -39,31 +41,36 @@ TESTS: dict[FilterOperator, tuple[tuple[type, ...] | None, Callable[[Any, Any], 
     ),
     FilterOperator.IS_EMPTY: (None, lambda has, _: has in ("", [])),
 }
-MATCHES_MISSING = (
-    FilterOperator.NE,
-    FilterOperator.NIN,
-    FilterOperator.IS_EMPTY,
-)  # what a missing value, or None, satisfies
+"""By operator: the types that the filter's value may have (None: any), and whether metadata that
+are not None match the value."""
+
+MATCHES_MISSING = (FilterOperator.NE, FilterOperator.NIN, FilterOperator.IS_EMPTY)
+"""Operators that a missing value, or None, satisfies."""
 
 
-def where(filters: MetadataFilters | None) -> Where | None:
-    """Return the function of a passage's metadata that says whether the filters allow it; None where they allow everything.
+def where_of(filters: object) -> Test | None:
+    """Return the function of a passage's metadata that says whether the filters allow it.
+
+    It is None where they allow everything.
 
     Raises:
-        TypeError: something other than `MetadataFilters`. ValueError: an operator, condition or value that has no meaning here.
+        TypeError: Something other than `MetadataFilters`.
+        ValueError: An operator, condition or value that has no meaning here.
     """
     if filters is None:
         return None
     if not isinstance(filters, MetadataFilters):
         raise TypeError(
-            f"filters are a MetadataFilters, not a {type(filters).__name__}: MetadataFilters(filters=[MetadataFilter(...)])"
+            f"filters are a MetadataFilters, not a {type(filters).__name__}: "
+            "MetadataFilters(filters=[MetadataFilter(...)])"
         )
-    return _all(filters) if filters.filters else None
+    return _test_of_all(filters) if filters.filters else None
 
 
-def _all(filters: MetadataFilters) -> Where:
+def _test_of_all(filters: MetadataFilters) -> Test:
     tests = [
-        _all(one) if isinstance(one, MetadataFilters) else _one(one) for one in filters.filters
+        _test_of_all(filter) if isinstance(filter, MetadataFilters) else _test_of_one(filter)
+        for filter in filters.filters
     ]
     condition = filters.condition or FilterCondition.AND
     if condition == FilterCondition.AND or not tests:  # an empty group allows everything
@@ -75,25 +82,25 @@ def _all(filters: MetadataFilters) -> Where:
     raise ValueError(f"unknown filter condition {condition!r}; known: and, or, not")
 
 
-def _one(one: MetadataFilter) -> Where:
-    if one.operator not in TESTS:
+def _test_of_one(filter: MetadataFilter) -> Test:
+    if filter.operator not in COMPARISONS:
+        supported = ", ".join(operator.value for operator in COMPARISONS)
+        raise ValueError(f"unsupported filter operator {filter.operator!r}; supported: {supported}")
+    types, compare = COMPARISONS[filter.operator]
+    if types is not None and not isinstance(filter.value, types):
+        names = " or ".join(kind.__name__ for kind in types)
         raise ValueError(
-            f"unsupported filter operator {one.operator!r}; supported: {', '.join(o.value for o in TESTS)}"
-        )
-    wanted, test = TESTS[one.operator]
-    if wanted is not None and not isinstance(one.value, wanted):
-        kinds = " or ".join(kind.__name__ for kind in wanted)
-        raise ValueError(
-            f"the filter {one.key!r} {one.operator.value} wants a value of type {kinds}, not {one.value!r}"
+            f"the filter {filter.key!r} {filter.operator.value} wants a value of type {names}, "
+            f"not {filter.value!r}"
         )
 
-    def matches(metadata: Mapping[str, Any]) -> bool:
-        has = metadata.get(one.key)
+    def test(metadata: Mapping[str, Any]) -> bool:
+        has = metadata.get(filter.key)
         if has is None:
-            return one.operator in MATCHES_MISSING
+            return filter.operator in MATCHES_MISSING
         try:
-            return bool(test(has, one.value))
-        except TypeError:  # the document's value is of a type that this operator does not compare
+            return bool(compare(has, filter.value))
+        except TypeError:  # this operator does not compare values of these types
             return False
 
-    return matches
+    return test

@@ -3,62 +3,67 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from typing import Unpack
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.graph_stores.types import PropertyGraphStore
 from llama_index.core.indices.property_graph import BasePGRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
-from llama_index.core.vector_stores.types import MetadataFilters
-from llama_index.retrievers.clew.asking import Asking, bundle_of, nodes_from, nothing_found
-from llama_index.retrievers.clew.given import graph_store
-from llama_index.retrievers.clew.stored import StoredGraph
+from llama_index.retrievers.clew.asking_retriever import (
+    DEFAULTS,
+    NAMES,
+    AskingRetriever,
+    RetrieverKeywords,
+    nodes_from,
+)
+from llama_index.retrievers.clew.checks import graph_store
+from llama_index.retrievers.clew.questions import bundle_of
+from llama_index.retrievers.clew.stored_graph import StoredGraph
 
 import clew
+from clew.adapters import IndexKeywords, Method, empty_context
 
 
-class ClewPGRetriever(Asking, BasePGRetriever):
-    """Retrieves the chunks of a property graph under a token budget, led by the triplets that were extracted from them.
+class PGRetrieverKeywords(RetrieverKeywords, IndexKeywords, total=False):
+    """The options of a retriever, and of the index of what the store holds."""
 
-    The store is read at the first question; after it has changed, call `refresh`. Chunks are returned as they are, in reading order:
-    the facts that led to one are in its `clew_why`. No language model is asked, unless a recipe does and `llm` is given.
+
+class ClewPGRetriever(AskingRetriever, BasePGRetriever):
+    """Retrieves the chunks of a property graph under a token budget, by the triplets in them.
+
+    The store is read at the first question. After it has changed, call `refresh`. Chunks are
+    returned as they are, in reading order. The facts that led to one are in its `clew_why`. No
+    language model is asked, unless a recipe does and `llm` is given.
     """
 
     def __init__(
         self,
         property_graph_store: PropertyGraphStore,
-        embed_model: Any = None,
-        recipe: Any = clew.recipes.DEFAULT,
+        embed_model: object = None,
+        recipe: str | Method = clew.recipes.DEFAULT,
         budget: int | None = 2000,
-        similarity_top_k: int | None = None,
-        filters: MetadataFilters | None = None,
-        deadline: float | None = None,
-        llm: Any = None,
-        explain: bool = True,
-        count: Callable[[str], Any] | str | None = None,
+        *,
         callback_manager: CallbackManager | None = None,
+        **options: Unpack[PGRetrieverKeywords],
     ) -> None:
-        """Make a retriever over a store; see `Asking` for the options of a question.
+        """Make a retriever over a store.
 
         Args:
-            embed_model: the model that the store's embeddings are of; what has none is embedded by it. None: clew's own, fitted on the
-                chunks; embeddings in the store are then left alone.
-            count: a tokenizer, or the name of one.
+            property_graph_store: What is read.
+            embed_model: The model that the store's embeddings are of; what has none is embedded by
+                it. None stands for clew's own embedder, fitted on the chunks; embeddings in the
+                store are then left alone.
+            recipe: As in `AskingRetriever`.
+            budget: As in `AskingRetriever`.
+            callback_manager: As in LlamaIndex.
+            **options: The other attributes of `AskingRetriever`, and what else
+                `clew.Index.from_documents` takes, such as `count`.
         """
-        super().__init__(
-            graph_store(property_graph_store), include_text=False, callback_manager=callback_manager
-        )
-        self.stored = StoredGraph(property_graph_store, embed_model, count)
-        self._set_options(
-            recipe=recipe,
-            budget=budget,
-            similarity_top_k=similarity_top_k,
-            filters=filters,
-            deadline=deadline,
-            llm=llm,
-            explain=explain,
-        )
+        store = graph_store(property_graph_store)
+        super().__init__(store, include_text=False, callback_manager=callback_manager)
+        chosen = {"recipe": recipe, "budget": budget, **NAMES.without_index(options)}
+        self._set_options({**DEFAULTS, **chosen})
+        self.stored = StoredGraph(store, NAMES.index_config(options, embedder=embed_model))
 
     @property
     def index(self) -> clew.Index | None:
@@ -72,35 +77,26 @@ class ClewPGRetriever(Asking, BasePGRetriever):
     def retrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the nodes for a question, in reading order; none while the store is empty."""
         index, bundle = self.index, bundle_of(query_bundle)
-        return (
-            []
-            if index is None
-            else nodes_from(index, self._ask(index, bundle, {}), {}, self.explain)
-        )
+        if index is None:
+            return []
+        return nodes_from(index, self._ask(index, bundle, {}), {}, self.explain)
 
     async def aretrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return what `retrieve_from_graph` returns, without blocking the event loop."""
         index, bundle = await asyncio.to_thread(self.stored.index), bundle_of(query_bundle)
-        return (
-            []
-            if index is None
-            else await asyncio.to_thread(
-                nodes_from, index, await self._aask(index, bundle, {}), {}, self.explain
-            )
-        )
+        if index is None:
+            return []
+        context = await self._aask(index, bundle, {})
+        return await asyncio.to_thread(nodes_from, index, context, {}, self.explain)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         index = self.index
-        return (
-            nothing_found(bundle, self.budget, self.recipe)
-            if index is None
-            else self._ask(index, bundle, {})
-        )
+        if index is None:
+            return empty_context(bundle.query_str, self._query_options())
+        return self._ask(index, bundle, {})
 
     async def _acontext(self, bundle: QueryBundle) -> clew.Context:
         index = await asyncio.to_thread(self.stored.index)
-        return (
-            nothing_found(bundle, self.budget, self.recipe)
-            if index is None
-            else await self._aask(index, bundle, {})
-        )
+        if index is None:
+            return empty_context(bundle.query_str, self._query_options())
+        return await self._aask(index, bundle, {})

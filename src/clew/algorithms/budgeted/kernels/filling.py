@@ -1,61 +1,66 @@
-"""Compiled loops that better a budgeted choice: prune it, fill what that frees, exchange one row for others.
+"""Compiled loops that improve a budgeted choice: prune it, fill what that frees, exchange a row.
 
-Arrays are those of `kernels.budgeted`; `inside` is a choice that is connected with Q. `costs` here are the tokens, all finite.
+The arrays are those of `growth`. `inside` is a choice that is connected with Q; `costs` are the
+tokens, all finite.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from clew.algorithms.budgeted.kernels.growth import by_density, held
+from clew.algorithms.budgeted.kernels.growth import add_paths_by_density, breadth_first_tree
 from clew.algorithms.kernels.compiled import compiled
 
 NO_ROW = -1
 
 
 @compiled
-def without_leaves(starts, targets, prizes, roots, inside):
-    """Return the choice without the leaves of a breadth-first tree from Q that have no prize, again and again."""
-    order, came = held(starts, targets, roots, inside)
-    kept = np.zeros(len(inside), np.bool_)
+def drop_leaves(starts, targets, prizes, roots, inside):
+    """Return the choice without leaves of a breadth-first tree from Q that have no prize."""
+    order, parents = breadth_first_tree(starts, targets, roots, inside)
+    needed = np.zeros(len(inside), np.bool_)
     for at in range(len(order) - 1, -1, -1):
         row = order[at]
         if prizes[row] > 0:
-            kept[row] = True
-        if kept[row] and came[row] >= 0:
-            kept[came[row]] = True
-    return kept
+            needed[row] = True
+        if needed[row] and parents[row] >= 0:
+            needed[parents[row]] = True
+    return needed
 
 
 @compiled
-def pruned(starts, targets, costs, prizes, roots, inside):
-    """Return the choice without leaves, and without what has no prize, costs tokens and can be spared, dearest first."""
-    kept = without_leaves(starts, targets, prizes, roots, inside)
+def prune(starts, targets, costs, prizes, roots, inside):
+    """Return the choice without leaves, and without rows that have no prize and hold no other.
+
+    Of these only the rows that cost tokens are removed, the most expensive first.
+    """
+    needed = drop_leaves(starts, targets, prizes, roots, inside)
     spare = np.array(
-        [row for row in range(len(kept)) if kept[row] and prizes[row] <= 0 and costs[row] > 0],
+        [row for row in range(len(needed)) if needed[row] and prizes[row] <= 0 and costs[row] > 0],
         np.int64,
     )
     if len(spare) == 0:
-        return kept
-    held_by = holding(starts, targets, roots, kept)
+        return needed
+    articulation = articulation_rows(starts, targets, roots, needed)
     for row in spare[np.argsort(-costs[spare], kind="mergesort")]:
-        if kept[row] and not held_by[row]:
-            kept[row] = False
-            kept = without_leaves(starts, targets, prizes, roots, kept)
-            held_by = holding(starts, targets, roots, kept)
-    return kept
+        if needed[row] and not articulation[row]:
+            needed[row] = False
+            needed = drop_leaves(starts, targets, prizes, roots, needed)
+            articulation = articulation_rows(starts, targets, roots, needed)
+    return needed
 
 
 @compiled
-def holding(starts, targets, roots, inside):
-    """Return the rows of a connected choice without which the others, with Q, fall apart: its articulation points.
+def articulation_rows(starts, targets, roots, inside):
+    """Return the articulation points of a connected choice: without them the others fall apart.
 
-    Tarjan, SIAM J. Comput. 1 (1972), from Q: a row holds what hangs below it in the search unless that leads back above the row.
+    Tarjan, SIAM J. Comput. 1 (1972), from Q: a row holds the rows below it in the search unless an
+    edge leads from these back above the row.
     """
     n = len(starts) - 1
-    found, is_root = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    number, least = np.zeros(n, np.int64), np.zeros(n, np.int64)  # Q has number 0, rows from 1 on
-    came, at = np.full(n, -1), np.zeros(n, np.int64)
+    articulation, is_root = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    number, lowest = np.zeros(n, np.int64), np.zeros(n, np.int64)  # Q has number 0, rows from 1 on
+    parents, at = np.full(n, -1), np.zeros(n, np.int64)
     for root in roots:
         is_root[root] = True
     last = 0
@@ -71,64 +76,67 @@ def holding(starts, targets, roots, inside):
                 if not inside[other]:
                     continue
                 if number[other] > 0:
-                    least[row] = min(least[row], number[other])
+                    lowest[row] = min(lowest[row], number[other])
                     continue
                 last += 1
-                came[other], number[other], at[other] = row, last, starts[other]
-                least[other] = 0 if is_root[other] else last
+                parents[other], number[other], at[other] = row, last, starts[other]
+                lowest[other] = 0 if is_root[other] else last
                 row = other
                 continue
-            above = came[row]
+            above = parents[row]
             if above >= 0:
-                found[above] |= least[row] >= number[above]
-                least[above] = min(least[above], least[row])
+                articulation[above] |= lowest[row] >= number[above]
+                lowest[above] = min(lowest[above], lowest[row])
             row = above
-    return found
+    return articulation
 
 
 @compiled
-def filled(starts, targets, costs, prizes, roots, inside, budget, banned):
-    """Prune, and add ways by density within the budget, until neither changes a thing; return (rows, ways added).
+def prune_and_fill(starts, targets, costs, prizes, roots, inside, budget, banned):
+    """Prune, and add paths by density within the budget, until neither changes anything.
 
-    The row `banned`, if it is one, is not entered.
+    Return (mask of the rows, number of paths added). The row `banned` is not entered; `NO_ROW` for
+    none.
     """
     entered = costs.copy()
     if banned >= 0:
         entered[banned] = np.inf
-    inside = pruned(starts, targets, costs, prizes, roots, inside)
-    ways = 0
+    inside = prune(starts, targets, costs, prizes, roots, inside)
+    paths = 0
     while True:
-        inside, more = by_density(
+        inside, more = add_paths_by_density(
             starts, targets, entered, prizes, roots, inside, budget - costs[inside].sum()
         )
         if more == 0:
-            return inside, ways
-        inside = pruned(starts, targets, costs, prizes, roots, inside)
-        ways += more
+            return inside, paths
+        inside = prune(starts, targets, costs, prizes, roots, inside)
+        paths += more
 
 
 @compiled
-def exchanged(starts, targets, costs, prizes, roots, inside, budget, rounds, least):
-    """Drop a row that holds no other, those of least prize per token first, forbid it, fill again, and keep what is better.
+def exchange_rows(starts, targets, costs, prizes, roots, inside, budget, rounds, min_gain):
+    """Drop a row that holds no other, forbid it, fill again, and accept what is better.
 
-    Better is worth more by the share `least`. Ends after so many `rounds`, or when no drop betters it; return (rows, rounds).
+    Rows of the lowest prize per token are dropped first. Better is a value higher by the share
+    `min_gain`. It ends after `rounds`, or when no drop is better. Return (mask of the rows,
+    rounds).
     """
     tries, value = 0, prizes[inside].sum()
     while True:
         rows = np.flatnonzero(inside)
-        bettered, held_by = False, holding(starts, targets, roots, inside)
+        is_better, articulation = False, articulation_rows(starts, targets, roots, inside)
         for row in rows[np.argsort(prizes[rows] / np.maximum(costs[rows], 1.0), kind="mergesort")]:
             if tries == rounds:
                 break
-            if costs[row] == 0 or held_by[row]:
+            if costs[row] == 0 or articulation[row]:
                 continue
             tries += 1
             inside[row] = False
-            other, _ = filled(starts, targets, costs, prizes, roots, inside, budget, row)
-            worth = prizes[other].sum()
-            if worth > value * (1 + least):
-                inside, value, bettered = other, worth, True
+            other, _ = prune_and_fill(starts, targets, costs, prizes, roots, inside, budget, row)
+            other_value = prizes[other].sum()
+            if other_value > value * (1 + min_gain):
+                inside, value, is_better = other, other_value, True
                 break
             inside[row] = True
-        if not bettered:
+        if not is_better:
             return inside, tries

@@ -1,7 +1,8 @@
-"""Compiled loops of budgeted selection, over compressed rows with a virtual root Q that is linked to `roots`.
+"""Compiled loops that grow a budgeted choice from a virtual root Q, over compressed rows.
 
-Every kernel takes `starts` (int64 [n + 1]), `targets` (int32 [m]), `roots` (int64), and float64 [n] `costs` (>= 0; inf where a row must
-not be entered) and `prizes`. Q is inside every choice and costs nothing. Ties are broken by row.
+Every kernel takes the fields of `clew.algorithms.budgeted.problem.ProblemArrays`, or some of them.
+Q is linked to `roots`, is inside every choice and costs nothing. `inside` is a mask of the chosen
+rows. Ties are broken by row.
 """
 
 from __future__ import annotations
@@ -11,33 +12,40 @@ import numpy as np
 from clew.algorithms.kernels.compiled import compiled
 from clew.algorithms.kernels.heap import pop, push
 
+NO_PARENT = -2
+
 
 @compiled
-def cheapest(starts, targets, costs, prizes, roots, inside, limit):
-    """Return (cost, gain, the row before or -1 for Q or -2 for none) of the cheapest way to each row from Q and the rows `inside`.
+def cheapest_paths(starts, targets, costs, prizes, roots, inside, limit):
+    """Return (cost, gain, parents) of the cheapest path to each row from Q and those inside.
 
-    Entering a row costs its own cost, the rows inside are free; gain is the sum of prizes of the rows entered, and of two ways of one
-    cost the one of more gain is kept as far as the search sees both. Ways that cost more than `limit` are not followed.
+    Entering a row costs its own cost; the rows inside are free. The gain is the sum of the prizes
+    of the rows entered. Of two paths of equal cost the search prefers the one of higher gain, as
+    far as it sees both. Paths that cost more than `limit` are not followed. A parent is the row
+    before, -1 for Q, or `NO_PARENT` where no path leads.
     """
     n = len(starts) - 1
     cost, gain = np.full(n, np.inf), np.zeros(n)
-    came = np.full(n, -2, np.int64)
+    parents = np.full(n, NO_PARENT, np.int64)
     keys, rows, size = np.empty(256, np.float64), np.empty(256, np.int64), 0
     for row in range(n):
         if inside[row]:
-            cost[row], came[row] = 0.0, -1
+            cost[row], parents[row] = 0.0, -1
             keys, rows, size = push(keys, rows, size, 0.0, np.int64(row))
     for root in roots:
         if not inside[root] and costs[root] <= limit and costs[root] < cost[root]:
-            cost[root], gain[root], came[root] = costs[root], prizes[root], -1
+            cost[root], gain[root], parents[root] = costs[root], prizes[root], -1
             keys, rows, size = push(keys, rows, size, costs[root], np.int64(root))
-    follow(starts, targets, costs, prizes, inside, limit, cost, gain, came, keys, rows, size)
-    return cost, gain, came
+    relax(starts, targets, costs, prizes, inside, limit, cost, gain, parents, keys, rows, size)
+    return cost, gain, parents
 
 
 @compiled
-def follow(starts, targets, costs, prizes, inside, limit, cost, gain, came, keys, rows, size):
-    """Bring cost, gain and came up to date with the rows queued, whose labels are new; those of other rows are right already."""
+def relax(starts, targets, costs, prizes, inside, limit, cost, gain, parents, keys, rows, size):
+    """Update cost, gain and parents from the queued rows, whose labels are new.
+
+    The labels of all other rows are right already.
+    """
     waiting = np.zeros(len(cost), np.bool_)
     for at in range(size):
         waiting[rows[at]] = True
@@ -50,55 +58,62 @@ def follow(starts, targets, costs, prizes, inside, limit, cost, gain, came, keys
             other = targets[slot]
             if inside[other]:
                 continue
-            through, worth = key + costs[other], gain[row] + prizes[other]
+            through, through_gain = key + costs[other], gain[row] + prizes[other]
             if through > limit or through > cost[other]:
                 continue
-            if through == cost[other] and (not waiting[other] or worth <= gain[other]):
+            if through == cost[other] and (not waiting[other] or through_gain <= gain[other]):
                 continue
             if through < cost[other]:
                 keys, rows, size = push(keys, rows, size, through, np.int64(other))
                 waiting[other] = True
-            cost[other], gain[other], came[other] = through, worth, row
+            cost[other], gain[other], parents[other] = through, through_gain, row
 
 
 @compiled
-def by_density(starts, targets, costs, prizes, roots, inside, left):
-    """Add the whole way of most gain per cost, again and again, while one fits in the cost that is `left`; return (rows, ways added)."""
+def add_paths_by_density(starts, targets, costs, prizes, roots, inside, left):
+    """Add the whole path of most gain per cost, again and again, while one fits in the cost `left`.
+
+    Return (mask of the rows, number of paths added).
+    """
     inside = inside.copy()
-    ways = 0
-    cost, gain, came = cheapest(starts, targets, costs, prizes, roots, inside, left)
+    paths = 0
+    cost, gain, parents = cheapest_paths(starts, targets, costs, prizes, roots, inside, left)
     keys, rows = np.empty(256, np.float64), np.empty(256, np.int64)
     while True:
         best = -1
         for row in range(len(starts) - 1):
-            if inside[row] or prizes[row] <= 0 or came[row] == -2 or cost[row] > left:
+            if inside[row] or prizes[row] <= 0 or parents[row] == NO_PARENT or cost[row] > left:
                 continue
             if best >= 0:
-                one, other = gain[row] * cost[best], gain[best] * cost[row]
-                if one < other or (one == other and gain[row] <= gain[best]):
+                own, of_best = gain[row] * cost[best], gain[best] * cost[row]
+                if own < of_best or (own == of_best and gain[row] <= gain[best]):
                     continue
             best = row
         if best < 0:
-            return inside, ways
+            return inside, paths
         left -= cost[best]
-        ways += 1
-        size, again = 0, False
+        paths += 1
+        size, is_stale = 0, False
         while best >= 0 and not inside[best]:
-            before = came[best]
+            before = parents[best]
             inside[best] = True
-            cost[best], gain[best], came[best] = 0.0, 0.0, -1
+            cost[best], gain[best], parents[best] = 0.0, 0.0, -1
             keys, rows, size = push(keys, rows, size, 0.0, np.int64(best))
-            again |= costs[best] == 0 and prizes[best] > 0
+            is_stale |= costs[best] == 0 and prizes[best] > 0
             best = before
-        if again:  # ways over a row that cost nothing are as cheap as before, and yet gain less
-            cost, gain, came = cheapest(starts, targets, costs, prizes, roots, inside, left)
+        if is_stale:  # paths over a free row are as cheap as before, and yet gain less
+            cost, gain, parents = cheapest_paths(
+                starts, targets, costs, prizes, roots, inside, left
+            )
         else:
-            follow(starts, targets, costs, prizes, inside, left, cost, gain, came, keys, rows, size)
+            relax(
+                starts, targets, costs, prizes, inside, left, cost, gain, parents, keys, rows, size
+            )
 
 
 @compiled
-def by_neighbours(starts, targets, costs, prizes, roots, budget):
-    """Add the one linked row of most prize per cost, again and again, while one fits; return the rows."""
+def add_neighbours(starts, targets, costs, prizes, roots, budget):
+    """Add the linked row of most prize per cost, again and again, while one fits; return a mask."""
     n = len(starts) - 1
     inside, open_ = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     for root in roots:
@@ -126,15 +141,18 @@ def by_neighbours(starts, targets, costs, prizes, roots, budget):
 
 
 @compiled
-def held(starts, targets, roots, inside):
-    """Return for the rows inside a breadth-first tree from Q over them alone: (order, the row before or -1 for Q or -2 for none)."""
+def breadth_first_tree(starts, targets, roots, inside):
+    """Return (order, parents) of a breadth-first tree from Q over the rows inside alone.
+
+    A parent is the row before, -1 for Q, or `NO_PARENT` where the tree does not reach.
+    """
     n = len(starts) - 1
-    came = np.full(n, -2, np.int64)
+    parents = np.full(n, NO_PARENT, np.int64)
     queue = np.empty(n, np.int64)
     end = 0
     for root in roots:
-        if inside[root] and came[root] == -2:
-            came[root], queue[end] = -1, root
+        if inside[root] and parents[root] == NO_PARENT:
+            parents[root], queue[end] = -1, root
             end += 1
     at = 0
     while at < end:
@@ -142,7 +160,7 @@ def held(starts, targets, roots, inside):
         at += 1
         for slot in range(starts[row], starts[row + 1]):
             other = targets[slot]
-            if inside[other] and came[other] == -2:
-                came[other], queue[end] = row, other
+            if inside[other] and parents[other] == NO_PARENT:
+                parents[other], queue[end] = row, other
                 end += 1
-    return queue[:end], came
+    return queue[:end], parents

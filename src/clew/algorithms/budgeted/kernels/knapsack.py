@@ -1,4 +1,7 @@
-"""Compiled loops of the knapsack on a tree, given by the row before each: -1 at the top, -2 outside."""
+"""Compiled loops of the knapsack on a tree.
+
+The tree is given by each row's parent: -1 at the top, -2 for a row outside.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,18 @@ from clew.algorithms.kernels.compiled import compiled
 
 
 @compiled
-def preorder(came, prizes):
-    """Return (rows that lead to a prize, each before those below it and these right behind it; how many of them are at and below each)."""
-    n = len(came)
-    first, after = (
-        np.full(n + 1, -1),
-        np.full(n, -1),
-    )  # the children of a row, ascending; those at the top are the last row's
+def preorder(parents, prizes):
+    """Return (order of the rows that lead to a prize, number of these at and below each).
+
+    Each row comes before the rows below it, and these follow it directly.
+    """
+    n = len(parents)
+    # Children of a row, ascending: the first child, then the next sibling of each. Rows at the
+    # top are the children of row n.
+    first, after = np.full(n + 1, -1), np.full(n, -1)
     for row in range(n - 1, -1, -1):
-        if came[row] >= -1:
-            above = came[row] if came[row] >= 0 else n
+        if parents[row] >= -1:
+            above = parents[row] if parents[row] >= 0 else n
             after[row], first[above] = first[above], row
     order, size = np.empty(n, np.int64), 0
     stack, open_ = np.empty(n + 1, np.int64), 0
@@ -41,22 +46,22 @@ def preorder(came, prizes):
         if count[row] > 0 or prizes[row] > 0:
             count[row] += 1
             leading += 1
-            if came[row] >= 0:
-                count[came[row]] += count[row]
-    kept, sizes, at = np.empty(leading, np.int64), np.empty(leading, np.int64), 0
+            if parents[row] >= 0:
+                count[parents[row]] += count[row]
+    retained, sizes, at = np.empty(leading, np.int64), np.empty(leading, np.int64), 0
     for row in order[:size]:
         if count[row] > 0:
-            kept[at], sizes[at] = row, count[row]
+            retained[at], sizes[at] = row, count[row]
             at += 1
-    return kept, sizes
+    return retained, sizes
 
 
 @compiled
 def tree_knapsack(order, sizes, costs, prizes, budget):
-    """Return the rows of the best choice from a tree that takes no row without the one before it, within an integer budget.
+    """Return a mask of the best choice from a tree that takes no row without its parent.
 
-    `order` (int64 [k]) lists the tree's rows, each before those below it and these right behind it; `sizes[i]` counts entry i and all
-    below it; `costs` are int64. From behind: best[i] = max(best[i + sizes[i]], prize + best[i + 1] with the cost less). O(k budget).
+    `order` and `sizes` are those of `preorder`; `costs` are int64 and the budget is whole. From
+    behind: best[i, b] = max(best[i + sizes[i], b], prize_i + best[i + 1, b - cost_i]). O(k budget).
     """
     k = len(order)
     best = np.zeros((k + 1, budget + 1))

@@ -1,7 +1,11 @@
 """Compiled separation: the node separators that a fractional choice violates.
 
-Every row u is split into an entrance and an exit joined by an arc of capacity x[u]; edges have no limit, so a cut of least capacity
-between Q and the entrance of v is a set C of rows that every way from Q to v crosses. It is violated where x[v] > x[C].
+Every row u is split into an entrance (2 u) and an exit (2 u + 1), joined by an arc of capacity
+x[u]. Edges have no limit. So a minimum cut between Q and the entrance of v is a set C of rows that
+every path from Q to v crosses. It is violated where x[v] > x[C].
+
+`row_flow` (float64 [n]) is the flow through each row, `edge_flow` (float64 [m]) that along each
+slot.
 """
 
 from __future__ import annotations
@@ -10,28 +14,30 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 
-LEAST = 1e-9  # what is left of a capacity below this counts as nothing
+MIN_FLOW = 1e-9  # a remaining capacity below this counts as 0
 
 
 @compiled
-def mates(starts, targets):
+def reverse_slots(starts, targets):
     """Return for each slot u -> w the slot w -> u."""
-    mate = np.empty(len(targets), np.int64)
+    reverse = np.empty(len(targets), np.int64)
     for row in range(len(starts) - 1):
         for slot in range(starts[row], starts[row + 1]):
             other = targets[slot]
             for back in range(starts[other], starts[other + 1]):
                 if targets[back] == row:
-                    mate[slot] = back
-    return mate
+                    reverse[slot] = back
+    return reverse
 
 
 @compiled
-def violated(starts, targets, mate, roots, x, creep, least, nested):
-    """Return the separators violated by more than `least`: (ends int64 [k + 1] into rows, rows int64, the row v of each cut int64 [k]).
+def violated_separators(starts, targets, reverse, roots, x, creep, least, nested):
+    """Return the separators violated by more than `least`, as (ends, rows, heads).
 
-    For each v, those of larger x first: the cut nearest to Q and the cut nearest to v; then the rows of the cut are widened to capacity 1
-    and the flow goes on, `nested` times at most. `creep` is added to each capacity, so that of cuts alike the one of fewest rows is found.
+    Cut i has the rows[ends[i]:ends[i + 1]] and separates the row v = heads[i] from Q. For each v,
+    those of larger x first, it takes the cut nearest to Q and the cut nearest to v. Then the cut's
+    rows get capacity 1 and the flow continues, `nested` times at most. `creep` is added to each
+    capacity, so that of equal cuts the one of fewest rows comes out.
     """
     n = len(starts) - 1
     ends, rows, heads = [0], [0], [0]  # typed by a first element, taken off at the end
@@ -40,25 +46,36 @@ def violated(starts, targets, mate, roots, x, creep, least, nested):
     is_root = np.zeros(n, np.bool_)
     for root in roots:
         is_root[root] = True
-    through, along = np.zeros(n), np.zeros(len(targets))
+    row_flow, edge_flow = np.zeros(n), np.zeros(len(targets))
     for v in np.argsort(-x, kind="mergesort"):
         if x[v] <= least:
             break
         if is_root[v]:
             continue
         capacity = np.minimum(x, 1.0) + creep
-        through[:], along[:] = 0.0, 0.0
+        row_flow[:], edge_flow[:] = 0.0, 0.0
         flow = 0.0
         for _ in range(nested):
-            flow, reached = _filled(
-                starts, targets, mate, roots, capacity, through, along, v, flow, x[v] - least
+            flow, reached = _send_flow(
+                starts,
+                targets,
+                reverse,
+                roots,
+                capacity,
+                row_flow,
+                edge_flow,
+                v,
+                flow,
+                x[v] - least,
             )
             if reached[2 * v]:  # the flow suffices
                 break
             found = 0
             for side in range(2):
                 if side == 1:
-                    reached = ~_reaching(starts, targets, mate, capacity, through, along, v)
+                    reached = ~_residual_ancestors(
+                        starts, targets, capacity, row_flow, edge_flow, v
+                    )
                 total, size = 0.0, len(rows)
                 for u in range(n):
                     if reached[2 * u] and not reached[2 * u + 1] and u != v:
@@ -67,7 +84,7 @@ def violated(starts, targets, mate, roots, x, creep, least, nested):
                 if x[v] - total <= least or (
                     side == 1
                     and size - ends[-2] == len(rows) - size
-                    and _same(rows, ends[-2], size)
+                    and _is_repeated(rows, ends[-2], size)
                 ):
                     while len(rows) > size:
                         rows.pop()
@@ -85,8 +102,8 @@ def violated(starts, targets, mate, roots, x, creep, least, nested):
 
 
 @compiled
-def _same(rows, begin, end):
-    """Whether rows[begin:end] and what follows, of one length, are the same."""
+def _is_repeated(rows, begin, end):
+    """Return whether rows[begin:end] and the rows after it, of the same number, are the same."""
     for at in range(begin, end):  # noqa: SIM110 - loops compile, generators do not
         if rows[at] != rows[end + at - begin]:
             return False
@@ -94,87 +111,88 @@ def _same(rows, begin, end):
 
 
 @compiled
-def _filled(starts, targets, mate, roots, capacity, through, along, v, flow, enough):
-    """Send flow from Q to the entrance of v by shortest ways until it is enough; return it and what Q reaches (2 u entrance, 2 u + 1 exit).
+def _send_flow(starts, targets, reverse, roots, capacity, row_flow, edge_flow, v, flow, enough):
+    """Send flow from Q to the entrance of v by shortest paths until it is enough.
 
-    The entrance of v counts as reached where the flow is enough.
+    Return (the flow, mask of the entrances and exits that Q reaches in the residual graph). The
+    entrance of v counts as reached where the flow is enough.
     """
     n = len(starts) - 1
-    came = np.empty(2 * n, np.int64)
+    parents = np.empty(2 * n, np.int64)
     queue = np.empty(2 * n, np.int64)
     while True:
-        came[:] = -2
+        parents[:] = -2
         end = 0
         for root in roots:
-            if came[2 * root] == -2:
-                came[2 * root], queue[end] = -1, 2 * root
+            if parents[2 * root] == -2:
+                parents[2 * root], queue[end] = -1, 2 * root
                 end += 1
         at = 0
-        while at < end and came[2 * v] == -2:
+        while at < end and parents[2 * v] == -2:
             state = queue[at]
             at += 1
             u = state // 2
             if state % 2 == 0:
-                if came[state + 1] == -2 and capacity[u] - through[u] > LEAST:
-                    came[state + 1], queue[end] = state, state + 1
+                if parents[state + 1] == -2 and capacity[u] - row_flow[u] > MIN_FLOW:
+                    parents[state + 1], queue[end] = state, state + 1
                     end += 1
                 for slot in range(starts[u], starts[u + 1]):
                     other = 2 * targets[slot] + 1
-                    if came[other] == -2 and along[mate[slot]] > LEAST:
-                        came[other], queue[end] = state, other
+                    if parents[other] == -2 and edge_flow[reverse[slot]] > MIN_FLOW:
+                        parents[other], queue[end] = state, other
                         end += 1
             else:
-                if came[state - 1] == -2 and through[u] > LEAST:
-                    came[state - 1], queue[end] = state, state - 1
+                if parents[state - 1] == -2 and row_flow[u] > MIN_FLOW:
+                    parents[state - 1], queue[end] = state, state - 1
                     end += 1
                 for slot in range(starts[u], starts[u + 1]):
                     other = 2 * targets[slot]
-                    if came[other] == -2:
-                        came[other], queue[end] = state, other
+                    if parents[other] == -2:
+                        parents[other], queue[end] = state, other
                         end += 1
-        if came[2 * v] == -2 or flow > enough:
-            return flow, came != -2
-        _send(starts, targets, mate, capacity, through, along, came, v)
+        if parents[2 * v] == -2 or flow > enough:
+            return flow, parents != -2
+        _augment(starts, targets, reverse, capacity, row_flow, edge_flow, parents, v)
         flow = 0.0
         for slot in range(starts[v], starts[v + 1]):
-            flow += along[mate[slot]] - along[slot]
+            flow += edge_flow[reverse[slot]] - edge_flow[slot]
 
 
 @compiled
-def _send(starts, targets, mate, capacity, through, along, came, v):
-    """Send along the way found as much as fits."""
+def _augment(starts, targets, reverse, capacity, row_flow, edge_flow, parents, v):
+    """Send as much flow along the path to the entrance of v as fits."""
     amount = 2.0
     for change in range(2):
         state = 2 * v
-        while came[state] >= 0:
-            before = came[state]
+        while parents[state] >= 0:
+            before = parents[state]
             u, w = before // 2, state // 2
             if u == w:
                 if state % 2:
                     if change:
-                        through[u] += amount
+                        row_flow[u] += amount
                     else:
-                        amount = min(amount, capacity[u] - through[u])
+                        amount = min(amount, capacity[u] - row_flow[u])
                 elif change:
-                    through[u] -= amount
+                    row_flow[u] -= amount
                 else:
-                    amount = min(amount, through[u])
+                    amount = min(amount, row_flow[u])
             else:
                 for slot in range(starts[u], starts[u + 1]):
                     if targets[slot] == w:
                         if before % 2:
-                            along[slot] += amount if change else 0.0
+                            edge_flow[slot] += amount if change else 0.0
                         elif change:
-                            along[mate[slot]] -= amount
+                            edge_flow[reverse[slot]] -= amount
                         else:
-                            amount = min(amount, along[mate[slot]])
+                            amount = min(amount, edge_flow[reverse[slot]])
                         break
             state = before
 
 
 @compiled
-def _reaching(starts, targets, mate, capacity, through, along, v):
-    """Return the entrances and exits from which more flow could reach the entrance of v."""
+def _residual_ancestors(starts, targets, capacity, row_flow, edge_flow, v):
+    """Return a mask of the entrances and exits from which more flow can reach the entrance of v."""
     n = len(starts) - 1
     seen = np.zeros(2 * n, np.bool_)
     queue = np.empty(2 * n, np.int64)
@@ -184,7 +202,7 @@ def _reaching(starts, targets, mate, capacity, through, along, v):
         at += 1
         u = state // 2
         if state % 2 == 0:  # an exit next to it leads here; so does its own exit, backwards
-            if not seen[state + 1] and through[u] > LEAST:
+            if not seen[state + 1] and row_flow[u] > MIN_FLOW:
                 seen[state + 1], queue[end] = True, state + 1
                 end += 1
             for slot in range(starts[u], starts[u + 1]):
@@ -193,12 +211,12 @@ def _reaching(starts, targets, mate, capacity, through, along, v):
                     seen[other], queue[end] = True, other
                     end += 1
         else:  # its entrance while capacity is left; an entrance that it sends flow to, backwards
-            if not seen[state - 1] and capacity[u] - through[u] > LEAST:
+            if not seen[state - 1] and capacity[u] - row_flow[u] > MIN_FLOW:
                 seen[state - 1], queue[end] = True, state - 1
                 end += 1
             for slot in range(starts[u], starts[u + 1]):
                 other = 2 * targets[slot]
-                if not seen[other] and along[slot] > LEAST:
+                if not seen[other] and edge_flow[slot] > MIN_FLOW:
                     seen[other], queue[end] = True, other
                     end += 1
     return seen

@@ -1,4 +1,4 @@
-"""Compiled loops of Q-Peel where a node may take others with it; the arrays are those of `clew.algorithms.community_search.kernels.peeling`."""
+"""Compiled loops of Q-Peel, where the removal of a node may remove others; see `peeling`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from clew.algorithms.kernels.compiled import compiled
 
 
 @compiled
-def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, need, least):
-    """As `strict`, but what cannot go alone may go with all edges that then lack triangles: of what is left the part of highest mean stays.
+def peel_cascading(truss, worth, turn, need, least):
+    """As `peel_strictly`, but a node may be removed with all edges that then lack triangles.
 
-    Nodes are tried by rising worth; the first trial that leaves a higher mean counts, and all are tried anew. Returns also (bool [m]) the
-    edges that stay: one that lost its triangles has gone even where both its ends are there.
+    Of what is left the component of the highest mean remains. Nodes are tried by rising worth; the
+    first trial that raises the mean counts, and all are tried anew. Returns (mask of the nodes,
+    mask of the edges, component and mean after every removal). An edge that lost its triangles is
+    removed even where both its ends remain.
     """
+    _, starts, targets, _, edge_of, ends, begins, pairs, part = truss
     n, m = len(starts) - 1, len(ends)
-    alive, kept = np.ones(n, np.bool_), np.ones(m, np.bool_)
+    alive, retained = np.ones(n, np.bool_), np.ones(m, np.bool_)
     support = (begins[1:] - begins[:-1]).astype(np.int32)
     by_turn = np.empty(n, np.int32)
     for node in range(n):
@@ -24,7 +27,7 @@ def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, 
     trace_part, trace_mean, steps = np.empty(n, np.int32), np.empty(n, np.float64), 0
     parts = part.max() + 1 if n > 0 else 0
     members = np.empty(n, np.int32)
-    going, seen, queue = np.empty(m, np.int32), np.zeros(n, np.int64), np.empty(n, np.int32)
+    removals, seen, queue = np.empty(m, np.int32), np.zeros(n, np.int64), np.empty(n, np.int32)
     stamp = 0
     for own in range(parts):
         size = 0
@@ -43,9 +46,7 @@ def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, 
                 node = members[place]
                 if worth[node] >= mean - SLACK * max(1.0, abs(mean)):
                     break
-                gone = drop(
-                    starts, targets, edge_of, begins, pairs, kept, support, node, need, going
-                )
+                removed = remove_node(truss, retained, support, node, need, removals)
                 best, best_size, best_first = mean + SLACK * max(1.0, abs(mean)), 0, node
                 before = stamp
                 for other_place in range(size):
@@ -60,7 +61,7 @@ def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, 
                         worths += worth[here]
                         for slot in range(starts[here], starts[here + 1]):
                             other = targets[slot]
-                            if kept[edge_of[slot]] and seen[other] <= before:
+                            if retained[edge_of[slot]] and seen[other] <= before:
                                 seen[other] = stamp
                                 queue[found] = other
                                 found += 1
@@ -69,8 +70,8 @@ def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, 
                     ):
                         best, best_size, best_first = worths / found, found, first
                 if best_size == 0:
-                    for back in range(gone - 1, -1, -1):
-                        restore(begins, pairs, kept, support, going[back])
+                    for back in range(removed - 1, -1, -1):
+                        restore_edge(begins, pairs, retained, support, removals[back])
                     continue
                 stays, left = seen[best_first], 0
                 for other_place in range(size):
@@ -81,55 +82,59 @@ def cascading(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, 
                     else:
                         alive[other] = False
                         for slot in range(starts[other], starts[other + 1]):
-                            kept[edge_of[slot]] = False
+                            retained[edge_of[slot]] = False
                 size = left
                 trace_part[steps], trace_mean[steps] = own, best
                 steps += 1
                 again = True
                 break
-    return alive, kept, trace_part[:steps], trace_mean[:steps]
+    return alive, retained, trace_part[:steps], trace_mean[:steps]
 
 
 @compiled
-def drop(starts, targets, edge_of, begins, pairs, kept, support, node, need, going):
-    """Take a node's edges away, and all that then close too few triangles; return how many went, in order, in `going`."""
+def remove_node(truss, retained, support, node, need, removals):
+    """Remove a node's edges, and all that are then in too few triangles.
+
+    Return how many; `removals` lists them in order.
+    """
+    starts, edge_of, begins, pairs = truss.starts, truss.edge_of, truss.begins, truss.pairs
     size, done = 0, 0
     for slot in range(starts[node], starts[node + 1]):
-        if kept[edge_of[slot]]:
-            going[size] = edge_of[slot]
+        if retained[edge_of[slot]]:
+            removals[size] = edge_of[slot]
             size += 1
     first = size
     for place in range(first):
-        take(begins, pairs, kept, support, going[place])
+        remove_edge(begins, pairs, retained, support, removals[place])
     while done < size:
-        edge = going[done]
+        edge = removals[done]
         done += 1
         for place in range(begins[edge], begins[edge + 1]):
             for side in pairs[place]:
-                if kept[side] and support[side] < need:
-                    take(begins, pairs, kept, support, side)
-                    going[size] = side
+                if retained[side] and support[side] < need:
+                    remove_edge(begins, pairs, retained, support, side)
+                    removals[size] = side
                     size += 1
     return size
 
 
 @compiled
-def take(begins, pairs, kept, support, edge):
-    """Take an edge away; the two that close a triangle with it lose one."""
-    kept[edge] = False
+def remove_edge(begins, pairs, retained, support, edge):
+    """Remove an edge; the two edges of each of its triangles lose one."""
+    retained[edge] = False
     for place in range(begins[edge], begins[edge + 1]):
         one, other = pairs[place]
-        if kept[one] and kept[other]:
+        if retained[one] and retained[other]:
             support[one] -= 1
             support[other] -= 1
 
 
 @compiled
-def restore(begins, pairs, kept, support, edge):
-    """Put back the edge that went last."""
-    kept[edge] = True
+def restore_edge(begins, pairs, retained, support, edge):
+    """Restore the edge that was removed last."""
+    retained[edge] = True
     for place in range(begins[edge], begins[edge + 1]):
         one, other = pairs[place]
-        if kept[one] and kept[other]:
+        if retained[one] and retained[other]:
             support[one] += 1
             support[other] += 1

@@ -1,8 +1,8 @@
-"""Compiled loops of Q-Peel, on a truss whose triangles are listed; see `clew.algorithms.community_search.q_peel` for what is sought.
+"""Compiled loops of Q-Peel, where only single nodes are removed; see `..q_peel` for the problem.
 
-A truss is given by `starts`, `targets` and `edge_of` (the edge of every slot), `ends` of every edge (int32 [m, 2]), and `begins` and
-`pairs`: edge `e` closes triangles with the pairs of edges `pairs[begins[e]:begins[e + 1]]`. `worth` is float64 [n], and `turn` the place
-of every node when they are sorted by it. An edge that closes no more triangles than it needs is critical.
+`truss` is a `TrussArrays` of `clew.algorithms.community_search.arrays`. `worth` is float64 [n], and
+`turn` the place of every node in the order of rising worth. An edge that is in no more triangles
+than it needs is critical; a node across from a critical edge is blocked.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
-from clew.algorithms.kernels.heap import pop, push, root
+from clew.algorithms.kernels.heap import find_root, pop, push
 from clew.algorithms.ranking import TOLERANCE
 
-SLACK = TOLERANCE  # by how much a node must be below the mean, so that noise takes none away
+SLACK = TOLERANCE  # by how much a node must be below the mean, so that noise removes none
 
 
 @compiled
-def parts_of(starts, targets):
-    """Return the number of every node's connected part, by its first node."""
+def component_numbers(starts, targets):
+    """Return the number of every node's connected component, in the order of first nodes."""
     n = len(starts) - 1
     part, queue, parts = np.full(n, -1, np.int32), np.empty(n, np.int32), 0
     for first in range(n):
@@ -38,20 +38,23 @@ def parts_of(starts, targets):
 
 
 @compiled
-def third(ends, edge, side):
-    """Return the end of `side` that is no end of `edge`: the corner of their triangle across from `edge`."""
+def opposite_corner(ends, edge, side):
+    """Return the corner across from `edge` in its triangle with `side`."""
     node = ends[side, 0]
     return ends[side, 1] if node == ends[edge, 0] or node == ends[edge, 1] else node
 
 
 @compiled
-def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, need, least):
-    """Return (bool [n], what is left of every part; the part, and its mean, after every removal).
+def peel_strictly(truss, worth, turn, need, least):
+    """Return (mask of the nodes that remain; component and its mean after every removal).
 
-    From each part the node of least worth is taken away, as long as it is worth less than the mean, every edge keeps `need` triangles, the
-    rest hangs together and has `least` nodes. Every triangle is taken apart once and an edge becomes critical once; whether the rest hangs
-    together is asked only of nodes whose neighbours do not hang together by themselves, and again only when a witness is gone.
+    From each component the node of the lowest worth is removed, as long as its worth is below the
+    mean, every edge keeps `need` triangles, and the rest is connected and has `least` nodes. Every
+    triangle is taken apart once, and an edge becomes critical once. Connectivity is tested only for
+    nodes whose neighbours are not connected by themselves, and tested again only when a witness is
+    removed.
     """
+    _, starts, targets, _, edge_of, ends, begins, pairs, part = truss
     n, m = len(starts) - 1, len(ends)
     alive, queued, blocked, support = (
         np.ones(n, np.bool_),
@@ -63,7 +66,7 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
         support[edge] = begins[edge + 1] - begins[edge]
         if support[edge] == need:
             for place in range(begins[edge], begins[edge + 1]):
-                blocked[third(ends, edge, pairs[place, 0])] += 1
+                blocked[opposite_corner(ends, edge, pairs[place, 0])] += 1
     parts = part.max() + 1 if n > 0 else 0
     total, size = np.zeros(parts), np.zeros(parts, np.int64)
     keys, rows, waiting = np.empty(max(n, 16), np.float64), np.empty(max(n, 16), np.int64), 0
@@ -82,8 +85,13 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
         np.empty(64, np.int32),
         0,
     )
-    seen, group = np.zeros(n, np.int64), np.zeros(n, np.int32)
-    of, pending, queue = np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n, np.int32)
+    search = (
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int32),
+        np.zeros(n, np.int32),
+        np.zeros(n, np.int32),
+        np.empty(n, np.int32),
+    )
     trace_part, trace_mean, steps, tests = np.empty(n, np.int32), np.empty(n, np.float64), 0, 0
     while waiting > 0:
         _, row, waiting = pop(keys, rows, waiting)
@@ -96,24 +104,8 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
         if worth[node] >= mean - SLACK * max(1.0, abs(mean)):
             continue
         tests += 1
-        whole, one, other = hangs_together(
-            starts,
-            targets,
-            edge_of,
-            ends,
-            begins,
-            pairs,
-            alive,
-            turn,
-            node,
-            tests,
-            seen,
-            group,
-            of,
-            pending,
-            queue,
-        )
-        if not whole:
+        is_connected, one, other = is_connected_without(truss, alive, turn, node, tests, search)
+        if not is_connected:
             if watches + 2 > len(following):
                 following = np.concatenate((following, np.empty(len(following), np.int64)))
                 watcher = np.concatenate((watcher, np.empty(len(watcher), np.int32)))
@@ -134,7 +126,7 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
                 continue
             edge = edge_of[slot]
             for place in range(begins[edge], begins[edge + 1]):
-                far = third(ends, edge, pairs[place, 0])
+                far = opposite_corner(ends, edge, pairs[place, 0])
                 if far <= near or not alive[far]:
                     continue
                 side, across = pairs[place, 0], pairs[place, 1]
@@ -157,7 +149,7 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
                 support[across] -= 1
                 if support[across] == need:
                     for where in range(begins[across], begins[across + 1]):
-                        corner = third(ends, across, pairs[where, 0])
+                        corner = opposite_corner(ends, across, pairs[where, 0])
                         if alive[corner]:
                             blocked[corner] += 1
         entry = watch[node]
@@ -171,33 +163,22 @@ def strict(starts, targets, edge_of, ends, begins, pairs, part, worth, turn, nee
 
 
 @compiled
-def hangs_together(
-    starts,
-    targets,
-    edge_of,
-    ends,
-    begins,
-    pairs,
-    alive,
-    turn,
-    node,
-    test,
-    seen,
-    group,
-    of,
-    pending,
-    queue,
-):
-    """Return (whether the living neighbours of `node` hang together without it, and two of worth that do not).
+def is_connected_without(truss, alive, turn, node, test, search):
+    """Return whether the neighbours of `node` stay connected without it, and two witnesses if not.
 
-    One search from all neighbours at once, joined where they close a triangle with the node and where the searches meet, ends when all are
-    one or when one of them has seen all it can. A node whose removal joins nothing parts the same two for as long as both live.
+    One search starts from all neighbours at once. They are joined where they close a triangle with
+    the node and where the searches meet. It ends when all are joined, or when one group has seen
+    all it can. The witnesses are two nodes that the removal separates, for as long as both remain.
+    `search` are the arrays seen, group, roots of the groups, pending nodes of each group, and
+    queue.
     """
+    _, starts, targets, _, edge_of, ends, begins, pairs, _ = truss
+    seen, group, roots, pending, queue = search
     groups, size = 0, 0
     for slot in range(starts[node], starts[node + 1]):
         near = targets[slot]
         if alive[near]:
-            seen[near], group[near], of[groups] = test, groups, groups
+            seen[near], group[near], roots[groups] = test, groups, groups
             queue[size] = near
             groups += 1
             size += 1
@@ -208,11 +189,11 @@ def hangs_together(
             continue
         edge = edge_of[slot]
         for place in range(begins[edge], begins[edge + 1]):
-            far = third(ends, edge, pairs[place, 0])
+            far = opposite_corner(ends, edge, pairs[place, 0])
             if alive[far]:
-                a, b = root(of, group[near]), root(of, group[far])
+                a, b = find_root(roots, group[near]), find_root(roots, group[far])
                 if a != b:
-                    of[max(a, b)] = min(a, b)
+                    roots[max(a, b)] = min(a, b)
                     left -= 1
         if left <= 1:
             return True, node, node
@@ -220,12 +201,12 @@ def hangs_together(
         return True, node, node
     pending[:groups] = 0
     for place in range(size):
-        pending[root(of, group[queue[place]])] += 1
+        pending[find_root(roots, group[queue[place]])] += 1
     neighbours, done = size, 0
     while True:
         here = queue[done]
         done += 1
-        mine = root(of, group[here])
+        mine = find_root(roots, group[here])
         pending[mine] -= 1
         for slot in range(starts[here], starts[here + 1]):
             other = targets[slot]
@@ -237,10 +218,10 @@ def hangs_together(
                 size += 1
                 pending[mine] += 1
                 continue
-            its = root(of, group[other])
+            its = find_root(roots, group[other])
             if its != mine:
                 low, high = min(mine, its), max(mine, its)
-                of[high] = low
+                roots[high] = low
                 pending[low] += pending[high]
                 mine = low
                 left -= 1
@@ -250,7 +231,7 @@ def hangs_together(
             one, other = np.int32(-1), np.int32(-1)
             for place in range(size):
                 found = queue[place]
-                if root(of, group[found]) == mine:
+                if find_root(roots, group[found]) == mine:
                     if one < 0 or turn[found] > turn[one]:
                         one = found
                 elif place < neighbours and (other < 0 or turn[found] > turn[other]):

@@ -1,27 +1,38 @@
-"""Compiled frame of Q-Peel: from links to a truss that can be peeled, and from what was peeled to the best part of it.
+"""Compiled frame of Q-Peel: from links to a truss, and from a peeled truss to its best component.
 
-A graph has eight or more trusses to be peeled for one question, most of a few dozen nodes: what is done once for each of them costs more
-than the peeling, unless it is compiled too. `starts` is int64 [n + 1], `targets` int32 [m], ascending in each row.
+A graph has eight or more trusses to be peeled for one query, most of a few dozen nodes. What is
+done once for each of them costs more than the peeling, unless it is compiled too. `starts` is int64
+[n + 1], `targets` int32 [m], ascending in each row.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from clew.algorithms.community_search.kernels import truss
-from clew.algorithms.community_search.kernels.cascading import cascading
-from clew.algorithms.community_search.kernels.peeling import SLACK, parts_of, strict
+from clew.algorithms.community_search.arrays import TrussArrays
+from clew.algorithms.community_search.kernels.cascading import peel_cascading
+from clew.algorithms.community_search.kernels.peeling import (
+    SLACK,
+    component_numbers,
+    peel_strictly,
+)
+from clew.algorithms.community_search.kernels.truss import (
+    MAX_LISTED,
+    decompose,
+    orient_edges,
+    triangles,
+    triangles_by_edge,
+)
 from clew.algorithms.kernels.compiled import compiled
 
-oriented, triangles, by_edge = truss.oriented, truss.triangles, truss.by_edge
-MANY = np.iinfo(np.int64).max
+NO_LIMIT = np.iinfo(np.int64).max
 
 
 @compiled
-def truss_of(starts, targets, trussness, k):
-    """Return the k-truss of links whose slots have this trussness, as the fields of `clew.algorithms.community_search.q_peel.Truss`."""
+def build_truss(starts, targets, trussness, k):
+    """Return the k-truss of links whose slots have this trussness, as `TrussArrays`."""
     n = len(starts) - 1
-    place, rows, size, kept = np.full(n, -1, np.int32), np.empty(n, np.int32), 0, 0
+    place, rows, size, retained = np.full(n, -1, np.int32), np.empty(n, np.int32), 0, 0
     for row in range(n):
         own = 0
         for slot in range(starts[row], starts[row + 1]):
@@ -29,36 +40,40 @@ def truss_of(starts, targets, trussness, k):
         if own > 0:
             place[row], rows[size] = size, row
             size += 1
-            kept += own
+            retained += own
     rows = rows[:size].copy()
     first, others, slots = (
         np.zeros(size + 1, np.int64),
-        np.empty(kept, np.int32),
-        np.empty(kept, np.int64),
+        np.empty(retained, np.int32),
+        np.empty(retained, np.int64),
     )
-    kept = 0
+    retained = 0
     for i in range(size):
         for slot in range(starts[rows[i]], starts[rows[i] + 1]):
             if trussness[slot] >= k:
-                others[kept], slots[kept] = place[targets[slot]], slot
-                kept += 1
-        first[i + 1] = kept
-    lows, highs, edge_of, _ = oriented(first, others)
-    support, corners, _ = triangles(lows, highs, MANY)
-    begins, pairs = by_edge(support, corners)
+                others[retained], slots[retained] = place[targets[slot]], slot
+                retained += 1
+        first[i + 1] = retained
+    lows, highs, edge_of, _ = orient_edges(first, others)
+    support, corners, _ = triangles(lows, highs, NO_LIMIT)
+    begins, pairs = triangles_by_edge(support, corners)
     ends = np.empty((len(highs), 2), np.int32)
     for i in range(size):
         for slot in range(first[i], first[i + 1]):
             if i < others[slot]:
                 ends[edge_of[slot], 0], ends[edge_of[slot], 1] = i, others[slot]
-    return rows, first, others, slots, edge_of, ends, begins, pairs, parts_of(first, others)
+    part = component_numbers(first, others)
+    return TrussArrays(rows, first, others, slots, edge_of, ends, begins, pairs, part)
 
 
 @compiled
-def peeled(
-    rows, starts, targets, slots, edge_of, ends, begins, pairs, part, worth, need, least, cascade
-):
-    """Return what Q-Peel leaves of a truss: (rows, slots of its edges, mean, the means of its part from the whole on); no rows: nothing."""
+def peel_truss(truss, worth, need, least, cascade):
+    """Return what Q-Peel leaves of a truss: (rows, slots of its edges, mean, means).
+
+    The means are those of its component, the whole one first. There are no rows where no component
+    has `least` nodes.
+    """
+    rows, starts, targets, slots, edge_of, ends, _, _, part = truss
     n = len(rows)
     own = np.empty(n, np.float64)
     for node in range(n):
@@ -66,14 +81,10 @@ def peeled(
     turn = np.empty(n, np.int32)
     turn[np.argsort(own, kind="mergesort")] = np.arange(n).astype(np.int32)
     if cascade:
-        alive, kept, trace_part, trace_mean = cascading(
-            starts, targets, edge_of, ends, begins, pairs, part, own, turn, need, least
-        )
+        alive, retained, trace_part, trace_mean = peel_cascading(truss, own, turn, need, least)
     else:
-        alive, trace_part, trace_mean = strict(
-            starts, targets, edge_of, ends, begins, pairs, part, own, turn, need, least
-        )
-        kept = np.ones(len(ends), np.bool_)
+        alive, trace_part, trace_mean = peel_strictly(truss, own, turn, need, least)
+        retained = np.ones(len(ends), np.bool_)
 
     parts = part.max() + 1 if n > 0 else 0
     whole, before, total, size = (
@@ -109,7 +120,7 @@ def peeled(
             found += 1
             for slot in range(starts[node], starts[node + 1]):
                 other = targets[slot]
-                if node < other and alive[other] and kept[edge_of[slot]]:
+                if node < other and alive[other] and retained[edge_of[slot]]:
                     edges[filled] = slots[slot]
                     filled += 1
     steps = trace_mean[trace_part == best]
@@ -118,14 +129,16 @@ def peeled(
 
 
 @compiled
-def search(starts, targets, worth, most, pieces, cascade):
-    """Return the communities that Q-Peel finds for every k from 3 to `most`, or where there is no triangle the piece for k = 2.
+def search_all_k(starts, targets, worth, most, pieces, cascade):
+    """Return the communities that Q-Peel finds for every k from 3 to `most`.
 
-    As (k of each, ends of its rows, ends of its slots, ends of its means, their means, and the rows, slots and means of all in a row).
+    Where there is no triangle, it is the piece for k = 2. The result is (k of each, ends of its
+    rows, ends of its slots, ends of its means, mean of each; rows, slots and means of all in a
+    row).
     """
     value = np.zeros(0, np.int32)
     if len(targets) > 0:
-        value = truss.trusses(starts, targets, truss.LISTED)
+        value = decompose(starts, targets, MAX_LISTED)
     largest = 2 if len(value) == 0 else value.max()
     ks, size = np.empty(max(1, min(most, largest) - 2), np.int32), 0
     row_ends, slot_ends, mean_ends = (
@@ -139,25 +152,9 @@ def search(starts, targets, worth, most, pieces, cascade):
     if last < 3:
         first, last, cascade = 2, 2, False
     for k in range(first, last + 1):
-        of, begins_at, others, kept, edge_of, ends, begins, pairs, part = truss_of(
-            starts, targets, value, k
-        )
+        truss = build_truss(starts, targets, value, k)
         least = max(pieces, 2) if k == 2 else k
-        own, edges, mean, trace = peeled(
-            of,
-            begins_at,
-            others,
-            kept,
-            edge_of,
-            ends,
-            begins,
-            pairs,
-            part,
-            worth,
-            k - 2,
-            least,
-            cascade,
-        )
+        own, edges, mean, trace = peel_truss(truss, worth, k - 2, least, cascade)
         if len(own) > 0:
             rows, slots, steps = (
                 np.concatenate((rows, own)),

@@ -1,7 +1,8 @@
 """Compiled loops of the truss decomposition, over compressed rows of an undirected graph.
 
-Every edge is kept at its lower end, the one of fewer neighbours (ties by row): a triangle is then found once, from the edge between its
-two lower ends, by merging two short ascending lists. `starts` is int64 [n + 1], `targets` int32 [m], ascending in each row.
+Every edge is stored at its lower end, the one of fewer neighbours (ties by row). So a triangle is
+found once, from the edge between its two lower ends, by merging two short ascending lists. `starts`
+is int64 [n + 1], `targets` int32 [m], ascending in each row.
 """
 
 from __future__ import annotations
@@ -10,35 +11,39 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 
-LISTED = 4  # triangles per edge, up to which they are written down; beyond, they are sought again when an edge goes
+MAX_LISTED = (
+    4  # triangles per edge on average; beyond, they are searched again when an edge is removed
+)
 
 
 @compiled
-def trusses(starts, targets, listed):
-    """Return the trussness of every slot, int32 [m]; -1 in the first place where some slot has no way back.
+def decompose(starts, targets, listed):
+    """Return the trussness of every slot, int32 [m]; -1 in the first place for a directed graph.
 
-    Args:
-        listed: write the triangles down where there are at most so many per edge.
+    The triangles are listed where there are at most `listed` per edge.
     """
-    found = np.empty(len(targets), np.int32)
-    lows, highs, edge_of, whole = oriented(starts, targets)
-    if not whole:
-        found[0] = -1
-        return found
+    values = np.empty(len(targets), np.int32)
+    lows, highs, edge_of, is_undirected = orient_edges(starts, targets)
+    if not is_undirected:
+        values[0] = -1
+        return values
     support, corners, total = triangles(lows, highs, listed * len(highs))
-    begins, pairs = by_edge(support, corners) if total == len(corners) else (lows[:0], corners)
-    peel(starts, targets, edge_of, support, begins, pairs)
+    begins, pairs = (
+        triangles_by_edge(support, corners) if total == len(corners) else (lows[:0], corners)
+    )
+    peel_edges(starts, targets, edge_of, support, begins, pairs)
     for slot in range(len(targets)):
-        found[slot] = support[edge_of[slot]] + 2
-    return found
+        values[slot] = support[edge_of[slot]] + 2
+    return values
 
 
 @compiled
-def oriented(starts, targets):
-    """Return (`lows`, `highs`, the edge of every slot, whether every slot has its way back).
+def orient_edges(starts, targets):
+    """Return (lows, highs, the edge of every slot, whether the graph is undirected).
 
-    Rows are ranked by rising number of neighbours, ties by row, so that what is met most lies together. The edges of rank `i` to higher
-    ranks are `highs[lows[i]:lows[i + 1]]`, ascending; an edge's number is its place there.
+    Rows are ranked by rising number of neighbours, ties by row, so that the rows met most often are
+    together in memory. The edges of rank i to higher ranks are highs[lows[i]:lows[i + 1]],
+    ascending; an edge's number is its place there.
     """
     n, m = len(starts) - 1, len(targets) // 2
     lows, highs, edge_of = (
@@ -46,7 +51,7 @@ def oriented(starts, targets):
         np.empty(m, np.int32),
         np.empty(len(targets), np.int32),
     )
-    rank = ranks(starts)
+    rank = degree_ranks(starts)
     for row in range(n):
         mine, above = rank[row], 0
         for slot in range(starts[row], starts[row + 1]):
@@ -71,30 +76,29 @@ def oriented(starts, targets):
                 size += 1
         for place in range(begin, size):
             edge_of[slots[place]] = place
-    for row in range(
-        n
-    ):  # as rows come ascending, the way back of a slot is the next one of the row it leads to
+    # Rows come ascending, so the reverse of a slot is the next slot of the row it leads to.
+    for row in range(n):
         for slot in range(starts[row], starts[row + 1]):
             other = targets[slot]
-            way = back[other]
-            if other == row or way >= starts[other + 1] or targets[way] != row:
+            reverse = back[other]
+            if other == row or reverse >= starts[other + 1] or targets[reverse] != row:
                 return lows, highs, edge_of, False
             back[other] += 1
             if rank[row] > rank[other]:
-                edge_of[slot] = edge_of[way]
+                edge_of[slot] = edge_of[reverse]
     return lows, highs, edge_of, True
 
 
 @compiled
-def ranks(starts):
+def degree_ranks(starts):
     """Return the rank of every row by its number of neighbours, ties by row."""
-    n, most = len(starts) - 1, 0
+    n, max_degree = len(starts) - 1, 0
     for row in range(n):
-        most = max(most, starts[row + 1] - starts[row])
-    following = np.zeros(most + 2, np.int64)
+        max_degree = max(max_degree, starts[row + 1] - starts[row])
+    following = np.zeros(max_degree + 2, np.int64)
     for row in range(n):
         following[starts[row + 1] - starts[row] + 1] += 1
-    for degree in range(most + 1):
+    for degree in range(max_degree + 1):
         following[degree + 1] += following[degree]
     rank = np.empty(n, np.int32)
     for row in range(n):
@@ -105,10 +109,13 @@ def ranks(starts):
 
 
 @compiled
-def triangles(lows, highs, most):
-    """Return (triangles of every edge, int32; the three edges of each, int32 [t, 3], none if more than `most`; how many in all)."""
+def triangles(lows, highs, max_listed):
+    """Return (triangles of every edge, the three edges of each triangle, number of triangles).
+
+    The edges are int32 [t, 3]; none are listed if there are more than `max_listed`.
+    """
     support, total = np.zeros(len(highs), np.int32), 0
-    corners = np.empty((min(most, len(highs)), 3), np.int32)
+    corners = np.empty((min(max_listed, len(highs)), 3), np.int32)
     for low in range(len(lows) - 1):
         end = lows[low + 1]
         for edge in range(lows[low], end - 1):
@@ -119,11 +126,13 @@ def triangles(lows, highs, most):
                     support[edge] += 1
                     support[mine] += 1
                     support[its] += 1
-                    if total == len(corners) and total < most:
+                    if total == len(corners) and total < max_listed:
                         corners = np.concatenate(
                             (
                                 corners,
-                                np.empty((min(len(corners) + 1024, most - total), 3), np.int32),
+                                np.empty(
+                                    (min(len(corners) + 1024, max_listed - total), 3), np.int32
+                                ),
                             )
                         )
                     if total < len(corners):
@@ -131,12 +140,12 @@ def triangles(lows, highs, most):
                     total += 1
                 mine += a <= b
                 its += b <= a
-    return support, corners[: total if total <= most else 0], total
+    return support, corners[: total if total <= max_listed else 0], total
 
 
 @compiled
-def by_edge(support, corners):
-    """Return (`begins`, `pairs`): edge `e` closes triangles with the pairs of edges `pairs[begins[e]:begins[e + 1]]`."""
+def triangles_by_edge(support, corners):
+    """Return (begins, pairs): edge e closes triangles with pairs[begins[e]:begins[e + 1]]."""
     m = len(support)
     begins = np.zeros(m + 1, np.int64)
     for edge in range(m):
@@ -151,12 +160,12 @@ def by_edge(support, corners):
 
 
 @compiled
-def level(support, left, gone):
-    """Move the edges that are left to the front of `left`; return (how many, the least support among them)."""
+def compact_remaining(support, left, removed):
+    """Move the remaining edges to the front of `left`; return (number, least support)."""
     size, least = 0, np.iinfo(np.int32).max
     for place in range(len(left)):
         edge = left[place]
-        if not gone[edge]:
+        if not removed[edge]:
             left[size] = edge
             size += 1
             least = min(least, support[edge])
@@ -164,10 +173,11 @@ def level(support, left, gone):
 
 
 @compiled
-def peel(starts, targets, edge_of, support, begins, pairs):
-    """Take edges away by rising support; what is left in `support` is trussness - 2.
+def peel_edges(starts, targets, edge_of, support, begins, pairs):
+    """Remove edges by rising support; `support` becomes trussness - 2.
 
-    The triangles of an edge are its `pairs`; without `begins` they are sought among the neighbours that its ends still have.
+    The triangles of an edge are its `pairs`. Without `begins` they are searched among the
+    neighbours that its ends still have.
     """
     n, m, listed = len(starts) - 1, len(support), len(begins) > 0
     ends = np.empty((0 if listed else m, 2), np.int32)
@@ -178,39 +188,45 @@ def peel(starts, targets, edge_of, support, begins, pairs):
             for slot in range(starts[row], starts[row + 1]):
                 ends[edge_of[slot], 0], ends[edge_of[slot], 1] = row, targets[slot]
 
-    left, gone, queue = np.arange(m).astype(np.int32), np.zeros(m, np.bool_), np.empty(m, np.int32)
+    left, removed, queue = (
+        np.arange(m).astype(np.int32),
+        np.zeros(m, np.bool_),
+        np.empty(m, np.int32),
+    )
     while len(left) > 0:
-        size, least = level(support, left, gone)
+        size, least = compact_remaining(support, left, removed)
         left = left[:size]
-        for row in range(0 if listed else n):  # close the gaps of the edges that went
-            kept = starts[row]
+        for row in range(0 if listed else n):  # close the gaps of removed edges
+            retained = starts[row]
             for place in range(starts[row], stops[row]):
-                if not gone[edges[place]]:
-                    others[kept], edges[kept] = others[place], edges[place]
-                    kept += 1
-            stops[row] = kept
+                if not removed[edges[place]]:
+                    others[retained], edges[retained] = others[place], edges[place]
+                    retained += 1
+            stops[row] = retained
         waiting = 0
         for edge in left:
             if support[edge] == least:
                 queue[waiting] = edge
                 waiting += 1
         if listed:
-            fall_listed(support, gone, queue, waiting, least, begins, pairs)
+            remove_listed(support, removed, queue, waiting, least, begins, pairs)
         else:
-            fall_sought(support, gone, queue, waiting, least, starts, stops, others, edges, ends)
+            remove_searched(
+                support, removed, queue, waiting, least, starts, stops, others, edges, ends
+            )
 
 
 @compiled
-def fall_listed(support, gone, queue, waiting, least, begins, pairs):
-    """Take the edges in the queue away, and all that then have no more than `least` triangles."""
+def remove_listed(support, removed, queue, waiting, least, begins, pairs):
+    """Remove the edges in the queue, and all that then have no more than `least` triangles."""
     done = 0
     while done < waiting:
         edge = queue[done]
         done += 1
-        gone[edge] = True
+        removed[edge] = True
         for place in range(begins[edge], begins[edge + 1]):
             one, other = pairs[place, 0], pairs[place, 1]
-            if gone[one] or gone[other]:
+            if removed[one] or removed[other]:
                 continue
             if support[one] > least:
                 support[one] -= 1
@@ -225,19 +241,19 @@ def fall_listed(support, gone, queue, waiting, least, begins, pairs):
 
 
 @compiled
-def fall_sought(support, gone, queue, waiting, least, starts, stops, others, edges, ends):
-    """The same without a list of triangles."""
+def remove_searched(support, removed, queue, waiting, least, starts, stops, others, edges, ends):
+    """As `remove_listed`, without a list of triangles."""
     done = 0
     while done < waiting:
         edge = queue[done]
         done += 1
-        gone[edge] = True
+        removed[edge] = True
         if support[edge] > 0:
             a, b = starts[ends[edge, 0]], starts[ends[edge, 1]]
             a_stop, b_stop = stops[ends[edge, 0]], stops[ends[edge, 1]]
             while a < a_stop and b < b_stop:
                 one, other = others[a], others[b]
-                if one == other and not gone[edges[a]] and not gone[edges[b]]:
+                if one == other and not removed[edges[a]] and not removed[edges[b]]:
                     for side in (edges[a], edges[b]):
                         if support[side] > least:
                             support[side] -= 1

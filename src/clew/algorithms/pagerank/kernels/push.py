@@ -1,72 +1,62 @@
-"""Compiled loop of a forward push: personalised PageRank near its seeds, until the best rows are proven; arrays as in `kernels.walks`."""
+"""Compiled loop of a forward push: personalised PageRank near its start, until the best are proven.
+
+Rows here are the places of a `Walk`, and the arrays those of `kernels.walks`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
-from clew.algorithms.kernels.heap import lift, pop
+from clew.algorithms.kernels.heap import pop, sift_up
 from clew.algorithms.ranking import TOLERANCE
 
 
 @compiled
-def pushed(
-    starts,
-    targets,
-    weights,
-    shares,
-    tops,
-    damping,
-    symmetric,
-    seeds,
-    masses,
-    k,
-    most,
-    margin,
-    accuracy,
-    estimates,
-    residuals,
-    queue,
-    marks,
-):
-    """Return (rows touched, work, proven) of a forward push that ends when the k best rows are proven, or after work on `most` links.
+def push_mass(walk, start_rows, masses, limits, arrays):
+    """Return (rows reached, work, whether the k best rows are proven) of a forward push.
 
-    Invariant: x = estimates + X(residuals), where X(r) solves x = (1 - damping) r + damping * W^T x. So x_u lies between
-    l_u = estimate_u + (1 - damping) residual_u and l_u + damping * min(R, M / shares_u), where R is the sum of the residuals and M the
-    greatest of residual * share; the second bound needs a symmetric adjacency, by which X_uv / shares_v is symmetric too. The k rows of
-    greatest l are the best k if the least of them is above all other rows' upper bounds by `margin` and the tolerance of equal scores.
-    `tops[i]` is the greatest strength of the rows from i on, and bounds the rows that no mass has reached. The bounds of the best must
-    also be at most `accuracy` apart.
+    It ends when they are proven, or after work on `max_work` links. `walk`, `limits` and `arrays`
+    are the NamedTuples of `clew.algorithms.pagerank.top`.
 
-    `estimates`, `residuals` (float64 [n]) and `marks` (bool [n]) come as zeros; `queue` is uint32 [2, n]: the queue, and what is touched.
+    Invariant: x = estimates + X(residuals), where X(r) solves x = (1 - damping) r + damping * W^T
+    x. So x_u is between l_u = estimate_u + (1 - damping) residual_u and l_u + damping * min(R, M /
+    shares_u), where R is the sum of the residuals and M the greatest of residual * share. The
+    second bound needs a symmetric adjacency, by which X_uv / shares_v is symmetric too.
+
+    The k rows of greatest l are the best k if the least of them is above all other rows' upper
+    bounds by `margin` and the tolerance of equal scores. `tops[i]` is the greatest strength of the
+    rows from i on, and bounds the rows that no mass has reached. The bounds of the best must also
+    differ by at most `accuracy`.
     """
+    starts, targets, weights, shares, tops, damping, _ = walk
+    max_work = limits.max_work
+    estimates, residuals, queue, marks = arrays
     n = len(starts) - 1
-    waiting, touched = queue[0], queue[1]
+    waiting, reached_rows = queue[0], queue[1]
     reached, work = 0, 0
     limit = 0.0
-    for i in range(len(seeds)):
-        u = seeds[i]
-        touched[reached] = u
+    for i in range(len(start_rows)):
+        u = start_rows[i]
+        reached_rows[reached] = u
         reached += 1
         residuals[u] = masses[i]
         limit = max(limit, masses[i] * shares[u])
         if starts[u] == starts[u + 1]:
-            estimates[u], residuals[u] = (
-                (1 - damping) * masses[i],
-                0.0,
-            )  # nothing of it goes anywhere
-    least = limit * 2.0**-60  # what is below this is rounding
-    free = 0  # the first row that may be untouched
+            # Nothing leaves a row without links.
+            estimates[u], residuals[u] = (1 - damping) * masses[i], 0.0
+    least = limit * 2.0**-60  # mass below this is rounding
+    free = 0  # the first row that mass may not have reached
     while True:
         limit /= 4
         head, size = 0, 0
         for i in range(reached):
-            u = touched[i]
+            u = reached_rows[i]
             if residuals[u] * shares[u] > limit:
                 waiting[size] = u
                 marks[u] = True
                 size += 1
-        while size > 0 and work < most:
+        while size > 0 and work < max_work:
             u = waiting[head]
             head = head + 1 if head + 1 < n else 0
             size -= 1
@@ -81,7 +71,7 @@ def pushed(
                 if gain == 0.0:
                     continue
                 if residuals[v] == 0.0 and estimates[v] == 0.0:
-                    touched[reached] = v
+                    reached_rows[reached] = v
                     reached += 1
                 residuals[v] += gain
                 if not marks[v] and residuals[v] * shares[v] > limit:
@@ -89,46 +79,38 @@ def pushed(
                     end = head + size
                     waiting[end if end < n else end - n] = v
                     size += 1
-        for i in range(size):  # the work allowed is done
+        for i in range(size):  # the work allowed is done: clear the queue
             at = head + i
             marks[waiting[at if at < n else at - n]] = False
         while free < n and (residuals[free] > 0.0 or estimates[free] > 0.0):
             free += 1
         beyond = tops[free] if free < n else -1.0
-        if proven(
-            shares,
-            beyond,
-            damping,
-            symmetric,
-            k,
-            margin,
-            accuracy,
-            estimates,
-            residuals,
-            touched[:reached],
-        ):
+        if is_proven(walk, beyond, limits, estimates, residuals, reached_rows[:reached]):
             return reached, work, True
-        if work >= most or limit <= least:
+        if work >= max_work or limit <= least:
             return reached, work, False
 
 
 @compiled
-def proven(shares, beyond, damping, symmetric, k, margin, accuracy, estimates, residuals, touched):
-    """Say whether the k touched rows of greatest lower bound are the best, and known to `accuracy`; see `pushed`.
+def is_proven(walk, beyond, limits, estimates, residuals, reached_rows):
+    """Return whether the k rows of greatest lower bound are the best and known to `accuracy`.
 
-    `beyond` is the greatest strength of the rows that are not touched, or -1 if there are none.
+    See `push_mass`. `beyond` is the greatest strength of the rows that mass has not reached, or -1
+    if there are none.
     """
-    whole, most = 0.0, 0.0
+    shares, damping, symmetric = walk.shares, walk.damping, walk.symmetric
+    k, _, margin, accuracy = limits
+    whole, max_density = 0.0, 0.0
     keys, rows, size = np.empty(k + 1), np.empty(k + 1, np.uint32), 0
-    for u in touched:
+    for u in reached_rows:
         whole += residuals[u]
-        most = max(most, residuals[u] * shares[u])
+        max_density = max(max_density, residuals[u] * shares[u])
         low = estimates[u] + (1 - damping) * residuals[u]
         if size == k:
             if low <= keys[0]:
                 continue
             _, _, size = pop(keys, rows, size)
-        lift(keys, rows, size, low, u)
+        sift_up(keys, rows, size, low, u)
         size += 1
     if size < k:
         return False
@@ -138,13 +120,13 @@ def proven(shares, beyond, damping, symmetric, k, margin, accuracy, estimates, r
     margin += TOLERANCE * (highest + damping * whole)
     rest = whole if beyond >= 0 else -1.0
     if symmetric and beyond >= 0:
-        rest = min(whole, most * beyond)
+        rest = min(whole, max_density * beyond)
     if rest >= 0 and damping * rest + margin >= bar:
         return False
-    for u in touched:
+    for u in reached_rows:
         low = estimates[u] + (1 - damping) * residuals[u]
-        more = damping * (min(whole, most / shares[u]) if symmetric else whole)
+        missing = damping * (min(whole, max_density / shares[u]) if symmetric else whole)
         above += low >= bar
-        if above > k or (more > accuracy if low >= bar else low + more + margin >= bar):
+        if above > k or (missing > accuracy if low >= bar else low + missing + margin >= bar):
             return False
     return True

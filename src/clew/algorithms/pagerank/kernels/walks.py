@@ -1,8 +1,9 @@
-"""Compiled loops of random walks: products with a walk's matrix, fused with the step of the iteration that needs them.
+"""Compiled loops of random walks: products with a walk's matrix, fused with the iteration's step.
 
-Every kernel takes `starts` (uint64 [n + 1]), `targets` (uint32 [m]) and `weights` (float [m]): unsigned, so that no index is checked for
-being negative. `shares` are the reciprocals of the strengths: a walk at u goes to v with probability weights[u, v] * shares[u]. The
-iterations work on densities z = x * shares, for which the matrix needs no scaling.
+Every kernel takes `starts` (uint64 [n + 1]), `targets` (uint32 [m]) and `weights` (float [m]).
+Indices are unsigned, so that none is checked for being negative. `shares` are the reciprocals of
+the strengths: a walk at u goes to v with probability weights[u, v] * shares[u]. The iterations work
+on densities z = x * shares, for which the matrix needs no scaling.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from clew.algorithms.kernels.compiled import compiled
 
 
 @compiled
-def relabelled(starts, targets, weights, order, places):
-    """Return the compressed rows in this order, each slot pointing to where its target now is."""
+def permute(starts, targets, weights, order, places):
+    """Return the compressed rows in another order, their targets renumbered by `places`."""
     new_starts = np.zeros(len(starts), np.uint64)
     new_targets, new_weights = np.empty(len(targets), np.uint32), np.empty_like(weights)
     slot = 0
@@ -28,8 +29,10 @@ def relabelled(starts, targets, weights, order, places):
 
 
 @compiled
-def semi_iterated(starts, targets, weights, shares, start, damping, products):
-    """Return z after so many products of Chebyshev's semi-iteration for z = start + damping * shares * A z, A symmetric.
+def semi_iterate(starts, targets, weights, shares, start, damping, products):
+    """Return z after `products` steps of Chebyshev's semi-iteration.
+
+    It solves z = start + damping * shares * A z, with A symmetric.
 
     All arrays are of one float type.
     """
@@ -48,8 +51,8 @@ def semi_iterated(starts, targets, weights, shares, start, damping, products):
 
 
 @compiled
-def semi_iterated_many(starts, targets, weights, shares, start, damping, products):
-    """Return what `semi_iterated` does for each column of start [n, k]."""
+def semi_iterate_many(starts, targets, weights, shares, start, damping, products):
+    """Return what `semi_iterate` does for each column of start [n, k]."""
     z, before = start.copy(), np.zeros_like(start)
     gathered = np.zeros(start.shape[1], start.dtype)
     follow, omega = z.dtype.type(damping), 1.0
@@ -70,21 +73,21 @@ def semi_iterated_many(starts, targets, weights, shares, start, damping, product
 
 
 @compiled
-def residual_of(starts, sources, weights, shares, start, x, damping):
+def residual(starts, sources, weights, shares, start, x, damping):
     """Return start + damping * W^T x - x; the links are those INTO each row."""
-    density, found = x * shares, np.empty_like(x)
+    density, rest = x * shares, np.empty_like(x)
     for u in range(len(x)):
         gathered = 0.0
         for slot in range(starts[u], starts[u + 1]):
             gathered += weights[slot] * density[sources[slot]]
-        found[u] = start[u] + damping * gathered - x[u]
-    return found
+        rest[u] = start[u] + damping * gathered - x[u]
+    return rest
 
 
 @compiled
-def residuals_of(starts, sources, weights, shares, start, x, damping):
-    """Return what `residual_of` does for each column of x [n, k]."""
-    found = np.empty_like(x)
+def residuals(starts, sources, weights, shares, start, x, damping):
+    """Return what `residual` does for each column of x [n, k]."""
+    rest = np.empty_like(x)
     gathered = np.zeros(x.shape[1])
     for u in range(len(x)):
         gathered[:] = 0
@@ -94,17 +97,18 @@ def residuals_of(starts, sources, weights, shares, start, x, damping):
             for i in range(len(gathered)):
                 gathered[i] += scale * x[v, i]
         for i in range(len(gathered)):
-            found[u, i] = start[u, i] + damping * gathered[i] - x[u, i]
-    return found
+            rest[u, i] = start[u, i] + damping * gathered[i] - x[u, i]
+    return rest
 
 
 @compiled
-def swept(starts, sources, weights, shares, start, x, damping, enough):
-    """Return (x, sum of |change| in the last sweep, sweeps) by Gauss and Seidel for x = start + damping * W^T x, W of any walk.
+def gauss_seidel(starts, sources, weights, shares, start, x, damping, max_residual):
+    """Solve x = start + damping * W^T x, W of any walk, by Gauss and Seidel.
 
-    `starts`, `sources` and `weights` are the links INTO each row. Every equation holds when its row is set and is disturbed only by what
-    later rows change, which reaches others by at most `damping` times as much: the residual is at most damping * (sum of |change|). It
-    ends when that is at most `enough` times the sum of x.
+    Return (x, sum of |change| in the last sweep, sweeps). `starts`, `sources` and `weights` are the
+    links INTO each row. Every equation holds when its row is set. Only changes of later rows
+    disturb it, by at most `damping` times as much. So the residual is at most damping * (sum of
+    |change|). It ends when that is at most `max_residual` times the sum of x.
     """
     n = len(starts) - 1
     density = x * shares
@@ -121,5 +125,5 @@ def swept(starts, sources, weights, shares, start, x, damping, enough):
             x[u] = value
             density[u] = value * shares[u]
         sweeps += 1
-        if damping * change <= enough * abs(total):
+        if damping * change <= max_residual * abs(total):
             return x, change, sweeps

@@ -1,1 +1,1 @@
-"""Compiled loops of the Steiner trees."""
+"""Compiled loops of Steiner trees: lengths, searches, spanning forests."""

@@ -1,20 +1,21 @@
-"""Compiled: a minimum spanning forest of chosen edges of compressed rows, without leaves that nobody wanted."""
+"""Compiled: a minimum spanning forest of chosen edges, pruned of leaves that are no terminals."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
-from clew.algorithms.kernels.heap import add, root
+from clew.algorithms.kernels.heap import append, find_root
 from clew.algorithms.steiner.kernels.lengths import length_of
 
 
 @compiled
-def tidied(starts, targets, costs, terminals, chosen, induced):
-    """Return (slots from the lesser row of a minimum spanning forest of chosen edges without leaves that are no terminals, its cost,
-    a number for the tree of each terminal).
+def spanning_forest(starts, targets, lengths, terminals, chosen, induced):
+    """Return a minimum spanning forest of chosen edges, without leaves that are no terminals.
 
-    `induced` also offers the edges between rows of one tree that were not chosen. Trees that the chosen edges leave apart stay apart.
+    Returns (slots of its edges, each from the edge's lower row; its cost; a number for the tree of
+    each terminal). With `induced`, edges between two rows of one tree are offered too where they
+    were not chosen. Trees that the chosen edges do not connect stay separate.
     """
     ends = np.empty(2 * len(chosen) + len(terminals), np.int64)
     for i in range(len(chosen)):
@@ -22,64 +23,67 @@ def tidied(starts, targets, costs, terminals, chosen, induced):
     ends[2 * len(chosen) :] = terminals
     rows = np.unique(ends)
     n = len(rows)
-    of = np.arange(n)
+    trees = np.arange(n)
     pairs = np.searchsorted(rows, ends[: 2 * len(chosen)])
     for i in range(0, len(pairs), 2):
-        a, b = root(of, pairs[i]), root(of, pairs[i + 1])
-        of[max(a, b)] = min(a, b)
+        a, b = find_root(trees, pairs[i]), find_root(trees, pairs[i + 1])
+        trees[max(a, b)] = min(a, b)
     offered, size = np.empty(len(chosen) + 16, np.int64), 0
     for i in range(n if induced else 0):
         first, last = starts[rows[i]], starts[rows[i] + 1]
         if last - first < n - i:
             for slot in range(first, last):
                 j = np.searchsorted(rows, targets[slot])
-                if i < j < n and rows[j] == targets[slot] and root(of, i) == root(of, j):
-                    offered, size = add(offered, size, slot)
+                adjacent = i < j < n and rows[j] == targets[slot]
+                if adjacent and find_root(trees, i) == find_root(trees, j):
+                    offered, size = append(offered, size, slot)
         else:
             for j in range(i + 1, n):
                 slot = slot_between(starts, targets, rows[i], rows[j])
-                if slot >= 0 and root(of, i) == root(of, j):
-                    offered, size = add(offered, size, slot)
+                if slot >= 0 and find_root(trees, i) == find_root(trees, j):
+                    offered, size = append(offered, size, slot)
     for i in range(0 if induced else len(chosen)):
         a, b = ends[2 * i], ends[2 * i + 1]
-        offered, size = add(offered, size, slot_between(starts, targets, min(a, b), max(a, b)))
-    return spanning(starts, targets, costs, terminals, np.unique(offered[:size]), rows)
+        slot = slot_between(starts, targets, min(a, b), max(a, b))
+        offered, size = append(offered, size, slot)
+    return span_and_prune(starts, targets, lengths, terminals, np.unique(offered[:size]), rows)
 
 
 @compiled
-def spanning(starts, targets, costs, terminals, offered, rows):
-    """Return what `tidied` does, of the edges offered (slots, ascending) among `rows` (ascending)."""
+def span_and_prune(starts, targets, lengths, terminals, offered, rows):
+    """Return what `spanning_forest` does, of the `offered` slots (ascending) among `rows`."""
     n, size = len(rows), len(offered)
-    lengths = np.array(
-        [length_of(slot, source_of(starts, slot), targets[slot], costs) for slot in offered]
+    slot_lengths = np.array(
+        [length_of(slot, source_of(starts, slot), targets[slot], lengths) for slot in offered]
     )
-    one = np.array([np.searchsorted(rows, source_of(starts, slot)) for slot in offered])
-    two = np.array([np.searchsorted(rows, targets[slot]) for slot in offered])
-    of, degree, edges = np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
-    kept = np.zeros(size, np.bool_)
-    for i in np.argsort(lengths, kind="mergesort"):
-        a, b = root(of, one[i]), root(of, two[i])
-        if a != b and lengths[i] < np.inf:
-            of[max(a, b)] = min(a, b)
-            kept[i] = True
-            degree[one[i]] += 1
-            degree[two[i]] += 1
-            edges[one[i]] ^= i  # at a leaf, all that is left of this is its one edge
-            edges[two[i]] ^= i
+    tails = np.array([np.searchsorted(rows, source_of(starts, slot)) for slot in offered])
+    heads = np.array([np.searchsorted(rows, targets[slot]) for slot in offered])
+    trees, degree = np.arange(n), np.zeros(n, np.int64)
+    edges = np.zeros(n, np.int64)  # exclusive or of a row's edges: at a leaf, its one edge
+    retained = np.zeros(size, np.bool_)
+    for i in np.argsort(slot_lengths, kind="mergesort"):  # Kruskal
+        a, b = find_root(trees, tails[i]), find_root(trees, heads[i])
+        if a != b and slot_lengths[i] < np.inf:
+            trees[max(a, b)] = min(a, b)
+            retained[i] = True
+            degree[tails[i]] += 1
+            degree[heads[i]] += 1
+            edges[tails[i]] ^= i
+            edges[heads[i]] ^= i
     places = np.searchsorted(rows, terminals)
-    ends = np.ones(n, np.bool_)
-    ends[places] = False
+    removable = np.ones(n, np.bool_)
+    removable[places] = False
     for row in range(n):
         leaf = row
-        while ends[leaf] and degree[leaf] == 1:
+        while removable[leaf] and degree[leaf] == 1:
             edge = edges[leaf]
-            kept[edge] = False
+            retained[edge] = False
             degree[leaf] = 0
-            leaf = one[edge] + two[edge] - leaf
+            leaf = tails[edge] + heads[edge] - leaf
             degree[leaf] -= 1
             edges[leaf] ^= edge
-    trees = np.array([root(of, place) for place in places])
-    return offered[kept], lengths[kept].sum(), trees
+    tree_of_terminal = np.array([find_root(trees, place) for place in places])
+    return offered[retained], slot_lengths[retained].sum(), tree_of_terminal
 
 
 @compiled
@@ -96,8 +100,8 @@ def slot_between(starts, targets, row, other):
 
 
 @compiled
-def reverse_of(starts, targets, slots):
-    """Return for each slot the one that leads back."""
+def reverse_slots(starts, targets, slots):
+    """Return for each slot the slot of the same edge in the other direction."""
     return np.array(
         [slot_between(starts, targets, targets[slot], source_of(starts, slot)) for slot in slots]
     )

@@ -1,4 +1,4 @@
-"""Compiled: what staying in place costs, and what no plan can be below, of two graphs on the same slots."""
+"""Compiled: the value of the identity plan, and a lower bound of all plans, of two small graphs."""
 
 from __future__ import annotations
 
@@ -8,35 +8,36 @@ from clew.algorithms.kernels.compiled import compiled
 
 
 @compiled
-def stay(content, one, other, content_weight):
+def identity_value(content, distances, other_distances, content_weight):
     """Return the value of the plan by which everything stays in its slot."""
-    n, said, apart = len(content), 0.0, 0.0
+    n, content_cost, structure_cost = len(content), 0.0, 0.0
     for row in range(n):
-        said += content[row, row]
+        content_cost += content[row, row]
         for column in range(n):
-            apart += (one[row, column] - other[row, column]) ** 2
-    return content_weight * said / n + (1 - content_weight) * apart / (n * n)
+            structure_cost += (distances[row, column] - other_distances[row, column]) ** 2
+    return content_weight * content_cost / n + (1 - content_weight) * structure_cost / (n * n)
 
 
 @compiled
-def least(content, one, other, content_weight):
-    """Return a lower bound: every slot taken for its likest, and mean distances in order."""
+def first_lower_bound(content, distances, other_distances, content_weight):
+    """Return a lower bound: every slot goes to its most similar, mean distances match in order."""
     n, outwards, inwards = len(content), 0.0, 0.0
     nearest = np.full(n, np.inf)
-    ways, others = np.zeros(n), np.zeros(n)
+    sums, other_sums = np.zeros(n), np.zeros(n)
     for row in range(n):
         lowest = np.inf
         for column in range(n):
             lowest = min(lowest, content[row, column])
             nearest[column] = min(nearest[column], content[row, column])
-            ways[row] += one[row, column]
-            others[row] += other[row, column]
+            sums[row] += distances[row, column]
+            other_sums[row] += other_distances[row, column]
         outwards += lowest
     for column in range(n):
         inwards += nearest[column]
-    ways.sort()
-    others.sort()
-    apart = 0.0
+    sums.sort()
+    other_sums.sort()
+    structure_cost = 0.0
     for row in range(n):
-        apart += (ways[row] - others[row]) ** 2
-    return content_weight * max(outwards, inwards) / n + (1 - content_weight) * apart / n**3
+        structure_cost += (sums[row] - other_sums[row]) ** 2
+    content_cost = content_weight * max(outwards, inwards) / n
+    return content_cost + (1 - content_weight) * structure_cost / n**3

@@ -1,4 +1,4 @@
-"""Compiled: a small graph after some of its slots became one node, and the lengths of its shortest ways."""
+"""Compiled: a small graph after some of its slots became one node, and its shortest paths."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from clew.algorithms.transport.kernels.shortest import shortest
 
 @compiled
 def fuse(products, joined, alike, members):
-    """Return (products, joined, alike) with these slots as one node, and the cost of taking each old slot for each new one, [n, n].
+    """Return (products, joined, alike) with these slots as one node, and the content costs.
 
-    The node's vector is the members' mean, made a unit vector again; it is joined to all that they were joined to.
+    The costs [n, n] are those of taking each old slot for each new one. The node's vector is the
+    members' mean, scaled to a unit vector. It is joined to all slots that they were joined to.
     """
     n = len(products)
     mean, square = np.zeros(n), 0.0
@@ -29,7 +30,7 @@ def fuse(products, joined, alike, members):
     for member in members:
         inside[member] = True
         near |= joined[member]
-    fused, links, one, costs = products.copy(), joined.copy(), alike.copy(), np.empty((n, n))
+    fused, links, same, costs = products.copy(), joined.copy(), alike.copy(), np.empty((n, n))
     for row in range(n):
         own = products[row, row]
         for other in range(n):
@@ -39,19 +40,20 @@ def fuse(products, joined, alike, members):
                 between, whole = products[row, other], products[other, other]
             costs[row, other] = max(0.0, (own + whole - 2 * between) / 4)
             if inside[row] and inside[other]:
-                fused[row, other], links[row, other], one[row, other] = whole, False, True
+                fused[row, other], links[row, other], same[row, other] = whole, False, True
             elif inside[row]:
                 fused[row, other], links[row, other] = mean[other], near[other]
             elif inside[other]:
                 fused[row, other], links[row, other] = between, near[row]
-    return fused, links, one, costs
+    return fused, links, same, costs
 
 
 @compiled
-def distances(products, joined, alike, sharpness, shortest_edge, scale):
-    """Return the lengths of the shortest ways between the slots, [n, n], as shares of `scale`, and 1 where none leads; and the scale.
+def slot_distances(products, joined, alike, sharpness, shortest_edge, scale):
+    """Return the distances between the slots, [n, n], and the scale that they are shares of.
 
-    A scale of 0 is to be that of the longest way, or 1 where all are 0.
+    They are lengths of shortest paths, and 1 where no path leads. A scale of 0 stands for the
+    longest path, or 1 where all are 0.
     """
     n = len(products)
     lengths = np.empty((n, n))
@@ -79,7 +81,10 @@ def distances(products, joined, alike, sharpness, shortest_edge, scale):
 
 @compiled
 def joins(rows, starts, heads, children):
-    """Return which slots an edge joins, bool [m + 1, m + 1]: slot 0 leads to `children`, slot i to the heads of `rows[i - 1]`."""
+    """Return which slots an edge joins, bool [m + 1, m + 1].
+
+    Slot 0 leads to `children`, slot i to the heads of rows[i - 1].
+    """
     m = len(rows)
     order = np.argsort(rows)
     sorted_rows = rows[order]

@@ -1,4 +1,4 @@
-"""Compiled: all shortest ways in a small dense graph (Floyd and Warshall)."""
+"""Compiled: all shortest paths in a small dense graph (Floyd and Warshall)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from clew.algorithms.kernels.compiled import compiled
 
 
 def _shortest(lengths):
-    """Replace `lengths` (float64 [n, n], symmetric, >= 0, inf where there is no edge) by those of the shortest ways."""
+    """Replace the lengths of edges by those of shortest paths.
+
+    `lengths` is float64 [n, n], symmetric, >= 0, and inf where there is no edge.
+    """
     n = len(lengths)
     for through in range(n):
         onwards = lengths[through].copy()
@@ -16,11 +19,10 @@ def _shortest(lengths):
             first = onwards[row]  # symmetric: the length from `row` to `through`
             if row == through or first == np.inf:
                 continue
-            ways = lengths[row]
+            own = lengths[row]
             for other in range(n):
-                ways[other] = min(ways[other], first + onwards[other])
+                own[other] = min(own[other], first + onwards[other])
 
 
-shortest = compiled(
-    _shortest, fastmath={"nnan", "nsz"}
-)  # nothing is ever nan: knowing that, the inner loop takes many at a time
+# Nothing is ever nan: with that promise the compiler vectorises the inner loop.
+shortest = compiled(_shortest, fastmath={"nnan", "nsz"})

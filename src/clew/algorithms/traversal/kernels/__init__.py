@@ -1,1 +1,1 @@
-"""Compiled loops of the searches."""
+"""Compiled searches outward from start rows."""

@@ -1,4 +1,4 @@
-"""Compiled: how many edges it takes from some rows to each other."""
+"""Compiled: the fewest hops between some rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from clew.algorithms.kernels.compiled import compiled
 
 @compiled
 def hops(starts, targets, rows):
-    """Return the fewest edges between every two of `rows` (int32 [k, k]), -1 where no way leads; each search ends when it has met all."""
+    """Return the fewest hops between every two of `rows`, int32 [k, k]; -1 where no path leads.
+
+    Each search ends when it has met all rows.
+    """
     n, k = len(starts) - 1, len(rows)
-    found = np.full((k, k), -1, np.int32)
+    distances = np.full((k, k), -1, np.int32)
     place, seen, depth, queue = (
         np.full(n, -1, np.int32),
         np.full(n, -1, np.int32),
@@ -22,7 +25,7 @@ def hops(starts, targets, rows):
         place[rows[i]] = i
     for i in range(k):
         seen[rows[i]], depth[rows[i]], queue[0], done, size = i, 0, rows[i], 0, 1
-        found[i, i], met = 0, 1
+        distances[i, i], met = 0, 1
         while done < size and met < k:
             row = queue[done]
             done += 1
@@ -34,6 +37,6 @@ def hops(starts, targets, rows):
                 queue[size] = other
                 size += 1
                 if place[other] >= 0:
-                    found[i, place[other]] = depth[other]
+                    distances[i, place[other]] = depth[other]
                     met += 1
-    return found
+    return distances

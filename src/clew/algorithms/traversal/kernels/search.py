@@ -1,27 +1,69 @@
-"""Compiled searches outward from some rows, in the memory of what they touch and not of the graph.
+"""Compiled searches outward from start rows, whose memory depends on the rows they reach.
 
-Rows get places in the order they are first seen; `table` is a hash table from row to place, open addressed, so that a search needs no array
-as long as the graph. Relevance is measured when a row is first seen: the cosine with the question, at least 0, where equal ones are made
-the same number (see `kernels.settling`); a row without a vector is as relevant as the row it is seen from.
+Rows get places in the order they are first seen. `table` is a hash table from row to place, open
+addressed, so that a search needs no array as long as the graph. Relevance is measured when a row is
+first seen: the cosine with the query, at least 0. Equal cosines become the same number (see
+`kernels.equal_scores`). A row without a vector is as relevant as the row it is seen from.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.kernels.compiled import compiled
-from clew.algorithms.kernels.heap import lift, pop, push
-from clew.algorithms.kernels.settling import settled, wider
+from clew.algorithms.kernels.equal_scores import leader_of, with_room
+from clew.algorithms.kernels.heap import pop, push, sift_up
 from clew.algorithms.ranking import TOLERANCE
+from clew.graph import Rows, Vectors
 
-SHORT = 24  # so many are sorted by insertion: no array is made for them
+MAX_INSERTION = 24  # so many are sorted by insertion, which allocates no array
 UNSEEN, OPEN, DONE = -1, 0, 1
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: rows side by side fall far apart
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: adjacent rows are far apart
+
+
+class WeightedLinks(NamedTuple):
+    """Compressed rows with weights: int64 [n + 1], int32 [m], float32 [m]."""
+
+    starts: NDArray[np.int64]
+    targets: Rows
+    weights: Vectors
+
+
+class BreadthLimits(NamedTuple):
+    """The limits of `breadth_first`."""
+
+    max_depth: int
+    max_degree: int
+    max_nodes: int
+    max_tokens: int
+
+
+class TypedEdges(NamedTuple):
+    """Compressed rows, and the edges of each slot: where they begin, their types and weights."""
+
+    starts: NDArray[np.int64]
+    targets: Rows
+    edge_starts: NDArray[np.int64]
+    codes: Rows
+    weights: Vectors
+
+
+class BestLimits(NamedTuple):
+    """The limits of `best_first`; a beam of 0 is none."""
+
+    decay: float
+    beam: int
+    threshold: float
+    max_nodes: int
+    max_depth: int
 
 
 @numba.njit(fastmath={"reassoc", "contract"})  # compiled into its caller, and cached with it
-def likeness(vector, unit):
+def cosine(vector, unit):
     """Return max(0, cosine) of a unit vector with another; nan for a vector of zeros."""
     product, square = np.float32(0), np.float32(0)
     for i in range(len(unit)):
@@ -34,18 +76,18 @@ def likeness(vector, unit):
 
 @compiled
 def relevance(vectors, unit, row, leaders):
-    """Return the relevance of a row: 1 where the question has no vector, nan where the row has none."""
+    """Return the relevance of a row: 1 without a query vector, nan for a row without a vector."""
     if len(unit) == 0:
         return 1.0
-    found = likeness(vectors[row], unit)
-    return found if np.isnan(found) else settled(found, leaders)
+    found = cosine(vectors[row], unit)
+    return found if np.isnan(found) else leader_of(found, leaders)
 
 
-@numba.njit(forceinline=True)  # a call would cost as much as the search
-def slot_in(table, rows, row):
-    """Return where in the table a row's place stands, or would."""
+@numba.njit(forceinline=True)  # a call would cost as much as the look-up
+def table_index(table, rows, row):
+    """Return the index of the table where a row's place is, or would be."""
     mask = len(table) - 1
-    at = np.int64(np.uint64(row) * SPREAD >> np.uint64(33)) & mask
+    at = np.int64(np.uint64(row) * HASH_FACTOR >> np.uint64(33)) & mask
     while table[at] >= 0 and rows[table[at]] != row:
         at = (at + 1) & mask
     return at
@@ -54,14 +96,14 @@ def slot_in(table, rows, row):
 @compiled
 def grown_table(table, rows, size):
     """Return a table of twice the length with the places of the first `size` rows."""
-    wider = np.full(2 * len(table), -1, np.int32)
+    grown = np.full(2 * len(table), -1, np.int32)
     for place in range(size):
-        wider[slot_in(wider, rows, rows[place])] = place
-    return wider
+        grown[table_index(grown, rows, rows[place])] = place
+    return grown
 
 
 @compiled
-def longer(values):
+def doubled(values):
     """Return the array, twice as long."""
     found = np.empty(2 * len(values), values.dtype)
     found[: len(values)] = values
@@ -69,9 +111,9 @@ def longer(values):
 
 
 @compiled
-def rank(keys, items, size):
+def sort_falling(keys, items, size):
     """Sort the first `size` items by falling key; equal keys keep their order."""
-    if size > SHORT:
+    if size > MAX_INSERTION:
         order = np.argsort(-keys[:size], kind="mergesort")
         keys[:size] = keys[:size][order]
         items[:size] = items[:size][order]
@@ -86,8 +128,11 @@ def rank(keys, items, size):
 
 
 @compiled
-def strongest(keys, items, size, most):
-    """Bring the `most` greatest keys to the front, in their order; of equal ones the first."""
+def select_highest(keys, items, size, most):
+    """Move the `most` greatest keys to the front, in their order, of equal ones the first.
+
+    Return how many there are.
+    """
     least = np.partition(keys[:size], size - most)[size - most]
     room = most - (keys[:size] > least).sum()
     kept = 0
@@ -101,28 +146,19 @@ def strongest(keys, items, size, most):
 
 
 @compiled
-def breadth_first(
-    starts,
-    targets,
-    weights,
-    vectors,
-    unit,
-    tokens,
-    sources,
-    max_depth,
-    max_degree,
-    max_nodes,
-    most_tokens,
-):
-    """Return (rows, depths, parents, scores, slots) of what is visited, in turn; `parents` are places in `rows`, -1 at sources.
+def breadth_first(links, relevances, tokens, sources, limits):
+    """Return (rows, depths, parents, scores, slots) of the rows visited, in order.
 
-    From every row, in turn, at most `max_degree` unvisited neighbours are visited, by falling weight x relevance.
+    `parents` are places in `rows`, -1 at start rows. From every row at most `max_degree` unvisited
+    neighbours are visited, by falling weight x relevance. `relevances` are the rows' vectors and
+    the query's.
     """
+    starts, targets, weights = links
+    vectors, unit = relevances
+    max_depth, max_degree, max_nodes, max_tokens = limits
     table, leaders = np.full(1024, -1, np.int32), np.zeros(256)
-    rows, near, size = np.empty(512, np.int64), np.empty(512), 0
-    turn = np.empty(
-        512, np.int32
-    )  # of a place, where it stands in the queue; UNSEEN before it is visited
+    rows, relevances_seen, size = np.empty(512, np.int64), np.empty(512), 0
+    turn = np.empty(512, np.int32)  # a place's index in the queue; UNSEEN before it is visited
     queue, depths, parents = (
         np.empty(512, np.int32),
         np.empty(512, np.int32),
@@ -131,53 +167,60 @@ def breadth_first(
     scores, slots, visited = np.empty(512), np.empty(512, np.int64), 0
     keys, found = np.empty(64), np.empty(64, np.int64)
     spent, full = 0, False
-    head = -1  # first the sources, then the queue
+    head = -1  # -1 for the start rows, then places of the queue
     while head < visited and not full:
         row, otherwise, first, last = np.int64(-1), 1.0, np.int64(0), np.int64(len(sources))
         if head >= 0:
             if depths[head] >= max_depth:
                 break
-            row, otherwise = rows[queue[head]], near[queue[head]]
+            row, otherwise = rows[queue[head]], relevances_seen[queue[head]]
             first, last = starts[row], starts[row + 1]
         seen = 0
         for slot in range(first, last):
             other = np.int64(targets[slot]) if head >= 0 else sources[slot]
-            at = slot_in(table, rows, other)
+            at = table_index(table, rows, other)
             place = table[at]
             if place < 0:
                 if 2 * size >= len(table):
                     table = grown_table(table, rows, size)
-                    at = slot_in(table, rows, other)
+                    at = table_index(table, rows, other)
                 if size == len(rows):
-                    rows, near, turn = longer(rows), longer(near), longer(turn)
+                    rows, relevances_seen, turn = (
+                        doubled(rows),
+                        doubled(relevances_seen),
+                        doubled(turn),
+                    )
                 place = size
                 table[at], rows[place], turn[place] = place, other, UNSEEN
-                leaders = wider(leaders, size + 1)
-                like = relevance(vectors, unit, other, leaders)
-                near[place] = otherwise if np.isnan(like) else like
+                leaders = with_room(leaders, size + 1)
+                own_relevance = relevance(vectors, unit, other, leaders)
+                relevances_seen[place] = otherwise if np.isnan(own_relevance) else own_relevance
                 size += 1
             if turn[place] == UNSEEN:
                 if seen == len(keys):
-                    keys, found = longer(keys), longer(found)
-                keys[seen], found[seen] = (weights[slot] if head >= 0 else 1.0) * near[place], slot
+                    keys, found = doubled(keys), doubled(found)
+                keys[seen], found[seen] = (
+                    (weights[slot] if head >= 0 else 1.0) * relevances_seen[place],
+                    slot,
+                )
                 seen += 1
         if head >= 0:
             if seen > max_degree:
-                seen = strongest(keys, found, seen, max_degree)
-            rank(keys, found, seen)
+                seen = select_highest(keys, found, seen, max_degree)
+            sort_falling(keys, found, seen)
         for i in range(seen):
             slot = found[i]
             other = np.int64(targets[slot]) if head >= 0 else sources[slot]
-            place = table[slot_in(table, rows, other)]
+            place = table[table_index(table, rows, other)]
             if turn[place] != UNSEEN:
-                continue  # a source that is named twice
+                continue  # a start row that is named twice
             spent += tokens[other] if len(tokens) > 0 else 0
-            full = visited >= max_nodes or spent > most_tokens
+            full = visited >= max_nodes or spent > max_tokens
             if full:
                 break
             if visited == len(queue):
-                queue, depths, parents = longer(queue), longer(depths), longer(parents)
-                scores, slots = longer(scores), longer(slots)
+                queue, depths, parents = doubled(queue), doubled(depths), doubled(parents)
+                scores, slots = doubled(scores), doubled(slots)
             turn[place] = visited
             queue[visited], depths[visited], parents[visited] = (
                 place,
@@ -197,97 +240,83 @@ def breadth_first(
 
 
 @numba.njit(forceinline=True)
-def strength_of(slot, held, codes, weights, factors):
+def strength_of(slot, edge_starts, codes, weights, factors):
     """Return the greatest weight x factor among the edges of a slot."""
     best = 0.0
-    for place in range(held[slot], held[slot + 1]):
+    for place in range(edge_starts[slot], edge_starts[slot + 1]):
         best = max(best, factors[codes[place]] * weights[place])
     return best
 
 
 @compiled
-def best_first(
-    starts,
-    targets,
-    held,
-    codes,
-    weights,
-    factors,
-    vectors,
-    unit,
-    sources,
-    given,
-    decay,
-    beam,
-    threshold,
-    max_nodes,
-    max_depth,
-):
-    """Return (rows, depths, parents, priorities, slots, pushed, dropped, below) of what is accepted, in turn.
+def best_first(edges, factors, relevances, sources, priorities, limits):
+    """Return (rows, depths, parents, priorities, slots, pushed, dropped, below) of the rows taken.
 
-    `held` [m + 1], `codes` and `weights` are the edges of each slot, `factors` what each code counts for. `given` are the sources'
-    priorities, or nan for their relevance. Two heaps hold the open rows, one with the best and one with the worst on top; what is no
-    longer true of a row is passed over when it comes up.
+    `factors` are those of the types. `priorities` are those of the start rows, or nan for their
+    relevance. Two heaps hold the open rows, one with the best and one with the worst on top. An
+    entry that is outdated is skipped when it is popped.
     """
+    starts, targets, edge_starts, codes, weights = edges
+    vectors, unit = relevances
+    decay, beam, threshold, max_nodes, max_depth = limits
     table, leaders = np.full(1024, -1, np.int32), np.zeros(256)
-    rows, near, priority, state = (
+    rows, relevances_seen, priority, state = (
         np.empty(512, np.int64),
         np.empty(512),
         np.empty(512),
         np.empty(512, np.int8),
     )
-    depth, parent, came = np.empty(512, np.int32), np.empty(512, np.int32), np.empty(512, np.int64)
+    depth, parent, arrivals = (
+        np.empty(512, np.int32),
+        np.empty(512, np.int32),
+        np.empty(512, np.int64),
+    )
     size, alive, accepted, pushed, dropped, below = 0, 0, 0, 0, 0, 0
-    tops, top_rows, top = (
-        np.empty(256),
-        np.empty(256, np.int64),
-        0,
-    )  # by falling priority: keys are negative
-    ends, end_rows, end = (
-        np.empty(256),
-        np.empty(256, np.int64),
-        0,
-    )  # by rising priority, of equals the higher row first
+    # By falling priority (keys are negative), and by rising priority, the higher row first.
+    tops, top_rows, top = np.empty(256), np.empty(256, np.int64), 0
+    ends, end_rows, end = np.empty(256), np.empty(256, np.int64), 0
     order, turn = np.empty(256, np.int32), np.empty(512, np.int32)
-    place, level, mine, faded = -1, 0, 1.0, 1.0
+    place, level, parent_relevance, discount = -1, 0, 1.0, 1.0
     first, last = np.int64(0), np.int64(len(sources))
     while True:
         for slot in range(first, last):
             other = np.int64(targets[slot]) if place >= 0 else sources[slot]
-            at = slot_in(table, rows, other)
+            at = table_index(table, rows, other)
             seen = table[at]
             if seen < 0:
                 if 2 * size >= len(table):
                     table = grown_table(table, rows, size)
-                    at = slot_in(table, rows, other)
+                    at = table_index(table, rows, other)
                 if size == len(rows):
-                    rows, near, priority, state = (
-                        longer(rows),
-                        longer(near),
-                        longer(priority),
-                        longer(state),
+                    rows, relevances_seen, priority, state = (
+                        doubled(rows),
+                        doubled(relevances_seen),
+                        doubled(priority),
+                        doubled(state),
                     )
-                    depth, parent, came, turn = (
-                        longer(depth),
-                        longer(parent),
-                        longer(came),
-                        longer(turn),
+                    depth, parent, arrivals, turn = (
+                        doubled(depth),
+                        doubled(parent),
+                        doubled(arrivals),
+                        doubled(turn),
                     )
                 seen = size
                 table[at], rows[seen], state[seen] = seen, other, UNSEEN
-                leaders = wider(leaders, size + 1)
-                near[seen] = relevance(vectors, unit, other, leaders)
+                leaders = with_room(leaders, size + 1)
+                relevances_seen[seen] = relevance(vectors, unit, other, leaders)
                 size += 1
             if state[seen] == DONE:
                 continue
-            like = mine if np.isnan(near[seen]) else near[seen]
+            own_relevance = (
+                parent_relevance if np.isnan(relevances_seen[seen]) else relevances_seen[seen]
+            )
             if place >= 0:
-                strength = strength_of(slot, held, codes, weights, factors)
+                strength = strength_of(slot, edge_starts, codes, weights, factors)
                 if strength <= 0:
                     continue  # a forbidden type
-                key = like * strength * faded
+                key = own_relevance * strength * discount
             else:
-                key = like if np.isnan(given[slot]) else given[slot]
+                key = own_relevance if np.isnan(priorities[slot]) else priorities[slot]
             if key < threshold - TOLERANCE:
                 below += 1
                 continue
@@ -296,7 +325,7 @@ def best_first(
                     continue
             else:
                 alive += 1
-            state[seen], priority[seen], depth[seen], parent[seen], came[seen] = (
+            state[seen], priority[seen], depth[seen], parent[seen], arrivals[seen] = (
                 OPEN,
                 key,
                 level,
@@ -305,22 +334,22 @@ def best_first(
             )
             pushed += 1
             if top == len(tops):
-                tops, top_rows = longer(tops), longer(top_rows)
-            lift(tops, top_rows, top, -key, other)
+                tops, top_rows = doubled(tops), doubled(top_rows)
+            sift_up(tops, top_rows, top, -key, other)
             top += 1
             if beam > 0:
                 ends, end_rows, end = push(ends, end_rows, end, key, -other)
                 while alive > beam:
                     worst, least, end = pop(ends, end_rows, end)
-                    gone = table[slot_in(table, rows, -least)]
-                    if state[gone] == OPEN and priority[gone] == worst:
-                        state[gone] = UNSEEN
+                    outdone = table[table_index(table, rows, -least)]
+                    if state[outdone] == OPEN and priority[outdone] == worst:
+                        state[outdone] = UNSEEN
                         alive -= 1
                         dropped += 1
         place = -1
         while top > 0:
             best, row, top = pop(tops, top_rows, top)
-            place = np.int64(table[slot_in(table, rows, row)])
+            place = np.int64(table[table_index(table, rows, row)])
             if state[place] == OPEN and priority[place] == -best:
                 break
             place = -1
@@ -329,13 +358,15 @@ def best_first(
         state[place] = DONE
         alive -= 1
         if accepted == len(order):
-            order = longer(order)
+            order = doubled(order)
         order[accepted], turn[place] = place, accepted
         accepted += 1
-        if np.isnan(near[place]):  # from now on what it was taken for
-            near[place] = near[parent[place]] if parent[place] >= 0 else 1.0
-        row, level, mine = rows[place], depth[place] + 1, near[place]
-        faded = decay**level
+        if np.isnan(
+            relevances_seen[place]
+        ):  # from now on it is the relevance that it was taken with
+            relevances_seen[place] = relevances_seen[parent[place]] if parent[place] >= 0 else 1.0
+        row, level, parent_relevance = rows[place], depth[place] + 1, relevances_seen[place]
+        discount = decay**level
         first, last = (
             (starts[row], starts[row + 1]) if level <= max_depth else (np.int64(0), np.int64(0))
         )
@@ -348,7 +379,7 @@ def best_first(
         depth[chosen],
         before,
         priority[chosen],
-        np.where(before >= 0, came[chosen], -1),
+        np.where(before >= 0, arrivals[chosen], -1),
         pushed,
         dropped,
         below,
@@ -357,22 +388,22 @@ def best_first(
 
 @compiled
 def induced(starts, targets, rows):
-    """Return (starts, targets, slots) of the links among some ascending rows, which are numbered by their places."""
+    """Return (starts, targets, slots) of the links among some ascending rows, numbered by place."""
     table = np.full(1024, -1, np.int32)
     while len(table) < 2 * len(rows):
         table = np.full(2 * len(table), -1, np.int32)
     for place in range(len(rows)):
-        table[slot_in(table, rows, rows[place])] = place
+        table[table_index(table, rows, rows[place])] = place
     first = np.zeros(len(rows) + 1, np.int64)
     found, slots, size = np.empty(1024, np.int32), np.empty(1024, np.int64), 0
     for place in range(len(rows)):
         row = rows[place]
         for slot in range(starts[row], starts[row + 1]):
-            other = table[slot_in(table, rows, np.int64(targets[slot]))]
+            other = table[table_index(table, rows, np.int64(targets[slot]))]
             if other < 0:
                 continue
             if size == len(found):
-                found, slots = longer(found), longer(slots)
+                found, slots = doubled(found), doubled(slots)
             found[size], slots[size] = other, slot
             size += 1
         first[place + 1] = size

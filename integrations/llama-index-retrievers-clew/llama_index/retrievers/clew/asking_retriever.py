@@ -1,0 +1,197 @@
+"""What the retrievers have in common: the options of a question, and how it is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Mapping
+from functools import partial
+from typing import Self, Unpack
+
+from llama_index.core.llms.llm import LLM
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.vector_stores.types import MetadataFilters
+from llama_index.retrievers.clew.filters import where_of
+from llama_index.retrievers.clew.nodes import nodes_of
+from llama_index.retrievers.clew.prompt_budget import within_budget
+from llama_index.retrievers.clew.questions import aquestion_vector, bundle_of, question_vector
+from numpy.typing import ArrayLike
+
+import clew
+from clew.adapters import Method, OptionNames, QueryKeywords, QueryOptions, check_recipe
+
+NAMES = OptionNames(
+    {
+        "limit": "similarity_top_k",
+        "where": "filters",
+        "model": "llm",
+        "embedder": "embed_model",
+    },
+    own=("explain",),
+)
+DEFAULTS: dict[str, object] = {
+    **{NAMES.renamed.get(name, name): value for name, value in vars(QueryOptions()).items()},
+    "explain": True,
+}
+"""The options of a retriever, by LlamaIndex's names, and their defaults."""
+
+
+class RetrieverKeywords(QueryKeywords, total=False):
+    """The options of a retriever. `limit`, `where` and `model` have LlamaIndex's names here."""
+
+    similarity_top_k: int | None
+    filters: MetadataFilters | None
+    llm: LLM | object | None
+    explain: bool
+
+
+class AskingRetriever:
+    """A retriever with the options of a question as plain attributes.
+
+    Attributes:
+        recipe: A name of `clew.recipes.names()`, or a method.
+        budget: Tokens of the rendered context at most, and of the nodes as a prompt shows them,
+            with their metadata. None sets no ceiling.
+        similarity_top_k: The exact number of nodes, as long as there are so many. None leaves it to
+            the recipe.
+        filters: What may be read.
+        deadline: Seconds after which an anytime method returns its best result so far.
+        llm: A language model, for methods that ask one.
+        explain: Whether to write rank, role and reason into the nodes' metadata. Without it
+            metadata and hash are the caller's own, which retrievers need that fuse several results
+            by hash.
+
+    Every other option of `clew.Index.ask` is an attribute, too.
+    """
+
+    recipe: str | Method
+    budget: int | None
+    similarity_top_k: int | None
+    filters: MetadataFilters | None
+    deadline: float | None
+    llm: LLM | object | None
+    explain: bool
+
+    def _set_options(self, options: Mapping[str, object]) -> None:
+        check_options(options)
+        for name, value in options.items():
+            setattr(self, name, value)
+
+    def with_options(self, **options: Unpack[RetrieverKeywords]) -> Self:
+        """Return a retriever with other options over the same index: for one question, or one user.
+
+        Nothing is built again.
+
+        Args:
+            **options: Any of recipe, budget, similarity_top_k, filters, deadline, llm, explain, and
+                what else `clew.Index.ask` takes.
+        """
+        other = copy.copy(self)
+        other._set_options(options)
+        return other
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Share the index, which never changes: a copied query engine is not a copied corpus."""
+        return copy.copy(self)
+
+    def context(self, query: str | QueryBundle) -> clew.Context:
+        """Return the whole context, of which `retrieve` gives the nodes.
+
+        It has the rendered text, tokens, edges, the trace and what was dropped. Its text has no
+        metadata on it. Where the nodes with theirs did not fit, the last step of the trace says
+        what was done.
+
+        Raises:
+            ValueError: An empty question, or a budget that holds nothing of what was chosen.
+        """
+        return self._context(bundle_of(query))
+
+    async def acontext(self, query: str | QueryBundle) -> clew.Context:
+        """Return what `context` returns, without blocking the event loop."""
+        return await self._acontext(bundle_of(query))
+
+    def _context(self, bundle: QueryBundle) -> clew.Context:
+        raise NotImplementedError  # what is asked differs between retrievers
+
+    async def _acontext(self, bundle: QueryBundle) -> clew.Context:
+        raise NotImplementedError  # as above
+
+    def _options(self) -> dict[str, object]:
+        """Return the options by LlamaIndex's names."""
+        return {name: getattr(self, name) for name in DEFAULTS}
+
+    def _query_options(self) -> QueryOptions:
+        """Return the options of a question, without the filters, which go by other ways."""
+        return NAMES.query_options(self._options(), where=None)
+
+    def _ask(
+        self, index: clew.Index, bundle: QueryBundle, own_nodes: Mapping[str, BaseNode]
+    ) -> clew.Context:
+        options = NAMES.query_options(self._options(), where=where_of(self.filters))
+        return self._answer(index, bundle, options, question_vector(index, bundle), own_nodes)
+
+    async def _aask(
+        self, index: clew.Index, bundle: QueryBundle, own_nodes: Mapping[str, BaseNode]
+    ) -> clew.Context:
+        options = NAMES.query_options(self._options(), where=where_of(self.filters))
+        vector = await aquestion_vector(index, bundle)
+        return await asyncio.to_thread(self._answer, index, bundle, options, vector, own_nodes)
+
+    def _answer(
+        self,
+        index: clew.Index,
+        bundle: QueryBundle,
+        options: QueryOptions,
+        vector: ArrayLike | None,
+        own_nodes: Mapping[str, BaseNode],
+    ) -> clew.Context:
+        """Return the context whose nodes a synthesizer prints within the budget.
+
+        The vector is known, so that asking again embeds nothing.
+        """
+        return within_budget(
+            partial(index.ask, bundle.query_str, vector=vector),
+            lambda context: nodes_from(index, context, own_nodes, self.explain),
+            index.graph.count,
+            options,
+        )
+
+
+def check_options(options: Mapping[str, object]) -> None:
+    """Check the options of a retriever before any work is done.
+
+    Raises:
+        TypeError: An option of another name, or filters that are no `MetadataFilters`.
+        ValueError: A recipe or a filter that does not exist.
+    """
+    NAMES.check(options, NAMES.of_question, "a retriever")
+    if "recipe" in options:
+        check_recipe(options["recipe"])
+    where_of(options.get("filters"))
+
+
+def nodes_from(
+    index: clew.Index,
+    context: clew.Context,
+    own_nodes: Mapping[str, BaseNode],
+    explain: bool,
+) -> list[NodeWithScore]:
+    """Return the nodes of a context that was asked of an index.
+
+    Args:
+        index: What was asked.
+        context: Its answer.
+        own_nodes: The caller's nodes by id, where a loaded index has none.
+        explain: As in `AskingRetriever`.
+    """
+    graph = index.graph
+
+    def node_of(id: str) -> object:
+        if id in own_nodes:
+            return own_nodes[id]
+        try:
+            return graph.originals[graph.row(id)]
+        except KeyError:  # a fact, or a text that a recipe made: no node of the graph
+            return None
+
+    return nodes_of(context, node_of, explain)

@@ -1,0 +1,306 @@
+"""What the adapters of frameworks share: options by a framework's names, facts, embedders, reasons.
+
+An adapter translates a framework's objects, and passes everything else on whole. So an option that
+`clew.index.QueryOptions` or `clew.index.IndexConfig` gains is an option of every adapter at once.
+This module knows no framework. A list of documents, for instance, is checked against a class that
+the adapter names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from clew import recipes
+from clew.context import Context
+from clew.embedding.embedder import Embedder
+from clew.index.config import IndexConfig, IndexKeywords
+from clew.index.options import check_names, option_names
+from clew.index.question import QueryKeywords, QueryOptions
+from clew.items import Item, Step
+from clew.read import Triple
+from clew.types import Method
+
+__all__ = [
+    "HEADING",
+    "RANK",
+    "ROLE",
+    "SCORE",
+    "WHY",
+    "FactsByDocument",
+    "IndexConfig",
+    "IndexKeywords",
+    "Method",
+    "OptionNames",
+    "QueryKeywords",
+    "QueryOptions",
+    "aembed_question",
+    "as_list",
+    "check_recipe",
+    "empty_context",
+    "facts_among",
+    "facts_by_document",
+    "path_of",
+    "reasons_of",
+    "remember_vectors",
+    "with_first_step",
+]
+
+RANK, ROLE, SCORE, WHY = "clew_rank", "clew_role", "clew_score", "clew_why"
+HEADING = "clew_heading"
+"""Keys under which the metadata of what is returned say why it is read."""
+
+FactsByDocument = Mapping[str, Sequence[Triple]]
+
+
+@dataclass(frozen=True)
+class OptionNames:
+    """The names by which the users of a framework know clew's options.
+
+    Attributes:
+        renamed: The framework's names, by clew's. An option that is not here has clew's name.
+        own: Options that the adapter itself takes.
+
+    Example:
+        >>> names = OptionNames({"limit": "k", "where": "filter"}, own=("explain",))
+        >>> names.of_question
+        ('recipe', 'budget', 'k', 'filter', 'deadline', 'model')
+        >>> names.query_options({"k": 3, "recipe": "bm25", "explain": True}).limit
+        3
+    """
+
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+
+    @property
+    def of_question(self) -> tuple[str, ...]:
+        """The names of the options of a question."""
+        return self._names(QueryOptions)
+
+    @property
+    def of_index(self) -> tuple[str, ...]:
+        """The names of the options of an index."""
+        return self._names(IndexConfig)
+
+    def check(self, keywords: Iterable[str], known: Iterable[str], taker: str) -> None:
+        """Raise TypeError, with the names that are known, for a name that is neither known nor own.
+
+        Args:
+            keywords: The names that came.
+            known: Such as `of_question`.
+            taker: What takes them, for the message.
+        """
+        check_names(keywords, (*known, *self.own), taker)
+
+    def check_extra(self, extra: Mapping[str, object] | None, known: Iterable[str]) -> None:
+        """Check the fields that a pydantic model did not declare, in a validator of it.
+
+        Raises:
+            ValueError: A field is no option of clew's. pydantic makes a validation error of it.
+        """
+        try:
+            check_names(extra or {}, known, "this")
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+
+    def query_options(self, values: Mapping[str, object], **replaced: object) -> QueryOptions:
+        """Return the options of a question that are among some values.
+
+        Args:
+            values: Values by the framework's names. What is no option of a question is left aside.
+            **replaced: Values by clew's names, which go before the others.
+        """
+        chosen: dict[str, Any] = self._chosen(QueryOptions, values) | replaced
+        return QueryOptions.from_keywords(**chosen)
+
+    def index_config(self, values: Mapping[str, object], **replaced: object) -> IndexConfig:
+        """Return the options of an index that are among some values; see `query_options`."""
+        chosen: dict[str, Any] = self._chosen(IndexConfig, values) | replaced
+        return IndexConfig.from_keywords(**chosen)
+
+    def index_keywords(self, values: Mapping[str, object]) -> dict[str, Any]:
+        """Return the options of an index that are among some values, by clew's names."""
+        return self._chosen(IndexConfig, values)
+
+    def without_index(self, values: Mapping[str, object]) -> dict[str, Any]:
+        """Return the values that are no options of an index."""
+        return {name: value for name, value in values.items() if name not in self.of_index}
+
+    def _names(self, options: type[Any]) -> tuple[str, ...]:
+        return tuple(self.renamed.get(name, name) for name in option_names(options))
+
+    def _chosen(self, options: type[Any], values: Mapping[str, object]) -> dict[str, Any]:
+        names = {name: self.renamed.get(name, name) for name in option_names(options)}
+        return {name: values[theirs] for name, theirs in names.items() if theirs in values}
+
+
+def check_recipe(recipe: object) -> None:
+    """Raise unless this is the name of a recipe, or a method.
+
+    Raises:
+        ValueError: No recipe has this name. The message lists the names.
+        TypeError: It is neither a name nor a method.
+    """
+    recipes.get(recipe)  # type: ignore[arg-type]  # it says what it wants
+
+
+def as_list(source: object, single: type, what: str, advice: str) -> list[Any]:
+    """Return what came as a list; a single one is a list of one.
+
+    Args:
+        source: What came.
+        single: The class of a single one.
+        what: The plural, for the message.
+        advice: What to do with a file or a folder, for the message.
+
+    Raises:
+        TypeError: A text or a path, which would be read letter by letter, or nothing iterable.
+
+    Example:
+        >>> as_list((1, 2), int, "numbers", "count it"), as_list(3, int, "numbers", "count it")
+        ([1, 2], [3])
+    """
+    if isinstance(source, single):
+        return [source]
+    if isinstance(source, (str, bytes, Path)) or not isinstance(source, Iterable):
+        raise TypeError(
+            f"{what} are a list of {what}, not a {type(source).__name__} ({str(source)[:60]!r}); "
+            f"{advice}"
+        )
+    return list(source)
+
+
+def facts_by_document(facts: object) -> dict[str, list[Triple]]:
+    """Return triples by document id as lists, so that they can be read at every question.
+
+    Args:
+        facts: A mapping from ids to any iterables of triples. None stands for no facts.
+
+    Raises:
+        TypeError: It is no mapping.
+
+    Example:
+        >>> facts_by_document({"a": iter([("Anna", "married", "Ben")])})
+        {'a': [('Anna', 'married', 'Ben')]}
+    """
+    if facts is not None and not isinstance(facts, Mapping):
+        raise TypeError(
+            "facts are triples by document id, {id: [(subject, relation, object), ...]}, "
+            f"not a {type(facts).__name__}"
+        )
+    return {id: list(triples) for id, triples in (facts or {}).items()}
+
+
+def facts_among(facts: FactsByDocument | None, ids: Iterable[str | None]) -> FactsByDocument:
+    """Return the facts of these documents alone.
+
+    Example:
+        >>> facts_among({"a": [], "b": []}, ["b", "c", None])
+        {'b': []}
+    """
+    wanted = set(ids)
+    return {id: triples for id, triples in (facts or {}).items() if id in wanted}
+
+
+def remember_vectors(
+    embedder: Embedder, known: Mapping[str, ArrayLike] | None = None, *, grow: bool = False
+) -> Embedder:
+    """Return the embedder with vectors of texts that are known already.
+
+    Args:
+        embedder: What embeds the other texts.
+        known: Vectors by text.
+        grow: Whether to remember what is embedded, the questions too. That suits an embedder which
+            is used for one question, asked several times.
+    """
+    vectors = dict(known or {})
+    question = cache(embedder.embed_question) if grow else embedder.embed_question
+    return replace(
+        embedder,
+        embed_texts=RememberedVectors(embedder.embed_texts, vectors, grow),
+        embed_question=question,
+    )
+
+
+@dataclass(frozen=True)
+class RememberedVectors:
+    """Embeds the texts whose vectors are not known.
+
+    Attributes:
+        embed_texts: What embeds them.
+        vectors: Vectors by text.
+        grow: Whether to add what is embedded to `vectors`.
+    """
+
+    embed_texts: Callable[[list[str]], Any]
+    vectors: dict[str, Any]
+    grow: bool = False
+
+    def __call__(self, texts: list[str]) -> Any:  # noqa: ANN401  # whatever the embedder returns
+        unknown = list(dict.fromkeys(text for text in texts if text not in self.vectors))
+        embedded = list(self.embed_texts(unknown)) if unknown else []
+        if len(embedded) != len(unknown):
+            return embedded  # clew says what is wrong with that
+        fresh = dict(zip(unknown, embedded, strict=True))
+        if self.grow:
+            self.vectors.update(fresh)
+        return [self.vectors[text] if text in self.vectors else fresh[text] for text in texts]
+
+
+async def aembed_question(embedder: Embedder | None, question: str) -> ArrayLike | None:
+    """Return the question's vector by the embedder's own async call.
+
+    It is None where there is no embedder, or none with an async call: then clew embeds the question
+    in a thread.
+    """
+    if embedder is None or embedder.aembed_question is None:
+        return None
+    vector: ArrayLike = await embedder.aembed_question(question)
+    return vector
+
+
+def empty_context(question: str, options: QueryOptions) -> Context:
+    """Return the context without items: all there is to read where nothing was found.
+
+    Example:
+        >>> len(empty_context("Who paints?", QueryOptions()))
+        0
+    """
+    method = repr(recipes.get(options.recipe))
+    return Context((), "", 0, options.budget, question, method)
+
+
+def with_first_step(context: Context, stage: str, notes: Mapping[str, object]) -> Context:
+    """Return the context with a step before the others of its trace, unless that is empty."""
+    if not context.trace:
+        return context
+    return replace(context, trace=(Step(stage, 0.0, notes), *context.trace))
+
+
+def path_of(item: Item) -> str:
+    """Return the path from the question to an item as one text.
+
+    Example:
+        >>> from clew.context import Hop
+        >>> hops = (Hop("question", "touches", "a"), Hop("a", "mentions", "entity:corfu"))
+        >>> path_of(Item("b", "Corfu", 0.5, "expansion", "passage", 3, why=hops))
+        'question -touches-> a -mentions-> entity:corfu'
+    """
+    if not item.why:
+        return ""
+    return "".join([item.why[0].source, *(f" -{hop.kind}-> {hop.target}" for hop in item.why)])
+
+
+def reasons_of(item: Item, rank: int) -> dict[str, object]:
+    """Return why an item is read, by the keys that its metadata gain.
+
+    Args:
+        item: An item of a context.
+        rank: Its place in the reading, from 1.
+    """
+    return {RANK: rank, ROLE: str(item.role), SCORE: float(item.score), WHY: path_of(item)}

@@ -1,0 +1,162 @@
+"""`clew document`: a folder of documents or code becomes a folder of documentation."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path, PurePosixPath
+
+from clew.cli import models
+from clew.cli.parser import Commands, add_command, positive_integer, share
+from clew.cli.source import add_reading_options, open_source
+from clew.cli.terminal import print_remark, print_result, shows_progress
+from clew.documentation import estimate_documentation, write_documentation
+from clew.documentation.documentation import MAP_FILE, MARK
+from clew.index.index import Index
+from clew.recipes import DEFAULT
+
+BUDGET = 1500  # tokens of a section, unless the user says otherwise
+COVERAGE = 0.8  # of the passages
+
+EXAMPLES = """examples:
+  clew document src/ -o docs/
+  clew document src/ -o docs/ --sections 12 --by graph
+  clew document notes.clew -o docs/ --title "Notes" --budget 800
+
+Questions are asked on every branch of the documents: module, class and function, or chapter and
+section. The questions are clustered, and each cluster becomes a section with a summary,
+explanations, examples and sources. Without a language model (--model) the sections are extracts."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command and its options."""
+    summary = "write documentation of a folder, from the questions it answers"
+    parser = add_command(commands, "document", summary, EXAMPLES, document)
+    parser.add_argument(
+        "source",
+        metavar="FOLDER|FILE|INDEX",
+        help="what to document: source code, Markdown, HTML, text, or an index",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="the folder to write Markdown to",
+    )
+    parser.add_argument(
+        "--title", metavar="TEXT", help="of the first page (default: the folder's name)"
+    )
+    parser.add_argument(
+        "--recipe",
+        default=DEFAULT,
+        metavar="NAME",
+        help=f"the method that finds the context of a section (default: {DEFAULT})",
+    )
+    parser.add_argument(
+        "--budget",
+        type=positive_integer,
+        default=BUDGET,
+        metavar="N",
+        help=f"a section has at most N tokens (default: {BUDGET})",
+    )
+    parser.add_argument(
+        "--sections",
+        type=positive_integer,
+        metavar="K",
+        help="how many in the first round (default: as many as separate the questions best)",
+    )
+    parser.add_argument(
+        "--cover",
+        type=share,
+        default=COVERAGE,
+        metavar="SHARE",
+        help=f"go on until this share of the passages is in a section (default: {COVERAGE})",
+    )
+    parser.add_argument(
+        "--by",
+        choices=("words", "graph", "transport"),
+        default="words",
+        help="what makes questions alike: their words, or what they do to the graph (transport: "
+        "slower and more exact)",
+    )
+    parser.add_argument(
+        "--model",
+        metavar=models.METAVAR,
+        help=f"let this language model write; its answers stay in DIR.answers: {models.HELP}",
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what a model would be asked; ask nothing and write nothing",
+    )
+    add_reading_options(parser)
+
+
+def document(options: argparse.Namespace) -> int:
+    """Write the documentation, and print what is in it."""
+    model = None
+    if options.model is not None:  # a wrong model is an error before anything is read
+        answers = options.output.with_name(f"{options.output.name}.answers")
+        model = models.model_of(options.model, answers=answers)
+    index = without_pages(open_source(options), options.source)
+    if options.dry_run:
+        estimate = estimate_documentation(index, budget=options.budget, sections=options.sections)
+        print_result(
+            f"about {estimate.calls:,} calls with {estimate.tokens:,} tokens at most in the first "
+            "round, answers not counted"
+        )
+        return 0
+    documentation = write_documentation(
+        index,
+        title=options.title or Path(options.source).resolve().name,
+        model=model,
+        recipe=options.recipe,
+        budget=options.budget,
+        sections=options.sections,
+        coverage=options.cover,
+        by=options.by,
+        progress=shows_progress(),
+    )
+    files = documentation.save(options.output)
+    passages = int(index.graph.content.sum())
+    covered = passages - len(documentation.uncovered)
+    print_result(
+        f"{options.output}: {len(documentation.sections):,} sections on {len(files) - 2:,} pages, "
+        f"from {covered:,} of {passages:,} passages"
+    )
+    print_result(f"begin with {files[0]}; {files[-1].name} is the map of the questions")
+    for task, reason in documentation.failed:
+        print_remark(f"{task}: {reason}")
+    return 0
+
+
+def without_pages(index: Index, source: str) -> Index:
+    """Return the index without what `clew document` wrote earlier; a remark says what that is.
+
+    Args:
+        index: What was read.
+        source: What the user named.
+
+    Raises:
+        ValueError: There is nothing else in the index.
+    """
+    pages = [document.id for document in index.documents if document.text.startswith(MARK)]
+    if not pages:
+        return index
+    folders = {PurePosixPath(page).parent for page in pages}
+    maps = [
+        document.id
+        for document in index.documents
+        if PurePosixPath(document.id).name == MAP_FILE
+        and PurePosixPath(document.id).parent in folders
+    ]
+    written = [*pages, *maps]
+    if len(written) == len(index.documents):
+        raise ValueError(
+            f"{source} has nothing in it but documentation that `clew document` made: name what "
+            "that was made of"
+        )
+    names = ", ".join(pages[:2]) + (", …" if len(written) > 2 else "")
+    print_remark(f"left out: {len(written):,} files that `clew document` made ({names})")
+    return index.delete(written)

@@ -1,0 +1,129 @@
+"""`clew index`: read a folder once, ask it often."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from clew.cli import models
+from clew.cli.parser import Commands, add_command, non_negative_integer, positive_integer
+from clew.cli.source import add_reading_options, build_index, existing_path, splitter_of
+from clew.cli.terminal import print_result
+from clew.index.index import Index
+from clew.read import Triples, estimate_extraction
+from clew.store import is_index
+
+EXAMPLES = """examples:
+  clew index docs/ -o docs.clew
+  clew index docs/ -o docs.clew --tokens 128 --embedder all-MiniLM-L6-v2
+  clew index docs/ -o docs.clew --facts facts.json   {"intro.md": [["clew", "is a", "ball"]]}
+  clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini --dry-run
+  clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini
+  clew ask docs.clew "How do I cancel a running job?"
+
+--dry-run says how many calls and tokens a language model would be asked for. The same command
+again asks it only for what failed."""
+
+KINDS = {  # that are counted, with their plurals
+    "section": "sections",
+    "passage": "passages",
+    "sentence": "sentences",
+    "entity": "entities",
+    "report": "reports",
+}
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command and its options."""
+    summary = "read a folder once and save its index"
+    parser = add_command(commands, "index", summary, EXAMPLES, index)
+    parser.add_argument("source", metavar="FOLDER|FILE", help="what to read")
+    parser.add_argument(
+        "-o", "--output", required=True, type=Path, metavar="DIR", help="where to save the index"
+    )
+    extractors = add_reading_options(parser)
+    extractors.add_argument(
+        "--model",
+        metavar=models.METAVAR,
+        help=f"extract facts with this language model: {models.HELP}",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=non_negative_integer,
+        default=0,
+        metavar="N",
+        help="ask N times more for facts that were missed (default: 0)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=positive_integer,
+        default=4,
+        metavar="N",
+        help="how many prompts are asked at a time (default: 4)",
+    )
+    parser.add_argument(
+        "--answers",
+        type=Path,
+        metavar="FILE",
+        help="where the model's answers are kept (default: DIR.answers)",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what the model would be asked, and ask nothing"
+    )
+
+
+def index(options: argparse.Namespace) -> int:
+    """Build and save an index, and print what is in it."""
+    _refuse_other_files(options.output)
+    extractor = None if options.model is None else _extractor(options)
+    if options.dry_run:
+        if extractor is None:
+            raise ValueError("--dry-run says what a model would be asked: name one with --model")
+        source = existing_path(options.source)
+        estimate = estimate_extraction(source, extractor, splitter=splitter_of(options))
+        print_result(str(estimate))
+        return 0
+    begin = time.perf_counter()
+    built = build_index(options, extractor)
+    if extractor is not None and built.failed and not len(built.graph.facts):
+        raise ValueError(
+            "the model read no passage, so nothing was saved; the error of the first: "
+            f"{built.failed[0][1]}"
+        )
+    built.save(options.output)
+    seconds = time.perf_counter() - begin
+    print_result(f"{options.output}: {_counts(built)} in {seconds:.1f} s")
+    print_result(f'ask it: clew ask {options.output} "..."')
+    return 0
+
+
+def _refuse_other_files(output: Path) -> None:
+    """Refuse to write over anything but an index or an empty folder."""
+    if not output.exists() or is_index(output):
+        return
+    if output.is_file() or any(output.iterdir()):
+        raise ValueError(
+            f"{output} exists and is not an index: name an index or a new folder after -o"
+        )
+
+
+def _extractor(options: argparse.Namespace) -> Triples:
+    """What extracts facts with the model.
+
+    The answers are kept in a file beside the index, so that after a crash no call is paid for
+    twice. A dry run makes no such file.
+    """
+    file = options.answers or options.output.with_name(f"{options.output.name}.answers")
+    answers = None if options.dry_run and not file.exists() else file
+    model = models.model_of(options.model)
+    return Triples(model, rounds=options.rounds, workers=options.workers, answers=answers)
+
+
+def _counts(built: Index) -> str:
+    counts = ", ".join(
+        f"{count:,} {plural}"
+        for kind, plural in KINDS.items()
+        if (count := len(built.graph.rows(kind)))
+    )
+    return f"{len(built):,} documents ({counts}; {len(built.graph.edges):,} edges)"

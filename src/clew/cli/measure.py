@@ -1,0 +1,172 @@
+"""`clew measure`: recipes side by side, on questions with known answers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from clew.cli import models
+from clew.cli.parser import (
+    Commands,
+    Parser,
+    add_command,
+    names,
+    positive_integer,
+    positive_integers,
+)
+from clew.cli.terminal import print_result, shows_progress
+from clew.generate import Reports
+from clew.measure import answer_figures, compare_folder, prepare
+from clew.measure.compare import BUDGETS, KS
+from clew.read import Names
+
+EXAMPLES = """examples:
+  clew measure --prepare hotpot_dev_distractor_v1.json -o hotpot/ --questions 500
+  clew measure hotpot/
+  clew measure hotpot/ --recipes dense,bm25,fused --budgets 512,2048 --intervals
+  clew measure hotpot/ --embedder all-MiniLM-L6-v2
+  clew measure hotpot/ --own-vectors --facts none
+
+Recall of the passages that answer, among the best K and in contexts of N tokens, with intervals
+for the differences from the baseline."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command and its options."""
+    summary = "compare recipes on questions with known answers"
+    parser = add_command(commands, "measure", summary, EXAMPLES, measure)
+    parser.add_argument(
+        "source",
+        nargs="?",
+        metavar="FOLDER",
+        help="corpus.jsonl, queries.jsonl and what else `--prepare` writes",
+    )
+    _add_comparison_options(parser)
+    _add_benchmark_options(parser)
+    parser.add_argument(
+        "--intervals", action="store_true", help="write every difference and its interval"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument(
+        "--prepare",
+        type=Path,
+        metavar="FILE",
+        help="make a folder of the file that MuSiQue, HotpotQA or 2WikiMultihopQA publishes",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="the folder to make")
+    parser.add_argument(
+        "--questions",
+        type=positive_integer,
+        metavar="N",
+        help="prepare N questions, drawn at random (default: all)",
+    )
+
+
+def _add_comparison_options(parser: Parser) -> None:
+    """Declare what is compared, and by which figures."""
+    parser.add_argument("--recipes", type=names, metavar="A,B", help="which recipes (default: all)")
+    parser.add_argument(
+        "--budgets",
+        type=positive_integers,
+        metavar="N,M",
+        help=f"budgets in tokens (default: {','.join(map(str, BUDGETS))})",
+    )
+    parser.add_argument(
+        "--limits",
+        type=positive_integers,
+        metavar="K,L",
+        help=f"numbers of passages (default: {','.join(map(str, KS))})",
+    )
+    parser.add_argument(
+        "--baseline",
+        default="dense",
+        metavar="NAME",
+        help="what the others are compared with (default: dense)",
+    )
+    parser.add_argument(
+        "--model",
+        metavar=models.METAVAR,
+        help=f"also exact match and F1 of this model's answers: {models.HELP}",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the intervals' resampling (default: 0)"
+    )
+
+
+def _add_benchmark_options(parser: Parser) -> None:
+    """Declare how the folder is read and indexed."""
+    parser.add_argument(
+        "--embedder",
+        metavar="NAME",
+        help="a sentence-transformers model (default: the folder's vectors, else clew's own)",
+    )
+    parser.add_argument(
+        "--own-vectors",
+        action="store_true",
+        help="ignore the folder's vectors: embed with clew's own default",
+    )
+    parser.add_argument(
+        "--facts",
+        choices=("any", "triples", "surface_triples", "none"),
+        default="any",
+        help="which of the folder's triples (default: any)",
+    )
+    parser.add_argument(
+        "--names",
+        action="store_true",
+        help="facts by clew.Names() instead of the folder's, and none of the folder's vectors",
+    )
+    parser.add_argument(
+        "--reports",
+        action="store_true",
+        help="with reports on communities, made without a model; needs --embedder or --own-vectors",
+    )
+
+
+def measure(options: argparse.Namespace) -> int:
+    """Print the tables for a prepared folder, or prepare one."""
+    if options.prepare:
+        return _prepare(options)
+    if options.source is None:
+        raise ValueError(
+            "name a folder of questions and passages; --prepare SOURCE -o FOLDER makes one"
+        )
+    if options.output:
+        raise ValueError("-o belongs to --prepare: the tables go to stdout")
+    comparison = compare_folder(
+        options.source,
+        options.recipes or (),
+        ks=options.limits or KS,
+        budgets=options.budgets or BUDGETS,
+        baseline=options.baseline,
+        embedder=options.embedder,
+        vectors=not options.own_vectors,
+        facts=options.facts,
+        extractor=Names() if options.names else None,
+        generators=(Reports(),) if options.reports else (),
+        figures=None if options.model is None else answer_figures(models.model_of(options.model)),
+        seed=options.seed,
+        progress=shows_progress(),
+    )
+    if options.json:
+        print_result(json.dumps(comparison.to_dict(), ensure_ascii=False))
+    else:
+        print_result(comparison.to_markdown(intervals=options.intervals).rstrip())
+    return 0
+
+
+def _prepare(options: argparse.Namespace) -> int:
+    if options.source is not None or options.output is None:
+        raise ValueError(
+            "--prepare takes the downloaded file and -o the folder to make: clew measure "
+            "--prepare FILE -o FOLDER"
+        )
+    prepared = prepare(options.prepare, options.output, limit=options.questions)
+    skipped = f", {prepared.skipped:,} unanswerable questions left out" if prepared.skipped else ""
+    print_result(
+        f"{prepared.folder}: {prepared.questions:,} questions on {prepared.passages:,} passages, "
+        f"of {prepared.kind}{skipped}"
+    )
+    print_result(f"measure it: clew measure {prepared.folder}")
+    return 0

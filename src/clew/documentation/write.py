@@ -1,0 +1,380 @@
+"""Documentation of a corpus: questions on every branch, clusters of them, a section for each.
+
+    hierarchy -> questions per branch -> clusters -> a pivot question each -> context
+    -> what of it belongs -> section -> merged, cross-referenced, listed
+
+(Kurisu-G2, appendix D.) Every step that asks a language model has a way without one: see
+`questions` and `extract`; the pivot question is then the one in the middle of its cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from clew.budget import BudgetError
+from clew.documentation.belonging import select_for_section
+from clew.documentation.branches import branch_vectors, find_branches, short_title
+from clew.documentation.clusters import By, Clusters, cluster_questions, split_by_topic
+from clew.documentation.documentation import Documentation
+from clew.documentation.extract import extract_section, introduction
+from clew.documentation.fences import language_of
+from clew.documentation.merging import link_related, merge_sections, place_passages
+from clew.documentation.model_section import write_pivot_question, write_section
+from clew.documentation.outline import DocumentationOutline
+from clew.documentation.questions import (
+    MAX_SHOWN_TOKENS,
+    DocumentationQuestion,
+    generate_questions,
+)
+from clew.documentation.sections import Section
+from clew.embedding.embedder import embed_texts
+from clew.graph import Graph, Vectors, titles_of
+from clew.index.index import Index
+from clew.model import Model
+from clew.recipes import DEFAULT
+from clew.types import Method
+
+PROMPT_TOKENS = 500  # of a prompt for a section, beside its context
+PLACE_WORDS = 8  # of a passage, beside where it stands
+
+
+@dataclass(frozen=True)
+class DocumentationEstimate:
+    """What a language model would be asked in the first round.
+
+    Attributes:
+        calls: How many prompts; second attempts are not counted.
+        tokens: The most tokens in all of them, by the index's counter; answers are not counted.
+    """
+
+    calls: int
+    tokens: int
+
+
+def estimate_documentation(
+    index: Index,
+    *,
+    budget: int = 1500,
+    sections: int | None = None,
+    questions_per_branch: int = 3,
+) -> DocumentationEstimate:
+    """Return what `write_documentation` would ask a language model, without asking it.
+
+    Args:
+        index: The index to document.
+        budget: As in `write_documentation`.
+        sections: As in `write_documentation`.
+        questions_per_branch: As in `write_documentation`.
+
+    Example:
+        >>> from clew import Document, Index
+        >>> oars = Document("oars", "Oars are of ash.")
+        >>> sails = Document("sails", "Sails are of flax.")
+        >>> index = Index.from_documents([oars, sails])
+        >>> estimate_documentation(index, sections=2)
+        DocumentationEstimate(calls=6, tokens=7000)
+    """
+    n = len(find_branches(index.graph))
+    k = max(2, int(np.sqrt(questions_per_branch * n))) if sections is None else sections
+    return DocumentationEstimate(n + 2 * k, n * MAX_SHOWN_TOKENS + k * (budget + PROMPT_TOKENS))
+
+
+def write_documentation(  # noqa: PLR0913  # the options of one call, each named by its caller
+    index: Index,
+    *,
+    title: str = "Documentation",
+    model: object = None,
+    recipe: str | Method = DEFAULT,
+    budget: int = 1500,
+    sections: int | None = None,
+    coverage: float = 0.8,
+    questions_per_branch: int = 3,
+    by: By = "words",
+    workers: int = 4,
+    progress: bool = False,
+) -> Documentation:
+    """Return the documentation of what an index holds.
+
+    Args:
+        index: The index; best of documents with sections.
+        title: The title of the first page.
+        model: A language model, whatever `clew.Model.of` takes; None to write without one.
+        recipe: The method that finds the context of a section.
+        budget: The most tokens of a section's context.
+        sections: The number of clusters of questions; None for as many as separate them best.
+        coverage: The share of the passages that the sections are to have, in [0, 1]. Questions on
+            branches that were left out are clustered again, for as long as that adds passages, and
+            so are those on documents that no section has anything of. 0 for one round, as in the
+            paper.
+        questions_per_branch: How many questions a model is asked for on each branch.
+        by: What makes questions alike; see `clew.documentation.clusters`.
+        workers: How many prompts are asked at a time.
+        progress: Whether to show progress bars.
+
+    Raises:
+        ValueError: The index has no passages, or a number is out of its range.
+
+    Example:
+        >>> from clew import Document, Index
+        >>> oars = Document("oars", "Oars are of ash.")
+        >>> sails = Document("sails", "Sails are of flax.")
+        >>> index = Index.from_documents([oars, sails])
+        >>> [section.title for section in write_documentation(index).sections]
+        ['oars', 'sails']
+    """
+    if not 0 <= coverage <= 1:
+        raise ValueError(f"coverage is a share from 0 to 1; got {coverage!r}")
+    outline = DocumentationOutline.compute(index.graph)
+    if not outline.branches:
+        raise ValueError("there is nothing to document: the index has no passages")
+    language_model = None if model is None else Model.of(model)
+    questions, failed = generate_questions(
+        index.graph,
+        outline.branches,
+        language_model,
+        questions_per_branch=questions_per_branch,
+        workers=workers,
+        progress=progress,
+    )
+    settings = _Settings(recipe, budget, by, language_model, progress)
+    writer = _Writer(index, outline, questions, settings, list(failed))
+    clusters = writer.cluster(questions, sections)
+    written = writer.write_all(questions, clusters)
+    while coverage and (open_questions := writer.uncovered_questions(written, coverage)):
+        further = writer.write_all(open_questions, writer.cluster(open_questions, None), written)
+        if not _covered_ids(further) - _covered_ids(written):
+            break
+        written += further
+    written = merge_sections(written, outline.branch_of, writer.embed)
+    uncovered = _uncovered_ids(index.graph, outline, written)
+    written = _in_corpus_order(written, outline, index.graph)
+    written = link_related(place_passages(written, outline.branch_of))
+    return Documentation(
+        title,
+        tuple(written),
+        questions,
+        clusters,
+        uncovered,
+        tuple(writer.failed),
+        _introductions(index, outline),
+        tuple(_place(index.graph, id) for id in uncovered),
+        _sections_of_pages(written, outline),
+    )
+
+
+class _Settings(NamedTuple):
+    """What the caller chose: see `write_documentation`."""
+
+    recipe: str | Method
+    budget: int
+    by: By
+    model: Model | None
+    progress: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Writer:
+    """Writes sections of one documentation.
+
+    Attributes:
+        index: The index to document.
+        outline: Its outline.
+        questions: All questions on it.
+        settings: What the caller chose.
+        failed: What could not be done, each with the reason; grows.
+    """
+
+    index: Index
+    outline: DocumentationOutline
+    questions: tuple[DocumentationQuestion, ...]
+    settings: _Settings
+    failed: list[tuple[str, str]]
+
+    def embed(self, texts: list[str]) -> Vectors:
+        return embed_texts(self.index.embedder, texts, width=self.index.graph.vectors.shape[1])
+
+    def cluster(self, questions: Sequence[DocumentationQuestion], k: int | None) -> Clusters:
+        """Return k clusters of questions; None for as many as separate them best by topic."""
+        graph, outline = self.index.graph, self.outline
+        vectors = self.embed([question.text for question in questions]).astype(np.float64)
+        clusters = cluster_questions(vectors, graph, by=self.settings.by, k=k)
+        if k is not None:
+            return clusters
+        contents = branch_vectors(graph, outline.branches)[
+            [question.branch for question in questions]
+        ]
+        documents = [outline.pages[question.branch] for question in questions]
+        return split_by_topic(clusters, vectors, contents, documents)
+
+    def uncovered_questions(
+        self, written: Sequence[Section], coverage: float
+    ) -> list[DocumentationQuestion]:
+        """Return the questions that the next round is about.
+
+        Where too few passages are covered: the questions on branches that are covered by less than
+        half, or, if there are none, by less than `coverage`. Else: the questions on documents of
+        which nothing is covered.
+        """
+        covered, ids = _covered_ids(written), self.index.graph.ids
+        counts = [
+            sum(ids[row] in covered for row in branch.rows) for branch in self.outline.branches
+        ]
+        sizes = [len(branch.rows) for branch in self.outline.branches]
+        shares = [count / size for count, size in zip(counts, sizes, strict=True)]
+        if sum(counts) < coverage * sum(sizes):
+            mostly_open = [one for one in self.questions if shares[one.branch] < 0.5]
+            return mostly_open or [one for one in self.questions if shares[one.branch] < coverage]
+        pages = self.outline.pages
+        covered_pages = {page for page, share in zip(pages, shares, strict=True) if share > 0}
+        return [one for one in self.questions if pages[one.branch] not in covered_pages]
+
+    def write_all(
+        self,
+        questions: Sequence[DocumentationQuestion],
+        clusters: Clusters,
+        before: Sequence[Section] = (),
+    ) -> list[Section]:
+        """Return a section for each cluster, where one can be written.
+
+        Args:
+            questions: The questions.
+            clusters: The clusters of these questions.
+            before: The sections of earlier rounds.
+        """
+        written = []
+        for number in tqdm(
+            range(len(clusters)),
+            desc="sections",
+            unit="section",
+            disable=not self.settings.progress,
+        ):
+            members = [questions[i] for i in np.flatnonzero(clusters.labels == number).tolist()]
+            pivot = questions[int(clusters.pivots[number])]
+            section = self.write_one(pivot, members, before)
+            if section is not None:
+                written.append(section)
+        return written
+
+    def write_one(
+        self,
+        pivot: DocumentationQuestion,
+        members: Sequence[DocumentationQuestion],
+        before: Sequence[Section],
+    ) -> Section | None:
+        """Return the section of one cluster; None where no passage of its own fits the budget."""
+        settings, outline = self.settings, self.outline
+        question = self._pivot_question(pivot, members)
+        section_name = f"the section on {question!r}"
+        try:
+            context = self.index.ask(
+                question, recipe=settings.recipe, budget=settings.budget, model=settings.model
+            )
+        except BudgetError as error:
+            self.failed.append((section_name, str(error)))
+            return None
+        own_branches = tuple(dict.fromkeys((pivot.branch, *(one.branch for one in members))))
+        context = select_for_section(
+            context,
+            self.index.graph,
+            outline.branches,
+            outline.branch_of,
+            own_branches,
+            self.embed([question])[0].astype(np.float64),
+            _covered_ids([section for section in before if section.branch == pivot.branch]),
+        )
+        if not any(outline.branch_of.get(item.id) == pivot.branch for item in context):
+            reason = f"no passage of what it is titled after fits into {settings.budget} tokens"
+            self.failed.append((section_name, reason))
+            return None
+        documents = {document.id: document for document in self.index.documents}
+        section = extract_section(context, outline, own_branches, documents, self.embed)
+        if settings.model is None:
+            return section
+        section, problem = write_section(settings.model, section, context)
+        if problem:
+            self.failed.append((section_name, problem))
+        return section
+
+    def _pivot_question(
+        self, pivot: DocumentationQuestion, members: Sequence[DocumentationQuestion]
+    ) -> str:
+        if self.settings.model is None:
+            return pivot.text
+        question, problem = write_pivot_question(self.settings.model, pivot, members)
+        if problem:
+            task = f"the pivot question of {pivot.text!r} and {len(members) - 1} more"
+            self.failed.append((task, problem))
+        return question
+
+
+def _covered_ids(sections: Sequence[Section]) -> set[str]:
+    return {id for section in sections for id in section.source_ids}
+
+
+def _uncovered_ids(
+    graph: Graph, outline: DocumentationOutline, sections: Sequence[Section]
+) -> tuple[str, ...]:
+    covered = _covered_ids(sections)
+    ids = (graph.ids[row] for branch in outline.branches for row in branch.rows)
+    return tuple(id for id in ids if id not in covered)
+
+
+def _in_corpus_order(
+    sections: Sequence[Section], outline: DocumentationOutline, graph: Graph
+) -> list[Section]:
+    """The sections by the first branch of their document, then by their first source."""
+    page_place = {page: i for i, page in enumerate(dict.fromkeys(outline.pages))}
+    row = {id: i for i, id in enumerate(graph.ids)}
+
+    def key(section: Section) -> tuple[int, int]:
+        return page_place[section.page], min(row.get(id, len(row)) for id in section.source_ids)
+
+    return sorted(sections, key=key)
+
+
+def _sections_of_pages(
+    sections: Sequence[Section], outline: DocumentationOutline
+) -> dict[str, tuple[int, ...]]:
+    """The sections that have passages of each document; else those that have its questions."""
+    numbers: dict[str, dict[int, None]] = {page: {} for page in outline.pages}
+    for i, section in enumerate(sections):
+        own = {n for part in section.explanations if part.moved_to is None for n in part.sources}
+        for id in (section.source_ids[n - 1] for n in sorted(own)):
+            if id in outline.branch_of:
+                numbers[outline.pages[outline.branch_of[id]]][i] = None
+    for i, section in enumerate(sections):
+        for page in dict.fromkeys(outline.pages[branch] for branch in section.branches):
+            if not numbers[page]:
+                numbers[page][i] = None
+    return {page: tuple(own) for page, own in numbers.items()}
+
+
+def _introductions(index: Index, outline: DocumentationOutline) -> dict[str, str]:
+    """How every document begins, by its page."""
+    graph = index.graph
+    languages = {document.id: language_of(document) for document in index.documents}
+    introductions: dict[str, str] = {}
+    for branch, page in zip(outline.branches, outline.pages, strict=True):
+        if page not in introductions:
+            row = branch.rows[0]
+            language = languages.get(_document_id(graph, row), "text")
+            introductions[page] = introduction(graph.texts[row], language)
+    return {page: text for page, text in introductions.items() if text}
+
+
+def _place(graph: Graph, id: str) -> str:
+    """Where a passage stands: its document and headings, and how it begins."""
+    row = graph.row(id)
+    titles = [short_title(title) for title in titles_of(graph, row)[1:]]
+    beginning = " ".join(graph.texts[row].split()[:PLACE_WORDS])
+    return " > ".join([_document_id(graph, row), *titles]) + f": {beginning} ..."
+
+
+def _document_id(graph: Graph, row: int) -> str:
+    document = int(graph.documents[row])
+    return graph.ids[document] if document >= 0 else graph.ids[row]

@@ -1,0 +1,231 @@
+"""The graph that every method reads. It is immutable: a change makes the next graph.
+
+What a stage needs once per graph (an inverted index, an adjacency) is a *part*: a frozen, hashable
+value with `compute(graph)`. `Graph.part` computes it at its first use and keeps the result. That is
+the only cache in the library.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clew.graph import interchange
+from clew.graph.adjacency import Adjacency, Links
+from clew.graph.columns import Mask, Rows, freeze
+from clew.graph.core import CONNECTORS, GraphColumns
+from clew.graph.edges import Edges
+from clew.graph.filtering import filter_graph
+from clew.graph.validate import validate
+from clew.text.estimate import estimate_tokens
+
+if TYPE_CHECKING:
+    import networkx
+    import rustworkx
+
+Result = TypeVar("Result", covariant=True)
+
+
+class Part(Protocol[Result]):
+    """What is computed once per graph. A part is hashable, and equal parts have equal results."""
+
+    def compute(self, graph: Graph) -> Result:
+        """Return the part's result for this graph."""
+        ...
+
+
+class PartCache:
+    """The results of a graph's parts. A copy of it, also a pickled one, starts empty."""
+
+    def __init__(self) -> None:
+        self._results: dict[Any, Any] = {}
+        self._lock = threading.RLock()
+
+    def __reduce__(self) -> tuple[type[PartCache], tuple[()]]:
+        return PartCache, ()
+
+    def result(self, part: Part[Result], graph: Graph) -> Result:
+        """Return the part's result for the graph, computed at the first call by one thread."""
+        if part not in self._results:
+            with self._lock:
+                if part not in self._results:
+                    self._results[part] = graph.compute_part(part)
+        result: Result = self._results[part]
+        return result
+
+
+class Graph(GraphColumns):
+    """Nodes, facts and edges, in columns; immutable. See `GraphColumns` for the columns.
+
+    Example:
+        >>> graph = Graph.of(["one", "two"], edges=Edges.of("next", [0], [1]))
+        >>> graph
+        Graph(2 passage; 0 facts, 1 edges)
+        >>> graph.links().neighbours(0)
+        array([1], dtype=int32)
+        >>> graph.filtered([True, False]).texts
+        ('one',)
+    """
+
+    _parts: PartCache  # no column: it is not compared, replaced or saved
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_parts", PartCache())
+        validate(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_parts": PartCache()}
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{int(self.kinds.mask(k).sum()):,} {k}" for k in self.kinds.names)
+        return f"Graph({kinds or 'empty'}; {len(self.facts):,} facts, {len(self.edges):,} edges)"
+
+    def part(self, part: Part[Result]) -> Result:
+        """Return `part.compute(self)`, computed once per graph; `part` must be hashable."""
+        return self._parts.result(part, self)
+
+    def compute_part(self, part: Part[Result]) -> Result:
+        """Return `part.compute(self)`, computed anew; see `part`."""
+        return part.compute(self)
+
+    def row(self, id: str) -> int:
+        """Return the row of the node with this id.
+
+        Raises:
+            KeyError: no node has this id.
+        """
+        rows = self.part(_RowOfIdPart())
+        if id not in rows:
+            raise KeyError(f"no node with id {id!r} among the {len(self):,} of this graph")
+        return rows[id]
+
+    def rows(self, *kinds: str) -> Rows:
+        """Return the rows of the nodes of these kinds."""
+        return np.flatnonzero(self.kinds.mask(*kinds)).astype(np.int32)
+
+    @property
+    def content(self) -> Mask:
+        """True for the documents' own content; False for connectors and generated texts."""
+        return self.part(_ContentPart())
+
+    def links(
+        self,
+        kinds: Sequence[str | tuple[str, float]] | None = None,
+        *,
+        directed: bool = False,
+        merge: str = "max",
+    ) -> Links:
+        """Return the adjacency over the chosen kinds of edge, in compressed rows, computed once.
+
+        Args:
+            kinds: the kinds of edge, or pairs of a kind and a factor for its weights; None for all
+                kinds.
+            directed: follow edges from tail to head only.
+            merge: the weight of parallel edges: "max" for the strongest, "sum" for their sum.
+        """
+        return self.part(Adjacency(None if kinds is None else tuple(kinds), directed, merge))
+
+    def with_edges(self, edges: Edges) -> Graph:
+        """Return this graph with `edges` in place of its own."""
+        return replace(self, edges=edges)
+
+    def filtered(self, allowed: ArrayLike) -> Graph:
+        """Return the graph without the forbidden nodes and without what was read only from them.
+
+        Entities and facts are removed with the last passage they were read from, a generated text
+        with the first, a container with the last of its contents, an edge with either end.
+
+        Args:
+            allowed: bool [n], False for a forbidden node.
+        """
+        return filter_graph(self, np.asarray(allowed, np.bool_))
+
+    @classmethod
+    def from_triples(
+        cls,
+        triples: Sequence[tuple[str, str, str]],
+        *,
+        embed: Callable[[list[str]], ArrayLike] | None = None,
+    ) -> Graph:
+        """Return the graph of facts alone, with one entity node per name.
+
+        Args:
+            triples: subject, relation and object of each fact.
+            embed: texts -> unit rows, for the names and the facts; None for no vectors.
+
+        Example:
+            >>> Graph.from_triples([("Anna", "knows", "Ben")])
+            Graph(2 entity; 1 facts, 1 edges)
+        """
+        return interchange.from_triples(cls, triples, embed)
+
+    @classmethod
+    def from_networkx(
+        cls, network: networkx.Graph[Any], *, count: Callable[[str], int] = estimate_tokens
+    ) -> Graph:
+        """Return the graph of a networkx graph.
+
+        Node attributes: `kind` (default "passage"), `text` (default the name) and `vector`. The
+        others become metadata. Edge attributes: `kind`, `weight` in (0, 1], and `relation` or
+        `fact` (a text). An edge with either of the last two states a fact.
+
+        Args:
+            network: the graph, directed or not; parallel edges are kept.
+            count: the tokenizer, text -> number of tokens.
+        """
+        return interchange.from_networkx(cls, network, count)
+
+    @classmethod
+    def from_rustworkx(
+        cls,
+        network: rustworkx.PyGraph[Any, Any] | rustworkx.PyDiGraph[Any, Any],
+        *,
+        count: Callable[[str], int] = estimate_tokens,
+    ) -> Graph:
+        """Return the graph of a rustworkx graph.
+
+        Args:
+            network: the graph, directed or not. A payload is a dictionary of the attributes that
+                `from_networkx` reads (a node's may have an `id`), or else a node's name and an
+                edge's weight.
+            count: the tokenizer, text -> number of tokens.
+        """
+        return interchange.from_rustworkx(cls, network, count)
+
+    def to_networkx(self) -> networkx.MultiDiGraph[Any]:
+        """Return a `networkx.MultiDiGraph` with nodes named by id; see `from_networkx`.
+
+        Node attributes are `kind`, `text`, `tokens`, `vector` (where there is one) and the
+        metadata. Edge attributes are `kind`, `weight` and `fact` (its text, where the edge states
+        one).
+        """
+        return interchange.to_networkx(self)
+
+    def to_rustworkx(self) -> rustworkx.PyDiGraph[Any, Any]:
+        """Return a `rustworkx.PyDiGraph` whose node index is the row; payloads are dictionaries."""
+        return interchange.to_rustworkx(self)
+
+
+@dataclass(frozen=True)
+class _ContentPart:
+    """The part behind `Graph.content`."""
+
+    def compute(self, graph: Graph) -> Mask:
+        return freeze(~graph.kinds.mask(*CONNECTORS) & ~graph.generated, np.bool_)
+
+    def extend(self, graph: Graph, base: Graph, before: Mask) -> Mask:
+        generated = np.zeros(len(graph) - len(base), np.bool_)  # every new node is generated
+        return freeze(np.append(before, generated), np.bool_)
+
+
+@dataclass(frozen=True)
+class _RowOfIdPart:
+    """The part behind `Graph.row`."""
+
+    def compute(self, graph: Graph) -> dict[str, int]:
+        return {id: row for row, id in enumerate(graph.ids)}

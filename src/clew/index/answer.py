@@ -1,0 +1,69 @@
+"""Answering: a question, its vector and its options become one call of a bound method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from clew import recipes
+from clew.context import Context
+from clew.embedding.embedder import embed_texts
+from clew.embedding.raw_vectors import normalize_vectors
+from clew.graph import Vectors, canonical_text
+from clew.index.contents import IndexContents
+from clew.index.options import option_names
+from clew.index.question import QueryOptions
+from clew.items import Step
+from clew.types import UNLIMITED, BoundMethodPart, Query
+
+STAGE_OPTIONS = tuple(name for name in option_names(QueryOptions) if name in option_names(Query))
+"""The options that reach the stages: `Query` has fields of the same names."""
+
+
+def answer(
+    index: IndexContents,
+    question: str,
+    vector: ArrayLike,
+    options: QueryOptions,
+    candidate_scores: Mapping[int, float] | None = None,
+) -> Context:
+    """Return the context for a question whose vector is known.
+
+    Args:
+        index: What is asked. The filter of the options is applied to it already.
+        question: A checked question.
+        vector: The question's vector, by the embedder of the index.
+        options: What else the question says.
+        candidate_scores: Scores of another retriever's candidates, by row.
+
+    Raises:
+        ValueError: The vector is not finite or of another dimension, or the recipe is unknown.
+    """
+    method = recipes.get(options.recipe)
+    if not index.graph.content.any():
+        step = Step("filter", 0.0, {"fallback": "the filter allows none of the passages"})
+        return Context((), "", 0, options.budget, question, repr(method), trace=(step,))
+    stage_options: dict[str, Any] = {name: getattr(options, name) for name in STAGE_OPTIONS}
+    query = Query(
+        question,
+        _unit_vector(index, vector),
+        embed=lambda texts: _embed(index, texts),
+        candidate_scores=candidate_scores,
+        **stage_options,
+    )
+    budget = UNLIMITED if options.budget is None else options.budget
+    return index.graph.part(BoundMethodPart(method))(query, budget)
+
+
+def _unit_vector(index: IndexContents, vector: ArrayLike) -> Vectors:
+    dimension, zeros = index.graph.vectors.shape[1], index.embedder.allows_zero_vectors
+    row: Vectors = normalize_vectors([vector], ["the question"], dimension, zeros=zeros)[0]
+    return row
+
+
+def _embed(index: IndexContents, texts: list[str]) -> Vectors:
+    """Embed texts that a stage made of the question."""
+    canonical = [canonical_text(index.graph, text) for text in texts]
+    return embed_texts(index.embedder, canonical, width=index.graph.vectors.shape[1])

@@ -1,0 +1,113 @@
+"""Changes of an index: documents come and go, and the result equals an index built of what is left.
+
+Everything is built again of the documents, except what is known already: the vector of a text, and
+the triples of a passage that the extractor reads by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from clew.document import Document
+from clew.embedding.attach import rows_to_embed, text_to_embed, texts_embedded_as
+from clew.graph import Vectors
+from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
+from clew.index.contents import IndexContents
+from clew.read import Triple, load_documents
+
+Contents = TypeVar("Contents", bound=IndexContents)
+
+
+def rebuild(
+    index: Contents,
+    documents: tuple[Document, ...],
+    facts: Mapping[str, Sequence[Triple]],
+    *,
+    ask_models: bool = True,
+    progress: bool = False,
+) -> Contents:
+    """Return the index of these documents and facts, made as the given one was.
+
+    Args:
+        index: The index before the change.
+        documents: What the next index holds.
+        facts: Triples by document id.
+        ask_models: Whether the extractor may ask a language model about passages that are new.
+        progress: Whether to show bars on stderr.
+
+    Raises:
+        ValueError: The index was made of a graph.
+    """
+    if not index.documents:
+        raise ValueError(
+            "this index was made of a graph: change the graph, and make an index of that"
+        )
+    known = KnownResults(
+        vectors=_known_vectors(index),
+        triples=index.extracted,
+        unread=None if ask_models else dict(index.failed),
+    )
+    built = build_graph(documents, facts, index.config, known, progress)
+    graph, failed = generate_texts(
+        built.graph, built.embedder, index.generators, known.vectors, progress
+    )
+    graph, learned = index.learned.on(graph)
+    return replace(
+        index,
+        graph=graph,
+        documents=documents,
+        facts=facts,
+        fitted_embedder=built.embedder if index.fitted else None,
+        extracted=built.extracted,
+        failed=(*built.failed, *failed),
+        learned=learned,
+    )
+
+
+def with_documents(
+    index: Contents,
+    documents: object,
+    facts: Mapping[str, Iterable[Triple]] | None = None,
+    progress: bool = False,
+) -> Contents:
+    """Return the index with more documents; see `Index.add`."""
+    loaded, skipped = load_documents(documents)
+    added_facts = collect_facts(loaded, facts)
+    sources = [
+        document if document.original is None else document.original
+        for document in (*index.documents, *loaded)
+    ]
+    together = tuple(load_documents(sources).documents)
+    changed = rebuild(index, together, {**index.facts, **added_facts}, progress=progress)
+    return replace(changed, skipped=(*index.skipped, *skipped))
+
+
+def without_documents(index: Contents, ids: str | Iterable[str]) -> Contents:
+    """Return the index without some documents; see `Index.delete`."""
+    deleted = {ids} if isinstance(ids, str) else set(ids)
+    unknown = deleted - {document.id for document in index.documents}
+    if unknown:
+        raise ValueError(
+            f"{len(unknown)} of the ids to delete are not in the index, "
+            f"for instance {min(unknown)!r}"
+        )
+    documents = tuple(document for document in index.documents if document.id not in deleted)
+    if not documents:
+        raise ValueError("deleting these would leave an index without documents")
+    facts = {id: triples for id, triples in index.facts.items() if id not in deleted}
+    return rebuild(index, documents, facts, ask_models=False)
+
+
+def _known_vectors(index: IndexContents) -> dict[str, Vectors]:
+    """Return the vectors that need not be made again, by text; a fitted embedder keeps none."""
+    if index.fitted:
+        return {}
+    graph, known = index.graph, dict[str, Vectors]()
+    with_own_vector = {document.id for document in index.documents if document.vector is not None}
+    instead = texts_embedded_as(index.documents)
+    for row in rows_to_embed(graph).tolist():
+        if graph.ids[row] not in with_own_vector:
+            known[text_to_embed(graph, row, instead)] = graph.vectors[row]
+    return known | dict(zip(graph.facts.texts, graph.facts.vectors, strict=True))

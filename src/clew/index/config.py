@@ -1,0 +1,130 @@
+"""The configuration of an index: one frozen value with everything that an index is made with.
+
+A new parameter of an index is declared here, once in `IndexConfig` and once in `IndexKeywords`, and
+used where it has its effect. Nothing between these two places names it: building, adding, deleting,
+filtering, saving, `clew.narrow` and the adapters of frameworks pass the value on whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
+
+from clew.embedding.embedder import Embedder
+from clew.index.options import check_names, option_names
+from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
+from clew.read import Extractor, Split, Triple, make_canonical
+from clew.text.estimate import estimate_tokens
+from clew.text.tokens import make_counter
+from clew.types import Generate, Link
+
+DEFAULT_LINKS: tuple[Link, ...] = (
+    Contains(),
+    Next(),
+    Mentions(),
+    Fact(),
+    Hyperlink(),
+    Shared(),
+    Similar(),
+    Synonym(),
+)
+
+ExtractorLike = Extractor | Callable[[str], Iterable[Triple]]
+"""What reads facts: an object with `triples(passages)`, or a function text -> triples."""
+
+
+class IndexKeywords(TypedDict, total=False):
+    """The fields of `IndexConfig` as keyword arguments, in the forms that callers have them."""
+
+    embedder: object
+    extractor: ExtractorLike | None
+    splitter: Split | None
+    links: Sequence[Link]
+    canonical: Callable[[str], str] | None
+    count: object
+    generators: Sequence[Generate]
+
+
+@dataclass(frozen=True, eq=False)
+class IndexConfig:
+    """What an index is made with.
+
+    Callers give it by `IndexConfig.from_keywords`, which takes every form named below.
+
+    Attributes:
+        embedder: A callable list[str] -> array [n, d], a LlamaIndex or LangChain embedder, a
+            sentence-transformers model, or the name of one. None stands for the embedded default,
+            which is fitted on the passages and needs no download.
+        extractor: Reads facts out of the passages: a function text -> triples, or an object with
+            `triples(passages)`, such as `clew.Names()`, which needs no language model, or
+            `clew.Triples(model)`. Passages that it could not read are in `Index.failed`, with the
+            reasons; `Index.add([])` tries them again. None reads no facts.
+        splitter: Cuts documents into sections, passages and sentences, as `clew.Splitter()` does.
+            None keeps each document whole.
+        links: The kinds of edge to make.
+        canonical: A function from a text to the text by which it is found, such as `clew.Plain()`,
+            for passages and questions alike. What is read stays as it is. None changes nothing.
+        count: The tokenizer that budgets are counted with: a function text -> number (or list) of
+            tokens, a tokenizer with `encode`, or the name of a tiktoken encoding. None stands for
+            clew's own estimate.
+        generators: Make texts of what the graph holds, such as `clew.generate.Reports()`.
+    """
+
+    embedder: Embedder | None = None
+    extractor: ExtractorLike | None = None
+    splitter: Split | None = None
+    links: tuple[Link, ...] = DEFAULT_LINKS
+    canonical: Callable[[str], str] | None = None
+    count: Callable[[str], int] = estimate_tokens
+    generators: tuple[Generate, ...] = ()
+
+    @classmethod
+    def from_keywords(
+        cls, base: IndexConfig | None = None, /, **keywords: Unpack[IndexKeywords]
+    ) -> IndexConfig:
+        """Return the configuration that these keywords make.
+
+        Args:
+            base: The values that stay where no keyword replaces them. None stands for the defaults.
+            **keywords: Fields of `IndexConfig`.
+
+        Raises:
+            TypeError: A keyword is no field, or a value is of a wrong type.
+
+        Example:
+            >>> config = IndexConfig.from_keywords(count=len)
+            >>> config.count("four"), config.embedder, len(config.links)
+            (4, None, 8)
+        """
+        check_names(keywords, option_names(cls), "an index")
+        sources: dict[str, Any] = dict(keywords)
+        values = {name: CONVERTERS.get(name, _unchanged)(v) for name, v in sources.items()}
+        return replace(base or cls(), **values)
+
+
+def _unchanged(value: Any) -> Any:  # noqa: ANN401  # of any field
+    return value
+
+
+def _embedder(source: object) -> Embedder | None:
+    return None if source is None else Embedder.of(source)
+
+
+def _splitter(splitter: object) -> Split | None:
+    if splitter is not None and not callable(splitter):
+        raise TypeError(
+            "a splitter is `clew.Splitter()` or a function of a document; "
+            f"got a {type(splitter).__name__}: split the documents with it first"
+        )
+    return splitter
+
+
+CONVERTERS: dict[str, Callable[[Any], Any]] = {
+    "embedder": _embedder,
+    "splitter": _splitter,
+    "links": tuple,
+    "canonical": make_canonical,
+    "count": make_counter,
+    "generators": tuple,
+}

@@ -1,0 +1,78 @@
+"""What an index holds, as one value that building, changing and filtering work on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clew.document import Document
+from clew.embedding.embedder import Embedder
+from clew.graph import EMPTY, Graph
+from clew.index.config import ExtractorLike, IndexConfig
+from clew.index.learning import Learned
+from clew.read import Split, Triple
+from clew.types import Generate, Link
+
+Failures = tuple[tuple[str, str], ...]
+"""What could not be read or generated, each with the reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class IndexContents:
+    """Everything that an index holds; `clew.Index` adds what can be done with it.
+
+    Attributes:
+        graph: What questions are answered from.
+        config: What the index is made with.
+        documents: What was indexed. Empty for an index of a graph.
+        facts: Triples (subject, relation, object) that came with the documents, by document id.
+        fitted_embedder: The embedded default, fitted on the passages of this graph. None where the
+            configuration has an embedder.
+        extracted: Triples that the extractor read, by the key of the passage.
+        skipped: Files and texts that were not indexed, each with the reason.
+        failed: Passages that could not be read and texts that could not be generated, each with the
+            reason.
+        learned: Strengths of edges that questions have taught.
+    """
+
+    graph: Graph
+    config: IndexConfig
+    documents: tuple[Document, ...] = ()
+    facts: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
+    fitted_embedder: Embedder | None = None
+    extracted: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY, repr=False)
+    skipped: Failures = ()
+    failed: Failures = ()
+    learned: Learned = field(default_factory=Learned, repr=False)
+
+    @property
+    def embedder(self) -> Embedder:
+        """What questions are embedded with."""
+        embedder = self.config.embedder or self.fitted_embedder
+        assert embedder is not None, "building an index fits the embedder that nobody gave"
+        return embedder
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the embedder is the embedded default, which is fitted again on every change."""
+        return self.config.embedder is None
+
+    @property
+    def extractor(self) -> ExtractorLike | None:
+        """What reads facts out of the passages."""
+        return self.config.extractor
+
+    @property
+    def splitter(self) -> Split | None:
+        """What cuts documents into passages."""
+        return self.config.splitter
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The kinds of edge that are made."""
+        return self.config.links
+
+    @property
+    def generators(self) -> tuple[Generate, ...]:
+        """What makes texts of what the graph holds."""
+        return self.config.generators

@@ -1,0 +1,54 @@
+"""An index as the store keeps it, and back: the store knows no index, and an index no file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clew.index.config import IndexConfig
+from clew.index.contents import IndexContents
+from clew.index.learning import Learned
+from clew.index.options import check_names, option_names
+from clew.store import SavedIndex
+
+
+def saved_index(index: IndexContents) -> SavedIndex:
+    """Return the record of an index that the store saves."""
+    config = {name: getattr(index.config, name) for name in option_names(IndexConfig)}
+    del config["embedder"]  # saved as what it is, with the vectors that it made
+    return SavedIndex(
+        graph=index.graph,
+        config=config,
+        embedder=index.embedder,
+        fitted=index.fitted,
+        documents=index.documents,
+        facts=index.facts,
+        extracted=index.extracted,
+        skipped=index.skipped,
+        failed=index.failed,
+        strengths=index.learned.strengths,
+        built_strengths=index.learned.built,
+    )
+
+
+def contents_of(saved: SavedIndex) -> IndexContents:
+    """Return what an index holds whose record the store has loaded.
+
+    Raises:
+        ValueError: The index was made with an option that this version does not have.
+    """
+    values: dict[str, Any] = {"embedder": None if saved.fitted else saved.embedder, **saved.config}
+    try:
+        check_names(values, option_names(IndexConfig), "an index of this version of clew")
+    except TypeError as error:
+        raise ValueError(f"{error}: upgrade clew to open it") from error
+    return IndexContents(
+        graph=saved.graph,
+        config=IndexConfig(**values),
+        documents=saved.documents,
+        facts=saved.facts,
+        fitted_embedder=saved.embedder if saved.fitted else None,
+        extracted=saved.extracted,
+        skipped=saved.skipped,
+        failed=saved.failed,
+        learned=Learned(saved.strengths, saved.built_strengths),
+    )

@@ -1,0 +1,129 @@
+"""What a context consists of: items, the hops that lead to them, edges between them, and records.
+
+Every record is a frozen dataclass of plain values. `clew.context` gathers them, `clew.show` draws
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from clew.graph import EMPTY
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One step of the path from the question to an item: an edge from `source` to `target`.
+
+    Attributes:
+        source: The id of the node where the step begins; "question" for the first step.
+        kind: The kind of the edge; "touches" or "fact" for the first step.
+        target: The id of the node where the step ends; for the first step to a fact, its text.
+        text: The fact that the edge states, or "".
+        weight: The affinity of the edge, in (0, 1]; for the first step, the score of the seed.
+        forward: Whether the step follows the edge's own direction.
+        cost: What the edge costs for this question, where the method prices edges; else None.
+
+    Example:
+        >>> Hop("question", "touches", "intro.md", weight=0.9).target
+        'intro.md'
+    """
+
+    source: str
+    kind: str
+    target: str
+    text: str = ""
+    weight: float = 1.0
+    forward: bool = True
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to read.
+
+    Attributes:
+        id: The id of the passage, the fact or the generated text.
+        text: What is read.
+        score: Its prize.
+        role: One of "seed", "bridge", "expansion", "fact", "report" and "fill".
+        kind: The kind of its node, for instance "passage", or "fact".
+        tokens: Its size, by the index's counter.
+        document: The id of the document that it is a part of; None for a whole document.
+        heading: The headings above it, joined by " > ".
+        span: Its first and last character in the document's text, as a half-open range, or None.
+        group: Items of the same group are read as one; None for an item by itself.
+        why: The path from the question to it.
+        metadata: The caller's metadata.
+        original: The caller's own object, if the item came as one.
+
+    Example:
+        >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
+        >>> (item.role, item.why)
+        ('seed', ())
+    """
+
+    id: str
+    text: str
+    score: float
+    role: str
+    kind: str
+    tokens: int
+    document: str | None = None
+    heading: str = ""
+    span: tuple[int, int] | None = None
+    group: str | None = None
+    why: tuple[Hop, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    original: Any = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Something that was selected and is not in the context.
+
+    Attributes:
+        id: The id of the node or the fact.
+        reason: Why it is not there, in words.
+    """
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """The record of one stage.
+
+    Attributes:
+        stage: The stage and its parameters (its `repr`).
+        seconds: How long it took.
+        notes: What it did, by name.
+    """
+
+    stage: str
+    seconds: float
+    notes: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+
+
+@dataclass(frozen=True)
+class ContextEdge:
+    """An edge between two items of a context, or between an item and a connector.
+
+    Attributes:
+        tail: The id of the node where the edge begins.
+        head: The id of the node where it ends.
+        kind: Its kind.
+        weight: Its affinity, in (0, 1].
+        text: The fact that it states, or "".
+        cost: What it costs for this question, where the method prices edges; else None.
+    """
+
+    tail: str
+    head: str
+    kind: str
+    weight: float
+    text: str = ""
+    cost: float | None = None

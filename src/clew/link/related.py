@@ -1,0 +1,146 @@
+"""Passages that relations join: the chunk layer of DA-RAG's index.
+
+The recipe `da_rag` computes this layer itself where a graph has no edges of this kind. Edges of
+this kind are saved with the index, and other methods can follow them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import Edges, Floats, Graph, Ragged, Rows, freeze
+
+
+def related_pairs(
+    read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int, min_support: int, shared: bool
+) -> tuple[Rows, Rows, Floats]:
+    """Return the pairs of chunks that relations join, with the number of these relations.
+
+    Args:
+        read_from: the chunks that each entity was read from.
+        subjects: the first end of each relation, an entity.
+        objects: the other end of each relation. Relations between the same two entities, in either
+            direction, count as one.
+        hub_cap: an entity of more chunks joins none.
+        min_support: the number of relations that a pair needs.
+        shared: whether an entity that is in both chunks counts as a relation.
+
+    Returns:
+        The lower chunk, the higher chunk and the number of relations, ascending by pair.
+
+    Example:
+        >>> read_from = Ragged.of([[0], [1, 2]])
+        >>> subjects, objects = np.array([0]), np.array([1])
+        >>> related_pairs(read_from, subjects, objects, 50, 1, shared=False)[:2]
+        (array([0, 0], dtype=int32), array([1, 2], dtype=int32))
+    """
+    relations = _distinct_relations(read_from, subjects, objects, hub_cap, shared)
+    tails, heads, relation = _chunks_of_ends(read_from, relations)
+    distinct = np.flatnonzero(tails != heads)
+    tails, heads, relation = tails[distinct], heads[distinct], relation[distinct]
+    n = int(max(tails.max(initial=0), heads.max(initial=0))) + 1
+    pairs = np.minimum(tails, heads) * n + np.maximum(tails, heads)
+    # A relation joins the same two chunks once.
+    once = np.unique(np.stack([pairs, relation], axis=1), axis=0)[:, 0]
+    pairs, support = np.unique(once, return_counts=True)
+    supported = support >= min_support
+    pairs = pairs[supported]
+    return (
+        freeze(pairs // n, np.int32),
+        freeze(pairs % n, np.int32),
+        freeze(support[supported], np.float64),
+    )
+
+
+def _distinct_relations(
+    read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int, shared: bool
+) -> NDArray[np.int64]:
+    """Pairs of entities [m, 2], each once; an entity with itself stands for its own chunks."""
+    ends = np.stack([np.minimum(subjects, objects), np.maximum(subjects, objects)], axis=1)
+    ends = ends.astype(np.int64)
+    ends = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
+    chunks = read_from.lengths
+    if shared:
+        repeated = np.flatnonzero(chunks > 1)
+        ends = np.concatenate([ends, np.stack([repeated, repeated], axis=1)])
+    return ends[(chunks[ends] <= hub_cap).all(axis=1)] if len(ends) else ends
+
+
+def _chunks_of_ends(
+    read_from: Ragged, relations: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Every chunk of one end with every chunk of the other, and the relation they come from."""
+    first, second = relations[:, 0], relations[:, 1]
+    chunks = read_from.lengths
+    pairs = chunks[first] * chunks[second]
+    relation = np.repeat(np.arange(len(relations)), pairs)
+    number = np.arange(len(relation)) - np.repeat(np.cumsum(pairs) - pairs, pairs)
+    columns = np.maximum(chunks[second][relation], 1)
+    tails = read_from.values[read_from.starts[first][relation] + number // columns]
+    heads = read_from.values[read_from.starts[second][relation] + number % columns]
+    return tails.astype(np.int64), heads.astype(np.int64), relation
+
+
+def related_edges(
+    graph: Graph, hub_cap: int = 50, min_support: int = 1, shared: bool = False
+) -> Edges:
+    """Return the edges of the chunk layer; see `Related`.
+
+    Example:
+        >>> from clew.graph import Facts, Labels
+        >>> facts = Facts(
+        ...     ("Anna knows Ben",),
+        ...     freeze(np.zeros((1, 0)), np.float32),
+        ...     freeze([2], np.int32),
+        ...     freeze([3], np.int32),
+        ...     Labels.of(["knows"]),
+        ...     Ragged.of([[0]]),
+        ... )
+        >>> graph = Graph.of(
+        ...     ["Anna knows Ben.", "Ben left.", "Anna", "Ben"],
+        ...     kinds=["passage", "passage", "entity", "entity"],
+        ...     read_from=Ragged.of([[], [], [0], [0, 1]]),
+        ...     facts=facts,
+        ... )
+        >>> edges = related_edges(graph)
+        >>> edges.tails, edges.heads, edges.weights
+        (array([0], dtype=int32), array([1], dtype=int32), array([0.5], dtype=float32))
+    """
+    is_entity = graph.kinds.mask("entity")
+    read_from = graph.read_from.take(np.flatnonzero(is_entity))
+    number = np.cumsum(is_entity) - 1  # of each entity among the entities
+    subjects, objects = number[graph.facts.subjects], number[graph.facts.objects]
+    pairs = related_pairs(read_from, subjects, objects, hub_cap, min_support, shared)
+    tails, heads, support = pairs
+    return Edges.of("related", tails, heads, support / (support + 1))
+
+
+@dataclass(frozen=True)
+class Related:
+    """Between passages where a fact joins an entity of the one to an entity of the other.
+
+    The weight of an edge with s different facts is s / (s + 1).
+
+    Attributes:
+        hub_cap: an entity of more passages joins none.
+        min_support: the number of different facts that an edge needs.
+        shared: whether an entity of both passages counts as a fact.
+
+    Example:
+        >>> len(Related().on(Graph.of(["one", "two"])))
+        0
+    """
+
+    hub_cap: int = 50
+    min_support: int = 1
+    shared: bool = False
+
+    kind: ClassVar[str] = "related"
+    corpus_wide: ClassVar[bool] = True
+
+    def on(self, graph: Graph) -> Edges:
+        return related_edges(graph, self.hub_cap, self.min_support, self.shared)

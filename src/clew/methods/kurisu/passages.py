@@ -1,0 +1,169 @@
+"""The passages that are read of paths: the ends of all paths first, then back to their beginnings.
+
+Kurisu-G2 (ICLR 2026 submission 18441), section 2.3: the end of a path is its smallest and most
+precise node, its beginning the broadest. All paths are read back at the same pace, so that no path
+uses the room that the end of another needs. A fused node is read as its members. No text is read
+twice: a passage replaces its sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+import numpy as np
+
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph, Mask
+from clew.methods.kurisu.hierarchy import DocumentTree, IntRows
+from clew.methods.kurisu.parameters import DescentParameters
+from clew.methods.kurisu.traversal import Path, PathNode
+
+MAX_REJECTED = 100  # what still fits, but far down the ranking, is not worth its tokens
+# To rank a large corpus costs more than to rank as many passages as nearly every context holds.
+FIRST = 500
+
+
+class PassageSelection:
+    """The passages chosen so far, in the order they were chosen, and the room that is left.
+
+    Attributes:
+        rows: the chosen rows; a dictionary for its order.
+        tokens_left: tokens for more passages.
+        max_rows: the most rows.
+        rejected: rows that did not fit, with the reason.
+    """
+
+    def __init__(
+        self, graph: Graph, tree: DocumentTree, offered: Mask, tokens: int, max_rows: int
+    ) -> None:
+        self.graph, self.tree, self.offered = graph, tree, offered
+        self.tokens_left, self.max_rows = tokens, max_rows
+        self.rows: dict[int, None] = {}
+        self.rejected: dict[int, str] = {}
+        self._contents: dict[int, list[int]] = {}  # chosen rows by the container they are in
+        self._rejected_before_last = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.rejected) >= MAX_REJECTED or len(self.rows) >= self.max_rows
+
+    def add(self, row: int) -> bool:
+        """Choose a row in the place of its contents; return whether it was chosen.
+
+        A row that does not fit is rejected. A row that is not offered, or whose container is
+        chosen, is left out without a reason.
+        """
+        container = int(self.tree.containers[row])
+        if row in self.rows or row in self.rejected:
+            return False
+        if container in self.rows or not self.offered[row]:
+            return False
+        contents = self._contents.get(row, [])
+        tokens = int(self.graph.tokens[row])
+        freed = int(self.graph.tokens[contents].sum()) if contents else 0
+        room = self.tokens_left + freed
+        if tokens > room:
+            self.rejected[row] = f"its {tokens} tokens do not fit in the {room} left"
+            return False
+        for sentence in contents:
+            del self.rows[sentence]
+        self.rows[row] = None
+        self.tokens_left += freed - tokens
+        self._contents.setdefault(container, []).append(row)
+        self._contents.pop(row, None)
+        self._rejected_before_last = len(self.rejected)
+        return True
+
+    def dropped(self) -> list[tuple[int, str]]:
+        """Return the rows that did not fit, with the reasons.
+
+        Of the rows behind the last one chosen, only the first was kept out by the room alone.
+        """
+        considered = list(self.rejected.items())[: self._rejected_before_last + 1]
+        return [(row, reason) for row, reason in considered if row not in self.rows]
+
+
+def read_paths(
+    selection: PassageSelection,
+    paths: Sequence[Path],
+    prizes: Floats,
+    parameters: DescentParameters,
+) -> None:
+    """Add the passages of the paths, and then the rest of the corpus, while they fit.
+
+    Args:
+        selection: what is chosen already; it grows.
+        paths: of one question.
+        prizes: of all nodes, float64 [n].
+        parameters: `max_path_nodes`, `broad` and `window` say what is read.
+    """
+    graph, tree, content = selection.graph, selection.tree, selection.graph.content
+    nodes = [
+        [step.node for step in (path if parameters.broad else path[::-1])][
+            : parameters.max_path_nodes
+        ]
+        for path in paths
+    ]
+    for place, node in _level_by_level(nodes):
+        inside = tree.content_within(np.array(node.rows), content)
+        for row in _ranked(inside, node, prizes, content):
+            if selection.is_full:
+                return
+            if selection.add(row) and place == 0 and parameters.window:
+                for neighbour in _neighbours(graph, tree, row, parameters.window):
+                    if not selection.is_full:
+                        selection.add(neighbour)
+    if parameters.max_path_nodes is None:
+        in_content = (tree.containers >= 0) & content[tree.containers]
+        for row in _best_first(np.flatnonzero(content & (prizes > 0) & ~in_content), prizes):
+            if selection.is_full:
+                return
+            selection.add(row)
+
+
+def fused_groups(paths: Sequence[Path], chosen: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    """Return for every fused node its members that are chosen, where these are at least two."""
+    read = set(chosen)
+    nodes = dict.fromkeys(step.node for path in paths for step in path)
+    groups = (tuple(sorted(row for row in node.rows if row in read)) for node in nodes)
+    return tuple(rows for rows in groups if len(rows) > 1)
+
+
+def _level_by_level(paths: list[list[PathNode]]) -> Iterator[tuple[int, PathNode]]:
+    """Yield the first node of all paths, then the second of all, and so on; each node once."""
+    seen: set[PathNode] = set()
+    for place, level in enumerate(zip_longest(*paths)):
+        for node in level:
+            if node is not None and node not in seen:
+                seen.add(node)
+                yield place, node
+
+
+def _ranked(rows: IntRows, node: PathNode, prizes: Floats, content: Mask) -> Iterator[int]:
+    """Yield the members that are content, as they were fused, then the other content by prize."""
+    members = [row for row in node.rows if content[row]]
+    yield from members
+    if len(rows) > len(members):
+        yield from _best_first(rows if not members else rows[~np.isin(rows, members)], prizes)
+
+
+def _best_first(rows: IntRows, prizes: Floats) -> Iterator[int]:
+    first = rows[top_k(prizes[rows], FIRST)]
+    yield from first.tolist()
+    if len(rows) > FIRST:
+        yield from rows[top_k(prizes[rows])][FIRST:].tolist()
+
+
+def _neighbours(graph: Graph, tree: DocumentTree, row: int, window: int) -> list[int]:
+    """Return up to `window` passages on either side of a row in its container, nearest first."""
+    container = int(tree.containers[row])
+    if container < 0:
+        return []
+    slots = slice(tree.starts[container], tree.starts[container + 1])
+    contents = tree.heads[slots][tree.contains[slots]]
+    contents = contents[graph.content[contents]]
+    contents = contents[np.lexsort((contents, graph.spans[contents, 0]))]
+    place = int(np.flatnonzero(contents == row)[0])
+    places = [place + sign * distance for distance in range(1, window + 1) for sign in (-1, 1)]
+    return [int(contents[at]) for at in places if 0 <= at < len(contents)]

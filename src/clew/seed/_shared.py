@@ -1,0 +1,100 @@
+"""What seeds over facts share: the facts nearest to a question, and the entities at their ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.cosines import cosines
+from clew.algorithms.ranking import min_max_scale, top_k
+from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze
+from clew.text.words import contains_phrase
+from clew.types import Query
+
+
+def vector_for_facts(query: Query) -> Vectors | None:
+    """Return the question's vector beside facts: its own where the embedder has one for them."""
+    return query.vector if query.fact_vector is None else query.fact_vector
+
+
+@dataclass(frozen=True, eq=False)
+class FactRanking:
+    """The facts of a graph, as they are compared with questions.
+
+    Attributes:
+        vectors: float32 [f, d], a row of zeros where a fact has no vector.
+        has_vector: which facts have one.
+    """
+
+    vectors: Vectors
+    has_vector: Mask
+
+    @classmethod
+    def of(cls, graph: Graph) -> FactRanking:
+        """Return the facts of a graph."""
+        vectors = graph.facts.vectors
+        has_vector = np.zeros(len(vectors), np.bool_)
+        if len(vectors):
+            has_vector = np.asarray(vectors.any(axis=1))
+        return cls(vectors, has_vector)
+
+    def obstacle(self, vector: Vectors | None) -> str:
+        """Return why no fact can be compared with a question; an empty text where it can be."""
+        if not self.has_vector.any():
+            return "the graph has no facts with vectors"
+        if vector is None or not vector.any():
+            return "the question has no vector"
+        return ""
+
+    def nearest(self, vector: Vectors, k: int) -> tuple[NDArray[np.int64], Floats]:
+        """Return the `k` facts nearest to a question, best first, and the scores of all facts.
+
+        Scores are cosines scaled to [0, 1] over all facts; 0 for a fact without a vector.
+        """
+        near = cosines(self.vectors, vector)
+        ranked = top_k(np.where(self.has_vector, near, near.min()), k)
+        return ranked, np.where(self.has_vector, min_max_scale(near), 0)
+
+
+def entity_scores(graph: Graph, facts: Rows, scores: Floats, k: int) -> tuple[Floats, Rows]:
+    """Score the entities at both ends of facts.
+
+    An entity scores the mean of its facts' scores, divided by the number of passages that mention
+    it. All but the `k` best score 0.
+
+    Args:
+        graph: the graph of the facts.
+        facts: the facts that count.
+        scores: their scores, one each.
+        k: how many entities keep a score.
+
+    Returns:
+        The scores of all nodes, float64 [n], and the rows of those above 0, best first.
+    """
+    ends = np.concatenate([graph.facts.subjects[facts], graph.facts.objects[facts]])
+    total = np.bincount(ends, weights=np.tile(scores, 2), minlength=len(graph)) / np.maximum(
+        graph.read_from.lengths, 1
+    )
+    means = total / np.maximum(np.bincount(ends, minlength=len(graph)), 1)
+    best = top_k(means, min(k, int((means > 0).sum())))
+    retained = np.zeros(len(graph))
+    retained[best] = means[best]
+    return retained, freeze(best, np.int32)
+
+
+def names_mentioned(graph: Graph, facts: NDArray[np.integer], question: str) -> Mask:
+    """Return which facts the names in a question lead to.
+
+    A name leads to every fact that it is the subject or the object of, and over a shared end to
+    further facts of these.
+    """
+    pairs = zip(
+        graph.facts.subjects[facts].tolist(), graph.facts.objects[facts].tolist(), strict=True
+    )
+    ends = [set(pair) for pair in pairs]
+    known = {end for pair in ends for end in pair if contains_phrase(graph.texts[end], question)}
+    while more := {end for pair in ends if pair & known for end in pair} - known:
+        known |= more
+    return freeze([bool(pair & known) for pair in ends], np.bool_)

@@ -1,0 +1,150 @@
+"""Loading: an index is opened as it was saved, or refused with the name of what is wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from clew.graph import EMPTY
+from clew.store.arrays import DATA, read_array
+from clew.store.columns import StoredColumns, read_columns
+from clew.store.config_record import CallerParts, check_embedder, restore_config, restore_embedder
+from clew.store.manifest import Manifest, generations, read_manifest
+from clew.store.saved_index import SavedIndex
+from clew.store.tables import Arrays
+
+MAPPED = ("nodes.vectors", "facts.vectors")
+"""Arrays that stay on the disk and are mapped when they are used."""
+
+RETRIES = 50
+
+Verify = Literal["size", "full"]
+
+
+def load(
+    path: str | os.PathLike[str],
+    caller_parts: CallerParts = EMPTY,
+    *,
+    verify: Verify = "size",
+    generation: int | None = None,
+) -> SavedIndex:
+    """Return the index that was saved in a folder.
+
+    An index made of it gives the same contexts, and can be added to, deleted from and saved again.
+    Vectors stay on the disk and are mapped when they are used. Items have no `original`, since
+    framework objects are not saved.
+
+    Args:
+        path: The folder.
+        caller_parts: What the index was made with, by name, where that is not clew's own: embedder,
+            count, splitter, links, canonical. The embedder is called once, to see that it is the
+            same. An extractor and generators are needed for `add` and `delete` alone.
+        verify: "size" checks the sizes of all files, and the checksums of all but the vectors;
+            "full" checks those of the vectors too.
+        generation: An earlier generation that is still there. None is the newest.
+
+    Raises:
+        FileNotFoundError: There is no index.
+        ValueError: A file is damaged or missing, by its name; the index is of a newer clew; a part
+            is needed and was not given; or what was given is not what the index was made with.
+
+    Example:
+        >>> import clew, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clew.Index.from_documents(["The sea."]).save(folder)
+        ...     load(folder, verify="full").graph.texts
+        ('The sea.',)
+    """
+    if verify not in ("size", "full"):
+        raise ValueError(f"verify is 'size' or 'full', not {verify!r}")
+    manifest, arrays = _read(Path(path), verify, generation)
+    settings = manifest.settings
+    config = restore_config(settings["config"], caller_parts)
+    columns = _columns(manifest, arrays, config)
+    graph = replace(columns.graph, canonical=config["canonical"])
+    embedder = restore_embedder(settings["embedder"], caller_parts.get("embedder"), columns.latent)
+    with_own_vector = (
+        document.id
+        for document in columns.documents
+        if document.vector is not None or document.embedded_as is not None
+    )
+    check_embedder(embedder, graph, frozenset(with_own_vector))
+    return SavedIndex(
+        graph=graph,
+        config=config,
+        embedder=embedder,
+        fitted=settings["fitted"],
+        documents=columns.documents,
+        facts=columns.facts,
+        extracted=columns.extracted,
+        skipped=columns.skipped,
+        failed=columns.failed,
+        strengths=columns.strengths,
+        built_strengths=columns.built_strengths,
+    )
+
+
+def _read(root: Path, verify: Verify, generation: int | None) -> tuple[Manifest, Arrays]:
+    """Return the manifest and the arrays; again, where a writer clears them away meanwhile."""
+    for _ in range(RETRIES):
+        manifests = generations(root)
+        chosen = _chosen(root, manifests, generation)
+        try:
+            manifest = read_manifest(manifests[chosen])
+            return manifest, _arrays(root, manifest, verify)
+        except FileNotFoundError as error:
+            if max(generations(root), default=0) == max(manifests):
+                raise ValueError(
+                    f"{error.filename} is missing, though {manifests[chosen].name} lists it"
+                    f"{_earlier(manifests, chosen)}"
+                ) from error
+        except ValueError as error:
+            raise ValueError(f"{error}{_earlier(manifests, chosen)}") from error
+    raise ValueError(f"{root} changed {RETRIES} times while it was being opened")
+
+
+def _chosen(root: Path, manifests: Mapping[int, Path], generation: int | None) -> int:
+    if not manifests:
+        reason = "it has no MANIFEST file" if root.is_dir() else "there is no such folder"
+        raise FileNotFoundError(f"{root} is not a saved index: {reason}")
+    chosen = max(manifests) if generation is None else generation
+    if chosen not in manifests:
+        there = ", ".join(map(str, manifests))
+        raise ValueError(f"{root} has no generation {generation}; it has {there}")
+    return chosen
+
+
+def _earlier(manifests: Mapping[int, Path], chosen: int) -> str:
+    """Return advice for a damaged generation."""
+    earlier = next((generation for generation in manifests if generation < chosen), None)
+    if earlier is None:
+        return ""
+    return f"; an earlier generation is still there: load(path, generation={earlier})"
+
+
+def _arrays(root: Path, manifest: Manifest, verify: Verify) -> Arrays:
+    if (root / DATA).is_symlink():
+        raise ValueError(f"{root / DATA} is a link; a saved index has its files in its own folder")
+    return {
+        name: read_array(root, entry, mapped=name in MAPPED, full=verify == "full")
+        for name, entry in manifest.entries.items()
+    }
+
+
+def _columns(manifest: Manifest, arrays: Arrays, config: Mapping[str, Any]) -> StoredColumns:
+    def array(name: str) -> NDArray[Any]:
+        if name not in arrays:
+            raise ValueError(f"{name} is missing")
+        return arrays[name]
+
+    try:
+        return read_columns(array, config["count"], manifest.settings["embedder"]["own"])
+    except (ValueError, TypeError, IndexError, RecursionError) as error:
+        raise ValueError(
+            f"the files that {manifest.file} lists do not fit together: {error}"
+        ) from error

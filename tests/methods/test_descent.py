@@ -1,0 +1,422 @@
+"""Kurisu-G2: what Algorithms 1 and 2 say, what must hold of every path, and what is read of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import clew
+from clew import Index, recipes
+from clew.algorithms.transport.neighbourhood import SHORTEST, Neighbourhood
+from clew.graph import Edges, Graph
+from clew.methods import Descent
+from clew.methods.kurisu.branching import fit_decay
+from clew.methods.kurisu.children import RankedChildren, successors
+from clew.methods.kurisu.edge_learning import strength_changes
+from clew.methods.kurisu.hierarchy import DocumentTreePart, node_vectors
+from clew.methods.kurisu.surroundings import Surroundings
+from clew.methods.kurisu.traversal import Traversal, longest_prefix
+from clew.pipeline import Pipeline
+from clew.types import UNLIMITED, Query
+
+KURISU = recipes.get("kurisu")
+
+
+def kurisu(**fields):
+    return replace(KURISU, selects=(replace(KURISU.selects[0], **fields),))
+
+
+def forest(seed, n=40, d=6, spread=0.7):
+    """Documents > sections > passages > sentences with vectors that are alike within a document, and some very similar passages."""
+    rng = np.random.default_rng(seed)
+    parents, kinds = [-1], ["document"]
+    below = {"document": "section", "section": "passage", "passage": "sentence"}
+    while len(kinds) < n:
+        above = int(rng.integers(-1, len(kinds)))
+        if above < 0 or kinds[above] in below:
+            parents.append(above)
+            kinds.append("document" if above < 0 else below[kinds[above]])
+    documents, vectors = np.arange(n), np.zeros((n, d))
+    for row, above in enumerate(parents):
+        documents[row] = row if above < 0 else documents[above]
+        vectors[row] = (
+            rng.normal(size=d) if above < 0 else vectors[above] + spread * rng.normal(size=d)
+        )
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    content = np.isin(kinds, ["passage", "sentence"])
+    rows = np.flatnonzero(np.array(parents) >= 0)
+    edges = [Edges.of("contains", np.array(parents)[rows], rows)]
+    passages = np.flatnonzero(np.array(kinds) == "passage")
+    if len(passages) > 2:
+        pairs = rng.choice(passages, size=(4, 2))
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        edges.append(Edges.of("similar", pairs[:, 0], pairs[:, 1], 0.9))
+    spans = [(10 * row, 10 * row + 9) for row in range(n)]
+    return Graph.of(
+        [f"text {row}" for row in range(n)],
+        kinds=kinds,
+        vectors=vectors * content[:, None],
+        parents=parents,
+        documents=documents,
+        spans=spans,
+        edges=Edges.join(edges),
+    )
+
+
+def question(seed, d=6):
+    vector = np.random.default_rng(seed).normal(size=d)
+    return Query("text", (vector / np.linalg.norm(vector)).astype(np.float32))
+
+
+def traversal(graph, query, parameters):
+    tree = graph.part(DocumentTreePart(parameters.similar_threshold))
+    cosines = np.maximum(0, graph.vectors @ query.vector).astype(np.float64)
+    return Traversal(
+        parameters,
+        graph,
+        tree,
+        tree.best_prizes(cosines),
+        lambda rows: (node_vectors(graph, tree, rows) @ query.vector).astype(float),
+    )
+
+
+FORESTS = st.builds(forest, st.integers(0, 10**6), st.integers(3, 60))
+RULES = st.builds(
+    Descent,
+    max_depth=st.integers(0, 6),
+    sim_threshold=st.sampled_from([0.0, 0.5, 0.9]),
+    fgw_threshold=st.sampled_from([-1.0, 0.005, 0.05, 1.0]),
+    n_loc=st.sampled_from([2, 5, 64]),
+    bisect=st.booleans(),
+    container_similarity=st.sampled_from(["mean", "best"]),
+)
+
+
+@settings(max_examples=20)
+@given(FORESTS, RULES, st.integers(0, 99))
+def test_a_path_goes_down_the_graph_and_never_through_a_node_twice(graph, rule, seed):
+    walk = traversal(graph, question(seed), rule)
+    before = graph.edges.weights.copy(), graph.parents.copy()
+    steps = walk.path(np.zeros(len(graph), np.bool_))
+    assert 1 <= len(steps) <= rule.max_depth + 1
+    rows = [row for step in steps for row in step.node.rows]
+    assert len(rows) == len(set(rows)), "no node twice"
+    leads = {
+        (t, int(h))
+        for t in range(len(graph))
+        for h in walk.tree.heads[walk.tree.starts[t] : walk.tree.starts[t + 1]]
+    }
+    for above, step in zip([None, *steps], steps, strict=False):
+        grafts = (
+            dict(zip(above.grafts.rows.tolist(), above.grafts.sources.tolist(), strict=True))
+            if above
+            else {}
+        )
+        for row, source in zip(step.node.rows, step.sources, strict=True):
+            assert (
+                (source == -1 and row in walk.tree.top_rows)
+                if above is None
+                else (source, row) in leads
+            )
+            assert above is None or source in above.node.rows or grafts[row] == source
+        assert ((step.grafts.strengths >= 0) & (step.grafts.strengths <= 1)).all()
+        assert (
+            len(step.node.rows) == 1 or len(step.node.rows) <= step.n_relevant <= step.n_successors
+        )
+    assert (graph.edges.weights == before[0]).all()
+    assert (graph.parents == before[1]).all(), "the graph is never changed"
+
+
+def plain_fgw(hood, members):
+    """FGW between the neighbourhood and the one with a fused node, the long way round: networkx, POT, one node with all the mass."""
+    os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
+    ot = pytest.importorskip("ot")
+    values, axes = np.linalg.eigh(hood.products)
+    vectors = axes * np.sqrt(np.maximum(values, 0))  # any with these products will do
+    rest = [slot for slot in range(len(vectors)) if slot not in members]
+    mean = vectors[members].sum(axis=0)
+    after = np.array([*vectors[rest], mean / np.linalg.norm(mean)])
+    of = {slot: place for place, slot in enumerate(rest)} | dict.fromkeys(members, len(rest))
+
+    def distances(rows, pairs, scale):
+        graph = nx.Graph()
+        graph.add_nodes_from(range(len(rows)))
+        graph.add_weighted_edges_from(
+            (a, b, np.exp(1 - rows[a] @ rows[b]) - 1 + SHORTEST) for a, b in pairs if a != b
+        )
+        ways = dict(nx.all_pairs_dijkstra_path_length(graph))
+        scale = scale or max(length for lengths in ways.values() for length in lengths.values())
+        return np.array(
+            [
+                [ways[a][b] / scale if b in ways[a] else 1.0 for b in range(len(rows))]
+                for a in range(len(rows))
+            ]
+        ), scale
+
+    pairs = np.argwhere(hood.joined).tolist()
+    one, scale = distances(vectors, pairs, None)
+    other, _ = distances(after, {(of[a], of[b]) for a, b in pairs}, scale)
+    costs = ((vectors[:, None] - after[None]) ** 2).sum(axis=2) / 4
+    masses = np.bincount([of[slot] for slot in range(len(vectors))]) / len(vectors)
+    start = np.zeros(costs.shape)
+    start[np.arange(len(vectors)), [of[slot] for slot in range(len(vectors))]] = 1 / len(vectors)
+    return ot.gromov.fused_gromov_wasserstein2(
+        costs, one, other, ot.unif(len(vectors)), masses, "square_loss", alpha=0.5, G0=start
+    )
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6), st.integers(6, 20), st.sampled_from([0.01, 0.03, 0.08]))
+def test_as_many_children_are_fused_as_the_distance_allows(seed, n, most):
+    """Flat: the root's children, some of which are very similar; so the definition can be written down in full."""
+    rng = np.random.default_rng(seed)
+    vectors = np.abs(rng.normal(size=(n, 8)))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    graph = Graph.of(["text"] * n, vectors=vectors, edges=Edges.of("similar", [0, 2], [1, 3], 0.9))
+    rule, query = (
+        Descent(sim_threshold=0.5, fgw_threshold=most),
+        Query("text", vectors[0].astype(np.float32)),
+    )
+    walk = traversal(graph, query, rule)
+    step = walk.path(np.zeros(n, np.bool_))[0]
+    children = successors(walk.tree, np.zeros(0, np.int64), step.grafts)
+    ranked = np.argsort(-np.round(walk.scores[children.rows], 9), kind="stable")
+    hood = Surroundings.around(
+        graph,
+        walk.tree,
+        np.zeros(0, np.int64),
+        RankedChildren(children, ranked, step.n_relevant),
+        walk.scores,
+        n_loc=64,
+        sharpness=1.0,
+    ).hood
+    values = [0.0] + [
+        plain_fgw(hood, list(range(1, size + 1))) for size in range(2, step.n_relevant + 1)
+    ]
+    fits = [
+        size
+        for size in range(1, step.n_relevant + 1)
+        if all(value <= most for value in values[:size])
+    ]
+    close = [
+        size - 1 for size in range(2, step.n_relevant + 1) if abs(values[size - 1] - most) < 1e-5
+    ]
+    assert len(step.node.rows) in (fits[-1], *close, *(size + 1 for size in close))
+    assert list(step.node.rows) == ranked[: len(step.node.rows)].tolist()
+
+
+def test_a_graft_is_seen_by_the_shortest_ways_and_not_by_the_vectors():
+    products = np.eye(5) * 0.5 + 0.5
+    joined = np.zeros((5, 5), np.bool_)
+    for a, b in [(0, 1), (0, 2), (2, 3), (3, 4)]:
+        joined[a, b] = joined[b, a] = True
+    hood = Neighbourhood.of(products, joined)
+    grafted = hood.linked(np.array([1]), np.array([4]))
+    assert (grafted.products == hood.products).all()
+    assert grafted.distances[1, 4] < hood.distances[1, 4]
+    assert hood.may_link(np.array([1]), np.array([4]), 0.5, 0.5).value > 0
+    assert hood.distances.max() == 1
+    assert (hood.distances.diagonal() == 0).all()
+
+
+def test_fusing_what_says_the_same_costs_no_content_and_a_fused_node_has_all_the_mass():
+    vectors = np.array([[1.0, 0], [0.6, 0.8], [0.6, 0.8], [0, 1]])
+    joined = np.zeros((4, 4), np.bool_)
+    joined[0, 1:] = joined[1:, 0] = True
+    after, costs = Neighbourhood.of(vectors @ vectors.T, joined).fused(np.array([1, 2]))
+    assert costs.diagonal() == pytest.approx(0)
+    assert after.distances[1, 2] == 0
+    assert (after.distances[1] == after.distances[2]).all(), "two slots of one node: mass 2/4"
+    mean = (vectors[1] + vectors[3]) / np.linalg.norm(vectors[1] + vectors[3])
+    unlike, costs = Neighbourhood.of(vectors @ vectors.T, joined).fused(np.array([1, 3]))
+    assert costs[1, 3] == pytest.approx(((vectors[1] - mean) ** 2).sum() / 4)
+    assert unlike.products[0, 1] == pytest.approx(vectors[0] @ mean)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=30), st.integers(0, 1))
+def test_bisection_finds_what_counting_finds_where_shorter_is_easier(allowed, min_size):
+    from clew.algorithms.transport.fused_gromov_wasserstein import TransportVerdict
+
+    size = allowed.index(False) if False in allowed else len(allowed)
+    slots = np.arange(len(allowed))
+    found = [
+        longest_prefix(
+            slots,
+            lambda prefix: TransportVerdict(len(prefix) <= size, "bound", 0.0),
+            bisect=bisect,
+            min_size=min_size,
+        )[0]
+        for bisect in (False, True)
+    ]
+    assert [len(prefix) for prefix in found] == [max(size, min_size)] * 2
+
+
+def test_where_all_is_unlike_the_least_unlike_is_taken():
+    graph = Graph.of(["a", "b", "c"], vectors=-np.array([[1.0, 0], [0.8, 0.6], [0.96, 0.28]]))
+    steps = traversal(graph, Query("q", np.float32([1, 0])), Descent()).path(np.zeros(3, np.bool_))
+    assert steps[0].node == replace(steps[0].node, rows=(1,))
+    assert steps[0].node.score == pytest.approx(-0.8)
+
+
+def test_rings_of_containers_and_of_likeness_end():
+    ring = Edges.join(
+        [
+            Edges.of("contains", [0, 1, 2, 3], [1, 2, 0, 4]),
+            Edges.of("similar", [4, 5, 6], [5, 6, 4], 0.95),
+        ]
+    )
+    vectors = np.tile([[0.6, 0.8]], (7, 1))
+    texts = [f"said {i} times" for i in range(7)]
+    graph = Graph.of(texts, kinds=["section"] * 4 + ["passage"] * 3, vectors=vectors, edges=ring)
+    tree = graph.part(DocumentTreePart())
+    assert tree.top_rows.tolist() == [0, 3, 5, 6], "a ring is entered at its lowest row"
+    steps = traversal(graph, Query("q", np.float32([0.6, 0.8])), Descent(max_depth=50)).path(
+        np.zeros(7, np.bool_)
+    )
+    assert len(steps) <= 7
+    assert {
+        item.id for item in kurisu().on(graph)(Query("q", np.float32([0.6, 0.8])), UNLIMITED)
+    } == {"4", "5", "6"}
+
+
+MOON = """# Moon
+
+## Seas
+
+The seas of the moon are dry. No water is in the seas. Their dust is fine.
+
+## Craters
+
+Craters come from stones. The largest crater is wide.
+
+# Sun
+
+The sun is hot. It shines on craters and seas.
+"""
+
+
+@pytest.fixture(scope="module")
+def moon(embed):
+    documents = [
+        clew.Document("sky", MOON, format="markdown"),
+        clew.Document("cat", "# Cats\n\nCats sleep. Cats eat fish.", format="markdown"),
+    ]
+    return Index.from_documents(
+        documents, embedder=embed, splitter=clew.Splitter(14, sentences=True)
+    )
+
+
+def test_a_fused_node_is_read_as_its_members_in_document_order(moon):
+    method = kurisu(sim_threshold=0.3, fgw_threshold=0.2, max_path_nodes=1, max_paths=1)
+    context = moon.ask("Is water or dust in the seas of the moon?", recipe=method)
+    groups = [item.group for item in context]
+    assert len(context) > 1
+    assert set(groups) == {"1"}
+    assert [item.span for item in context] == sorted(item.span for item in context)
+
+
+def test_the_end_is_precise_and_the_beginning_broad(moon):
+    asked = "Is water in the seas?"
+    end = moon.ask(asked, recipe=kurisu(max_path_nodes=1, max_paths=1, fgw_threshold=-1))
+    assert [item.text for item in end] == ["No water is in the seas."]
+    whole = moon.ask(asked, recipe=kurisu(max_paths=1, fgw_threshold=-1))
+    assert "No water is in the seas." in whole.text
+    assert {item.kind for item in whole} == {"passage"}, (
+        "with room for it the passage takes the place of its sentences"
+    )
+    broad = moon.ask(
+        asked, recipe=kurisu(broad=True, max_path_nodes=1, max_paths=1, fgw_threshold=-1)
+    )
+    assert {item.document for item in broad} == {"sky"}
+    assert len(broad) > len(end)
+    wide = moon.ask(asked, recipe=kurisu(max_path_nodes=1, max_paths=1, window=1, fgw_threshold=-1))
+    assert len(wide) > 1
+
+
+def test_it_says_the_path_and_why(moon):
+    context = moon.ask("Is water in the seas?", recipe="kurisu", budget=60)
+    notes = next(step.notes for step in context.trace if "path" in step.notes)
+    assert notes["path"][0][0] == ("sky",)
+    assert all(-1 <= score <= 1.000001 for _, score in notes["path"])
+    assert len(notes["successors"]) == len(notes["relevant"]) == len(notes["path"])
+    item = next(item for item in context if "water" in item.text)
+    assert [hop.kind for hop in item.why] == ["touches", *["contains"] * (len(item.why) - 1)]
+    assert item.why[0].target == "sky"
+    assert len(item.why) >= 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One.",
+        "Same. Same. Same. Same.",
+        "# Head\n\n" + " ".join(f"Word {i} is here." for i in range(5000)),
+    ],
+)
+def test_one_sentence_and_equal_ones_and_five_thousand(embed, text):
+    index = Index.from_documents(
+        [clew.Document("d", text, format="markdown")],
+        embedder=embed,
+        splitter=clew.Splitter(40, sentences=True),
+    )
+    context = index.ask("Where is word 77?", recipe="kurisu", budget=200)
+    assert len(context) > 0
+    assert context.tokens <= 200
+    if len(text) > 1000:
+        notes = next(step.notes for step in context.trace if "path" in step.notes)
+        assert sum(notes["tests"].values()) > 0
+
+
+def test_a_flat_corpus_is_the_best_fused_and_the_rest_by_prize(embed):
+    texts = [f"Cats number {i} sleep." for i in range(30)] + ["Dogs bark at cats."]
+    index = Index.from_documents(texts, embedder=embed, links=())
+    context, dense = (
+        index.ask("Which cats sleep, number 3?", recipe=recipe, limit=8)
+        for recipe in ("kurisu", "dense")
+    )
+    assert set(context.ids) == set(dense.ids)
+
+
+class TestTheRewards:
+    def test_gains_are_their_share_and_losses_theirs_only_where_an_edge_is_far_below(self):
+        low = strength_changes(np.array([0.9, 0.8, 0.85, 0.9, 0.0]), penalty_share=0.4)
+        assert low[:4].sum() + max(low[4], 0) <= 0.06 + 1e-12
+        assert low.sum() == pytest.approx(0.06 - 0.04)
+        assert low[4] == low.min() < 0
+        level = strength_changes(np.array([0.5, 0.52, 0.48]), penalty_share=0.4)
+        assert level.sum() == pytest.approx(0.06), (
+            "nothing is far below: the penalties are not given out"
+        )
+        assert (level > 0).all()
+
+    @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+    def test_their_order_is_the_similarities(self, similarities):
+        found = strength_changes(np.array(similarities))
+        order = np.argsort(similarities, kind="stable")
+        assert (np.diff(found[order]) >= -1e-12).all()
+        assert found.sum() <= 0.05 + 1e-12
+        if len(set(similarities)) == 1:
+            assert found == pytest.approx(0.05 / len(similarities))
+        if len(similarities) <= 2:
+            assert (found > 0).all(), "of two none can be more than one deviation below"
+
+
+def test_the_decay_of_what_decays_is_found():
+    start, rate = fit_decay([40 * np.exp(-0.7 * depth) for depth in range(5)])
+    assert (start, rate) == (pytest.approx(40), pytest.approx(0.7))
+    assert fit_decay([5]) == (5.0, 0.0)
+    assert fit_decay([]) == (0.0, 0.0)
+
+
+def test_wrong_parameters_are_refused():
+    with pytest.raises(ValueError, match="unknown container_similarity 'mode'; known: mean, best"):
+        Descent(container_similarity="mode")
+    with pytest.raises(ValueError, match="n_loc is at least 2"):
+        Descent(n_loc=1)
+    assert isinstance(KURISU, Pipeline)

@@ -1,0 +1,72 @@
+"""What a page takes is known once it is printed: no room is left for what was wanted then, and no copy is read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import clew
+from clew import BudgetError, Document, Graph, Index, Query, recipes
+
+COPIED = "The pump must be primed before each start, and the pressure valve must stay closed while it is primed."
+OTHER = "To prime the pump, pour two litres of water into the funnel and wait for a minute."
+
+
+@pytest.mark.parametrize("recipe", recipes.names())
+def test_copies_of_a_text_are_read_once_and_named(recipe):
+    index = Index.from_documents(
+        [*(Document(f"copy {i}", COPIED) for i in range(4)), Document("manual", OTHER)]
+    )
+    context = index.ask("How must the pump be primed before a start?", recipe=recipe, budget=90)
+    assert sorted(item.text for item in context if item.role != "fact") == sorted([COPIED, OTHER])
+    read = next(item.id for item in context if item.text == COPIED)
+    others = {f"copy {i}" for i in range(4)} - {read}
+    assert others <= {one.id for one in context.dropped}
+    assert all(
+        read in one.reason
+        for one in context.dropped
+        if one.id in others and "same text" in one.reason
+    )
+
+
+def test_what_was_wanted_and_fits_after_an_overflow_is_put_back():
+    """Every item is read under a heading of twenty words that its tokens do not count: half of what is chosen fits, and nothing else."""
+    texts = [f"item {i} " + "word " * (8 + 6 * (i % 3)) for i in range(12)]
+    metadata = [{"title": " ".join(f"heading{i}-{j}" for j in range(20))} for i in range(12)]
+    weights = np.linspace(1.0, 0.5, 12)
+    vectors = np.stack([weights, np.sqrt(1 - weights**2)], axis=1)
+    graph = Graph.of(
+        [text.strip() for text in texts],
+        vectors=vectors,
+        metadata=metadata,
+        count=lambda text: len(text.split()),
+    )
+    for budget in range(40, 400, 9):
+        context = recipes.get("dense").on(graph)(Query("?", np.float32([1, 0])), budget)
+        assert context.tokens <= budget
+        read = [int(id) for id in context.ids]
+        for row in sorted(set(range(12)) - set(read)):
+            page = clew.Render().pieces(graph, clew.types.Reading.of(np.array([*read, row])))
+            assert graph.count("\n".join(page)) > budget, "there was room for another"
+
+
+def test_a_budget_that_holds_nothing_is_an_error_of_its_own():
+    with pytest.raises(BudgetError, match="holds none of what was chosen"):
+        Index.from_documents(["Anna met Ben in Rome."]).ask("Who met Ben?", budget=1)
+
+
+def test_that_the_best_is_larger_than_the_whole_budget_is_said_once(caplog):
+    mill, cat = np.array([[1.0, 0.0], [0.6, 0.8]])
+    graph = Graph.of(
+        ["rye " * 99, "A cat sleeps."],
+        ids=["mill", "cat"],
+        vectors=np.array([mill, cat]),
+        count=lambda text: len(text.split()),
+    )
+    for _ in range(2):
+        assert list(recipes.get("dense").on(graph)(Query("Who?", np.float32(mill)), 50).ids) == [
+            "cat"
+        ]
+    (said,) = [record.getMessage() for record in caplog.records if record.name == "clew"]
+    assert said.startswith("'mill' has the highest prize and was left out")
+    assert "clew.Splitter()" in said

@@ -1,0 +1,64 @@
+"""What lies within what."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.graph import Graph
+from clew.overlap import DuplicatesPart, OverlapFilter
+
+SPANS = st.lists(
+    st.tuples(st.integers(0, 12), st.integers(0, 6)).map(lambda s: (s[0], s[0] + s[1])),
+    min_size=1,
+    max_size=25,
+)
+
+
+@given(SPANS)
+def test_a_node_is_taken_unless_it_contains_or_lies_in_one_that_is(spans):
+    graph = Graph.of(
+        [f"text {i}" for i in range(len(spans))], spans=spans, documents=[0] * len(spans)
+    )
+    overlap, taken = OverlapFilter(graph), []
+    for row, (start, end) in enumerate(spans):
+        nests = any((s <= start and end <= e) or (start <= s and e <= end) for s, e in taken)
+        assert overlap.accept(row) is not nests
+        if not nests:
+            taken.append((start, end))
+
+
+def test_nodes_of_other_documents_and_of_none_are_apart():
+    graph = Graph.of(["a", "b", "anna"], kinds=["passage", "passage", "entity"], spans=[(0, 5)] * 3)
+    overlap = OverlapFilter(graph)
+    assert [overlap.accept(row) for row in (0, 1, 2, 2)] == [True, True, True, False]
+
+
+def test_copies_are_those_of_one_kind_under_one_heading_and_the_best_of_them_alone_has_its_prize():
+    kinds = ["section", "section", "passage", "passage", "passage", "passage", "sentence"]
+    texts = ["One", "Two", "same", "same ", "same", "other", "same"]
+    graph = Graph.of(texts, kinds=kinds, parents=[-1, -1, 0, 0, 1, 0, 0])
+    copies = graph.part(DuplicatesPart())
+    assert dict(copies.groups) == {2: (2, 3)}
+    assert (copies.copies_of(2), copies.copies_of(3), copies.copies_of(4)) == ([3], [2], [])
+    assert copies.without_lower_copies(np.array([0.1, 0.1, 0.2, 0.3, 0.1, 0.1, 0.1])).tolist() == [
+        0.1,
+        0.1,
+        0,
+        0.3,
+        0.1,
+        0.1,
+        0.1,
+    ]
+    assert copies.without_lower_copies(np.full(7, 0.5)).tolist() == [
+        0.5,
+        0.5,
+        0.5,
+        0,
+        0.5,
+        0.5,
+        0.5,
+    ]
+    overlap = OverlapFilter(graph)
+    assert [overlap.accept(row) for row in (3, 2, 4, 6)] == [True, False, True, True]

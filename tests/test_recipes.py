@@ -1,0 +1,55 @@
+"""The table of recipes: what every entry says, and how a name becomes a method."""
+
+from __future__ import annotations
+
+import pytest
+
+from clew import recipes
+from clew.recipes import DEFAULT, DEPARTURES, RECIPES
+
+PUBLISHED = [name for name in RECIPES if name.endswith("_paper")]
+
+
+def test_names_are_those_of_the_table_and_published_settings_come_last():
+    names = recipes.names()
+    assert names == list(RECIPES)
+    assert DEFAULT in names
+    assert names[-len(PUBLISHED) :] == PUBLISHED
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_says_what_it_does_and_when_to_choose_it(name):
+    recipe = RECIPES[name]
+    assert name == name.lower()
+    assert recipe.summary[0].isupper()
+    assert not recipe.summary.endswith(".")
+    assert recipe.when
+    assert recipes.get(name) is recipes.get(name.upper()) is recipe.method
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_every_published_setting_names_its_source_and_what_the_tuned_recipe_changes(name):
+    assert RECIPES[name].source
+    tuned = [
+        other
+        for other, recipe in RECIPES.items()
+        if recipe.source == RECIPES[name].source and other not in PUBLISHED
+    ]
+    assert tuned
+    assert DEPARTURES[name]
+    assert all(RECIPES[other].method != RECIPES[name].method for other in tuned)
+
+
+def test_departures_are_of_published_settings_alone():
+    assert list(DEPARTURES) == PUBLISHED
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones_and_a_method_is_returned_as_it_is():
+    with pytest.raises(
+        ValueError, match=r"unknown recipe 'delicious'; known: dense, bm25, .*_paper"
+    ):
+        recipes.get("delicious")
+    with pytest.raises(TypeError, match=r"a method with on\(graph\), not a int"):
+        recipes.get(3)
+    method = recipes.get("dense")
+    assert recipes.get(method) is method

@@ -1,0 +1,44 @@
+"""Counting tokens."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from clew.text.estimate import estimate_tokens
+from clew.text.tokens import ESTIMATE_NAME, counter_name, make_counter
+
+
+def test_the_estimate_counts_words_numbers_and_signs():
+    assert estimate_tokens("") == estimate_tokens(" \n") == 0
+    assert estimate_tokens("short words") == 2
+    assert estimate_tokens("internationalisation") == 5
+    assert estimate_tokens("1234567") == 3
+    assert estimate_tokens("a, b!") == 4
+    assert estimate_tokens("北京") == 2
+
+
+@pytest.mark.parametrize(
+    "source", [len, lambda text: list(text), type("Own", (), {"encode": staticmethod(list)})()]
+)
+def test_functions_lists_and_tokenizers_count_alike(source):
+    assert make_counter(source)("four") == 4
+
+
+def test_what_cannot_count_is_refused():
+    with pytest.raises(TypeError, match="cannot count tokens with a int"):
+        make_counter(7)
+
+
+def test_counters_have_names_and_can_be_pickled():
+    assert counter_name(make_counter(None)) == ESTIMATE_NAME
+    assert make_counter(ESTIMATE_NAME) is estimate_tokens
+    assert counter_name(make_counter(len)) == "builtins.len"
+    assert pickle.loads(pickle.dumps(make_counter(len)))("abc") == 3
+
+
+def test_a_missing_tiktoken_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "tiktoken", None)
+    with pytest.raises(ImportError, match="pip install tiktoken"):
+        make_counter("cl100k_base")
