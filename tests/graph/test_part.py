@@ -116,3 +116,42 @@ def test_the_callers_array_may_change_afterwards():
     graph = Graph.of(["a", "b"], vectors=own)
     own[0] = 0
     assert graph.vectors[0].tolist() == [1, 0]
+
+
+@dataclass(frozen=True)
+class Numbered:
+    number: int
+
+    def compute(self, graph):
+        CALLS.append(self.number)
+        return object()
+
+
+def test_of_one_class_the_parts_of_least_recent_use_go(graph):
+    first = graph.part(Numbered(0))
+    for number in range(1, 200):
+        graph.part(Numbered(number))
+        assert graph.part(Numbered(0)) is first
+    assert list(range(200)) == CALLS
+    graph.part(Numbered(1))
+    assert CALLS[-1] == 1, "it was computed again"
+    other = graph.part(Slow("inner"))
+    assert graph.part(Slow("inner")) is other, "parts of another class are not pushed out"
+
+
+def test_a_part_that_takes_long_holds_up_no_other(graph):
+    begun, go_on = threading.Event(), threading.Event()
+
+    @dataclass(frozen=True)
+    class Long:
+        def compute(self, graph):
+            begun.set()
+            assert go_on.wait(20)
+            return "done"
+
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(graph.part, Long())
+        assert begun.wait(20)
+        graph.part(Numbered(7))
+        go_on.set()
+        assert waiting.result() == "done"

@@ -8,7 +8,8 @@ the only cache in the library.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result", covariant=True)
 
+MISSING: Any = object()
+MAX_RESULTS = 32  # of one class of part: recipes of many values, as in a sweep, do not pile up
+
 
 class Part(Protocol[Result]):
     """What is computed once per graph. A part is hashable, and equal parts have equal results."""
@@ -40,22 +44,48 @@ class Part(Protocol[Result]):
 
 
 class PartCache:
-    """The results of a graph's parts. A copy of it, also a pickled one, starts empty."""
+    """The results of a graph's parts. A copy of it, also a pickled one, starts empty.
+
+    A part is computed by one thread, under a lock of its own, while other parts go on. Of each
+    class of part at most `MAX_RESULTS` results are kept: those of least recent use go first.
+    """
 
     def __init__(self) -> None:
-        self._results: dict[Any, Any] = {}
-        self._lock = threading.RLock()
+        self._results: dict[type, OrderedDict[Any, Any]] = {}
+        self._locks: dict[Any, threading.RLock] = {}
+        self._guard = threading.Lock()  # of the two dictionaries, never held while computing
 
     def __reduce__(self) -> tuple[type[PartCache], tuple[()]]:
         return PartCache, ()
 
     def result(self, part: Part[Result], graph: Graph) -> Result:
         """Return the part's result for the graph, computed at the first call by one thread."""
-        if part not in self._results:
-            with self._lock:
-                if part not in self._results:
-                    self._results[part] = graph.compute_part(part)
-        result: Result = self._results[part]
+        kept = self._results.get(type(part))
+        found = MISSING if kept is None else kept.get(part, MISSING)
+        if found is MISSING:
+            return self._computed(part, graph)
+        if kept is not None and len(kept) == MAX_RESULTS:  # only then it counts what is used
+            with self._guard:
+                if part in kept:
+                    kept.move_to_end(part)
+        result: Result = found
+        return result
+
+    def _computed(self, part: Part[Result], graph: Graph) -> Result:
+        with self._guard:
+            lock = self._locks.setdefault(part, threading.RLock())
+        with lock:
+            kept: Mapping[Any, Any] = self._results.get(type(part), {})
+            result: Result = kept.get(part, MISSING)
+            if result is not MISSING:
+                return result
+            result = graph.compute_part(part)
+            with self._guard:
+                results = self._results.setdefault(type(part), OrderedDict())
+                results[part] = result
+                if len(results) > MAX_RESULTS:
+                    results.popitem(last=False)
+                self._locks.pop(part, None)
         return result
 
 
