@@ -37,7 +37,7 @@ def find_branches(graph: Graph) -> tuple[Branch, ...]:
         >>> oars = Document("oars", "Oars are of ash.")
         >>> sails = Document("sails", "Sails are of flax.")
         >>> index = Index.from_documents([oars, sails])
-        >>> [branch.titles for branch in branches(index.graph)]
+        >>> [branch.titles for branch in find_branches(index.graph)]
         [('oars',), ('sails',)]
     """
     rows_in: dict[int, list[int]] = {}
@@ -80,7 +80,7 @@ def short_title(title: str) -> str:
     """Return a title as people say it: a Python definition without its parameters.
 
     Example:
-        >>> short("def load(fp, *, cls=None)")
+        >>> short_title("def load(fp, *, cls=None)")
         'load()'
     """
     definition = _DEFINITION.fullmatch(title.strip())

@@ -33,7 +33,7 @@ class DocumentationOutline:
             >>> oars = Document("oars", "Oars are of ash.")
             >>> sails = Document("sails", "Sails are of flax.")
             >>> index = Index.from_documents([oars, sails])
-            >>> Outline.compute(index.graph).branch_of
+            >>> DocumentationOutline.compute(index.graph).branch_of
             {'oars': 0, 'sails': 1}
         """
         all_branches = find_branches(graph)

@@ -64,7 +64,7 @@ def keep_whole(document: Document) -> Sequence[Piece]:
     """Return the document as one passage.
 
     Example:
-        >>> [piece.text for piece in whole(Document("moon", "The moon is far."))]
+        >>> [piece.text for piece in keep_whole(Document("moon", "The moon is far."))]
         ['The moon is far.']
     """
     text = document.text

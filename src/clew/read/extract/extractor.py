@@ -94,17 +94,17 @@ class CachedExtractor:
 
     Attributes:
         extractor: What reads.
-        known: The triples of passages that were read before, by `Passage.key`.
-        before: None lets the extractor read the other passages. A mapping forbids that to an
+        known_triples: The triples of passages that were read before, by `Passage.key`.
+        earlier_failures: None lets the extractor read the other passages. A mapping forbids that to an
             extractor with a language model: these passages fail, for the reason that is given here
             by id.
         progress: Whether to show a bar.
-        read: The triples of the passages of the last call, by `Passage.key`.
+        read_triples: The triples of the passages of the last call, by `Passage.key`.
         failed: (passage id, reason) for the passages of the last call that failed.
 
     Example:
         >>> cached = CachedExtractor(lambda text: [("Anna", "met", "Ben")])
-        >>> cached.triples([Passage("a", "Anna met Ben.")]), len(cached.read), cached.failed
+        >>> cached.triples([Passage("a", "Anna met Ben.")]), len(cached.read_triples), cached.failed
         ([[('Anna', 'met', 'Ben')]], 1, [])
     """
 

@@ -47,7 +47,7 @@ def subject_starts(
         >>> text = "Ships sail. Ships float. Bread bakes. Bread rises."
         >>> units = [(0, 11, 2), (12, 24, 2), (25, 37, 2), (38, 50, 2)]
         >>> embed = lambda texts: np.array([[1, 0] if "Ship" in one else [0, 1] for one in texts])
-        >>> sorted(subjects(text, [units], 100, 0.5, embed, lambda start, end: 2))
+        >>> sorted(subject_starts(text, [units], 100, 0.5, embed, lambda start, end: 2))
         [25]
     """
     vectors = _unit_vectors([text[start:end] for run in runs for start, end, _ in run], embedder)
