@@ -1,4 +1,5 @@
-"""Algorithms on arrays, with no word of retrieval.
+"""Algorithms on arrays: what several rooms share, or what is worth compiling.
 
-Two stages share them, or they are worth compiling.
+Nothing here knows of retrieval. A folder holds one problem, with its compiled loops in `kernels`;
+its `__init__` names the papers and exports the public functions.
 """

@@ -98,7 +98,8 @@ class LinearProgram:
             nodes: of the search tree, at most.
             seconds: at most; None for no limit.
 
-        Returns: ("optimal", "infeasible" or "stopped", x or empty, a value that no such x exceeds,
+        Returns:
+            ("optimal", "infeasible" or "stopped", x or empty, a value that no such x exceeds,
             nodes).
         """
         from scipy.optimize import Bounds, LinearConstraint, milp

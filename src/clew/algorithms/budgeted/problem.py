@@ -1,7 +1,7 @@
 """The rooted budgeted node-weighted Steiner tree: the most prize in one piece for a budget.
 
-    max  sum of prizes over S   such that  sum of tokens over S <= budget  and  S with Q is
-    connected
+    max  sum of prizes over S
+    such that  sum of tokens over S <= budget  and  S with Q is connected
 
 The root Q is no node of the graph: it is linked to the rows `roots`. The problem contains both the
 knapsack and the Steiner tree. It is not the prize-collecting Steiner tree, which is its Lagrangian

@@ -23,9 +23,11 @@ REMOVED, PART_OF_ROOT = -2, -1  # labels of rows without a row in the smaller pr
 class ReducedProblem:
     """A smaller problem and how it belongs to the full one.
 
-    Attributes: problem: the smaller problem. full: the full problem. label: int64 [n], the row of
-        the smaller problem for each row of the full one; `REMOVED` if no choice needs it,
-        `PART_OF_ROOT` if it is free with Q.
+    Attributes:
+        problem: the smaller problem.
+        full: the full problem.
+        label: int64 [n], the row of the smaller problem for each row of the full one; `REMOVED` if
+            no choice needs it, `PART_OF_ROOT` if it is free with Q.
     """
 
     problem: Problem

@@ -45,11 +45,14 @@ def solve(
 ) -> Solution:
     """Return a choice of high value, by one method or by all of them and a proof.
 
-    Args: problem: what to choose from. method: "auto" (the best of the heuristics, then cuts until
-        it is proved or the work is done), "best" (the heuristics alone), "greedy", "density",
-        "local", "tree", "priced" or "lagrange". work: linear programmes at most, see
-        `clew.algorithms.budgeted.cuts.prove`. A count, so that answers repeat. deadline: seconds
-        for the proof; None for no limit. `Solution.work` says where it cut short.
+    Args:
+        problem: what to choose from.
+        method: "auto" (the best of the heuristics, then cuts until it is proved or the work is
+            done), "best" (the heuristics alone), "greedy", "density", "local", "tree", "priced" or
+            "lagrange".
+        work: linear programmes at most, see `clew.algorithms.budgeted.cuts.prove`. A count, so that
+            answers repeat.
+        deadline: seconds for the proof; None for no limit. `Solution.work` says where it cut short.
 
     Raises:
         ValueError: an unknown method.

@@ -35,8 +35,9 @@ Order = Callable[[int], Numbers]  # number of nodes -> the order in which they a
 class CommunityHierarchy:
     """Partitions of n nodes, each a refinement of the one before; a node without links is alone.
 
-    Attributes: levels: int32 [n] each, the community of each node; communities are connected, and
-        numbered by their first row. The first level is the partition of highest modularity.
+    Attributes:
+        levels: int32 [n] each, the community of each node; communities are connected, and numbered
+            by their first row. The first level is the partition of highest modularity.
         modularity: Q of each level; it never grows.
     """
 

@@ -4,9 +4,8 @@
     S connected, and every edge of T_k[S] in at least k - 2 triangles of T_k[S]
 
 T_k is the k-truss (DA-RAG, arXiv 2602.08545, section 5, EACS and Algorithm 1, Q-Peel). T_k is a set
-of
-edges, and every promise is about these: further edges of the graph between the nodes of S may be in
-no triangle.
+of edges, and every promise is about these: further edges of the graph between the nodes of S may be
+in no triangle.
 
 Nodes of the lowest worth are peeled off each connected component of T_k, while that raises the mean
 and leaves a connected truss. The component of the highest mean is the answer; of equal ones the
@@ -20,9 +19,8 @@ Differences from the paper as printed:
 
 What the paper claims and this does not: its argument that there is no free rider holds only for
 additions that are feasible, and its proof that the problem is hard mistakes trusses for cliques.
-What
-holds: a component T has a density of at least (k - 1) / (|T| - 1), with equality for instance in a
-clique, and a diameter of at most (2 |T| - 2) / k.
+What holds: a component T has a density of at least (k - 1) / (|T| - 1), with equality for instance
+in a clique, and a diameter of at most (2 |T| - 2) / k.
 """
 
 from __future__ import annotations
@@ -116,10 +114,13 @@ def peel(
 ) -> Community | None:
     """Return the community that Q-Peel finds in a truss; None where no component is large enough.
 
-    Args: truss: the truss. worth: float64, of every row of the links: its cosine with the query.
+    Args:
+        truss: the truss.
+        worth: float64, of every row of the links: its cosine with the query.
         cascade: where a node cannot be removed alone, remove all edges that then lack triangles, if
-        a connected rest has a higher mean. Nearer to the best mean, which leads to ever smaller
-        communities. least: leave at least so many nodes, never fewer than two; None for k.
+            a connected rest has a higher mean. Nearer to the best mean, which leads to ever smaller
+            communities.
+        least: leave at least so many nodes, never fewer than two; None for k.
     """
     from clew.algorithms.community_search.kernels.q_peel import peel_truss
 
@@ -151,8 +152,8 @@ def search_communities(
     - "truss": communities of k >= 3.
     - "pieces": no row is in a triangle. The connected component that peeling leaves `pieces` nodes
       of, with k = 2.
-    - "nearest": no component has so many nodes. The `nearest` rows of the highest worth, with k =
-      1, which may be connected or not.
+    - "nearest": no component has so many nodes. The `nearest` rows of the highest worth, which may
+      be connected or not, with k = 1.
     - "empty": there are no rows.
 
     Args:

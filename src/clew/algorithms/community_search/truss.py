@@ -10,8 +10,7 @@ edge's own (Chiba and Nishizeki, SIAM J. Comput. 14 (1985)). O(m^1.5) time for a
 memory.
 
 A truss is a set of edges, not of nodes: the graph may have further edges between its nodes. It is
-no
-clique either: the octahedron is a 4-truss without a clique of 4.
+no clique either: the octahedron is a 4-truss without a clique of 4.
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@ highest need not be looked at again. That is up to one product per candidate and
 a few per choice after the first.
 
 Candidates of one topic are similar, and not redundant for that. So only the part of the cosine
-above a
-floor may count: max(0, cos - floor) / (1 - floor). Floors differ from one embedding to another;
-`mean_cosine` is what two candidates have in common on average.
+above a floor may count: max(0, cos - floor) / (1 - floor). Floors differ from one embedding to
+another; `mean_cosine` is what two candidates have in common on average.
 """
 
 from __future__ import annotations
@@ -53,12 +52,16 @@ def select_mmr(  # noqa: PLR0913 - one for each parameter of the published metho
 
     Of equal values (see `clew.algorithms.ranking`) the lower place wins.
 
-    Args: vectors: float32 [n, d], unit rows or zeros. worth: float64 [n], the relevance of each
-        candidate. share: the weight of the worth, in [0, 1]; the rest is that of the difference.
-        most: greatest number of choices; None for all. costs: int [n], paid from the budget. A
-        candidate that does not fit is passed over. None: all fit. budget: see `costs`. before:
-        float32 [m, d], the vectors of what is chosen already. floor: cosine below which nothing
-        counts as similar, < 1. None counts all, also below 0.
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        worth: float64 [n], the relevance of each candidate.
+        share: the weight of the worth, in [0, 1]; the rest is that of the difference.
+        most: greatest number of choices; None for all.
+        costs: int [n], paid from the budget. A candidate that does not fit is passed over. None:
+            all fit.
+        budget: see `costs`.
+        before: float32 [m, d], the vectors of what is chosen already.
+        floor: cosine below which nothing counts as similar, < 1. None counts all, also below 0.
 
     Raises:
         ValueError: a share or a floor out of range.

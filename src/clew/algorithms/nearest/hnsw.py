@@ -6,8 +6,7 @@ the layers and explores the lowest with a list of `ef` candidates. Recall grows 
 `recall` measures it.
 
 Malkov and Yashunin, IEEE TPAMI 42 (2020), arXiv 1603.09320. One thread makes the links in the order
-of
-the rows, with a fixed sequence of levels: the same rows give the same index. Several threads are
+of the rows, with a fixed sequence of levels: the same rows give the same index. Several threads are
 faster, and do not give the same index twice.
 """
 

@@ -105,10 +105,12 @@ def build_walk(
 ) -> Walk:
     """Return the walk on a scipy CSR adjacency of weights > 0 whose row sums are `strengths`.
 
-    Args: adjacency: float32 or float64 [n, n]; symmetric unless `directed`. strengths: float64 [n],
-        the sum of each row. directed: the adjacency is not symmetric. shares: float64 [n], the
-        factor on each row's weights; None for the reciprocals of the strengths. The sums of the
-        rows must not be above 1.
+    Args:
+        adjacency: float32 or float64 [n, n]; symmetric unless `directed`.
+        strengths: float64 [n], the sum of each row.
+        directed: the adjacency is not symmetric.
+        shares: float64 [n], the factor on each row's weights; None for the reciprocals of the
+            strengths. The sums of the rows must not be above 1.
 
     Example:
         >>> import numpy as np
@@ -138,10 +140,13 @@ def build_walk(
 def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float = 1e-10) -> Floats:
     """Return the personalised PageRank, float64 [n], of sum 1.
 
-    Args: walk: the random walk. reset: float64 [n], >= 0, not all zero; it is scaled to sum 1.
-        damping: probability of following an edge, in [0, 1). tolerance: the L1 error is at most
-        this, or as near as floats come. Before x is scaled to sum 1 the error is at most the
-        residual's norm / (1 - damping); scaling can at most double it.
+    Args:
+        walk: the random walk.
+        reset: float64 [n], >= 0, not all zero; it is scaled to sum 1.
+        damping: probability of following an edge, in [0, 1).
+        tolerance: the L1 error is at most this, or as near as floats come. Before x is scaled to
+            sum 1 the error is at most the residual's norm / (1 - damping); scaling can at most
+            double it.
 
     Raises:
         ValueError: a damping out of range, a reset vector of zeros.

@@ -33,10 +33,13 @@ MARGIN = 1e-9  # the error of a solution of sum 1, beside the tolerance of equal
 class TopPageRank:
     """The best rows, best first by their scores, and how they were proven.
 
-    Attributes: rows: int32 [k], the rows of the full solution's k best. scores: float64 [k], each
-        at most `error` below the PageRank. error: see `scores`. how: "push" if bounds proved the
-        rows, "residual" if the rest was solved for, "full" if all was. work: links that the push
-        went over.
+    Attributes:
+        rows: int32 [k], the rows of the full solution's k best.
+        scores: float64 [k], each at most `error` below the PageRank.
+        error: see `scores`.
+        how: "push" if bounds proved the rows, "residual" if the rest was solved for, "full" if all
+            was.
+        work: links that the push went over.
     """
 
     rows: Rows
@@ -87,9 +90,12 @@ class PushLimits(NamedTuple):
 class PushArrays(NamedTuple):
     """The arrays that the compiled push works on; they come and are left as zeros.
 
-    Attributes: estimates: float64 [n]. residuals: float64 [n]. queue: uint32 [2, n], the queue and
-        the rows that mass has reached; its content does not matter. marks: bool [n], which rows are
-        queued.
+    Attributes:
+        estimates: float64 [n].
+        residuals: float64 [n].
+        queue: uint32 [2, n], the queue and the rows that mass has reached; its content does not
+            matter.
+        marks: bool [n], which rows are queued.
     """
 
     estimates: Floats
@@ -109,11 +115,15 @@ def top_pagerank(
 ) -> TopPageRank:
     """Return the k rows of the highest personalised PageRank, fewer only where the graph has fewer.
 
-    Args: walk: the random walk. reset: float64 [n], >= 0, not all zero. The fewer start rows it
-        has, the sooner the push ends. k: number of rows, >= 1. damping: probability of following an
-        edge, in [0, 1). accuracy: greatest error of a score; the rows are proven whatever this is.
+    Args:
+        walk: the random walk.
+        reset: float64 [n], >= 0, not all zero. The fewer start rows it has, the sooner the push
+            ends.
+        k: number of rows, >= 1.
+        damping: probability of following an edge, in [0, 1).
+        accuracy: greatest error of a score; the rows are proven whatever this is.
         budget: the links that the push may go over, as a share of all. A full solution costs about
-        as much as one share at damping 0.5.
+            as much as one share at damping 0.5.
 
     Raises:
         ValueError: k < 1, a damping out of range, a reset vector of zeros.

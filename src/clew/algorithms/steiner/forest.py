@@ -38,10 +38,12 @@ Slots = NDArray[np.int64]
 class SteinerForest:
     """A Steiner forest.
 
-    Attributes: nodes: rows of the forest, ascending. slots: one slot of the links per edge, from
-        the edge's lower row, ascending. cost: sum of the edges' lengths. missing: a pair of
-        terminals for every tree after the first: the lowest terminal of the first tree and the
-        lowest of that one.
+    Attributes:
+        nodes: rows of the forest, ascending.
+        slots: one slot of the links per edge, from the edge's lower row, ascending.
+        cost: sum of the edges' lengths.
+        missing: a pair of terminals for every tree after the first: the lowest terminal of the
+            first tree and the lowest of that one.
     """
 
     nodes: Rows
@@ -62,19 +64,25 @@ def steiner_forest(
 ) -> SteinerForest:
     """Return a forest that joins the terminals as far as the links allow.
 
-    Args: links: undirected adjacency. lengths: float64, one per slot, > 0, the same for both slots
-        of an edge; inf forbids an edge. Of `LazyLengths`, "mehlhorn" measures only what it needs
-        and the other methods all. terminals: rows, in any order; duplicates count once. method:
-        "mehlhorn", "kou", "takahashi" or "exact". most_edge: longer edges are not used. most_path:
-        only for "mehlhorn" and "kou". Terminals no farther apart than this are neighbours. Two
-        terminals are in one tree exactly if a chain of neighbours leads from one to the other, and
-        such a chain also exists along the tree. Terminals joined over a junction may be farther
-        apart. whole: "mehlhorn" searches the whole graph and does not stop early; the forest is the
-        same.
+    Args:
+        links: undirected adjacency.
+        lengths: float64, one per slot, > 0, the same for both slots of an edge; inf forbids an
+            edge. Of `LazyLengths`, "mehlhorn" measures only what it needs and the other methods
+            all.
+        terminals: rows, in any order; duplicates count once.
+        method: "mehlhorn", "kou", "takahashi" or "exact".
+        most_edge: longer edges are not used.
+        most_path: only for "mehlhorn" and "kou". Terminals no farther apart than this are
+            neighbours. Two terminals are in one tree exactly if a chain of neighbours leads from
+            one to the other, and such a chain also exists along the tree. Terminals joined over a
+            junction may be farther apart.
+        whole: "mehlhorn" searches the whole graph and does not stop early; the forest is the same.
 
-    Raises: TypeError: the terminals are not whole numbers. ValueError: an unknown method; terminals
-        that are no rows; a length that a search meets and that is not positive; a limit that is not
-        positive or not for this method; more terminals than "exact" can join.
+    Raises:
+        TypeError: the terminals are not whole numbers.
+        ValueError: an unknown method; terminals that are no rows; a length that a search meets and
+            that is not positive; a limit that is not positive or not for this method; more
+            terminals than "exact" can join.
 
     Example:
         Rows 0 - 1 - 2 form a path; its four slots all have length 1.
@@ -124,9 +132,11 @@ def slot_sources(links: Links, slots: ArrayLike) -> NDArray[np.int64]:
 class SearchLabels(NamedTuple):
     """What Mehlhorn's search writes for every row.
 
-    Attributes: distances: float64 [n], from the nearest terminal. arrivals: int64 [n], the slot by
-        which the row was reached; -1 at terminals. cells: int32 [n], i + 1 for a row reached from
-        terminal i, -i - 1 once it is settled, else 0.
+    Attributes:
+        distances: float64 [n], from the nearest terminal.
+        arrivals: int64 [n], the slot by which the row was reached; -1 at terminals.
+        cells: int32 [n], i + 1 for a row reached from terminal i, -i - 1 once it is settled, else
+            0.
     """
 
     distances: Floats

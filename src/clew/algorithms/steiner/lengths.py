@@ -87,9 +87,13 @@ class LazyLengths:
 class EdgeVectors(NamedTuple):
     """What the kernels read to measure the slots that have vectors of their own.
 
-    Attributes: starts: int64 [m + 1], where each slot's vectors begin in `rows`. rows: int32, rows
-        of `vectors`. vectors: float32 [f, d]. query: float32 [d], a unit vector. lengths: float64
-        [f], the lengths measured so far, 0 where not measured; the kernels write here.
+    Attributes:
+        starts: int64 [m + 1], where each slot's vectors begin in `rows`.
+        rows: int32, rows of `vectors`.
+        vectors: float32 [f, d].
+        query: float32 [d], a unit vector.
+        lengths: float64 [f], the lengths measured so far, 0 where not measured; the kernels write
+            here.
     """
 
     starts: NDArray[np.int64]
@@ -102,9 +106,12 @@ class EdgeVectors(NamedTuple):
 class EndVectors(NamedTuple):
     """What the kernels read to measure the slots without vectors of their own, from both ends.
 
-    Attributes: vectors: float32 [n, e]. weights: float32 [m]. query: float32 [e], a unit vector;
-        [0] where these slots have the neutral length. cosines: float64 [n], 2 + the cosines
-        measured so far, 0 where not measured; the kernels write here.
+    Attributes:
+        vectors: float32 [n, e].
+        weights: float32 [m].
+        query: float32 [e], a unit vector; [0] where these slots have the neutral length.
+        cosines: float64 [n], 2 + the cosines measured so far, 0 where not measured; the kernels
+            write here.
     """
 
     vectors: Vectors
@@ -116,11 +123,14 @@ class EndVectors(NamedTuple):
 class EdgeLengths(NamedTuple):
     """What the kernels' `length_of` reads: fixed lengths, or what is needed to measure them.
 
-    Attributes: fixed: float64 [m], the lengths of all slots; [0] where they are measured. max_edge:
-        greatest length of an edge that may be used; finite. neutral: length of the slots that have
-        nothing to measure. edges: the vectors of the slots. rows: the vectors of the slots' ends.
+    Attributes:
+        fixed: float64 [m], the lengths of all slots; [0] where they are measured.
+        max_edge: greatest length of an edge that may be used; finite.
+        neutral: length of the slots that have nothing to measure.
+        edges: the vectors of the slots.
+        ends: the vectors of the slots' ends.
         leaders: float64, a table of `kernels.equal_scores`. Equal cosines become the same number,
-        so paths of equal edges have the same length.
+            so paths of equal edges have the same length.
     """
 
     fixed: Floats

@@ -15,8 +15,8 @@ the cheapest first:
 
 1. The identity plan, by which everything stays in its slot. Its value is an upper bound in O(n^2).
 2. The first and third lower bounds of Memoli ("Gromov-Wasserstein distances and the metric approach
-to object matching", 2011), with the content costs added. 3. Between the two, conditional gradient
-from the better plan, each step a linear assignment.
+   to object matching", 2011), with the content costs added.
+3. Between the two, conditional gradient from the better plan, each step a linear assignment.
 """
 
 from __future__ import annotations
@@ -116,10 +116,13 @@ def decide(
 ) -> TransportVerdict:
     """Return whether a graph and the changed graph differ by at most `limit`.
 
-    Args: content: float64 [n, n], the cost of taking slot i of the graph for slot j of the changed
-        one. All slots have mass 1/n. distances: float64 [n, n], symmetric, distances within the
-        graph. other_distances: the same of the changed graph. limit: the greatest squared distance
-        that is accepted. content_weight: 1 counts the content alone, 0 the structure alone.
+    Args:
+        content: float64 [n, n], the cost of taking slot i of the graph for slot j of the changed
+            one. All slots have mass 1/n.
+        distances: float64 [n, n], symmetric, distances within the graph.
+        other_distances: the same of the changed graph.
+        limit: the greatest squared distance that is accepted.
+        content_weight: 1 counts the content alone, 0 the structure alone.
 
     Example:
         >>> same = np.array([[0.0, 1.0], [1.0, 0.0]])

@@ -33,11 +33,15 @@ class TypedLinks:
 
     A type is a kind of edge; for an edge that states a fact, it is the fact's relation.
 
-    Attributes: links: the adjacency, of m slots. held: int64 [m + 1], where each slot's edges begin
-        in `codes` and `weights`. codes: int32, the type of each edge: a place in `kinds`, or
-        len(kinds) + a place in `relations`. weights: float32, the weight of each edge. kinds: names
-        of the kinds of edge. relations: names of the relations; a name comes once for each kind of
-        edge that states it. kind_of: int32, for each of `relations`, its place in `kinds`.
+    Attributes:
+        links: the adjacency, of m slots.
+        held: int64 [m + 1], where each slot's edges begin in `codes` and `weights`.
+        codes: int32, the type of each edge: a place in `kinds`, or len(kinds) + a place in
+            `relations`.
+        weights: float32, the weight of each edge.
+        kinds: names of the kinds of edge.
+        relations: names of the relations; a name comes once for each kind of edge that states it.
+        kind_of: int32, for each of `relations`, its place in `kinds`.
     """
 
     links: Links
@@ -64,8 +68,10 @@ class TypedLinks:
     def factors(self, table: Mapping[str, float], default: float = 1.0) -> Floats:
         """Return the factor of every type, float64, by code.
 
-        Args: table: factor by name. A relation that it does not name has the factor of its kind of
-            edge. default: the factor of kinds that the table does not name.
+        Args:
+            table: factor by name. A relation that it does not name has the factor of its kind of
+                edge.
+            default: the factor of kinds that the table does not name.
         """
         of_kind = np.array([table.get(kind, default) for kind in self.kinds], np.float64)
         factors = np.concatenate([of_kind, of_kind[self.kind_of]])
@@ -133,13 +139,19 @@ def best_first(  # noqa: PLR0913 - one for each limit of the search
     Equal priorities go to the lower row. The notes count the offers, those that the beam dropped,
     and those below the threshold.
 
-    Args: typed: the links. sources: the start rows. factors: float64, one per type, >= 0; 0 forbids
-        the type. See `TypedLinks.factors`. vectors: float32 [n, d], unit rows or zeros. A row
-        without a vector is as relevant as the row it is reached from. question: [d], the query
-        vector; None: all rows are equally relevant. priorities: of the start rows, in place of
-        their relevance. decay: factor for every hop, in (0, 1]. beam: open rows, at most; None for
-        no limit, here and below. threshold: lowest priority of an offer. max_nodes: rows that are
-        taken, at most. max_depth: in hops.
+    Args:
+        typed: the links.
+        sources: the start rows.
+        factors: float64, one per type, >= 0; 0 forbids the type. See `TypedLinks.factors`.
+        vectors: float32 [n, d], unit rows or zeros. A row without a vector is as relevant as the
+            row it is reached from.
+        question: [d], the query vector; None: all rows are equally relevant.
+        priorities: of the start rows, in place of their relevance.
+        decay: factor for every hop, in (0, 1].
+        beam: open rows, at most; None for no limit, here and below.
+        threshold: lowest priority of an offer.
+        max_nodes: rows that are taken, at most.
+        max_depth: in hops.
 
     Example:
         >>> from clew.graph import Edges, Graph

@@ -37,12 +37,17 @@ def breadth_first(  # noqa: PLR0913 - one for each limit of the search
     row. With lower `max_nodes` or `most_tokens` the result is a prefix of that with higher ones.
     Without a limit the depths are the fewest hops.
 
-    Args: links: the adjacency. sources: the start rows, in the order in which the search starts
-        from them. vectors: float32 [n, d], unit rows or zeros. A row without a vector is as
-        relevant as the row it is first seen from. question: [d], the query vector; None: all rows
-        are equally relevant. tokens: int32 [n], the cost of each row. max_depth: in hops; None for
-        no limit, here and below. max_degree: of every row, follow only so many unvisited
-        neighbours. max_nodes: rows, at most. most_tokens: tokens of all rows together, at most.
+    Args:
+        links: the adjacency.
+        sources: the start rows, in the order in which the search starts from them.
+        vectors: float32 [n, d], unit rows or zeros. A row without a vector is as relevant as the
+            row it is first seen from.
+        question: [d], the query vector; None: all rows are equally relevant.
+        tokens: int32 [n], the cost of each row.
+        max_depth: in hops; None for no limit, here and below.
+        max_degree: of every row, follow only so many unvisited neighbours.
+        max_nodes: rows, at most.
+        most_tokens: tokens of all rows together, at most.
 
     Example:
         >>> from clew.graph import Edges, Graph

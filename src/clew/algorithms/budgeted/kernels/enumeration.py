@@ -15,11 +15,10 @@ def search_choices(enumeration, min_value):
 
     `enumeration` is an `Enumeration` of `clew.algorithms.budgeted.enumeration`. A choice grows from
     Q by one neighbour at a time, which is taken or left out, so it is connected at every step. A
-    branch
-    ends if one of two bounds is below the value that is looked for: the knapsack over the rows that
-    it can still reach, or the programme's bound less the reduced prizes of what it did against
-    them. The value looked for is first `min_value`, then `margin` more than the best so far. A look
-    at a row or an edge is one effort.
+    branch ends if one of two bounds is below the value that is looked for: the knapsack over the
+    rows that it can still reach, or the programme's bound less the reduced prizes of what it did
+    against them. The value looked for is first `min_value`, then `margin` more than the best so
+    far. A look at a row or an edge is one effort.
     """
     problem, upper, required, reduced, order, budget, bound, margin, effort = enumeration
     starts, targets, tokens, prizes, roots = problem

@@ -54,21 +54,22 @@ def peel_cascading(truss, worth, turn, need, least):
                     if first == node or seen[first] > before:
                         continue
                     stamp += 1
-                    seen[first], queue[0], done, found, worths = stamp, first, 0, 1, 0.0
-                    while done < found:
+                    seen[first], queue[0], done, reached, reached_worth = stamp, first, 0, 1, 0.0
+                    while done < reached:
                         here = queue[done]
                         done += 1
-                        worths += worth[here]
+                        reached_worth += worth[here]
                         for slot in range(starts[here], starts[here + 1]):
                             other = targets[slot]
                             if retained[edge_of[slot]] and seen[other] <= before:
                                 seen[other] = stamp
-                                queue[found] = other
-                                found += 1
-                    if found >= least and (
-                        worths / found > best or (worths / found == best and found > best_size)
+                                queue[reached] = other
+                                reached += 1
+                    if reached >= least and (
+                        reached_worth / reached > best
+                        or (reached_worth / reached == best and reached > best_size)
                     ):
-                        best, best_size, best_first = worths / found, found, first
+                        best, best_size, best_first = reached_worth / reached, reached, first
                 if best_size == 0:
                     for back in range(removed - 1, -1, -1):
                         restore_edge(begins, pairs, retained, support, removals[back])

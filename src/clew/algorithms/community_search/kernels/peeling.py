@@ -230,10 +230,10 @@ def is_connected_without(truss, alive, turn, node, test, search):
         if pending[mine] == 0:
             one, other = np.int32(-1), np.int32(-1)
             for place in range(size):
-                found = queue[place]
-                if find_root(roots, group[found]) == mine:
-                    if one < 0 or turn[found] > turn[one]:
-                        one = found
-                elif place < neighbours and (other < 0 or turn[found] > turn[other]):
-                    other = found
+                member = queue[place]
+                if find_root(roots, group[member]) == mine:
+                    if one < 0 or turn[member] > turn[one]:
+                        one = member
+                elif place < neighbours and (other < 0 or turn[member] > turn[other]):
+                    other = member
             return False, one, other

@@ -111,13 +111,13 @@ def peel_truss(truss, worth, need, least, cascade):
             ):
                 best, best_mean = one, mean
     inside = np.empty(0 if best < 0 else size[best], np.int32)
-    edges, found, filled = np.empty(len(slots) // 2, np.int64), 0, 0
+    edges, nodes, filled = np.empty(len(slots) // 2, np.int64), 0, 0
     if best < 0:
         return inside, edges[:0], 0.0, own[:0]
     for node in range(n):
         if alive[node] and part[node] == best:
-            inside[found] = rows[node]
-            found += 1
+            inside[nodes] = rows[node]
+            nodes += 1
             for slot in range(starts[node], starts[node + 1]):
                 other = targets[slot]
                 if node < other and alive[other] and retained[edge_of[slot]]:

@@ -79,8 +79,8 @@ def relevance(vectors, unit, row, leaders):
     """Return the relevance of a row: 1 without a query vector, nan for a row without a vector."""
     if len(unit) == 0:
         return 1.0
-    found = cosine(vectors[row], unit)
-    return found if np.isnan(found) else leader_of(found, leaders)
+    measured = cosine(vectors[row], unit)
+    return measured if np.isnan(measured) else leader_of(measured, leaders)
 
 
 @numba.njit(forceinline=True)  # a call would cost as much as the look-up
@@ -105,9 +105,9 @@ def grown_table(table, rows, size):
 @compiled
 def doubled(values):
     """Return the array, twice as long."""
-    found = np.empty(2 * len(values), values.dtype)
-    found[: len(values)] = values
-    return found
+    longer = np.empty(2 * len(values), values.dtype)
+    longer[: len(values)] = values
+    return longer
 
 
 @compiled
@@ -135,14 +135,14 @@ def select_highest(keys, items, size, most):
     """
     least = np.partition(keys[:size], size - most)[size - most]
     room = most - (keys[:size] > least).sum()
-    kept = 0
+    count = 0
     for i in range(size):
         if keys[i] == least:
             room -= 1
         if keys[i] > least or (keys[i] == least and room >= 0):
-            keys[kept], items[kept] = keys[i], items[i]
-            kept += 1
-    return kept
+            keys[count], items[count] = keys[i], items[i]
+            count += 1
+    return count
 
 
 @compiled
@@ -165,7 +165,7 @@ def breadth_first(links, relevances, tokens, sources, limits):
         np.empty(512, np.int32),
     )
     scores, slots, visited = np.empty(512), np.empty(512, np.int64), 0
-    keys, found = np.empty(64), np.empty(64, np.int64)
+    keys, neighbour_slots = np.empty(64), np.empty(64, np.int64)
     spent, full = 0, False
     head = -1  # -1 for the start rows, then places of the queue
     while head < visited and not full:
@@ -198,18 +198,18 @@ def breadth_first(links, relevances, tokens, sources, limits):
                 size += 1
             if turn[place] == UNSEEN:
                 if seen == len(keys):
-                    keys, found = doubled(keys), doubled(found)
-                keys[seen], found[seen] = (
+                    keys, neighbour_slots = doubled(keys), doubled(neighbour_slots)
+                keys[seen], neighbour_slots[seen] = (
                     (weights[slot] if head >= 0 else 1.0) * relevances_seen[place],
                     slot,
                 )
                 seen += 1
         if head >= 0:
             if seen > max_degree:
-                seen = select_highest(keys, found, seen, max_degree)
-            sort_falling(keys, found, seen)
+                seen = select_highest(keys, neighbour_slots, seen, max_degree)
+            sort_falling(keys, neighbour_slots, seen)
         for i in range(seen):
-            slot = found[i]
+            slot = neighbour_slots[i]
             other = np.int64(targets[slot]) if head >= 0 else sources[slot]
             place = table[table_index(table, rows, other)]
             if turn[place] != UNSEEN:
@@ -361,9 +361,7 @@ def best_first(edges, factors, relevances, sources, priorities, limits):
             order = doubled(order)
         order[accepted], turn[place] = place, accepted
         accepted += 1
-        if np.isnan(
-            relevances_seen[place]
-        ):  # from now on it is the relevance that it was taken with
+        if np.isnan(relevances_seen[place]):  # from now on it has the relevance it was taken with
             relevances_seen[place] = relevances_seen[parent[place]] if parent[place] >= 0 else 1.0
         row, level, parent_relevance = rows[place], depth[place] + 1, relevances_seen[place]
         discount = decay**level
@@ -395,16 +393,16 @@ def induced(starts, targets, rows):
     for place in range(len(rows)):
         table[table_index(table, rows, rows[place])] = place
     first = np.zeros(len(rows) + 1, np.int64)
-    found, slots, size = np.empty(1024, np.int32), np.empty(1024, np.int64), 0
+    inner_targets, slots, size = np.empty(1024, np.int32), np.empty(1024, np.int64), 0
     for place in range(len(rows)):
         row = rows[place]
         for slot in range(starts[row], starts[row + 1]):
             other = table[table_index(table, rows, np.int64(targets[slot]))]
             if other < 0:
                 continue
-            if size == len(found):
-                found, slots = doubled(found), doubled(slots)
-            found[size], slots[size] = other, slot
+            if size == len(inner_targets):
+                inner_targets, slots = doubled(inner_targets), doubled(slots)
+            inner_targets[size], slots[size] = other, slot
             size += 1
         first[place + 1] = size
-    return first, found[:size], slots[:size]
+    return first, inner_targets[:size], slots[:size]
