@@ -81,14 +81,14 @@ FACT_GRAPH = ("fact", "mentions", "synonym")
 # Walks follow links that are read in the documents, not those that likeness of vectors makes: the
 # seeds have compared these vectors with the question already, and such links lead to where many
 # passages are alike. Without any other link a walk stays where it starts.
-ALIKE = ("similar",)
+VECTOR_LINKS = ("similar",)
 
 # The four presets and the journey are cumulative: they share these stages.
 NEAREST_FIVE = seed.TopSeeds(5)
-TWO_HOPS = spread.BreadthFirst(2, 50, excluded_kinds=ALIKE)
-ONE_HOP = spread.BreadthFirst(1, 50, excluded_kinds=ALIKE)
+TWO_HOPS = spread.BreadthFirst(2, 50, excluded_kinds=VECTOR_LINKS)
+ONE_HOP = spread.BreadthFirst(1, 50, excluded_kinds=VECTOR_LINKS)
 BY_PROMISE = spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)
-BRIDGES = select.Bridges(3, max_edge=0.4, excluded_kinds=ALIKE)
+BRIDGES = select.Bridges(3, max_edge=0.4, excluded_kinds=VECTOR_LINKS)
 # Steps to one answer are passages on one topic, which are alike: hence the floor.
 DIVERSE = select.MMR(0.5, 15, 30, similarity_floor=0.8)
 
@@ -99,7 +99,9 @@ def _local_walk(*searches: spread.BreadthFirst | spread.BestFirst) -> spread.Loc
     It restarts, less and less often, at the thirty nearest passages, so that a passage without
     links is not lost.
     """
-    return spread.LocalPageRank(searches, damping=0.85, max_restart_rows=30, excluded_kinds=ALIKE)
+    return spread.LocalPageRank(
+        searches, damping=0.85, max_restart_rows=30, excluded_kinds=VECTOR_LINKS
+    )
 
 
 # The nearer a seed, the likelier the walk restarts at it.
@@ -192,7 +194,7 @@ RECIPES: dict[str, Recipe] = {
     "budgeted": Recipe(
         Pipeline(
             seed.RecognisedFacts(),
-            (spread.PageRank(0.5, excluded_kinds=ALIKE),),
+            (spread.PageRank(0.5, excluded_kinds=VECTOR_LINKS),),
             (select.Budgeted(),),
             order=order.Sandwich(),
         ),

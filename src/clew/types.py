@@ -222,11 +222,6 @@ class Reading:
         return len(self.nodes)
 
 
-def start_rows(seeds: Seeds, relevance: Floats, max_rows: int) -> Rows:
-    """Return the rows that a search begins from; see `Seeds.start_rows`."""
-    return seeds.start_rows(relevance, max_rows)
-
-
 BoundSeed: TypeAlias = Callable[[Query], Seeds]
 """question -> seeds"""
 

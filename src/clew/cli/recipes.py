@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
-import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -51,12 +49,8 @@ def recipes(options: argparse.Namespace) -> int:
 def describe_recipe(name: str) -> dict[str, Any]:
     """Return what a recipe does, its source, when to choose it, and its stages by role."""
     method = known.get(name)
-    table = getattr(known, "RECIPES", None)
-    if table is None:  # until the recipes are a table
-        about = {"does": _comment_above(name) or _first_sentence(method)}
-    else:
-        recipe = table[name.lower()]
-        about = {"does": recipe.summary, "source": recipe.source, "when": recipe.when}
+    recipe = known.RECIPES[name.lower()]
+    about = {"does": recipe.summary, "source": recipe.source, "when": recipe.when}
     stages: dict[str, list[dict[str, str]]] = {}
     for role, stage in _stages(method):
         description = {"stage": repr(stage), "does": _first_sentence(stage)}
@@ -95,13 +89,3 @@ def _first_sentence(thing: object) -> str:
     if paragraph.startswith(f"{kind.__name__}("):
         return ""
     return paragraph.partition(". ")[0].rstrip(".")
-
-
-def _comment_above(name: str) -> str:
-    """The comment above a recipe in its module; used only until the recipes are a table."""
-    found = re.findall(
-        r"((?:^# .*\n)+)^([A-Z][A-Z0-9_]*) = ", inspect.getsource(known), re.MULTILINE
-    )
-    comments = {constant.lower(): lines for lines, constant in found}
-    lines = comments.get(name.lower(), "").splitlines()
-    return " ".join(line.removeprefix("# ") for line in lines).rstrip(".")

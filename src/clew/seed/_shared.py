@@ -11,12 +11,6 @@ from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import min_max_scale, top_k
 from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze
 from clew.text.words import contains_phrase
-from clew.types import Query
-
-
-def vector_for_facts(query: Query) -> Vectors | None:
-    """Return the question's vector beside facts: its own where the embedder has one for them."""
-    return query.vector if query.fact_vector is None else query.fact_vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ import numpy as np
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import min_max_scale
 from clew.graph import Floats, Graph, Rows, Vectors, freeze
-from clew.seed._shared import FactRanking, entity_scores, vector_for_facts
+from clew.seed._shared import FactRanking, entity_scores
 from clew.seed.dense import Dense
 from clew.types import Query, Seeds
 
@@ -63,7 +63,7 @@ class LinkedFacts:
         vectors = graph.vectors[rows]
 
         def find_seeds(query: Query) -> Seeds:
-            vector = vector_for_facts(query)
+            vector = query.vector_for_facts
             obstacle = facts.obstacle(vector)
             if vector is None or obstacle:
                 passages = dense(query)

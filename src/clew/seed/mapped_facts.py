@@ -15,7 +15,7 @@ import numpy as np
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import sharpened, top_k
 from clew.graph import Floats, Graph, Mask, freeze
-from clew.seed._shared import names_mentioned, vector_for_facts
+from clew.seed._shared import names_mentioned
 from clew.seed.dense import Dense
 from clew.types import Query, Seed, Seeds
 
@@ -74,7 +74,7 @@ class MappedFacts:
                 share = 1.0
             elif len(facts) and share < 1:
                 notes["covered"] = share
-            vector = vector_for_facts(query)
+            vector = query.vector_for_facts
             scores = (
                 np.maximum(cosines(facts.vectors, vector), 0)
                 if has_vectors and vector is not None

@@ -19,7 +19,7 @@ import numpy as np
 
 from clew.algorithms.ranking import sharpened
 from clew.graph import Floats, Graph, freeze
-from clew.seed._shared import FactRanking, entity_scores, names_mentioned, vector_for_facts
+from clew.seed._shared import FactRanking, entity_scores, names_mentioned
 from clew.seed.blend import Blend
 from clew.types import Query, Seed, Seeds
 
@@ -72,7 +72,7 @@ class RecognisedFacts:
                 note = f"{why}: the passages alone are the seeds"
                 return Seeds(scores, notes={**passages.notes, "fallback": note})
 
-            vector = vector_for_facts(query)
+            vector = query.vector_for_facts
             obstacle = facts.obstacle(vector)
             if vector is None or obstacle:
                 return without_facts(passages.scores, obstacle)

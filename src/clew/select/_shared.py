@@ -15,18 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import levels
-from clew.graph import Floats, Graph, Links, Mask, Rows, Vectors, freeze
+from clew.graph import Floats, Graph, Links, Rows, Vectors, freeze, row_mask
 from clew.types import Query, Seeds, Subgraph
 
 MAX_PASSED = 100  # something that still fits, but far down the ranking, is not worth its tokens
 PASSAGES_BY = ("prize", "similarity")
 
 Dropped = list[tuple[int, str]]  # rows that were wanted and do not fit, each with the reason
-
-
-def vector_for_facts(query: Query) -> Vectors | None:
-    """Return the question's vector beside facts: its own where the embedder has one for them."""
-    return query.vector if query.fact_vector is None else query.fact_vector
 
 
 def similarities(vectors: Vectors, vector: Vectors | None) -> Floats:
@@ -40,18 +35,6 @@ def similarities(vectors: Vectors, vector: Vectors | None) -> Floats:
     if vector is None or vectors.shape[1] != len(vector):
         return np.zeros(len(vectors))
     return cosines(vectors, vector)
-
-
-def row_mask(length: int, rows: NDArray[np.integer] | list[int]) -> Mask:
-    """Return True at these rows, and False at all others of `length`.
-
-    Example:
-        >>> row_mask(3, [2]).tolist()
-        [False, False, True]
-    """
-    mask = np.zeros(length, np.bool_)
-    mask[rows] = True
-    return mask
 
 
 def slots_of(links: Links, rows: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -245,7 +228,7 @@ def _with_connectors(
     notes: Mapping[str, int],
 ) -> Subgraph:
     """Return the passages with the connectors of the joined rows and the edges among them."""
-    inside = row_mask(len(graph), passages.nodes)
+    inside = row_mask(passages.nodes, len(graph))
     connectors = joined.nodes[~graph.content[joined.nodes] & ~inside[joined.nodes]]
     inside[connectors] = True
     edges = edges[inside[graph.edges.tails[edges]] & inside[graph.edges.heads[edges]]]
@@ -291,7 +274,7 @@ def _facts_that_fit(costs: Mapping[int, int], stated: set[int], room: int) -> li
 def _passages_in_order(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> list[int]:
     """Return the passages that may be read: those of the subgraph, then the others."""
     graph, _, seeds, prizes, candidates, _ = offer
-    free = graph.content & row_mask(len(graph), candidates.nodes)
+    free = graph.content & row_mask(candidates.nodes, len(graph))
     free[required_rows(candidates)] = False
     others = np.flatnonzero(free & ((prizes > 0) | (seeds.scores > 0)))
     first_key = seeds.scores if rule.passages_by == "similarity" else prizes

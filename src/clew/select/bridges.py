@@ -19,9 +19,9 @@ import numpy as np
 from clew.algorithms.ranking import top_k
 from clew.algorithms.steiner.forest import SteinerForest, slot_sources, steiner_forest
 from clew.algorithms.steiner.lengths import LazyLengths
-from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze, kinds_without
-from clew.select._shared import Offer, required_tokens, row_mask, vector_for_facts
-from clew.types import Query, Seeds, Subgraph, start_rows
+from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze, kinds_without, row_mask
+from clew.select._shared import Offer, required_tokens
+from clew.types import Query, Seeds, Subgraph
 
 NO_VECTOR = np.zeros(1, np.float32)
 BELOW_FACTS = 3  # taken off the weight of an edge, so that every edge that states a fact is better
@@ -80,7 +80,7 @@ class Bridges:
         ) -> Subgraph:
             offer = Offer(graph, query, seeds, prizes, candidates, budget)
             lengths = _lengths(offer, links, slot_facts)
-            terminals = start_rows(seeds, seeds.scores, self.max_terminals)
+            terminals = seeds.start_rows(seeds.scores, self.max_terminals)
             rows = np.union1d(np.flatnonzero(prizes > 0), candidates.required).astype(np.int32)
             if len(candidates.nodes) < len(graph):
                 terminals = terminals[np.isin(terminals, candidates.nodes)]
@@ -111,7 +111,7 @@ def _lengths(offer: Offer, links: Links, slot_facts: Ragged) -> Floats | LazyLen
     nodes, question = graph.vectors, query.vector
     if question is None or not nodes.shape[1]:
         nodes, question = np.zeros((len(graph), 1), np.float32), NO_VECTOR
-    facts, question_for_facts = graph.facts.vectors, vector_for_facts(query)
+    facts, question_for_facts = graph.facts.vectors, query.vector_for_facts
     if question_for_facts is None or not len(graph.facts):
         facts, question_for_facts = np.zeros((len(graph.facts), 1), np.float32), NO_VECTOR
     lazy = LazyLengths(
@@ -119,7 +119,7 @@ def _lengths(offer: Offer, links: Links, slot_facts: Ragged) -> Floats | LazyLen
     )
     if len(candidates.nodes) == len(graph):
         return lazy
-    offered = row_mask(len(graph), candidates.nodes)
+    offered = row_mask(candidates.nodes, len(graph))
     return np.where(offered[links.sources] & offered[links.targets], lazy.all(links), np.inf)
 
 
@@ -156,7 +156,7 @@ def _that_fit(graph: Graph, chosen: Subgraph, budget: int) -> Subgraph:
 
 def _best_edge(graph: Graph, query: Query, edges: Rows) -> int:
     """Return one of parallel edges: that of the nearest fact, or else the strongest."""
-    facts, vector = graph.edges.facts[edges], vector_for_facts(query)
+    facts, vector = graph.edges.facts[edges], query.vector_for_facts
     scores = graph.edges.weights[edges].astype(np.float64) - BELOW_FACTS
     if (facts >= 0).any():
         near = graph.facts.vectors[facts] @ vector if vector is not None else np.zeros(len(facts))

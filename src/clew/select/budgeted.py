@@ -36,8 +36,8 @@ from clew.algorithms.budgeted.solve import Problem, Solution, attached_rows, sol
 from clew.algorithms.ranking import exceeds, summable, top_k
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
-from clew.graph import Floats, Graph, Kinds, Links, Mask, Rows, freeze, heading_of
-from clew.select._shared import required_content, required_rows, row_mask, slots_of
+from clew.graph import Floats, Graph, Kinds, Links, Mask, Rows, freeze, heading_of, row_mask
+from clew.select._shared import required_content, required_rows, slots_of
 from clew.types import Query, Seeds, Subgraph
 
 SLACK = 1e-12  # by how much sums of the same prizes in another order may differ, relatively
@@ -94,7 +94,7 @@ class Budgeted:
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
-            offered = row_mask(len(graph), candidates.nodes)
+            offered = row_mask(candidates.nodes, len(graph))
             links = all_links if offered.all() else _links_among(all_links, offered)
             required = required_rows(candidates)
             room = budget - int(graph.tokens[required_content(graph, candidates)].sum())
@@ -165,7 +165,7 @@ def working_graph(
         core: the candidates, best first.
         max_rows: about how many rows it may have.
     """
-    inside = row_mask(len(graph), roots)
+    inside = row_mask(roots, len(graph))
     share, whole = CORE_SHARE
     core = core[: max(1, max_rows * share // whole)]
     inside[core] = True

@@ -45,17 +45,15 @@ from numpy.typing import NDArray
 from clew.algorithms.ranking import coarse, exceeds, summable, top_k
 from clew.algorithms.steiner.expansion import RULES, ExpandedTree, edge_weight, expand
 from clew.algorithms.steiner.forest import SteinerForest, slot_sources, steiner_forest
-from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze
+from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze, row_mask
 from clew.select._shared import (
     PASSAGES_BY,
     EvidenceRule,
     JoinedRows,
     Offer,
-    row_mask,
     select_evidence,
     similarities,
     slots_of,
-    vector_for_facts,
 )
 from clew.types import Query, Seeds, Subgraph
 
@@ -135,7 +133,7 @@ class MCMI:
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
-            offered = row_mask(len(graph), candidates.nodes)
+            offered = row_mask(candidates.nodes, len(graph))
             terminals = seeds.terminals[offered[seeds.terminals]]
             priced = slot_costs(graph, links, query)
             inside = offered[sources] & offered[links.targets]
@@ -260,7 +258,7 @@ def edge_costs(graph: Graph, query: Query) -> Floats:
     edge_cosines = np.where(mentions, passage, edge_cosines)
     stated = edges.facts >= 0
     if stated.any():
-        fact_cosines = summable(similarities(facts.vectors, vector_for_facts(query)), 1.0)
+        fact_cosines = summable(similarities(facts.vectors, query.vector_for_facts), 1.0)
         edge_cosines[stated] = fact_cosines[edges.facts[stated]]
     # Coarse numbers add up exactly, so that paths of equal edges are equally long.
     costs: Floats = np.clip((1 - coarse(edge_cosines, 1.0)) / 2, MIN_COST, MAX_COST)
@@ -269,7 +267,7 @@ def edge_costs(graph: Graph, query: Query) -> Floats:
 
 def _chords(links: Links, costs: Floats, grown: ExpandedTree) -> Slots:
     """Return the other slots among the nodes of the grown tree, one for both directions."""
-    inside = row_mask(len(links), grown.nodes)
+    inside = row_mask(grown.nodes, len(links))
     among = slots_of(links, np.sort(grown.nodes))
     sources, targets = slot_sources(links, among), links.targets[among]
     among = among[inside[targets] & (sources < targets) & np.isfinite(costs[among])]

@@ -25,7 +25,7 @@ from clew.algorithms.ranking import top_k
 from clew.algorithms.traversal.reached import Reached, induced_links
 from clew.graph import Floats, Graph, Kinds, kinds_without
 from clew.spread._searches import BreadthFirst, Search
-from clew.types import Prizes, Query, Seeds, start_rows
+from clew.types import Prizes, Query, Seeds
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class LocalPageRank:
         searches = [(type(search).__name__, search.bind(graph)) for search in self.searches]
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Prizes:
-            starts = start_rows(seeds, prizes, self.max_start_rows)
+            starts = seeds.start_rows(prizes, self.max_start_rows)
             if not len(starts):
                 note = "the question touches nothing: there is no neighbourhood"
                 return Prizes(prizes, {"fallback": note})

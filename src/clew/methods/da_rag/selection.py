@@ -34,8 +34,8 @@ from clew.algorithms.community_search.q_peel import (
     whole_community,
 )
 from clew.algorithms.ranking import levels, tolerance, top_k
-from clew.graph import Floats, Graph, Mask, Ragged, Rows, Vectors, freeze
-from clew.methods._rows import expand_ranges, offered_mask
+from clew.graph import Floats, Graph, Mask, Ragged, Rows, Vectors, expand_ranges, freeze
+from clew.methods._rows import offered_mask
 from clew.methods.da_rag.layers import (
     ChunkLayer,
     DescribedPart,
@@ -473,7 +473,7 @@ def _with_reports(
         return candidates
     rows, links = np.unique(np.concatenate(of_entities)), facts.links
     begins, ends = links.starts[rows], links.starts[rows + 1]
-    slots = links.edges.take(expand_ranges(begins, ends))
+    slots = links.edges.take(expand_ranges(begins, ends - begins))
     edges = slots.values
     owners = np.repeat(np.repeat(rows, ends - begins), slots.lengths)
     vector = query.vector if query.fact_vector is None else query.fact_vector

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import reaches
-from clew.graph import Edges, Floats, Graph, Mask, Rows, Vectors, freeze
-from clew.methods._rows import expand_ranges
+from clew.graph import Edges, Floats, Graph, Mask, Rows, Vectors, expand_ranges, freeze
 from clew.methods.kurisu.edge_learning import BUILT_STRENGTH, LEARNED
 
 SIMILAR = ("similar",)
@@ -61,7 +60,7 @@ class DocumentTree:
         """Return the slots of these rows, in their order."""
         if len(rows) == 1:
             return np.arange(self.starts[rows[0]], self.starts[rows[0] + 1])
-        return expand_ranges(self.starts[rows], self.starts[rows + 1])
+        return expand_ranges(self.starts[rows], self.starts[rows + 1] - self.starts[rows])
 
     def sources(self, rows: IntRows) -> IntRows:
         """Return the row that each of `slots(rows)` starts from."""

@@ -95,9 +95,9 @@ class CachedExtractor:
     Attributes:
         extractor: What reads.
         known_triples: The triples of passages that were read before, by `Passage.key`.
-        earlier_failures: None lets the extractor read the other passages. A mapping forbids that to an
-            extractor with a language model: these passages fail, for the reason that is given here
-            by id.
+        earlier_failures: None lets the extractor read the other passages. A mapping forbids that
+            to an extractor with a language model: these passages fail, for the reason that is
+            given here by id.
         progress: Whether to show a bar.
         read_triples: The triples of the passages of the last call, by `Passage.key`.
         failed: (passage id, reason) for the passages of the last call that failed.
