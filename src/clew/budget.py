@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import levels, top_k
+from clew.algorithms.ranking import dense_ranks, top_k
 from clew.graph import Floats, Graph, freeze
 from clew.items import Dropped
 from clew.overlap import DuplicatesPart, OverlapFilter
@@ -87,7 +87,7 @@ class PageRequest:
 
     def levels(self, reading: Reading) -> NDArray[np.int64]:
         """Return the level of every entry by its prize, 0 for the highest."""
-        return levels(self.scores(reading), self.max_prize)
+        return dense_ranks(self.scores(reading), self.max_prize)
 
     def pieces(self, reading: Reading) -> list[str]:
         """Return what is printed of a reading, entry by entry."""
@@ -252,8 +252,8 @@ def _fill_rows(request: PageRequest, subgraph: Subgraph, reading: Reading, room:
     inside = np.zeros(len(graph), np.bool_)
     inside[subgraph.nodes] = True
     outside = np.flatnonzero(graph.content & ~inside)
-    by_prize = levels(request.prizes[outside], request.max_prize)
-    by_seed = levels(request.seeds.scores[outside])
+    by_prize = dense_ranks(request.prizes[outside], request.max_prize)
+    by_seed = dense_ranks(request.seeds.scores[outside])
     rows: list[int] = []
     for row in outside[np.lexsort((by_seed, by_prize))].tolist():
         if len(rows) == missing:

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clew.algorithms.ranking import exceeds, foremost
+from clew.algorithms.ranking import best_row, exceeds
 from clew.context import Context
 from clew.items import Item
 from clew.seed.bm25 import BM25, InvertedIndexPart
@@ -173,7 +173,7 @@ def _greedy_cover(
         ]
         if not gains or not exceeds(max(gains), 0.0, max(gains)):
             break
-        chosen.append(foremost(dict(enumerate(gains))))
+        chosen.append(best_row(dict(enumerate(gains))))
         covered |= covers[chosen[-1]]
     return chosen
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import levels
+from clew.algorithms.ranking import dense_ranks
 from clew.graph import Floats, Graph, freeze, heading_of
 
 
@@ -66,7 +66,7 @@ class Duplicates:
         """
         if not len(self.rows):
             return prizes
-        level = levels(prizes[self.rows], float(np.abs(prizes).max()))
+        level = dense_ranks(prizes[self.rows], float(np.abs(prizes).max()))
         ranked = self.rows[np.lexsort((self.rows, level, self.first[self.rows]))]
         best_of_group = np.append(True, np.diff(self.first[ranked]) != 0)
         remaining = prizes.copy()

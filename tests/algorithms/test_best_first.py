@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.traversal import TypedLinksPart, best_first
+from clew.algorithms.traversal import TypedLinksPart, search_best_first
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
 
 N = 10
@@ -109,8 +109,8 @@ def test_the_search_is_the_definition(
     }
 
     taken, dropped = by_definition(graph, sources, table, **limits)
-    found = best_first(
-        typed, sources, typed.factors(table), vectors=graph.vectors, question=QUESTION, **limits
+    found = search_best_first(
+        typed, sources, typed.factors(table), vectors=graph.vectors, query=QUESTION, **limits
     )
 
     assert found.rows.tolist() == list(taken)
@@ -137,14 +137,16 @@ def test_to_stop_early_changes_nothing_that_was_taken(ties, table, sources, seed
         "threshold": 0.0,
         "max_depth": None,
         "vectors": graph.vectors,
-        "question": QUESTION,
+        "query": QUESTION,
     }
     factors = typed.factors({kind: min(1.0, factor) for kind, factor in table.items()})
 
-    whole = best_first(typed, sources, factors, max_nodes=None, **free)
-    few = best_first(typed, sources, factors, max_nodes=most, **free)
-    narrow = best_first(typed, sources, factors, max_nodes=most, **{**free, "beam": max(most, 1)})
-    above = best_first(typed, sources, factors, max_nodes=None, **{**free, "threshold": 0.3})
+    whole = search_best_first(typed, sources, factors, max_nodes=None, **free)
+    few = search_best_first(typed, sources, factors, max_nodes=most, **free)
+    narrow = search_best_first(
+        typed, sources, factors, max_nodes=most, **{**free, "beam": max(most, 1)}
+    )
+    above = search_best_first(typed, sources, factors, max_nodes=None, **{**free, "threshold": 0.3})
 
     assert few.rows.tolist() == narrow.rows.tolist() == whole.rows[:most].tolist()
     assert len(set(whole.rows.tolist())) == len(whole)
@@ -158,7 +160,7 @@ def test_to_stop_early_changes_nothing_that_was_taken(ties, table, sources, seed
 def test_alike_and_without_limits_it_takes_all_that_can_be_reached(ties, sources):
     graph = graph_of(ties, 0)
     typed = graph.part(TypedLinksPart())
-    found = best_first(
+    found = search_best_first(
         typed,
         sources,
         typed.factors({}),
@@ -180,7 +182,7 @@ def test_alike_and_without_limits_it_takes_all_that_can_be_reached(ties, sources
 def test_where_no_hop_gains_priorities_never_rise(ties, sources):
     graph = graph_of([(tail, head, kind, 1.0) for tail, head, kind, _ in ties], 1)
     typed = graph.part(TypedLinksPart())
-    found = best_first(
+    found = search_best_first(
         typed,
         sources,
         typed.factors({}),
@@ -213,7 +215,7 @@ def test_the_type_of_an_edge_is_the_relation_of_its_fact():
     assert typed.types == ("fact", "near", "likes", "works at")
 
     def order(table, default=1.0):
-        return best_first(
+        return search_best_first(
             typed, [0], typed.factors(table, default), vectors=graph.vectors, threshold=0.01
         ).rows.tolist()
 
@@ -227,7 +229,9 @@ def test_the_type_of_an_edge_is_the_relation_of_its_fact():
 def test_a_hub_of_ten_thousand_leaves_no_edges_and_no_source():
     hub = Graph.of(["text"] * 10_001, edges=Edges.of("tie", np.zeros(10_000), np.arange(1, 10_001)))
     typed = hub.part(TypedLinksPart())
-    found = best_first(typed, [0], typed.factors({}), vectors=hub.vectors, beam=50, max_nodes=60)
+    found = search_best_first(
+        typed, [0], typed.factors({}), vectors=hub.vectors, beam=50, max_nodes=60
+    )
     assert found.rows.tolist() == list(range(51))  # of equals the beam keeps the lower rows
     assert found.notes == {
         "offered": 10_001,
@@ -236,5 +240,7 @@ def test_a_hub_of_ten_thousand_leaves_no_edges_and_no_source():
     }
     alone = Graph.of(["text"])
     typed = alone.part(TypedLinksPart())
-    assert best_first(typed, [0], typed.factors({}), vectors=alone.vectors).rows.tolist() == [0]
-    assert len(best_first(typed, [], typed.factors({}), vectors=alone.vectors)) == 0
+    assert search_best_first(
+        typed, [0], typed.factors({}), vectors=alone.vectors
+    ).rows.tolist() == [0]
+    assert len(search_best_first(typed, [], typed.factors({}), vectors=alone.vectors)) == 0

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.traversal.breadth_first import breadth_first, shortest_paths
+from clew.algorithms.traversal.breadth_first import search_breadth_first, shortest_paths
 from clew.algorithms.traversal.reached import induced_links
 from clew.graph import Edges, Graph
 
@@ -46,7 +46,7 @@ LIMITS = st.fixed_dictionaries(
         "max_depth": st.sampled_from([0, 1, 2, 9]),
         "max_degree": st.sampled_from([1, 2, 9]),
         "max_nodes": st.sampled_from([0, 3, 9]),
-        "most_tokens": st.sampled_from([6, 99]),
+        "max_tokens": st.sampled_from([6, 99]),
     }
 )
 QUESTION = np.float32([0.6, 0.8, 0])
@@ -67,7 +67,7 @@ def graph_of(ties, seed=0):
     )
 
 
-def by_definition(graph, sources, max_depth, max_degree, max_nodes, most_tokens, tokens):
+def by_definition(graph, sources, max_depth, max_degree, max_nodes, max_tokens, tokens):
     """The waves as a plain queue; (row, depth, parent) of each that is visited."""
     links = graph.links()
     like = {
@@ -81,7 +81,7 @@ def by_definition(graph, sources, max_depth, max_degree, max_nodes, most_tokens,
 
     def full(row):
         return (
-            len(visited) >= max_nodes or sum(tokens[r] for r in visited) + tokens[row] > most_tokens
+            len(visited) >= max_nodes or sum(tokens[r] for r in visited) + tokens[row] > max_tokens
         )
 
     for row in sources:
@@ -114,8 +114,8 @@ def test_the_waves_are_the_definition(ties, sources, seed, limits):
     links = graph.links()
     wanted = by_definition(graph, sources, **limits, tokens=tokens.tolist())
 
-    found = breadth_first(
-        links, sources, vectors=graph.vectors, question=QUESTION, tokens=tokens, **limits
+    found = search_breadth_first(
+        links, sources, vectors=graph.vectors, query=QUESTION, tokens=tokens, **limits
     )
 
     rows = found.rows.tolist()
@@ -137,7 +137,7 @@ def test_without_limits_depths_are_distances(ties, sources):
     graph = graph_of(ties)
     network = networkx.Graph([(t, h) for t, h, _ in ties])
     network.add_nodes_from(range(10))
-    found = breadth_first(graph.links(), sources, max_depth=None, max_degree=None)
+    found = search_breadth_first(graph.links(), sources, max_depth=None, max_degree=None)
     assert dict(
         zip(found.rows.tolist(), found.depths.tolist(), strict=True)
     ) == networkx.multi_source_dijkstra_path_length(network, set(sources), weight=None)
@@ -171,8 +171,8 @@ def test_a_hub_is_followed_to_its_best_leaves_only():
     hub = Graph.of(
         ["text"] * 10_001, edges=Edges.of("tie", np.zeros(10_000), np.arange(1, 10_001), weights)
     )
-    found = breadth_first(hub.links(), [0], max_degree=50)
+    found = search_breadth_first(hub.links(), [0], max_degree=50)
     assert found.rows.tolist() == [0, *range(10_000, 9_950, -1)]
-    assert breadth_first(hub.links(), [5]).rows.tolist() == [5, 0, *range(10_000, 9_950, -1)]
-    assert breadth_first(hub.links(), []).rows.tolist() == []
-    assert breadth_first(Graph.of(["text"]).links(), [0]).rows.tolist() == [0]
+    assert search_breadth_first(hub.links(), [5]).rows.tolist() == [5, 0, *range(10_000, 9_950, -1)]
+    assert search_breadth_first(hub.links(), []).rows.tolist() == []
+    assert search_breadth_first(Graph.of(["text"]).links(), [0]).rows.tolist() == [0]

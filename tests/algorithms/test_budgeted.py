@@ -14,11 +14,11 @@ from clew.algorithms.budgeted import (
     METHODS,
     Problem,
     Solution,
-    attached_rows,
-    feasible,
+    articulation_mask,
     heuristics,
-    solve,
-    spanning_edges,
+    is_feasible,
+    solve_budgeted,
+    spanning_parents,
 )
 
 
@@ -83,8 +83,8 @@ def problems(draw, most=9):
 def test_every_method_is_feasible_and_between_nothing_and_the_optimum_and_the_bound_above_it(
     method, one
 ):
-    found, best = solve(one, method), optimum(one)
-    assert feasible(one, found.rows)
+    found, best = solve_budgeted(one, method), optimum(one)
+    assert is_feasible(one, found.rows)
     assert found.rows.tolist() == sorted(set(found.rows.tolist()))
     assert found.value == pytest.approx(one.prizes[found.rows].sum())
     assert found.value <= best + 1e-12
@@ -96,8 +96,8 @@ def test_every_method_is_feasible_and_between_nothing_and_the_optimum_and_the_bo
 @pytest.mark.parametrize("method", METHODS)
 @given(problems())
 def test_what_has_no_prize_is_taken_only_to_hold_something(method, one):
-    rows = solve(one, method).rows
-    before = spanning_edges(one, rows)
+    rows = solve_budgeted(one, method).rows
+    before = spanning_parents(one, rows)
     assert (before >= -1).all()
     assert set(rows[one.prizes[rows] == 0].tolist()) <= set(before.tolist())
 
@@ -105,8 +105,8 @@ def test_what_has_no_prize_is_taken_only_to_hold_something(method, one):
 @settings(max_examples=200)
 @given(problems())
 def test_the_best_of_them_is_no_worse_than_each_and_mostly_the_optimum(one):
-    best = solve(one, "best").value
-    assert all(best >= solve(one, method).value - 1e-12 for method in ("density", "tree"))
+    best = solve_budgeted(one, "best").value
+    assert all(best >= solve_budgeted(one, method).value - 1e-12 for method in ("density", "tree"))
     assert best >= 0.6 * optimum(one)
 
 
@@ -129,35 +129,35 @@ def on_trees():
 @settings(max_examples=150)
 @given(on_trees())
 def test_on_a_tree_the_knapsack_is_exact(one):
-    assert solve(one, "tree").value == pytest.approx(optimum(one))
+    assert solve_budgeted(one, "tree").value == pytest.approx(optimum(one))
 
 
 @given(problems(), st.sampled_from(["density", "local", "lagrange"]))
 def test_a_tree_regrown_around_a_choice_is_worth_no_less(one, method):
     tree = heuristics.tree
-    start = solve(one, method)
+    start = solve_budgeted(one, method)
     assert tree(one, start).value >= start.value - 1e-12
 
 
 @given(problems(), st.integers(0, 6))
 def test_the_ladder_ends_at_the_optimum_which_more_budget_never_lowers(one, more):
-    found = solve(one)
+    found = solve_budgeted(one)
     assert found.proved
     assert found.value == pytest.approx(optimum(one))
-    assert solve(replace(one, budget=one.budget + more)).value >= found.value - 1e-9
+    assert solve_budgeted(replace(one, budget=one.budget + more)).value >= found.value - 1e-9
 
 
 def test_density_passes_a_connector_where_greedy_is_stuck():
     # Q - 0 (small) and Q - 1 (costs 2, worth nothing) - 2 (a treasure)
     one = problem(3, [(1, 2)], [0.1, 0.0, 10.0], [8, 2, 6], [0, 1], 8)
-    assert solve(one, "greedy").rows.tolist() == [0]
-    assert solve(one, "density").rows.tolist() == [1, 2]
+    assert solve_budgeted(one, "greedy").rows.tolist() == [0]
+    assert solve_budgeted(one, "density").rows.tolist() == [1, 2]
 
 
 def test_a_connector_that_a_later_row_makes_needless_gives_its_tokens_back():
     # first 1 over the connector 0, then 2, which holds 1 as well: without the connector 3 fits, too
     one = problem(4, [(0, 1), (1, 2)], [0, 10.0, 3.0, 1.0], [2, 1, 3, 2], [0, 2, 3], 6)
-    assert solve(one, "density").rows.tolist() == [1, 2, 3]
+    assert solve_budgeted(one, "density").rows.tolist() == [1, 2, 3]
 
 
 def test_a_tree_regrown_around_a_choice_can_hold_more_than_the_tree_of_cheapest_ways():
@@ -171,20 +171,20 @@ def test_a_tree_regrown_around_a_choice_can_hold_more_than_the_tree_of_cheapest_
             14, pairs, rng.random(14) * (rng.random(14) < 0.6), rng.integers(1, 9, 14), [0], 25
         )
         more += (
-            solve(one, "tree").work["trees"] > 2
+            solve_budgeted(one, "tree").work["trees"] > 2
         )  # the second was better than the first, the third no better than that
     assert more >= 2
 
 
 def test_the_single_dear_way_is_not_missed_for_small_change():
     one = problem(2, [], [0.5, 30.0], [1, 100], [0, 1], 100)
-    assert solve(one, "density").rows.tolist() == [1]
+    assert solve_budgeted(one, "density").rows.tolist() == [1]
 
 
 def test_free_connectors_are_passed_and_the_useless_ones_left_out():
     one = problem(5, [(0, 1), (1, 2), (0, 3), (3, 4)], [0, 0, 1.0, 0, 0], [0, 0, 3, 0, 0], [0], 3)
     for method in METHODS:
-        assert solve(one, method).rows.tolist() == [0, 1, 2], method
+        assert solve_budgeted(one, method).rows.tolist() == [0, 1, 2], method
 
 
 def test_two_rows_far_from_the_root_do_not_hold_each_other_up():
@@ -193,9 +193,9 @@ def test_two_rows_far_from_the_root_do_not_hold_each_other_up():
     near = [set(one.targets[one.starts[i] : one.starts[i + 1]].tolist()) for i in range(4)]
     island = {2, 3}
     assert all(near[row] & island for row in island), "the printed constraint holds"
-    assert not feasible(one, sorted(island))
+    assert not is_feasible(one, sorted(island))
     for method in METHODS:
-        assert solve(one, method).rows.tolist() == [0, 1], method
+        assert solve_budgeted(one, method).rows.tolist() == [0, 1], method
     assert one.upper_bound == pytest.approx(2.0), "what no way reaches does not loosen the bound"
 
 
@@ -203,8 +203,8 @@ def test_two_rows_far_from_the_root_do_not_hold_each_other_up():
 class TestEdges:
     def test_no_budget_buys_only_what_is_free(self, method):
         one = problem(3, [(0, 1), (1, 2)], [1.0, 1.0, 1.0], [0, 0, 1], [0], 0)
-        assert solve(one, method).rows.tolist() == [0, 1]
-        assert solve(problem(1, [], [1.0], [1], [0], 0), method).rows.tolist() == []
+        assert solve_budgeted(one, method).rows.tolist() == [0, 1]
+        assert solve_budgeted(problem(1, [], [1.0], [1], [0], 0), method).rows.tolist() == []
 
     def test_without_prizes_or_roots_or_rows_nothing_is_chosen(self, method):
         nothings = [
@@ -213,7 +213,7 @@ class TestEdges:
             problem(0, [], [], [], [], 9),
         ]
         for one in nothings:
-            found = solve(one, method)
+            found = solve_budgeted(one, method)
             assert (found.rows.tolist(), found.value, found.bound, found.proved) == (
                 [],
                 0.0,
@@ -223,12 +223,14 @@ class TestEdges:
 
     def test_what_fits_whole_is_taken_whole_and_proved(self, method):
         one = problem(4, [(0, 1), (1, 2)], [1.0, 0.5, 0.25, 7.0], [5, 5, 5, 5], [0], 2**31 - 1)
-        found = solve(one, method)
+        found = solve_budgeted(one, method)
         assert found.rows.tolist() == [0, 1, 2]
         assert found.proved
 
     def test_of_equals_the_lower_rows_are_taken(self, method):
-        assert solve(problem(6, [], [1.0] * 6, [2] * 6, range(6), 7), method).rows.tolist() == [
+        assert solve_budgeted(
+            problem(6, [], [1.0] * 6, [2] * 6, range(6), 7), method
+        ).rows.tolist() == [
             0,
             1,
             2,
@@ -243,21 +245,21 @@ def test_a_budget_too_wide_for_the_table_is_counted_in_coarser_units_and_kept(mo
     one = problem(
         12, [(i, i // 2) for i in range(1, 12)], rng.random(12), rng.integers(1, 90, 12), [0], 200
     )
-    found = solve(one, "tree")
+    found = solve_budgeted(one, "tree")
     assert found.work["token unit"] > 1
-    assert feasible(one, found.rows)
+    assert is_feasible(one, found.rows)
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"'ilp'.*auto, best, greedy"):
-        solve(problem(0, [], [], [], [], 0), "ilp")
+        solve_budgeted(problem(0, [], [], [], [], 0), "ilp")
 
 
 @given(problems())
 def test_rows_that_hold_others_are_those_without_which_a_search_reaches_less(one):
-    rows = solve(replace(one, budget=10**6, prizes=np.ones(len(one))), "density").rows
-    wanted = [not feasible(replace(one, budget=10**6), rows[rows != row]) for row in rows]
-    assert attached_rows(one, rows).tolist() == wanted
+    rows = solve_budgeted(replace(one, budget=10**6, prizes=np.ones(len(one))), "density").rows
+    wanted = [not is_feasible(replace(one, budget=10**6), rows[rows != row]) for row in rows]
+    assert articulation_mask(one, rows).tolist() == wanted
 
 
 @pytest.mark.parametrize("method", ["tree", "local"])
@@ -276,10 +278,14 @@ def test_a_start_that_is_too_dear_or_an_island_is_refused(method):
 def test_ways_that_prizes_pay_for_find_what_the_cheapest_ways_pass_by():
     # to 3 the way over 0 costs 4, the way over 1 costs 5 and brings a prize of its own; the budget holds one of them
     one = problem(4, [(0, 3), (1, 3), (0, 2)], [0, 6.0, 0.1, 10.0], [4, 5, 1, 5], [0, 1], 10)
-    assert solve(one, "priced").rows.tolist() == solve(one, "best").rows.tolist() == [1, 3]
+    assert (
+        solve_budgeted(one, "priced").rows.tolist()
+        == solve_budgeted(one, "best").rows.tolist()
+        == [1, 3]
+    )
 
 
 def test_the_bound_takes_the_share_that_fits_of_the_last_row():
     one = problem(2, [], [0.25, 1.0], [1, 6], [0, 1], 6)
     assert one.upper_bound == pytest.approx(0.25 + 5 / 6)
-    assert solve(one, "best").value == 1.0
+    assert solve_budgeted(one, "best").value == 1.0

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.algorithms.community_search import (
+    k_truss,
     peel,
     search_communities,
-    truss_of,
     trussness,
 )
 from clew.graph import Links, Ragged
@@ -124,7 +124,7 @@ def one_less(left, inside, worth, k, least, cascade):
 @given(SMALL, WORTHS, st.integers(2, 5), st.integers(2, 6))
 def test_it_does_what_its_rule_says(cascade, graph, drawn, k, least):
     worth, links = worths(graph, *drawn), links_of(graph)
-    found = peel(truss_of(links, trussness(links), k), worth, cascade=cascade, least=least)
+    found = peel(k_truss(links, trussness(links), k), worth, cascade=cascade, least=least)
     expected = peeled_by_hand(graph, worth, k, least, cascade)
     assert (found is None) == (expected is None)
     assert found is None or (found.mean, len(found)) == pytest.approx(expected, abs=2e-9)
@@ -136,7 +136,7 @@ def test_it_does_what_its_rule_says(cascade, graph, drawn, k, least):
 def test_what_is_found_keeps_every_promise_on_the_edges_of_the_truss(cascade, graph, drawn, k):
     worth, links = worths(graph, *drawn), links_of(graph)
     value = trussness(links)
-    found = peel(truss_of(links, value, k), worth, cascade=cascade)
+    found = peel(k_truss(links, value, k), worth, cascade=cascade)
     truss = truss_in(graph, k)
     if found is None:
         assert max(map(len, nx.connected_components(truss)), default=0) < k
@@ -197,7 +197,7 @@ def test_the_mean_comes_near_to_the_best_there_is(
     for seed in range(16):
         graph = random_graph(9, 0.45, 2, seed)
         worth, links = worths(graph, seed, 1000), links_of(graph)
-        found = peel(truss_of(links, trussness(links), 3), worth, cascade=cascade)
+        found = peel(k_truss(links, trussness(links), 3), worth, cascade=cascade)
         if found is not None:
             ratios.append(found.mean / best_truss(seed, 3))
     record_property("ratios", ratios)
@@ -214,15 +214,15 @@ def test_every_part_is_peeled_not_the_first_alone():
     graph = nx.disjoint_union_all([nx.complete_graph(4), nx.complete_graph(5)])
     worth = np.array([0.5, 0.5, 0.5, 0.5, 0.0, 0.9, 0.9, 0.9, 0.9])
     links = links_of(graph)
-    assert peel(truss_of(links, trussness(links), 3), worth).rows.tolist() == [5, 6, 7, 8]
+    assert peel(k_truss(links, trussness(links), 3), worth).rows.tolist() == [5, 6, 7, 8]
 
 
 def test_the_node_that_joins_two_cliques_stays_though_all_triangles_would():
     graph = nx.Graph([*combinations([0, 1, 2, 3], 2), *combinations([3, 4, 5, 6], 2)])
     worth = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
     links = links_of(graph)
-    assert peel(truss_of(links, trussness(links), 3), worth).rows.tolist() == list(range(7))
-    assert peel(truss_of(links, trussness(links), 3), worth, cascade=True).mean == 1.0
+    assert peel(k_truss(links, trussness(links), 3), worth).rows.tolist() == list(range(7))
+    assert peel(k_truss(links, trussness(links), 3), worth, cascade=True).mean == 1.0
 
 
 def test_an_edge_that_lost_its_triangles_goes_though_both_its_ends_stay():
@@ -231,7 +231,7 @@ def test_an_edge_that_lost_its_triangles_goes_though_both_its_ends_stay():
     graph.add_nodes_from(range(7))
     graph.add_edges_from(pair for three in triangles for pair in combinations(three, 2))
     worth, links = np.array([0.0, 1, 1, 1, 1, 1, 1]), links_of(graph)
-    found = peel(truss_of(links, trussness(links), 3), worth, cascade=True)
+    found = peel(k_truss(links, trussness(links), 3), worth, cascade=True)
     assert found.rows.tolist() == [1, 2, 3, 4, 5, 6]
     edges = set(
         zip(links.sources[found.slots].tolist(), links.targets[found.slots].tolist(), strict=True)
@@ -245,7 +245,7 @@ def test_an_edge_outside_the_truss_counts_for_nothing():
     )  # two triangles and a bridge that is in none
     worth = np.array([0.9, 0.9, 0.9, 0.1, 0.1, 0.1])
     links = links_of(graph)
-    found = peel(truss_of(links, trussness(links), 3), worth)
+    found = peel(k_truss(links, trussness(links), 3), worth)
     assert found.rows.tolist() == [0, 1, 2]
     assert found.means == (pytest.approx(0.9),)
 
@@ -255,7 +255,7 @@ def test_an_addition_that_makes_no_truss_may_raise_the_mean():
     graph = nx.Graph([(0, 1), (0, 2), (1, 2), (2, 3)])
     worth = np.array([0.5, 0.5, 0.5, 0.9])
     links = links_of(graph)
-    found = peel(truss_of(links, trussness(links), 3), worth)
+    found = peel(k_truss(links, trussness(links), 3), worth)
     assert found.rows.tolist() == [0, 1, 2]
     assert worth.mean() > found.mean
 
@@ -265,7 +265,7 @@ def test_equal_worths_leave_the_whole_and_of_equal_parts_the_larger():
         [nx.complete_graph(4), nx.complete_graph(6), nx.complete_graph(6)]
     )
     links = links_of(graph)
-    assert peel(truss_of(links, trussness(links), 4), np.full(16, 0.3)).rows.tolist() == list(
+    assert peel(k_truss(links, trussness(links), 4), np.full(16, 0.3)).rows.tolist() == list(
         range(4, 10)
     )
 
@@ -273,7 +273,7 @@ def test_equal_worths_leave_the_whole_and_of_equal_parts_the_larger():
 def test_nothing_is_found_where_there_is_no_truss():
     for graph in (nx.empty_graph(3), nx.path_graph(5), nx.empty_graph(0)):
         links = links_of(graph)
-        assert peel(truss_of(links, trussness(links), 3), np.ones(len(links))) is None
+        assert peel(k_truss(links, trussness(links), 3), np.ones(len(links))) is None
 
 
 @settings(max_examples=60)
@@ -281,7 +281,7 @@ def test_nothing_is_found_where_there_is_no_truss():
 def test_a_search_says_how_closely_what_it_found_hangs_together(graph, drawn, most, nearest):
     worth, links = worths(graph, *drawn), links_of(graph)
     rows = np.flatnonzero(np.random.default_rng(drawn[0]).random(len(links)) < 0.8).astype(np.int32)
-    found = search_communities(links, rows, worth, most=most, pieces=3, nearest=nearest)
+    found = search_communities(links, rows, worth, max_k=most, min_piece=3, nearest=nearest)
     inside = graph.subgraph(rows.tolist())
     assert len({c.rows.tobytes() for c in found.communities}) == len(found.communities)
     for community in found.communities:

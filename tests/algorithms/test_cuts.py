@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.budgeted import Problem, Solution, feasible, prove, solve
+from clew.algorithms.budgeted import Problem, Solution, is_feasible, prove, solve_budgeted
 from clew.algorithms.budgeted.enumeration import ReducedPrizes, enumerate_choices
 from clew.algorithms.budgeted.linear_program import LinearProgram
 from clew.algorithms.budgeted.reduction import reduce_problem
@@ -146,7 +146,7 @@ def working_graph(n, seed, share=0.25, connector=3):
 
 
 def check(one, found):
-    assert feasible(one, found.rows)
+    assert is_feasible(one, found.rows)
     assert found.rows.tolist() == sorted(set(found.rows.tolist()))
     assert found.value == pytest.approx(one.prizes[found.rows].sum())
     assert found.bound >= found.value
@@ -183,7 +183,7 @@ def test_it_proves_the_optimum_of_the_flow_that_defines_the_problem(seed, share,
     optimum = by_flow(one)
     for allowed in (True, False):
         with searching(allowed):
-            found = prove(one, solve(one, "greedy"))
+            found = prove(one, solve_budgeted(one, "greedy"))
         check(one, found)
         assert found.proved
         assert found.value == pytest.approx(optimum, rel=1e-6)
@@ -208,12 +208,12 @@ def test_a_search_sees_every_choice_that_is_wanted(one, share, data):
     rows, complete = enumerate_choices(one, everything, reduced, wanted, 1e-9)
     assert complete
     if best >= wanted * (1 + 1e-9):
-        assert feasible(one, rows)
+        assert is_feasible(one, rows)
         assert one.prizes[rows].sum() == pytest.approx(best, abs=1e-8)
     elif best < wanted * (1 - 1e-9):
         assert rows is None
     rows, complete = enumerate_choices(one, everything, reduced, wanted, 1e-9, effort=3)
-    assert rows is None or feasible(one, rows), "cut short"
+    assert rows is None or is_feasible(one, rows), "cut short"
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -255,7 +255,7 @@ def test_more_work_never_makes_the_bound_looser_nor_the_choice_worse(case, allow
 
 
 def more_work_never_makes_it_worse(one):
-    start = solve(one, "greedy")
+    start = solve_budgeted(one, "greedy")
     most = prove(one, start)
     assert most.proved
     before = start
@@ -353,7 +353,7 @@ def test_a_deadline_stops_it_and_is_said():
     found = prove(one, NOTHING, deadline=0.0)
     check(one, found)
     assert (found.proved, found.work["stopped by"]) == (False, "deadline")
-    assert prove(one, solve(one, "best"), 10**12, deadline=3600.0).proved
+    assert prove(one, solve_budgeted(one, "best"), 10**12, deadline=3600.0).proved
 
 
 def test_what_cannot_be_asked_is_refused():
@@ -386,7 +386,7 @@ def test_a_solver_prints_nothing(backend, capfd):
         *hard(),
         *(working_graph(30, seed, share=0.1, connector=seed % 3) for seed in range(6)),
     ]:
-        for start in (NOTHING, solve(one, "greedy")):
+        for start in (NOTHING, solve_budgeted(one, "greedy")):
             prove(one, start, backend=backend)
     assert capfd.readouterr() == ("", "")
 

@@ -62,7 +62,14 @@ def test_the_choice_is_the_definition(n, seed, share, most, budget, m, floor):
     )
     worth, costs = rng.integers(0, 5, n) / 4, rng.integers(1, 12, n)
     found = select_mmr(
-        vectors[m:], worth, share, most, costs=costs, budget=budget, before=vectors[:m], floor=floor
+        vectors[m:],
+        worth,
+        share,
+        most,
+        costs=costs,
+        budget=budget,
+        selected=vectors[:m],
+        floor=floor,
     )
     chosen, passed = by_definition(
         vectors[m:], worth, share, most, costs.tolist(), budget, vectors[:m], floor

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.algorithms.pagerank import pagerank_with_jumps
-from clew.algorithms.steiner import RULES, expand, slot_sources, steiner_forest
+from clew.algorithms.steiner import RULES, expand_tree, slot_sources, steiner_forest
 from clew.graph import Edges, Graph
 
 FALLING = ("mean", "mean_edge", "ratio")
@@ -57,7 +57,7 @@ def ends_of(links, slots):
 def grown(case, rule, most=20):
     links, costs, scores, terminals = case
     tree = steiner_forest(links, costs, terminals)
-    return tree, expand(links, costs, scores, tree.nodes, tree.slots, rule, most)
+    return tree, expand_tree(links, costs, scores, tree.nodes, tree.slots, rule, most)
 
 
 def by_definition(links, costs, scores, tree, rule, most):
@@ -174,7 +174,7 @@ def test_only_the_authors_code_depends_on_the_scale_of_the_costs():
     costs, scores = symmetric(links, {(0, 1): 0.9, (1, 2): 0.9}), np.array([1.0, 1.0, 0.5])
     for rule in RULES:
         sizes = [
-            len(expand(links, costs * scale, scores, [0, 1], [0], rule).nodes)
+            len(expand_tree(links, costs * scale, scores, [0, 1], [0], rule).nodes)
             for scale in (1.0, 0.1)
         ]
         assert (sizes == [2, 3]) if rule == "official" else len(set(sizes)) == 1
@@ -185,12 +185,12 @@ def test_the_printed_sum_rises_where_it_is_said_to_fall():
     links = graph_of(3, [(0, 1), (1, 2)])
     costs, scores = symmetric(links, {(0, 1): 0.2, (1, 2): 0.05}), np.array([0.3, 0.3, 0.2])
     tree = steiner_forest(links, costs, [0, 1])
-    assert expand(links, costs, scores, tree.nodes, tree.slots, "sum").ratios == pytest.approx(
+    assert expand_tree(links, costs, scores, tree.nodes, tree.slots, "sum").ratios == pytest.approx(
         [1 / 3, 1 / 3 + 0.05 / 0.5]
     )
-    assert expand(links, costs, scores, tree.nodes, tree.slots, "mean").ratios == pytest.approx(
-        [1 / 3, (1 / 3 + 0.1) / 2]
-    )
+    assert expand_tree(
+        links, costs, scores, tree.nodes, tree.slots, "mean"
+    ).ratios == pytest.approx([1 / 3, (1 / 3 + 0.1) / 2])
 
 
 def test_a_single_terminal_takes_its_best_neighbour_first():
@@ -199,17 +199,19 @@ def test_a_single_terminal_takes_its_best_neighbour_first():
         symmetric(links, {(0, 1): 0.5, (0, 2): 0.5, (0, 3): 0.5}),
         np.array([0.5, 0.1, 0.3, 0.0]),
     )
-    found = expand(links, costs, scores, [0], [], "mean")
+    found = expand_tree(links, costs, scores, [0], [], "mean")
     assert found.ratios[0] == np.inf
     assert found.nodes.tolist()[:2] == [0, 2]
     assert 3 not in found.nodes, "no influence, no place"
-    assert expand(links, costs, np.array([1.0, 0, 0, 0]), [0], [], "mean").nodes.tolist() == [0]
+    assert expand_tree(links, costs, np.array([1.0, 0, 0, 0]), [0], [], "mean").nodes.tolist() == [
+        0
+    ]
 
 
 def test_an_unknown_rule_is_refused_by_name():
     links = graph_of(2, [(0, 1)])
     with pytest.raises(ValueError, match="unknown rule 'median'; known: mean"):
-        expand(links, np.ones(2), np.ones(2), [0], [], "median")
+        expand_tree(links, np.ones(2), np.ones(2), [0], [], "median")
 
 
 @given(cases(), st.sampled_from([0.0, 0.5, 0.85]))

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from clew.algorithms.mmr import select_mmr
 from clew.algorithms.ranking import (
     TOLERANCE,
-    equalized,
+    best_row,
+    dense_ranks,
+    equalize,
     exceeds,
-    foremost,
-    levels,
+    make_summable,
     min_max_scale,
     reaches,
-    sharpened,
-    summable,
+    sharpen,
     tolerance,
     top_k,
 )
@@ -52,12 +52,12 @@ def test_the_rule_by_definition(scores, k, scale, largest):
         == [row for group in groups for row in group][: None if k is None else max(k, 0)]
     )
     number = {row: level for level, group in enumerate(groups) for row in group}
-    assert levels(scores, largest).tolist() == [number[row] for row in range(len(scores))]
-    assert equalized(scores, largest).tolist() == [
+    assert dense_ranks(scores, largest).tolist() == [number[row] for row in range(len(scores))]
+    assert equalize(scores, largest).tolist() == [
         scores[groups[number[row]]].max() for row in range(len(scores))
     ]
     if groups and scores.max() > 0:
-        assert foremost(dict(enumerate(scores.tolist())), None if largest is None else largest) == (
+        assert best_row(dict(enumerate(scores.tolist())), None if largest is None else largest) == (
             groups[0][0]
             if largest is not None
             else by_definition(scores.tolist(), TOLERANCE * scores.max())[0][0]
@@ -88,14 +88,14 @@ def test_many_scores_are_ranked_as_few_are(seed, n, k, kind):
 
 def test_what_is_not_finite_leaves_the_tolerance_that_of_the_rest():
     assert top_k(np.array([1.0, np.inf, 1.0 + 1e-9, -np.inf])).tolist() == [1, 0, 2, 3]
-    assert levels([]).tolist() == []
+    assert dense_ranks([]).tolist() == []
     assert tolerance([]) == 0.0
 
 
 def test_a_group_is_never_wider_than_the_tolerance():
     chain = 1 - np.arange(1000) * 0.4e-6
-    assert np.bincount(levels(chain)).max() == 3
-    assert len(set(levels(chain).tolist())) == 334
+    assert np.bincount(dense_ranks(chain)).max() == 3
+    assert len(set(dense_ranks(chain).tolist())) == 334
 
 
 # Scores whose true gaps are nothing or more than three tolerances, in any order of rows, and noise as of float32.
@@ -118,10 +118,10 @@ def noisy(true, rng):
 )
 def test_noise_moves_no_rank_for_any_k(true, rng):
     scores = noisy(true, rng)
-    assert levels(scores).tolist() == levels(true).tolist()
+    assert dense_ranks(scores).tolist() == dense_ranks(true).tolist()
     for k in (None, *range(len(true) + 1)):
         assert top_k(scores, k).tolist() == top_k(true, k).tolist()
-    for made in (lambda values: sharpened(values, 8.0), equalized, summable):
+    for made in (lambda values: sharpen(values, 8.0), equalize, make_summable):
         assert (
             len(set(made(scores).tolist()))
             == len(set(made(true).tolist()))
@@ -146,7 +146,7 @@ def test_noise_moves_no_choice_by_marginal_relevance(true, rng, share, floor, re
         np.eye(8)[np.arange(len(true)) % 5] * 0.8 + np.eye(8)[5 + np.arange(len(true)) % 3] * 0.6
     )
     plain, moved = (select_mmr(
-        np.float32(kinds + more), worth, share, costs=np.arange(len(true)) % 3, budget=12, before=np.float32(kinds[:read]), floor=floor
+        np.float32(kinds + more), worth, share, costs=np.arange(len(true)) % 3, budget=12, selected=np.float32(kinds[:read]), floor=floor
     ) for more, worth in ((0, np.round(true, 2)), (rng.uniform(-1e-8, 1e-8, kinds.shape), noisy(np.round(true, 2), rng))))  # fmt: skip
     assert plain.chosen.tolist() == moved.chosen.tolist()
     assert plain.passed.tolist() == moved.passed.tolist()
@@ -199,7 +199,7 @@ def test_what_reaches_a_bar_but_for_noise_reaches_it_and_what_is_above_by_noise_
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), NOISE)
 def test_sums_of_what_is_summable_do_not_depend_on_the_order(scores, rng):
-    values = summable(scores)
+    values = make_summable(scores)
     assert {float(np.cumsum(values[rng.permutation(len(values))])[-1]) for _ in range(5)} == {
         float(np.cumsum(values)[-1])
     }

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.segmentation import cohesion, segments
+from clew.algorithms.segmentation import cohesion, find_cuts
 
 COSTS = st.integers(-5, 5).map(lambda n: n / 4)
 
@@ -27,7 +27,7 @@ def test_no_other_cuts_cost_less_or_are_fewer_at_the_same_cost(units, most):
         for cuts in chain.from_iterable(combinations(gaps, k) for k in range(len(gaps) + 1))
         if allowed(cuts)
     ]
-    found = segments(cost, sizes, most)
+    found = find_cuts(cost, sizes, most)
     assert allowed(found)
     best = min((sum(cost[i] for i in cuts), len(cuts)) for cuts in every)
     assert (sum(cost[i] for i in found), len(found)) == best

@@ -160,7 +160,7 @@ def test_the_search_that_stops_early_finds_the_forest_of_the_whole_search():
         links, lengths = linked(n, edges)
         soon, late = (
             steiner_forest(links, lengths, terminals),
-            steiner_forest(links, lengths, terminals, whole=True),
+            steiner_forest(links, lengths, terminals, exhaustive=True),
         )
         assert soon.slots.tolist() == late.slots.tolist()
 
@@ -277,8 +277,8 @@ def test_edges_that_are_forbidden_or_too_long_are_not_used_even_where_nothing_el
     edges = {(0, 1): 3.0, (0, 2): 1.0, (1, 2): np.inf, (1, 3): 1.0, (2, 3): 2.5, (3, 4): 1.0}
     links, lengths = linked(6, edges)
     assert steiner_forest(links, lengths, [0, 1], method).cost == 3.0
-    assert steiner_forest(links, lengths, [0, 1], method, most_edge=2.5).cost == 4.5
-    cut = steiner_forest(links, lengths, [0, 1, 4, 5], method, most_edge=2.0)
+    assert steiner_forest(links, lengths, [0, 1], method, max_edge=2.5).cost == 4.5
+    cut = steiner_forest(links, lengths, [0, 1, 4, 5], method, max_edge=2.0)
     assert cut.missing == ((0, 1), (0, 5))
     assert edges_of(links, cut) == [(1, 3), (3, 4)]
 
@@ -303,7 +303,7 @@ def test_no_way_between_two_terminals_is_longer_than_allowed_in_the_graph_and_al
             near.add_edges_from((row, other) for other in terminals.tolist() if other in reached)
         return sorted(sorted(part) for part in nx.connected_components(near))
 
-    forest = steiner_forest(links, lengths, terminals, method, most_path=most)
+    forest = steiner_forest(links, lengths, terminals, method, max_path=most)
     tree = tree_of(links, lengths, forest)
     trees = sorted(sorted(part & set(terminals.tolist())) for part in nx.connected_components(tree))
     assert nx.is_forest(tree)
@@ -316,8 +316,8 @@ def test_two_trees_that_are_too_far_apart_are_not_joined_by_an_edge_between_thei
     edges = {(0, 4): 1.0, (1, 4): 1.0, (2, 5): 1.0, (3, 5): 1.0, (4, 5): 0.5}
     links, lengths = linked(6, edges)
     for method in ("mehlhorn", "kou"):
-        assert steiner_forest(links, lengths, [0, 1, 2, 3], method, most_path=2.5).missing == ()
-        assert steiner_forest(links, lengths, [0, 1, 2, 3], method, most_path=2.4).missing == (
+        assert steiner_forest(links, lengths, [0, 1, 2, 3], method, max_path=2.5).missing == ()
+        assert steiner_forest(links, lengths, [0, 1, 2, 3], method, max_path=2.4).missing == (
             (0, 2),
         )
 
@@ -343,23 +343,21 @@ def test_lengths_measured_on_the_way_are_the_definition_and_give_the_same_forest
     for seed in range(30):
         links, lazy = lazy_case(seed)
         norms = np.maximum(
-            np.linalg.norm(lazy.vectors.astype(np.float64), axis=1) * np.linalg.norm(lazy.question),
+            np.linalg.norm(lazy.vectors.astype(np.float64), axis=1) * np.linalg.norm(lazy.query),
             1e-300,
         )
-        of_fact = np.clip(
-            (1 - lazy.vectors.astype(np.float64) @ lazy.question / norms) / 2, 1e-6, 1
-        )
+        of_fact = np.clip((1 - lazy.vectors.astype(np.float64) @ lazy.query / norms) / 2, 1e-6, 1)
         defined = np.array(
-            [min(of_fact[lazy.facts[slot]], default=0.45) for slot in range(len(links.targets))]
+            [min(of_fact[lazy.slot_rows[slot]], default=0.45) for slot in range(len(links.targets))]
         )
-        assert lazy.all(links) == pytest.approx(defined, abs=1e-6)
+        assert lazy.measure_all(links) == pytest.approx(defined, abs=1e-6)
 
         terminals = np.random.default_rng(seed).choice(len(links), 5, replace=False)
         for method in METHODS:
-            for limits in ({}, {"most_edge": 0.5}):
+            for limits in ({}, {"max_edge": 0.5}):
                 one, other = (
                     steiner_forest(links, lengths, terminals, method, **limits)
-                    for lengths in (lazy, lazy.all(links))
+                    for lengths in (lazy, lazy.measure_all(links))
                 )
                 assert one.slots.tolist() == other.slots.tolist()
                 assert one.cost == other.cost
@@ -377,27 +375,32 @@ def test_a_slot_without_facts_is_as_long_as_its_ends_are_unlike_the_question_whe
             * rng.uniform(0.2, 1, len(links.edges.values)).astype(np.float32)[links.edges.values]
         )
         asked = rng.standard_normal(8)
-        by_ends = replace(lazy, nodes=nodes, weights=weights, asked=asked)
+        by_ends = replace(lazy, row_vectors=nodes, weights=weights, row_query=asked)
         norms = np.maximum(
             np.linalg.norm(nodes.astype(np.float64), axis=1), 1e-300
         ) * np.linalg.norm(asked)
         like = nodes @ asked / norms
         ends = np.clip((1 - weights * (like[links.sources] + like[links.targets]) / 2) / 2, 1e-6, 1)
-        defined = np.where(lazy.facts.lengths > 0, lazy.all(links), ends)
-        assert by_ends.all(links) == pytest.approx(defined, abs=1e-6)
+        defined = np.where(lazy.slot_rows.lengths > 0, lazy.measure_all(links), ends)
+        assert by_ends.measure_all(links) == pytest.approx(defined, abs=1e-6)
         one, other = (
-            steiner_forest(links, lengths, [0, 5, 9, 20], most_edge=0.6)
-            for lengths in (by_ends, by_ends.all(links))
+            steiner_forest(links, lengths, [0, 5, 9, 20], max_edge=0.6)
+            for lengths in (by_ends, by_ends.measure_all(links))
         )
         assert (one.slots.tolist(), one.cost) == (other.slots.tolist(), other.cost)
     with pytest.raises(ValueError, match="one weight per slot"):
-        replace(lazy, nodes=nodes, weights=weights[1:], asked=asked)
+        replace(lazy, row_vectors=nodes, weights=weights[1:], row_query=asked)
 
 
 def test_a_fact_that_says_what_the_question_says_is_near_but_not_nothing():
     vectors = np.array([[2.0, 0.0], [-1.0, 0.0]], np.float32)
     lazy = LazyLengths(Ragged.of([[0], [0], [1], [1]]), vectors, [1.0, 0.0])
-    assert lazy.all(linked(3, {(0, 1): 1.0, (1, 2): 1.0})[0]).tolist() == [1e-6, 1e-6, 1.0, 1.0]
+    assert lazy.measure_all(linked(3, {(0, 1): 1.0, (1, 2): 1.0})[0]).tolist() == [
+        1e-6,
+        1e-6,
+        1.0,
+        1.0,
+    ]
 
 
 def test_facts_that_no_search_meets_are_not_measured():
@@ -433,7 +436,7 @@ def test_exact_says_what_is_too_much_for_it():
         **{(i, i + 1): 1.0 for i in range(13, 19)},
     }
     assert (
-        steiner_forest(*linked(20, apart), range(20), "exact", most_edge=0.5).cost == 0
+        steiner_forest(*linked(20, apart), range(20), "exact", max_edge=0.5).cost == 0
     )  # twenty trees of one terminal each
 
 
@@ -449,10 +452,10 @@ def test_exact_says_what_is_too_much_for_it():
         ({"terminals": [0, 3]}, ValueError, "rows from 0 to 2; got 0 to 3"),
         ({"terminals": [-1, 2]}, ValueError, "rows from 0 to 2; got -1 to 2"),
         ({"terminals": [0.0, 2.0]}, TypeError, "whole numbers; got float64"),
-        ({"most_edge": 0.0}, ValueError, "must be positive; got 0.0"),
-        ({"most_path": np.nan}, ValueError, "must be positive; got inf and nan"),
-        ({"most_path": 2.0, "method": "takahashi"}, ValueError, "'takahashi' came with 2.0"),
-        ({"most_path": 2.0, "method": "exact"}, ValueError, "'exact' came with 2.0"),
+        ({"max_edge": 0.0}, ValueError, "must be positive; got 0.0"),
+        ({"max_path": np.nan}, ValueError, "must be positive; got inf and nan"),
+        ({"max_path": 2.0, "method": "takahashi"}, ValueError, "'takahashi' came with 2.0"),
+        ({"max_path": 2.0, "method": "exact"}, ValueError, "'exact' came with 2.0"),
         (
             {
                 "lengths": LazyLengths(

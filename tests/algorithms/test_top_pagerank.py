@@ -67,9 +67,9 @@ def test_the_set_is_that_of_the_full_solve_however_it_was_proven(budget, directe
 def test_a_tie_at_the_border_goes_to_the_lower_row_by_the_whole_vector():
     over, reset = walk_on(star_of_stars()), np.eye(31)[0]
     assert top_pagerank(over, reset, 3, budget=100).rows.tolist() == [0, 1, 2]
-    assert top_pagerank(over, reset, 3, budget=100).how == "residual"
+    assert top_pagerank(over, reset, 3, budget=100).method == "residual"
     assert top_pagerank(over, reset, 6, budget=100).rows.tolist() == [0, 1, 2, 3, 4, 5]
-    assert top_pagerank(over, reset, 6, budget=100).how == "push"
+    assert top_pagerank(over, reset, 6, budget=100).method == "push"
 
 
 def test_no_work_is_no_proof_and_what_is_left_is_solved_for():
@@ -79,7 +79,7 @@ def test_no_work_is_no_proof_and_what_is_left_is_solved_for():
     pushed, solved = (
         top_pagerank(walk_on(matrix), reset, 10, budget=budget) for budget in (50, 0.02)
     )
-    assert (pushed.how, solved.how) == ("push", "residual")
+    assert (pushed.method, solved.method) == ("push", "residual")
     assert set(pushed.rows.tolist()) == set(solved.rows.tolist())
     assert pushed.error > solved.error
     assert top_pagerank(

@@ -15,7 +15,7 @@ from itertools import product
 
 import numpy as np
 
-from clew.algorithms.budgeted import Problem, Solution, feasible, solve
+from clew.algorithms.budgeted import Problem, Solution, is_feasible, solve_budgeted
 from clew.algorithms.budgeted.heuristics import tree
 
 METHODS = ("greedy", "density", "local", "lagrange", "tree", "best")
@@ -83,7 +83,7 @@ def by_pcst():
                 edges, np.append(problem.prizes, problem.prizes.sum()), costs, n, 1, "strong", 0
             )
             rows = np.setdiff1d(rows, n)
-            if feasible(problem, rows):
+            if is_feasible(problem, rows):
                 high = price
                 chosen = (
                     rows if problem.prizes[rows].sum() > problem.prizes[chosen].sum() else chosen
@@ -110,7 +110,11 @@ def main():
     pcst = by_pcst()
     names = [*METHODS, *(["pcst + tree"] if pcst else []), *(["auto"] if given.auto else [])]
     asks = {
-        name: (pcst if name == "pcst + tree" else lambda problem, name=name: solve(problem, name))
+        name: (
+            pcst
+            if name == "pcst + tree"
+            else lambda problem, name=name: solve_budgeted(problem, name)
+        )
         for name in names
     }
     if pcst is None:
@@ -132,7 +136,7 @@ def main():
                 begun = time.perf_counter()
                 found = asks[name](problem)
                 times[name].append(time.perf_counter() - begun)
-                assert feasible(problem, found.rows), name
+                assert is_feasible(problem, found.rows), name
                 values[name].append(found.value)
                 gaps[name].append(
                     (found.bound - found.value) / found.bound if found.bound > 0 else 0

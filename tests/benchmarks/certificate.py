@@ -18,7 +18,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from clew.algorithms.budgeted import METHODS, Solution, feasible, prove, solve
+from clew.algorithms.budgeted import METHODS, Solution, is_feasible, prove, solve_budgeted
 from tests.benchmarks.working_graphs import Real, generated
 
 CUT_SHORT = (1, 2, 4)  # linear programmes after which a bound is looked at
@@ -27,7 +27,7 @@ CUT_SHORT = (1, 2, 4)  # linear programmes after which a bound is looked at
 def cuts(problem, seconds):
     """The ladder: the best heuristic, then the proof."""
     begun = perf_counter()
-    start = solve(problem, "best")
+    start = solve_budgeted(problem, "best")
     return prove(problem, start, 10**9, max(0.0, seconds - (perf_counter() - begun)))
 
 
@@ -75,7 +75,7 @@ def lazy(problem, seconds):
         if left <= 0:
             return found or Solution(np.zeros(0, np.int32), 0.0)
         found, rows = _milp(problem, matrix, np.full(len(high), -np.inf), high, np.ones(n), left)
-        if len(rows) == 0 or feasible(problem, rows):
+        if len(rows) == 0 or is_feasible(problem, rows):
             return found
         found = Solution(np.zeros(0, np.int32), 0.0, found.bound)
         for island in _islands(rows, near, set(problem.roots.tolist())):
@@ -114,7 +114,7 @@ def cpsat(problem, seconds):
 
 
 RIVALS = {"cuts": cuts, "flow": flow, "lazy": lazy, "cpsat": cpsat} | {
-    name: (lambda problem, _, name=name: solve(problem, name)) for name in METHODS
+    name: (lambda problem, _, name=name: solve_budgeted(problem, name)) for name in METHODS
 }
 
 
@@ -171,11 +171,14 @@ def compared(problems, names, seconds):
             begun = process_time()
             found[name].append(RIVALS[name](problem, seconds))
             times[name].append(1000 * (process_time() - begun))
-            assert feasible(problem, found[name][-1].rows), name
+            assert is_feasible(problem, found[name][-1].rows), name
         early.append(
             [
                 problem.upper_bound,
-                *(prove(problem, solve(problem, "greedy"), work).bound for work in CUT_SHORT),
+                *(
+                    prove(problem, solve_budgeted(problem, "greedy"), work).bound
+                    for work in CUT_SHORT
+                ),
             ]
         )
     proved = [

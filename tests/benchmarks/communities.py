@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 from clew.algorithms.community_detection.modularity import find_partitions, modularity
 from clew.graph import Links, Ragged
 from tests.benchmarks.graphs import knowledge_graph
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 
 MOST = {"networkx Louvain": 10_000} | dict.fromkeys(
     (
@@ -47,7 +47,7 @@ def ours(links: Links, method: str, iterations: int | None = None) -> Run:
 
 def with_igraph(links: Links, which: str) -> Run:
     """igraph's own Leiden or Louvain, or leidenalg on the same graph."""
-    igraph, leidenalg = wanted("igraph"), wanted("leidenalg") if which == "leidenalg" else None
+    igraph, leidenalg = require("igraph"), require("leidenalg") if which == "leidenalg" else None
     sources = links.sources
     upper = sources < links.targets
     graph = igraph.Graph(
@@ -79,7 +79,7 @@ def with_igraph(links: Links, which: str) -> Run:
 
 
 def with_graspologic(links: Links, iterations: int) -> Run:
-    native: Any = wanted("graspologic_native")
+    native: Any = require("graspologic_native")
     starts, targets, weights = (
         np.array(links.starts),
         np.array(links.targets),
@@ -96,7 +96,7 @@ def with_graspologic(links: Links, iterations: int) -> Run:
 
 
 def with_scikit_network(links: Links, kind: str) -> Run:
-    clustering: Any = wanted("sknetwork.clustering")
+    clustering: Any = require("sknetwork.clustering")
     matrix = csr_array(
         (links.weights.astype(np.float64), np.array(links.targets), np.array(links.starts))
     ).tocsr()
@@ -109,7 +109,7 @@ def with_scikit_network(links: Links, kind: str) -> Run:
 
 
 def with_networkx(links: Links) -> Run:
-    networkx = wanted("networkx")
+    networkx = require("networkx")
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(links)))
     graph.add_weighted_edges_from(
@@ -168,7 +168,9 @@ def compared(n: int, repeats: int, slow: bool) -> list[str]:
         "scikit-network Leiden": lambda: with_scikit_network(links, "Leiden"),
         "networkx Louvain": lambda: with_networkx(links),
     }
-    runs |= there({name: make for name, make in others.items() if slow or n <= MOST.get(name, n)})
+    runs |= build_installed(
+        {name: make for name, make in others.items() if slow or n <= MOST.get(name, n)}
+    )
     times: dict[str, list[float]] = {name: [] for name in runs}
     worth: dict[str, list[float]] = {name: [] for name in runs}
     broken: dict[str, list[int]] = {name: [] for name in runs}

@@ -31,8 +31,8 @@ import numpy as np
 
 import clew
 from clew import recipes
-from clew.algorithms.community_search.q_peel import induced_links
 from clew.algorithms.ranking import top_k
+from clew.algorithms.traversal.reached import induced_links
 from clew.graph import Graph, Links, freeze
 from clew.index.index import Index
 from clew.measure import Benchmark, compare, quality
@@ -48,7 +48,7 @@ from clew.methods.da_rag.method import DaRag
 from clew.methods.da_rag.selection import ALIKE, CHUNKS, FACTS, Candidate
 from clew.read import Splitter
 from clew.types import Query, Seeds, Subgraph
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 
 PARTS = ("quality", "layers", "levels", "sweep", "ablations", "splitting", "time")
 BUDGET = 1024
@@ -84,7 +84,7 @@ def taken(found: list[Candidate], layer: str) -> np.ndarray:
 
 
 def louvain(rows: np.ndarray, links: Links) -> list[np.ndarray]:
-    networkx = wanted("networkx")
+    networkx = require("networkx")
     network = networkx.Graph()
     network.add_nodes_from(rows.tolist())
     network.add_edges_from(zip(links.sources.tolist(), links.targets.tolist(), strict=True))
@@ -328,10 +328,10 @@ def times(benchmark: Benchmark, index: Index, repeats: int) -> Iterator[str]:
     reset[:10] = 1
 
     def prpack() -> Callable[[], Any]:
-        network = wanted("igraph").Graph(n=len(graph), edges=ends)
+        network = require("igraph").Graph(n=len(graph), edges=ends)
         return lambda: network.personalized_pagerank(damping=0.5, reset=reset.tolist())
 
-    walks = there({"igraph PRPACK, once": prpack})
+    walks = build_installed({"igraph PRPACK, once": prpack})
     answers = {name: recipes.get(name).on(graph) for name in ("da_rag", "dense", "hipporag")}
     taken_by = defaultdict[str, list[float]](list)
     for turn, query in enumerate(questions_of(benchmark, index)[: repeats + 1]):

@@ -28,7 +28,7 @@ from clew import Pipeline, pipeline, recipes, seed
 from clew.graph import Edges, Graph
 from clew.types import Query
 from tests.benchmarks.graphs import knowledge_graph
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 
 WIDTH, TOKENS = 384, 100
 
@@ -61,7 +61,7 @@ class Ranking:
     """Similarity to all, PageRank over all, all sorted."""
 
     def __init__(self, graph: Graph) -> None:
-        igraph, links = wanted("igraph"), graph.links()
+        igraph, links = require("igraph"), graph.links()
         upper = links.sources < links.targets
         self.network = igraph.Graph(
             n=len(graph), edges=np.stack([links.sources, links.targets], axis=1)[upper]
@@ -151,7 +151,7 @@ def measured(n: int, given: argparse.Namespace) -> None:
     ranking = (
         None
         if given.no_ranking
-        else there({"ranking alone": lambda: Ranking(graph)}).get("ranking alone")
+        else build_installed({"ranking alone": lambda: Ranking(graph)}).get("ranking alone")
     )
     for question in questions:
         if ranking is not None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.mmr import select_mmr
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 
 CASES = (
     (100, 15, 0.5),
@@ -75,7 +75,7 @@ def by_loop(vectors: Any, question: Any, share: float, k: int) -> list[int]:
 
 
 def by_langchain() -> Callable[..., list[int]]:
-    choose = wanted("langchain_core.vectorstores.utils").maximal_marginal_relevance
+    choose = require("langchain_core.vectorstores.utils").maximal_marginal_relevance
     return lambda vectors, question, share, k: choose(question, vectors, share, k)
 
 
@@ -97,7 +97,7 @@ def main() -> None:
         "LangChain": by_langchain,
         "plain loop": lambda: by_loop,
     }
-    rivals = there(makers)
+    rivals = build_installed(makers)
     select_mmr(case(10)[0], np.ones(10), 0.5, 3)  # compiled before it is timed
     print(
         "| candidates | choose | share | | ms | times clew | the same |\n| ---: | ---: | ---: | --- | ---: | ---: | --- |"

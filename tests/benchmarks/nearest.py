@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 
 K, M, EF_CONSTRUCTION = 10, 16, 200
 
@@ -54,7 +54,7 @@ def clew(rows: Any, threads: int) -> Callable[[Any, int], Any]:
 
 
 def hnswlib(rows: Any, threads: int) -> Callable[[Any, int], Any]:
-    index = wanted("hnswlib").Index("ip", rows.shape[1])
+    index = require("hnswlib").Index("ip", rows.shape[1])
     index.init_index(len(rows), M=M, ef_construction=EF_CONSTRUCTION, random_seed=0)
     index.add_items(rows, num_threads=threads)
 
@@ -67,7 +67,7 @@ def hnswlib(rows: Any, threads: int) -> Callable[[Any, int], Any]:
 
 def usearch(rows: Any, threads: int) -> Callable[[Any, int], Any]:
     how = {"connectivity": M, "expansion_add": EF_CONSTRUCTION}
-    index = wanted("usearch.index").Index(ndim=rows.shape[1], metric="ip", dtype="f32", **how)
+    index = require("usearch.index").Index(ndim=rows.shape[1], metric="ip", dtype="f32", **how)
     index.add(np.arange(len(rows)), rows, threads=threads)
 
     def search(question: Any, ef: int) -> Any:
@@ -78,7 +78,7 @@ def usearch(rows: Any, threads: int) -> Callable[[Any, int], Any]:
 
 
 def faiss(rows: Any, threads: int) -> Callable[[Any, int], Any]:
-    library = wanted("faiss")
+    library = require("faiss")
     library.omp_set_num_threads(threads)
     index = library.IndexHNSWFlat(rows.shape[1], M, library.METRIC_INNER_PRODUCT)
     index.hnsw.efConstruction = EF_CONSTRUCTION
@@ -108,7 +108,7 @@ def measure(n: int, width: int, efs: list[int], asked: int, names: list[str], th
         sys.stderr.write(f"{name}: {n} rows built in {built[name]:.1f} s\n")
         return search
 
-    found = there({name: partial(made, name) for name in names})
+    found = build_installed({name: partial(made, name) for name in names})
     names = list(found)
     for ef in efs:
         times: dict[str, list[float]] = {name: [] for name in names}

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from clew.algorithms.traversal.best_first import TypedLinksPart, best_first
-from clew.algorithms.traversal.breadth_first import breadth_first
+from clew.algorithms.traversal.best_first import TypedLinksPart, search_best_first
+from clew.algorithms.traversal.breadth_first import search_breadth_first
 from clew.graph import Edges, Graph
 from tests.benchmarks.graphs import knowledge_graph
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 
 SOURCES, TAKEN, DEPTH = 8, 500, 2
 
@@ -40,7 +40,7 @@ def graph_of(n: int, width: int) -> Graph:
 
 
 def rustworkx_waves(graph: Graph) -> Callable[[Any], Any]:
-    rustworkx, links = wanted("rustworkx"), graph.links()
+    rustworkx, links = require("rustworkx"), graph.links()
     network = rustworkx.PyGraph(multigraph=False)
     network.add_nodes_from(range(len(graph)))
     upper = links.sources < links.targets
@@ -74,7 +74,7 @@ def rustworkx_waves(graph: Graph) -> Callable[[Any], Any]:
 
 
 def networkx_waves(graph: Graph) -> Callable[[Any], Any]:
-    networkx, links = wanted("networkx"), graph.links()
+    networkx, links = require("networkx"), graph.links()
     network = networkx.Graph()
     network.add_nodes_from(range(len(graph)))
     upper = links.sources < links.targets
@@ -145,27 +145,27 @@ def measured(n: int, given: argparse.Namespace) -> None:
     question = vectors[0]
 
     def depths(sources: Any) -> Any:
-        found = breadth_first(links, sources, max_depth=DEPTH, max_degree=None)
+        found = search_breadth_first(links, sources, max_depth=DEPTH, max_degree=None)
         return dict(zip(found.rows.tolist(), found.depths.tolist(), strict=True))
 
-    waves = {"clew": lambda s: breadth_first(links, s, max_depth=DEPTH, max_degree=None)}
+    waves = {"clew": lambda s: search_breadth_first(links, s, max_depth=DEPTH, max_degree=None)}
     others: dict[str, Callable[[], Any]] = {}
     if n <= given.most_rustworkx:
         others["rustworkx, a visitor"] = lambda: rustworkx_waves(graph)
     if n <= given.most_networkx:
         others["networkx"] = lambda: networkx_waves(graph)
-    waves |= there(others)
+    waves |= build_installed(others)
     capped = {
-        "clew": lambda s: breadth_first(links, s, max_depth=DEPTH, max_degree=50),
-        "clew, by likeness too": lambda s: breadth_first(
-            links, s, vectors=vectors, question=question, max_depth=DEPTH, max_degree=50
+        "clew": lambda s: search_breadth_first(links, s, max_depth=DEPTH, max_degree=50),
+        "clew, by likeness too": lambda s: search_breadth_first(
+            links, s, vectors=vectors, query=question, max_depth=DEPTH, max_degree=50
         ),
     }
     promise = {
-        "clew": lambda s: best_first(typed, s, factors, vectors=vectors, **free),
+        "clew": lambda s: search_best_first(typed, s, factors, vectors=vectors, **free),
         "heapq": heapq_best(graph),
-        "clew, by likeness too": lambda s: best_first(
-            typed, s, factors, vectors=vectors, question=question, **free
+        "clew, by likeness too": lambda s: search_best_first(
+            typed, s, factors, vectors=vectors, query=question, **free
         ),
     }
     rng = np.random.default_rng(2)

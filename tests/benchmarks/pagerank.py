@@ -28,7 +28,7 @@ from clew.algorithms.pagerank import (
 )
 from clew.algorithms.ranking import top_k
 from tests.benchmarks.graphs import knowledge_graph
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 
 ERROR, SEEDS = 1e-6, 10
 MOST_NETWORKX, MOST_RUSTWORKX = 100_000, 100_000  # nodes
@@ -61,7 +61,7 @@ def power(graph: Any) -> Callable[[Any, float], Any]:
 def prpack(graph: Any) -> Callable[[Any, float], Any]:
     ends = graph.tocoo()
     half = ends.row < ends.col
-    found = wanted("igraph").Graph(
+    found = require("igraph").Graph(
         n=graph.shape[0], edges=np.stack([ends.row[half], ends.col[half]], axis=1)
     )
     found.es["weight"] = ends.data[half].tolist()
@@ -73,7 +73,7 @@ def prpack(graph: Any) -> Callable[[Any, float], Any]:
 
 
 def by_networkx(graph: Any) -> Callable[[Any, float], Any]:
-    networkx, n = wanted("networkx"), graph.shape[0]
+    networkx, n = require("networkx"), graph.shape[0]
     found = networkx.from_scipy_sparse_array(graph)
 
     def solve(reset: Any, damping: float) -> Any:
@@ -88,7 +88,7 @@ def by_networkx(graph: Any) -> Callable[[Any, float], Any]:
 
 
 def by_rustworkx(graph: Any) -> Callable[[Any, float], Any]:
-    rustworkx, n = wanted("rustworkx"), graph.shape[0]
+    rustworkx, n = require("rustworkx"), graph.shape[0]
     found, ends = rustworkx.PyDiGraph(), graph.tocoo()
     found.add_nodes_from(range(n))
     found.add_edges_from(
@@ -113,7 +113,7 @@ def by_rustworkx(graph: Any) -> Callable[[Any, float], Any]:
 
 
 def by_scikit_network(graph: Any) -> Callable[[Any, float], Any]:
-    PageRank = wanted("sknetwork.ranking").PageRank
+    PageRank = require("sknetwork.ranking").PageRank
     from scipy.sparse import csr_matrix
 
     plain = csr_matrix(graph.astype(float))
@@ -141,7 +141,7 @@ def contestants(graph: Any, over: Walk) -> dict[str, Callable[[Any, float], Any]
         others["rustworkx"] = lambda: by_rustworkx(graph)
     if n <= MOST_NETWORKX:
         others["networkx"] = lambda: by_networkx(graph)
-    return found | there(others)
+    return found | build_installed(others)
 
 
 def measure(n: int, dampings: list[float], repeats: int, slow: int) -> None:
@@ -186,7 +186,7 @@ def measure(n: int, dampings: list[float], repeats: int, slow: int) -> None:
         )
         for name in found:
             median = float(np.median(times[name]))
-            hows = [top.how for top in ways[name]]
+            hows = [top.method for top in ways[name]]
             how = (
                 ", ".join(f"{hows.count(way)} {way}" for way in dict.fromkeys(hows))
                 or f"{max(errors[name]):.0e}"

@@ -22,7 +22,7 @@ class MissingError(ImportError):
     """A library is not installed."""
 
 
-def wanted(name: str) -> Any:
+def require(name: str) -> Any:
     """Return a module; raise `MissingError`, which says how to install it."""
     try:
         return import_module(name)
@@ -31,7 +31,7 @@ def wanted(name: str) -> Any:
         raise MissingError(f"pip install {PACKAGES.get(package, package)}") from error
 
 
-def there(builders: Mapping[str, Callable[[], Rival]]) -> dict[str, Rival]:
+def build_installed(builders: Mapping[str, Callable[[], Rival]]) -> dict[str, Rival]:
     """Return the rivals that can be built; standard error says why the others cannot."""
     built: dict[str, Rival] = {}
     for name, build in builders.items():

@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
 
 from clew.algorithms.steiner import LazyLengths, steiner_forest
 from clew.graph import Links, Ragged
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 
 
 @numba.njit
@@ -122,7 +122,7 @@ def pruned(edges: list[tuple[int, int, float]], terminals: Any) -> float:
 
 class Rustworkx:
     def __init__(self, links: Links) -> None:
-        rustworkx = wanted("rustworkx")
+        rustworkx = require("rustworkx")
         self.search, self.graph = rustworkx.steiner_tree, rustworkx.PyGraph()
         ends, slots = undirected(links)
         self.graph.add_nodes_from(range(len(links)))
@@ -138,7 +138,7 @@ class Rustworkx:
 
 class Networkx:
     def __init__(self, links: Links, method: str) -> None:
-        networkx = wanted("networkx")
+        networkx = require("networkx")
         self.search, self.method, self.graph = (
             networkx.algorithms.approximation.steiner_tree,
             method,
@@ -168,7 +168,9 @@ def contestants(links: Links, chosen: argparse.Namespace) -> dict[str, Callable[
     builders: dict[str, Callable[[], Callable[[Any, Any], float]]] = {
         "clew": lambda: lambda lengths, terminals: steiner_forest(links, lengths, terminals).cost,
         "clew, whole graph": lambda: (
-            lambda lengths, terminals: steiner_forest(links, lengths, terminals, whole=True).cost
+            lambda lengths, terminals: (
+                steiner_forest(links, lengths, terminals, exhaustive=True).cost
+            )
         ),
         "scipy": lambda: Scipy(links),
     }
@@ -178,7 +180,7 @@ def contestants(links: Links, chosen: argparse.Namespace) -> dict[str, Callable[
         builders["networkx mehlhorn"] = lambda: Networkx(links, "mehlhorn")
     if n <= chosen.most_kou:
         builders["networkx kou"] = lambda: Networkx(links, "kou")
-    return there(builders)
+    return build_installed(builders)
 
 
 def measure(
@@ -240,8 +242,8 @@ def lengths_by(name: str, links: Links, lazy: LazyLengths) -> Any:
     if name == "lazy":
         return lazy
     if name == "all, compiled":
-        return lazy.all(links)
-    lengths = np.clip((1 - lazy.vectors @ np.asarray(lazy.question)) / 2, 1e-6, 1)
+        return lazy.measure_all(links)
+    lengths = np.clip((1 - lazy.vectors @ np.asarray(lazy.query)) / 2, 1e-6, 1)
     return lengths.astype(np.float64)[links.edges.values]
 
 

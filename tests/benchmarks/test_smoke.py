@@ -91,6 +91,7 @@ def test_the_walk_finds_the_benchmarks():
     assert {"steiner", "da_rag", "kurisu"} <= set(BENCHMARKS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_runs_to_its_end(name, run, folder, capsys):
     def smallest(module):

@@ -26,7 +26,7 @@ from clew import recipes
 from clew.algorithms.transport import fused_gromov_wasserstein as transport
 from clew.algorithms.transport import neighbourhood
 from tests.benchmarks.kurisu import MODULES, corpus
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def main() -> None:
         "--questions", type=int, default=200, help="that descents are made for, at most"
     )
     args = parser.parse_args()
-    ot = there({"POT": lambda: wanted("ot")}).get("POT")
+    ot = build_installed({"POT": lambda: require("ot")}).get("POT")
     warnings.simplefilter("ignore")
     print("nodes mixture   tests  accepted  by bound/lower/solver   ours/s   POT/s   ratio  agree")
     for size in args.sizes:

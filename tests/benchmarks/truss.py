@@ -24,7 +24,7 @@ import numpy as np
 
 from clew.algorithms.community_search.truss import trussness
 from clew.graph import Links, Ragged
-from tests.benchmarks.rivals import there, wanted
+from tests.benchmarks.rivals import build_installed, require
 from tests.benchmarks.steiner import cluster_graph
 
 K = 4
@@ -48,7 +48,7 @@ def graph(n: int, seed: int = 0) -> Links:
 
 
 def with_networkx(links: Links) -> Callable[[], int]:
-    networkx = wanted("networkx")
+    networkx = require("networkx")
     made = networkx.Graph(zip(links.sources.tolist(), links.targets.tolist(), strict=True))
     return lambda: int(networkx.k_truss(made, K).number_of_edges())
 
@@ -72,7 +72,7 @@ def with_scipy(links: Links) -> Callable[[], int]:
 
 def with_graphblas(links: Links) -> Callable[[], int]:
     """C<A, structure> = A plus.pair A', until no edge lacks triangles (Davis, "Graph algorithms via SuiteSparse:GraphBLAS", 2018)."""
-    blas: Any = wanted("graphblas")
+    blas: Any = require("graphblas")
     blas.init("suitesparse", blocking=False)
     blas.ss.config["nthreads"] = 1
     n = len(links)
@@ -102,7 +102,7 @@ def compared(n: int, repeats: int, slow_repeats: int) -> list[str]:
         "scipy A@A.*A, k = 4": lambda: with_scipy(links),
         "networkx, k = 4": lambda: with_networkx(links),
     }
-    runs = there(makers)
+    runs = build_installed(makers)
     times: dict[str, list[float]] = {name: [] for name in runs}
     sizes: dict[str, int] = {}
     for turn in range(repeats + 1):

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 
 from clew import recipes
-from clew.algorithms.budgeted import Problem, solve
+from clew.algorithms.budgeted import Problem, solve_budgeted
 from clew.measure import Benchmark
 
 SHARE = 0.25  # of all tokens, the budget
@@ -66,9 +66,9 @@ class Real:
 
         def noted(problem, *how):
             asked.append(problem)
-            return solve(problem, *how)
+            return solve_budgeted(problem, *how)
 
-        with patch("clew.select.budgeted.solve", noted):
+        with patch("clew.select.budgeted.solve_budgeted", noted):
             self.index.ask(
                 self.benchmark.questions[question].text,
                 recipe=replace(recipes.get("budgeted"), selects=(stage,)),

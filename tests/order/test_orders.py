@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.ranking import levels
+from clew.algorithms.ranking import dense_ranks
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.order import ByAttention, ByDocument, ByGraph, ByPrize, Sandwich, Thread
 from clew.types import Query, Subgraph
@@ -153,7 +153,7 @@ def test_the_nth_best_stands_where_the_curve_is_nth_highest(prizes, curve):
     found = read(ByAttention(tuple(curve)), graph, prizes).nodes.tolist()
     places = [(i + 0.5) / len(prizes) for i in range(len(prizes))]
     heights = np.interp(places, np.linspace(0, 1, len(curve)), curve)
-    low = levels(heights)
+    low = dense_ranks(heights)
     by_height = sorted(range(len(prizes)), key=lambda place: (low[place], place))
     by_prize = sorted(range(len(prizes)), key=lambda row: (-prizes[row], row))
     assert [found[place] for place in by_height] == by_prize

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.traversal.breadth_first import breadth_first
+from clew.algorithms.traversal.breadth_first import search_breadth_first
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
 from clew.spread import BestFirst, BreadthFirst, Cues, LocalPageRank, ModelIntent
 from clew.types import Prizes, Query, Seeds
@@ -35,7 +35,7 @@ def test_the_prizes_are_the_pagerank_of_what_is_near(ties, touched, damping):
     )
 
     starts = sorted(touched, key=lambda row: (-weights[row], row))[:2]
-    rows = np.sort(breadth_first(graph.links(), starts, max_depth=1, max_degree=None).rows)
+    rows = np.sort(search_breadth_first(graph.links(), starts, max_depth=1, max_degree=None).rows)
     matrix = graph.links().matrix().toarray()[np.ix_(rows, rows)]
     total = matrix.sum(axis=1, keepdims=True)
     walk = np.divide(matrix, total, out=np.zeros_like(matrix), where=total > 0)
@@ -85,7 +85,11 @@ def test_the_walk_starts_again_at_all_that_the_question_touches_best(ties, weigh
     again = ranked[: max(1, most)]
     near = (
         set(again)
-        | set(breadth_first(graph.links(), ranked[:1], max_depth=1, max_degree=None).rows.tolist())
+        | set(
+            search_breadth_first(
+                graph.links(), ranked[:1], max_depth=1, max_degree=None
+            ).rows.tolist()
+        )
         if ranked
         else set()
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import summable
+from clew.algorithms.ranking import make_summable
 from clew.graph import Floats
 
 MAX_SWAPS = 100
@@ -42,7 +42,7 @@ def k_medoids(distances: Floats, k: int) -> tuple[NDArray[np.int64], NDArray[np.
             f" got shape {distances.shape} and k = {k}"
         )
     # Rounded, so that sums of equal distances are equal.
-    rounded = summable(distances.ravel()).reshape(n, n)
+    rounded = make_summable(distances.ravel()).reshape(n, n)
     medoids = _build_medoids(rounded, k)
     for _ in range(MAX_SWAPS):
         swap = _best_swap(rounded, medoids)

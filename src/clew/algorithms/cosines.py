@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clew.algorithms.ranking import equalized, exceeds
+from clew.algorithms.ranking import equalize, exceeds
 from clew.graph import Floats, Vectors
 
 LOW = 0.25  # where no cosine is higher, float32 noise may exceed the tolerance of such low scores
@@ -26,15 +26,15 @@ def cosines(vectors: Vectors, query: Vectors) -> Floats:
         >>> cosines(np.array([[1, 0], [0, 1]], np.float32), np.array([0.6, 0.8])).round(6).tolist()
         [0.6, 0.8]
     """
-    same_width(vectors, query)
+    check_width(vectors, query)
     # Not `@`: BLAS sums in an order that depends on the row's place and the number of threads.
     products = np.einsum("ij,j->i", vectors, query.astype(np.float32))
     scores: Floats = products.astype(np.float64)
     scores[~exceeds(np.abs(scores), 0.0)] = 0.0
-    return equalized(scores, 1.0) if scores.max(initial=0) < LOW else scores
+    return equalize(scores, 1.0) if scores.max(initial=0) < LOW else scores
 
 
-def same_width(vectors: Vectors, query: Vectors) -> None:
+def check_width(vectors: Vectors, query: Vectors) -> None:
     """Raise ValueError where a query vector is not as wide as the rows.
 
     Args:

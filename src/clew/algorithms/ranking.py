@@ -73,7 +73,7 @@ def top_k(
     return rows[_top_rows(values[rows], k, width)]
 
 
-def levels(scores: ArrayLike, largest: float | None = None) -> NDArray[np.int64]:
+def dense_ranks(scores: ArrayLike, largest: float | None = None) -> NDArray[np.int64]:
     """Return each score's dense rank: 0 for the highest and its equals, then 1, 2 and so on.
 
     Args:
@@ -81,7 +81,7 @@ def levels(scores: ArrayLike, largest: float | None = None) -> NDArray[np.int64]
         largest: as in `top_k`.
 
     Example:
-        >>> levels([0.3, 0.5, 0.5 + 1e-9]).tolist()
+        >>> dense_ranks([0.3, 0.5, 0.5 + 1e-9]).tolist()
         [1, 0, 0]
     """
     values: Scores = np.asarray(scores, np.float64)
@@ -91,7 +91,7 @@ def levels(scores: ArrayLike, largest: float | None = None) -> NDArray[np.int64]
     return ranks
 
 
-def equalized(scores: ArrayLike, largest: float | None = None) -> Scores:
+def equalize(scores: ArrayLike, largest: float | None = None) -> Scores:
     """Return the scores, each replaced by its leader: equal scores become the same number.
 
     Args:
@@ -99,7 +99,7 @@ def equalized(scores: ArrayLike, largest: float | None = None) -> Scores:
         largest: as in `top_k`.
 
     Example:
-        >>> equalized([0.3, 0.5 - 1e-9, 0.5]).tolist()
+        >>> equalize([0.3, 0.5 - 1e-9, 0.5]).tolist()
         [0.3, 0.5, 0.5]
     """
     values: Scores = np.asarray(scores, np.float64)
@@ -109,7 +109,7 @@ def equalized(scores: ArrayLike, largest: float | None = None) -> Scores:
     return leaders
 
 
-def summable(scores: ArrayLike, largest: float | None = None) -> Scores:
+def make_summable(scores: ArrayLike, largest: float | None = None) -> Scores:
     """Return the scores equalized and rounded, so that sums of up to a million of them are exact.
 
     Sums in any order are then the same number, and may be compared as they are.
@@ -119,24 +119,24 @@ def summable(scores: ArrayLike, largest: float | None = None) -> Scores:
         largest: as in `top_k`.
 
     Example:
-        >>> summable([0.5 - 1e-9, 0.5]).tolist()
+        >>> make_summable([0.5 - 1e-9, 0.5]).tolist()
         [0.5, 0.5]
     """
-    values = equalized(scores, largest)
-    return coarse(values, _width(values, largest) / TOLERANCE)
+    values = equalize(scores, largest)
+    return round_for_sums(values, _width(values, largest) / TOLERANCE)
 
 
-def coarse(scores: ArrayLike, largest: float) -> Scores:
+def round_for_sums(scores: ArrayLike, largest: float) -> Scores:
     """Return the scores rounded to so few bits that sums of them are exact.
 
-    It is for what is computed from scores that are `summable`.
+    It is for what is computed from scores from `make_summable`.
 
     Args:
         scores: float [n], of at most `largest`.
         largest: the largest absolute value that the scores may have.
 
     Example:
-        >>> coarse([0.1], 1.0).tolist()
+        >>> round_for_sums([0.1], 1.0).tolist()
         [0.10000000009313226]
     """
     bits = SUM_BITS - int(np.frexp(largest)[1])
@@ -144,7 +144,7 @@ def coarse(scores: ArrayLike, largest: float) -> Scores:
     return rounded
 
 
-def foremost(scores: Mapping[int, float], largest: float | None = None) -> int:
+def best_row(scores: Mapping[int, float], largest: float | None = None) -> int:
     """Return the lowest row whose score is equal to the highest.
 
     Args:
@@ -152,7 +152,7 @@ def foremost(scores: Mapping[int, float], largest: float | None = None) -> int:
         largest: as in `top_k`; by default the highest score.
 
     Example:
-        >>> foremost({7: 0.5, 3: 0.5 - 1e-9, 1: 0.2})
+        >>> best_row({7: 0.5, 3: 0.5 - 1e-9, 1: 0.2})
         3
     """
     highest = max(scores.values())
@@ -215,7 +215,7 @@ def exceeds(
 def min_max_scale(scores: ArrayLike) -> Scores:
     """Return the scores shifted and scaled to [0, 1]; all 1 where all are equal.
 
-    Scaling amplifies noise too: rank before it, or pass scores that are `equalized`.
+    Scaling amplifies noise too: rank before it, or pass scores that are from `equalize`.
 
     Args:
         scores: float [n].
@@ -233,7 +233,7 @@ def min_max_scale(scores: ArrayLike) -> Scores:
     return (values - low) / (high - low)
 
 
-def sharpened(scores: ArrayLike, sharpness: float) -> Scores:
+def sharpen(scores: ArrayLike, sharpness: float) -> Scores:
     """Return (score / largest score) ^ sharpness.
 
     Equal scores become the same number first, because a power amplifies noise.
@@ -243,7 +243,7 @@ def sharpened(scores: ArrayLike, sharpness: float) -> Scores:
         sharpness: the exponent, > 0.
 
     Example:
-        >>> sharpened([0.5, 1.0, 0.0], 2.0).tolist()
+        >>> sharpen([0.5, 1.0, 0.0], 2.0).tolist()
         [0.25, 1.0, 0.0]
     """
     values: Scores = np.asarray(scores, np.float64)
@@ -252,7 +252,7 @@ def sharpened(scores: ArrayLike, sharpness: float) -> Scores:
         return values
     rows = np.flatnonzero(values > 0)  # a power is slow, and most scores are often 0
     powers = np.zeros(len(values))
-    powers[rows] = (equalized(values[rows], highest) / highest) ** sharpness
+    powers[rows] = (equalize(values[rows], highest) / highest) ** sharpness
     return powers
 
 

@@ -40,7 +40,7 @@ def cohesion(vectors: Floats, sizes: Floats, window: int) -> Floats:
     return cosines
 
 
-def segments(cost: Sequence[float], sizes: Sequence[float], most: float) -> list[int]:
+def find_cuts(cost: Sequence[float], sizes: Sequence[float], max_size: float) -> list[int]:
     """Return the gaps to cut, ascending: those of least total cost for segments of limited size.
 
     Of equal totals the one with fewer cuts is taken.
@@ -48,10 +48,10 @@ def segments(cost: Sequence[float], sizes: Sequence[float], most: float) -> list
     Args:
         cost: [n - 1], of a cut behind each unit but the last; negative where a cut pays.
         sizes: [n], of the units. A unit that is too large by itself is a segment alone.
-        most: greatest size of a segment.
+        max_size: greatest size of a segment.
 
     Example:
-        >>> segments([0.5, 0.1, 0.5], [1, 1, 1, 1], 2)
+        >>> find_cuts([0.5, 0.1, 0.5], [1, 1, 1, 1], 2)
         [1]
     """
     n = len(sizes)
@@ -60,7 +60,7 @@ def segments(cost: Sequence[float], sizes: Sequence[float], most: float) -> list
         size = 0.0
         for start in range(end - 1, -1, -1):
             size += sizes[start]
-            if size > most and start < end - 1:
+            if size > max_size and start < end - 1:
                 break
             total = best[start] + (cost[start - 1] if start else 0.0)
             number = cuts[start] + (1 if start else 0)

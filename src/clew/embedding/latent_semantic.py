@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import levels
+from clew.algorithms.ranking import dense_ranks
 from clew.graph import Floats, Vectors, freeze, unit_rows
 from clew.text.words import terms
 
@@ -250,7 +250,7 @@ def _directions(matrix: Matrix, max_rank: int) -> Floats:
         values, left = values[::-1], left[:, ::-1]
         nonzero = np.flatnonzero(values > 1e-9 * values[0])
         # Within the space of equal values any directions may come: take all of them or none.
-        level = levels(values[nonzero])
+        level = dense_ranks(values[nonzero])
         chosen = nonzero[level < level[rank]] if len(nonzero) > rank else nonzero
         right = (matrix.T @ left[:, chosen] / np.sqrt(values[chosen])).T
     else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.ranking import levels
+from clew.algorithms.ranking import dense_ranks
 from clew.graph import Floats, Graph
 from clew.order._shared import content_rows, stated_facts
 from clew.types import Query, Reading, Subgraph
@@ -32,7 +32,7 @@ class ByDocument:
             rows = content_rows(graph, subgraph)
             documents = np.where(graph.documents[rows] >= 0, graph.documents[rows], rows)
             best_level = np.full(len(graph), len(rows))
-            np.minimum.at(best_level, documents, levels(prizes[rows]))
+            np.minimum.at(best_level, documents, dense_ranks(prizes[rows]))
             order = np.lexsort((rows, graph.spans[rows, 0], documents, best_level[documents]))
             return Reading.of(rows[order], stated_facts(graph, subgraph))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.ranking import foremost
+from clew.algorithms.ranking import best_row
 from clew.graph import Floats, Graph, Links, Mask, Rows
 from clew.order._shared import content_by_prize, stated_facts
 from clew.types import Query, Reading, Subgraph
@@ -51,7 +51,7 @@ def _thread(ties: list[dict[int, float]]) -> list[int]:
             tied = {rank: tie for rank, tie in ties[path[-1]].items() if rank in unread}
             if not tied:
                 path.pop()
-        following = foremost(tied, 1.0) if tied else next(iter(unread))
+        following = best_row(tied, 1.0) if tied else next(iter(unread))
         del unread[following]
         path.append(following)
         order.append(following)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.algorithms.cosines import cosines, same_width
+from clew.algorithms.cosines import check_width, cosines
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.graph import Graph
 from clew.types import Query, Seeds
@@ -64,7 +64,7 @@ class Dense:
             if index is None:
                 scores[rows] = np.maximum(cosines(vectors, query.vector), 0)
             else:
-                same_width(vectors, query.vector)
+                check_width(vectors, query.vector)
                 near = index.search(query.vector, self.nearest)[0]
                 scores[near] = np.maximum(cosines(graph.vectors[near], query.vector), 0)
             return Seeds(scores, notes=notes)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.cosines import cosines
-from clew.algorithms.ranking import sharpened, top_k
+from clew.algorithms.ranking import sharpen, top_k
 from clew.graph import Floats, Graph, Mask, freeze
 from clew.seed._shared import names_mentioned
 from clew.seed.dense import Dense
@@ -66,7 +66,7 @@ class MappedFacts:
         def find_seeds(query: Query) -> Seeds:
             passages = passage_seed(query)
             weights = (
-                sharpened(passages.scores, self.exponent) if self.exponent != 1 else passages.scores
+                sharpen(passages.scores, self.exponent) if self.exponent != 1 else passages.scores
             )
             notes: dict[str, Any] = dict(passages.notes)
             share = covered_share(weights, has_facts, 2 * self.max_facts)

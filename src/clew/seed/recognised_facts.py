@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.algorithms.ranking import sharpened
+from clew.algorithms.ranking import sharpen
 from clew.graph import Floats, Graph, freeze
 from clew.seed._shared import FactRanking, entity_scores, names_mentioned
 from clew.seed.blend import Blend
@@ -76,7 +76,7 @@ class RecognisedFacts:
             obstacle = facts.obstacle(vector)
             if vector is None or obstacle:
                 return without_facts(passages.scores, obstacle)
-            similar = _shares(sharpened(passages.scores, self.exponent))
+            similar = _shares(sharpen(passages.scores, self.exponent))
             ranked, scores = facts.nearest(vector, self.max_facts)
             recognised = (scores[ranked] > 0) & names_mentioned(graph, ranked, query.text)
             nearest = freeze(ranked[recognised], np.int32)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.cosines import cosines
-from clew.algorithms.ranking import levels
+from clew.algorithms.ranking import dense_ranks
 from clew.graph import Floats, Graph, Links, Rows, Vectors, freeze, row_mask
 from clew.types import Query, Seeds, Subgraph
 
@@ -279,7 +279,8 @@ def _passages_in_order(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> 
     others = np.flatnonzero(free & ((prizes > 0) | (seeds.scores > 0)))
     first_key = seeds.scores if rule.passages_by == "similarity" else prizes
     keys = [
-        levels(scores[others], float(scores.max(initial=0))) for scores in (seeds.scores, first_key)
+        dense_ranks(scores[others], float(scores.max(initial=0)))
+        for scores in (seeds.scores, first_key)
     ]
     ranked = others[np.lexsort((others, *keys))].tolist()
     front = joined.nodes.tolist() if rule.tree_first else seeds.terminals.tolist()

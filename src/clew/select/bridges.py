@@ -87,7 +87,7 @@ class Bridges:
                 rows = rows[np.isin(rows, candidates.nodes)]
             room = int(self.budget_share * budget) + required_tokens(graph, candidates)
             for joined in range(len(terminals), 1, -1):
-                tree = steiner_forest(links, lengths, terminals[:joined], most_edge=max_edge)
+                tree = steiner_forest(links, lengths, terminals[:joined], max_edge=max_edge)
                 chosen = _with_tree(offer, links, rows, tree)
                 passages = int(graph.content[chosen.required].sum())
                 if required_tokens(graph, chosen) <= room and (
@@ -115,12 +115,19 @@ def _lengths(offer: Offer, links: Links, slot_facts: Ragged) -> Floats | LazyLen
     if question_for_facts is None or not len(graph.facts):
         facts, question_for_facts = np.zeros((len(graph.facts), 1), np.float32), NO_VECTOR
     lazy = LazyLengths(
-        slot_facts, facts, question_for_facts, nodes=nodes, weights=links.weights, asked=question
+        slot_facts,
+        facts,
+        question_for_facts,
+        row_vectors=nodes,
+        weights=links.weights,
+        row_query=question,
     )
     if len(candidates.nodes) == len(graph):
         return lazy
     offered = row_mask(candidates.nodes, len(graph))
-    return np.where(offered[links.sources] & offered[links.targets], lazy.all(links), np.inf)
+    return np.where(
+        offered[links.sources] & offered[links.targets], lazy.measure_all(links), np.inf
+    )
 
 
 def _with_tree(offer: Offer, links: Links, rows: Rows, tree: SteinerForest) -> Subgraph:

@@ -32,8 +32,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.budgeted.solve import Problem, Solution, attached_rows, solve, spanning_edges
-from clew.algorithms.ranking import exceeds, summable, top_k
+from clew.algorithms.budgeted.problem import Problem, Solution, articulation_mask, spanning_parents
+from clew.algorithms.budgeted.solve import solve_budgeted
+from clew.algorithms.ranking import exceeds, make_summable, top_k
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
 from clew.graph import Floats, Graph, Kinds, Links, Mask, Rows, freeze, heading_of, row_mask
@@ -217,7 +218,7 @@ class _Search:
         part = working_graph(graph, self.links, linked, core, stage.working)
         is_content, is_required = graph.content[part.rows], np.isin(part.rows, required)
         free = is_content & ~is_required
-        prizes = summable(np.where(free, self.prizes[part.rows], 0.0))
+        prizes = make_summable(np.where(free, self.prizes[part.rows], 0.0))
         tokens = np.where(is_required, 0, self.costs(part.rows))
         problem = Problem(
             part.links.starts,
@@ -240,7 +241,7 @@ class _Search:
         return Subgraph(
             freeze(np.concatenate([required, np.setdiff1d(nodes, required)]), np.int32),
             self._forest(part, problem, places),
-            freeze(nodes[attached_rows(problem, places)], np.int32),
+            freeze(nodes[articulation_mask(problem, places)], np.int32),
             value=float(self.prizes[content].sum()),
             bound=(bound + won) * (1 + SLACK),
             dropped=self._dropped(content, core, too_large),
@@ -265,13 +266,13 @@ class _Search:
         places = None if limit is None else max(0, limit - required_count)
         if places is not None and places < int(free.sum()):
             by_count = replace(problem, tokens=free.astype(np.int64), budget=places)
-            solution = solve(by_count, stage.method, stage.work, deadline)
+            solution = solve_budgeted(by_count, stage.method, stage.work, deadline)
             if int(problem.tokens[solution.rows].sum()) <= problem.budget:
                 return replace(solution, work={**solution.work, "limited": places})
-        solution = solve(problem, stage.method, stage.work, deadline)
+        solution = solve_budgeted(problem, stage.method, stage.work, deadline)
         rows = solution.rows
         while places is not None and int(free[rows].sum()) > places:
-            loose = rows[~attached_rows(problem, rows)][::-1]  # of equals the later one goes
+            loose = rows[~articulation_mask(problem, rows)][::-1]  # of equals the later one goes
             rows = rows[rows != loose[int(np.argmin(problem.prizes[loose]))]]
         if len(rows) == len(solution.rows):
             return solution
@@ -281,7 +282,7 @@ class _Search:
     def _forest(self, part: WorkingGraph, problem: Problem, places: Rows) -> Rows:
         """Return the edges of a forest that joins the choice, those that state no fact."""
         facts, edges, links = self.graph.edges.facts, list[int](), part.links
-        parents = spanning_edges(problem, places).tolist()
+        parents = spanning_parents(problem, places).tolist()
         for place, parent in zip(places.tolist(), parents, strict=True):
             if parent < 0:
                 continue

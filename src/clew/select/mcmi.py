@@ -42,8 +42,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import coarse, exceeds, summable, top_k
-from clew.algorithms.steiner.expansion import RULES, ExpandedTree, edge_weight, expand
+from clew.algorithms.ranking import exceeds, make_summable, round_for_sums, top_k
+from clew.algorithms.steiner.expansion import RULES, ExpandedTree, edge_weight, expand_tree
 from clew.algorithms.steiner.forest import SteinerForest, slot_sources, steiner_forest
 from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze, row_mask
 from clew.select._shared import (
@@ -141,7 +141,7 @@ class MCMI:
             tree = self._tree(graph, links, costs, prizes, terminals)
             tree = replace(tree, slots=_in_tree_order(links, tree, terminals))
             steps = self.max_steps if len(terminals) else 0
-            grown = expand(links, costs, prizes, tree.nodes, tree.slots, self.variant, steps)
+            grown = expand_tree(links, costs, prizes, tree.nodes, tree.slots, self.variant, steps)
             slots = self._with_chords(links, costs, prizes, grown)
             joined = JoinedRows(
                 _terminals_first(grown.nodes, terminals),
@@ -249,7 +249,7 @@ def edge_costs(graph: Graph, query: Query) -> Floats:
         [0.25]
     """
     edges, facts = graph.edges, graph.facts
-    node_cosines = summable(similarities(graph.vectors, query.vector), 1.0)
+    node_cosines = make_summable(similarities(graph.vectors, query.vector), 1.0)
     tail, head = node_cosines[edges.tails], node_cosines[edges.heads]
     mentions, synonym = edges.kinds.mask("mentions"), edges.kinds.mask("synonym")
     passage = np.where(graph.content[edges.tails], tail, head)
@@ -258,10 +258,10 @@ def edge_costs(graph: Graph, query: Query) -> Floats:
     edge_cosines = np.where(mentions, passage, edge_cosines)
     stated = edges.facts >= 0
     if stated.any():
-        fact_cosines = summable(similarities(facts.vectors, query.vector_for_facts), 1.0)
+        fact_cosines = make_summable(similarities(facts.vectors, query.vector_for_facts), 1.0)
         edge_cosines[stated] = fact_cosines[edges.facts[stated]]
     # Coarse numbers add up exactly, so that paths of equal edges are equally long.
-    costs: Floats = np.clip((1 - coarse(edge_cosines, 1.0)) / 2, MIN_COST, MAX_COST)
+    costs: Floats = np.clip((1 - round_for_sums(edge_cosines, 1.0)) / 2, MIN_COST, MAX_COST)
     return costs
 
 

@@ -99,7 +99,7 @@ class MMR:
                 max(0, places_left(len(rows), len(required), self.k, query.limit)),
                 costs=tokens,
                 budget=budget - required_tokens(graph, candidates),
-                before=graph.vectors[required],
+                selected=graph.vectors[required],
                 floor=self._cosine_floor(vectors),
             )
             dropped = [

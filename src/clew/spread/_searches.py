@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from clew.algorithms.traversal.best_first import TypedLinksPart, best_first
-from clew.algorithms.traversal.breadth_first import breadth_first
-from clew.algorithms.traversal.reached import Reached
+from clew.algorithms.traversal.best_first import TypedLinksPart, search_best_first
+from clew.algorithms.traversal.breadth_first import search_breadth_first
+from clew.algorithms.traversal.reached import TraversalResult
 from clew.graph import Graph, Kinds, Rows, kinds_without
 from clew.spread._intents import Intent
 from clew.types import Query
@@ -23,7 +23,7 @@ from clew.types import Query
 class Search(Protocol):
     """What finds a neighbourhood of some rows."""
 
-    def bind(self, graph: Graph) -> Callable[[Query, Rows], Reached]:
+    def bind(self, graph: Graph) -> Callable[[Query, Rows], TraversalResult]:
         """Bind to a graph; return (question, start rows) -> what is reached."""
         ...
 
@@ -62,7 +62,7 @@ class BreadthFirst:
     directed: bool = False
     excluded_kinds: tuple[str, ...] = ()
 
-    def bind(self, graph: Graph) -> Callable[[Query, Rows], Reached]:
+    def bind(self, graph: Graph) -> Callable[[Query, Rows], TraversalResult]:
         """Bind to a graph; return (question, start rows) -> what is reached."""
         kinds = kinds_without(graph, self.kinds, self.excluded_kinds)
         links = graph.links(kinds, directed=self.directed)
@@ -70,17 +70,17 @@ class BreadthFirst:
         if self.max_tokens is not None:
             tokens = np.where(graph.content, graph.tokens, 0).astype(np.int32)
 
-        def search(query: Query, starts: Rows) -> Reached:
-            return breadth_first(
+        def search(query: Query, starts: Rows) -> TraversalResult:
+            return search_breadth_first(
                 links,
                 starts,
                 vectors=graph.vectors,
-                question=query.vector,
+                query=query.vector,
                 tokens=tokens,
                 max_depth=self.max_depth,
                 max_degree=self.max_degree,
                 max_nodes=self.max_nodes,
-                most_tokens=self.max_tokens,
+                max_tokens=self.max_tokens,
             )
 
         return search
@@ -134,21 +134,21 @@ class BestFirst:
                 f"got {self.types} and default={self.default}"
             )
 
-    def bind(self, graph: Graph) -> Callable[[Query, Rows], Reached]:
+    def bind(self, graph: Graph) -> Callable[[Query, Rows], TraversalResult]:
         """Bind to a graph; return (question, start rows) -> what is reached."""
         typed = graph.part(TypedLinksPart(None, self.directed))
         table = dict(self.types)
         usual_factors = typed.factors(table, self.default)
 
-        def search(query: Query, starts: Rows) -> Reached:
+        def search(query: Query, starts: Rows) -> TraversalResult:
             own, notes = ({}, {}) if self.intent is None else self.intent(query, typed.types)
             factors = typed.factors({**table, **own}, self.default) if own else usual_factors
-            result = best_first(
+            result = search_best_first(
                 typed,
                 starts,
                 factors,
                 vectors=graph.vectors,
-                question=query.vector,
+                query=query.vector,
                 decay=self.decay,
                 beam=self.beam,
                 threshold=self.threshold,

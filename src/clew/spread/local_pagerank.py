@@ -22,7 +22,7 @@ import numpy as np
 
 from clew.algorithms.pagerank.full import build_walk, pagerank
 from clew.algorithms.ranking import top_k
-from clew.algorithms.traversal.reached import Reached, induced_links
+from clew.algorithms.traversal.reached import TraversalResult, induced_links
 from clew.graph import Floats, Graph, Kinds, kinds_without
 from clew.spread._searches import BreadthFirst, Search
 from clew.types import Prizes, Query, Seeds
@@ -107,7 +107,7 @@ class LocalPageRank:
         return spread
 
 
-def _notes(result: Reached) -> dict[str, Any]:
+def _notes(result: TraversalResult) -> dict[str, Any]:
     """Return what the trace says of one search: how many rows it reached, in all and by hops."""
     by_depth = Counter(result.depths.tolist())
     return {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clew.algorithms.ranking import sharpened
+from clew.algorithms.ranking import sharpen
 from clew.graph import Floats, Graph
 from clew.types import Query, Seeds
 
@@ -39,6 +39,6 @@ class Power:
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
-            return sharpened(prizes, self.exponent)
+            return sharpen(prizes, self.exponent)
 
         return spread

@@ -9,19 +9,19 @@ from clew.algorithms.budgeted.cuts import prove
 from clew.algorithms.budgeted.problem import (
     Problem,
     Solution,
-    attached_rows,
-    feasible,
-    spanning_edges,
+    articulation_mask,
+    is_feasible,
+    spanning_parents,
 )
-from clew.algorithms.budgeted.solve import METHODS, solve
+from clew.algorithms.budgeted.solve import METHODS, solve_budgeted
 
 __all__ = [
     "METHODS",
     "Problem",
     "Solution",
-    "attached_rows",
-    "feasible",
+    "articulation_mask",
+    "is_feasible",
     "prove",
-    "solve",
-    "spanning_edges",
+    "solve_budgeted",
+    "spanning_parents",
 ]

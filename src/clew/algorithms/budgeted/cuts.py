@@ -27,7 +27,7 @@ from clew.algorithms.budgeted.enumeration import ReducedPrizes, enumerate_choice
 from clew.algorithms.budgeted.heuristics import tree
 from clew.algorithms.budgeted.knapsack import best_subtree
 from clew.algorithms.budgeted.linear_program import LinearProgram, SparseMatrix, choose_backend
-from clew.algorithms.budgeted.problem import CLOSE, Problem, Solution, feasible
+from clew.algorithms.budgeted.problem import CLOSE, Problem, Solution, is_feasible
 from clew.algorithms.budgeted.reduction import (
     PART_OF_ROOT,
     ReducedProblem,
@@ -79,7 +79,7 @@ def prove(
     """
     if work < 0:
         raise ValueError(f"work counts linear programmes and must be >= 0, not {work}")
-    if not feasible(problem, incumbent.rows):
+    if not is_feasible(problem, incumbent.rows):
         raise ValueError(
             "the incumbent must be within the budget and connected with Q;"
             " start from Solution(no rows, 0.0) where none is known"
@@ -288,7 +288,7 @@ def _solve_integer(
     if not len(x):
         return MAX_STILL
     rows = np.flatnonzero(x > 0.5)
-    if feasible(state.reduced.problem, rows):
+    if is_feasible(state.reduced.problem, rows):
         state.offer(state.reduced.to_full(rows))
         state.is_exhausted = status == "optimal"
         return MAX_STILL

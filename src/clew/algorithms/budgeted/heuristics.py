@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.budgeted.knapsack import best_subtree, profitable_subtree
-from clew.algorithms.budgeted.problem import CLOSE, Problem, Solution, feasible
+from clew.algorithms.budgeted.problem import CLOSE, Problem, Solution, is_feasible
 from clew.graph import Mask, freeze
 
 ROUNDS = 30  # exchanges that `local` tries, and trees that `tree` grows, at most
@@ -169,7 +169,7 @@ def best_of(problem: Problem) -> Solution:
 
 def _start_mask(problem: Problem, start: Solution) -> Mask:
     """Return the rows to start from, if they are feasible."""
-    if not feasible(problem, start.rows):
+    if not is_feasible(problem, start.rows):
         spent = int(problem.tokens[start.rows].sum())
         raise ValueError(
             "the start must be connected with Q and within the budget of"

@@ -133,7 +133,7 @@ class Solution:
     work: Mapping[str, object] = field(default_factory=lambda: EMPTY)
 
 
-def feasible(problem: Problem, rows: ArrayLike) -> bool:
+def is_feasible(problem: Problem, rows: ArrayLike) -> bool:
     """Return whether the rows are within the budget and, with Q, connected."""
     from clew.algorithms.budgeted.kernels.growth import breadth_first_tree
 
@@ -144,7 +144,7 @@ def feasible(problem: Problem, rows: ArrayLike) -> bool:
     return len(order) == int(chosen.sum())
 
 
-def spanning_edges(problem: Problem, rows: ArrayLike) -> NDArray[np.int64]:
+def spanning_parents(problem: Problem, rows: ArrayLike) -> NDArray[np.int64]:
     """Return the parent of each of these rows in a breadth-first tree from Q over them alone.
 
     Args:
@@ -162,7 +162,7 @@ def spanning_edges(problem: Problem, rows: ArrayLike) -> NDArray[np.int64]:
     return own
 
 
-def attached_rows(problem: Problem, rows: ArrayLike) -> Mask:
+def articulation_mask(problem: Problem, rows: ArrayLike) -> Mask:
     """Return which of these rows are articulation points: without them the others fall apart.
 
     Args:

@@ -18,16 +18,9 @@ from clew.algorithms.budgeted.heuristics import (
     priced,
     tree,
 )
-from clew.algorithms.budgeted.problem import (
-    Problem,
-    Solution,
-    attached_rows,
-    spanning_edges,
-)
+from clew.algorithms.budgeted.problem import Problem, Solution
 
-__all__ = ["METHODS", "WORK", "Problem", "Solution", "attached_rows", "solve", "spanning_edges"]
-
-WORK = 40  # linear programmes that `solve` may spend on a proof
+WORK = 40  # linear programmes that `solve_budgeted` may spend on a proof
 
 METHODS: dict[str, Callable[[Problem], Solution]] = {
     "best": best_of,
@@ -40,7 +33,7 @@ METHODS: dict[str, Callable[[Problem], Solution]] = {
 }
 
 
-def solve(
+def solve_budgeted(
     problem: Problem, method: str = "auto", work: int = WORK, deadline: float | None = None
 ) -> Solution:
     """Return a choice of high value, by one method or by all of them and a proof.
@@ -63,7 +56,7 @@ def solve(
         ...     np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([1.0, 2.0]),
         ...     np.array([3, 4]), np.array([0], np.int32), budget=7,
         ... )
-        >>> solution = solve(problem)
+        >>> solution = solve_budgeted(problem)
         >>> solution.rows.tolist(), solution.value, solution.proved
         ([0, 1], 3.0, True)
     """

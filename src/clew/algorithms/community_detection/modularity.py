@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.algorithms.ranking import summable
+from clew.algorithms.ranking import make_summable
 from clew.graph import Floats, Graph, Links, Ragged, Rows, freeze
 
 METHODS = ("leiden", "louvain")
@@ -277,7 +277,7 @@ def _summable_weights(links: Links, rows: list[int]) -> dict[int, float]:
     """Return the weight of every slot of some rows, so that equal sums are the same number."""
     ranges = (np.arange(links.starts[row], links.starts[row + 1]) for row in rows)
     slots = np.concatenate([np.zeros(0, np.int64), *ranges])
-    return dict(zip(slots.tolist(), summable(links.weights[slots]).tolist(), strict=True))
+    return dict(zip(slots.tolist(), make_summable(links.weights[slots]).tolist(), strict=True))
 
 
 def _climb(

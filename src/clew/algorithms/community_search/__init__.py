@@ -9,10 +9,10 @@ from clew.algorithms.community_search.q_peel import (
     Community,
     CommunitySearchResult,
     Truss,
+    induced_community,
+    k_truss,
     peel,
     search_communities,
-    truss_of,
-    whole_community,
 )
 from clew.algorithms.community_search.truss import trussness
 
@@ -21,9 +21,9 @@ __all__ = [
     "Community",
     "CommunitySearchResult",
     "Truss",
+    "induced_community",
+    "k_truss",
     "peel",
     "search_communities",
-    "truss_of",
     "trussness",
-    "whole_community",
 ]

@@ -7,9 +7,9 @@ T_k is the k-truss (DA-RAG, arXiv 2602.08545, section 5, EACS and Algorithm 1, Q
 of edges, and every promise is about these: further edges of the graph between the nodes of S may be
 in no triangle.
 
-Nodes of the lowest worth are peeled off each connected component of T_k, while that raises the mean
-and leaves a connected truss. The component of the highest mean is the answer; of equal ones the
-larger.
+Nodes of the lowest relevance are peeled off each connected component of T_k, while that raises the
+mean and leaves a connected truss. The component of the highest mean is the answer; of equal ones
+the larger.
 
 Differences from the paper as printed:
 
@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.community_search.arrays import TrussArrays
-from clew.algorithms.ranking import summable, top_k
+from clew.algorithms.ranking import make_summable, top_k
 from clew.algorithms.traversal.reached import induced_links
 from clew.graph import Floats, Links, Rows, freeze
 
@@ -62,8 +62,8 @@ class Community:
         k: every edge is in at least k - 2 triangles.
         rows: its nodes, ascending.
         slots: one slot of the links per edge.
-        mean: its mean worth.
-        means: the mean worth of its component at first and after every removal; they rise.
+        mean: its mean relevance.
+        means: the mean relevance of its component at first and after every removal; they rise.
     """
 
     k: int
@@ -89,7 +89,7 @@ class CommunitySearchResult:
     communities: tuple[Community, ...] = ()
 
 
-def truss_of(links: Links, trussness: Rows, k: int) -> Truss:
+def k_truss(links: Links, trussness: Rows, k: int) -> Truss:
     """Return the k-truss of undirected links. O(triangles) memory.
 
     Args:
@@ -110,13 +110,13 @@ def truss_of(links: Links, trussness: Rows, k: int) -> Truss:
 
 
 def peel(
-    truss: Truss, worth: Floats, *, cascade: bool = False, least: int | None = None
+    truss: Truss, relevance: Floats, *, cascade: bool = False, least: int | None = None
 ) -> Community | None:
     """Return the community that Q-Peel finds in a truss; None where no component is large enough.
 
     Args:
         truss: the truss.
-        worth: float64, of every row of the links: its cosine with the query.
+        relevance: float64, of every row of the links: its cosine with the query.
         cascade: where a node cannot be removed alone, remove all edges that then lack triangles, if
             a connected rest has a higher mean. Nearer to the best mean, which leads to ever smaller
             communities.
@@ -127,8 +127,8 @@ def peel(
     min_size = truss.k if least is None else max(least, 2)
     if not len(truss):
         return None
-    own, nodes = np.zeros(len(worth)), truss.arrays.rows
-    own[nodes] = summable(worth[nodes])
+    own, nodes = np.zeros(len(relevance)), truss.arrays.rows
+    own[nodes] = make_summable(relevance[nodes])
     rows, slots, mean, means = peel_truss(truss.arrays, own, truss.k - 2, min_size, cascade)
     if not len(rows):
         return None
@@ -138,31 +138,31 @@ def peel(
 def search_communities(
     links: Links,
     rows: Rows,
-    worth: Floats,
+    relevance: Floats,
     *,
-    most: int = 8,
+    max_k: int = 8,
     cascade: bool = False,
-    pieces: int = 5,
+    min_piece: int = 5,
     nearest: int = 10,
 ) -> CommunitySearchResult:
-    """Return the communities among some rows for k = 3 to `most`, or what comes nearest to one.
+    """Return the communities among some rows for k = 3 to `max_k`, or what comes nearest to one.
 
     The levels of the result:
 
     - "truss": communities of k >= 3.
-    - "pieces": no row is in a triangle. The connected component that peeling leaves `pieces` nodes
-      of, with k = 2.
-    - "nearest": no component has so many nodes. The `nearest` rows of the highest worth, which may
-      be connected or not, with k = 1.
+    - "pieces": no row is in a triangle. The connected component that peeling leaves `min_piece`
+      nodes of, with k = 2.
+    - "nearest": no component has so many nodes. The `nearest` rows of the highest relevance, which
+      may be connected or not, with k = 1.
     - "empty": there are no rows.
 
     Args:
         links: undirected.
         rows: the rows to search, ascending.
-        worth: float64, of every row of the links: its cosine with the query.
-        most: highest k.
+        relevance: float64, of every row of the links: its cosine with the query.
+        max_k: highest k.
         cascade: as in `peel`.
-        pieces: smallest size at level "pieces".
+        min_piece: smallest size at level "pieces".
         nearest: size at level "nearest".
 
     Example:
@@ -181,9 +181,9 @@ def search_communities(
     from clew.algorithms.community_search.kernels.q_peel import search_all_k
 
     inner, slots = induced_links(links, rows, edges=False)
-    own = summable(worth[rows])
+    own = make_summable(relevance[rows])
     ks, row_ends, slot_ends, mean_ends, means, all_rows, all_slots, all_means = search_all_k(
-        np.array(inner.starts), np.array(inner.targets), own, most, pieces, cascade
+        np.array(inner.starts), np.array(inner.targets), own, max_k, min_piece, cascade
     )
     all_rows, all_slots = rows[all_rows], slots[all_slots]
     communities = dict[bytes, Community]()
@@ -199,17 +199,17 @@ def search_communities(
         level = "truss" if ks[-1] > 2 else "pieces"
         return CommunitySearchResult(level, tuple(communities.values()))
     few = rows[np.sort(top_k(own, nearest))].astype(np.int32)
-    return CommunitySearchResult("nearest", (whole_community(links, few, worth),))
+    return CommunitySearchResult("nearest", (induced_community(links, few, relevance),))
 
 
-def whole_community(links: Links, rows: Rows, worth: Floats) -> Community:
+def induced_community(links: Links, rows: Rows, relevance: Floats) -> Community:
     """Return some rows and all links among them, as a community that promises nothing (k = 1).
 
     Args:
         links: undirected.
         rows: ascending.
-        worth: float64, of every row of the links.
+        relevance: float64, of every row of the links.
     """
     inner, slots = induced_links(links, rows, edges=False)
-    mean = float(worth[rows].mean())
+    mean = float(relevance[rows].mean())
     return Community(1, freeze(rows, np.int32), slots[inner.sources < inner.targets], mean, (mean,))

@@ -1,9 +1,9 @@
 """Maximal marginal relevance (MMR): relevant, and not similar to what is chosen already.
 
-    next = argmax  share * worth(v) - (1 - share) * max over chosen u of cos(u, v)
+    next = argmax  lambda_mult * relevance(v) - (1 - lambda_mult) * max over chosen u of cos(u, v)
 
-Carbonell and Goldstein, SIGIR 1998. While nothing is chosen, the worth alone decides. Values can
-only fall, so the greedy choice is lazy (Minoux 1978): a candidate whose old value is not the
+Carbonell and Goldstein, SIGIR 1998. While nothing is chosen, the relevance alone decides. Values
+can only fall, so the greedy choice is lazy (Minoux 1978): a candidate whose old value is not the
 highest need not be looked at again. That is up to one product per candidate and choice, in practice
 a few per choice after the first.
 
@@ -39,13 +39,13 @@ class MMRSelection:
 
 def select_mmr(  # noqa: PLR0913 - one for each parameter of the published method, and a budget
     vectors: Vectors,
-    worth: Floats,
-    share: float = 0.5,
-    most: int | None = None,
+    relevance: Floats,
+    lambda_mult: float = 0.5,
+    k: int | None = None,
     *,
     costs: ArrayLike | None = None,
     budget: int = 0,
-    before: Vectors | None = None,
+    selected: Vectors | None = None,
     floor: float | None = None,
 ) -> MMRSelection:
     """Return the greedy choice.
@@ -54,13 +54,13 @@ def select_mmr(  # noqa: PLR0913 - one for each parameter of the published metho
 
     Args:
         vectors: float32 [n, d], unit rows or zeros.
-        worth: float64 [n], the relevance of each candidate.
-        share: the weight of the worth, in [0, 1]; the rest is that of the difference.
-        most: greatest number of choices; None for all.
+        relevance: float64 [n], of each candidate.
+        lambda_mult: the weight of the relevance, in [0, 1]; the rest is that of the difference.
+        k: greatest number of choices; None for all.
         costs: int [n], paid from the budget. A candidate that does not fit is passed over. None:
             all fit.
         budget: see `costs`.
-        before: float32 [m, d], the vectors of what is chosen already.
+        selected: float32 [m, d], the vectors of what is chosen already.
         floor: cosine below which nothing counts as similar, < 1. None counts all, also below 0.
 
     Raises:
@@ -73,20 +73,22 @@ def select_mmr(  # noqa: PLR0913 - one for each parameter of the published metho
     """
     from clew.algorithms.mmr.kernels import select_greedily
 
-    if not 0 <= share <= 1:
-        raise ValueError(f"share is from 0, difference alone, to 1, worth alone; got {share}")
+    if not 0 <= lambda_mult <= 1:
+        raise ValueError(
+            f"lambda_mult is from 0, difference alone, to 1, relevance alone; got {lambda_mult}"
+        )
     if floor is not None and not floor < 1:
         raise ValueError(f"floor is a cosine below 1, or None; got {floor}")
-    n = len(worth)
+    n = len(relevance)
     nothing = np.zeros((0, vectors.shape[1]), np.float32)
     chosen, passed, left = select_greedily(
         freeze(vectors, np.float32),
-        freeze(worth, np.float64),
+        freeze(relevance, np.float64),
         freeze(np.zeros(n) if costs is None else costs, np.int64),
-        freeze(nothing if before is None else before, np.float32),
-        float(share),
+        freeze(nothing if selected is None else selected, np.float32),
+        float(lambda_mult),
         float("nan") if floor is None else float(floor),
-        (n if most is None else max(0, min(n, int(most))), int(budget)),
+        (n if k is None else max(0, min(n, int(k))), int(budget)),
     )
     return MMRSelection(chosen, passed, left)
 

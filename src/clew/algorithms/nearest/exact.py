@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import TOLERANCE, equalized, exceeds, levels, reaches, top_k
+from clew.algorithms.ranking import TOLERANCE, dense_ranks, equalize, exceeds, reaches, top_k
 from clew.graph import Floats, Rows, Vectors, freeze
 
 BLOCK_BYTES = 64 * 2**20
@@ -48,7 +48,7 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
     return (
         freeze(rows, np.int32),
         freeze(others, np.int32),
-        freeze(np.minimum(equalized(scores, 1.0), 1.0), np.float64),
+        freeze(np.minimum(equalize(scores, 1.0), 1.0), np.float64),
     )
 
 
@@ -77,7 +77,7 @@ def _nearest_of(candidates: Pairs, k: int, min_cosine: float) -> Pairs:
     """Return the `k` nearest of each row's candidates, nearest first."""
     rows, others, scores = candidates
     # Less 4 per row, all cosines of a row are above those of the next: one ranking serves all rows.
-    order = np.lexsort((others, levels(scores - 4.0 * rows, 1.0)))
+    order = np.lexsort((others, dense_ranks(scores - 4.0 * rows, 1.0)))
     rows, others, scores = rows[order], others[order], scores[order]
     rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
     nearest = (rank < k) & reaches(scores, min_cosine) & exceeds(scores, 0.0)

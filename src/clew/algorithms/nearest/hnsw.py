@@ -21,7 +21,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.algorithms.ranking import levels, reaches
+from clew.algorithms.ranking import dense_ranks, reaches
 from clew.graph import Floats, Graph, Rows, Vectors
 
 HINT = "approximate search needs faiss: pip install 'clew[ann]'"
@@ -168,7 +168,7 @@ class HNSWIndex:
             scores, near = scores[near >= 0], near[near >= 0]
         rows = self.rows[near].astype(np.int32)
         if reaches(scores[1:], scores[:-1]).any():  # else there are no equal cosines to order
-            order = np.lexsort((rows, levels(scores, 1.0)))
+            order = np.lexsort((rows, dense_ranks(scores, 1.0)))
             rows, scores = rows[order], scores[order]
         return rows, np.minimum(scores, 1.0)
 

@@ -37,15 +37,15 @@ class TopPageRank:
         rows: int32 [k], the rows of the full solution's k best.
         scores: float64 [k], each at most `error` below the PageRank.
         error: see `scores`.
-        how: "push" if bounds proved the rows, "residual" if the rest was solved for, "full" if all
-            was.
+        method: "push" if bounds proved the rows, "residual" if the rest was solved for, "full" if
+            all was.
         work: links that the push went over.
     """
 
     rows: Rows
     scores: Floats
     error: float
-    how: str
+    method: str
     work: int
 
 

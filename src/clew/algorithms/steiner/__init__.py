@@ -2,12 +2,12 @@
 
 - `steiner_forest` joins terminals by Mehlhorn 1988, Kou, Markowsky and Berman 1981, Takahashi and
   Matsuyama 1980, or exactly by Dreyfus and Wagner 1971.
-- `expand` grows such a tree as AGRAG does (arXiv 2511.05549, Algorithm 1, lines 11 to 15).
+- `expand_tree` grows such a tree as AGRAG does (arXiv 2511.05549, Algorithm 1, lines 11 to 15).
 - `LazyLengths` are edge lengths by a query vector (AGRAG, eq. 6), measured only where a search
   needs them.
 """
 
-from clew.algorithms.steiner.expansion import RULES, ExpandedTree, edge_weight, expand
+from clew.algorithms.steiner.expansion import RULES, ExpandedTree, edge_weight, expand_tree
 from clew.algorithms.steiner.forest import METHODS, SteinerForest, slot_sources, steiner_forest
 from clew.algorithms.steiner.lengths import LazyLengths
 
@@ -18,7 +18,7 @@ __all__ = [
     "LazyLengths",
     "SteinerForest",
     "edge_weight",
-    "expand",
+    "expand_tree",
     "slot_sources",
     "steiner_forest",
 ]

@@ -60,16 +60,16 @@ class ExpandedTree:
     ratios: tuple[float, ...]
 
 
-def expand(
+def expand_tree(
     links: Links,
     costs: Floats,
     scores: Floats,
     nodes: Sequence[int] | Rows,
     slots: Sequence[int] | NDArray[np.int64],
     rule: str = "mean",
-    most: int = 20,
+    max_steps: int = 20,
 ) -> ExpandedTree:
-    """Return the forest with at most `most` more rows, each joined by one edge.
+    """Return the forest with at most `max_steps` more rows, each joined by one edge.
 
     Of equal keys (see `clew.algorithms.ranking`) the lower row is taken.
 
@@ -80,7 +80,7 @@ def expand(
         nodes: rows of the forest.
         slots: its edges, one slot each. Without an edge r is infinite: the best neighbour is taken.
         rule: one of `RULES`, see the module.
-        most: greatest number of new rows.
+        max_steps: greatest number of new rows.
 
     Raises:
         ValueError: an unknown rule.
@@ -90,7 +90,8 @@ def expand(
         >>> from clew.graph import Links, Ragged
         >>> starts, targets = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32)
         >>> links = Links(starts, targets, np.ones(4, np.float32), Ragged.empty(4))
-        >>> expand(links, np.full(4, 0.1), np.array([0.5, 0.5, 2.0]), [0, 1], [0]).nodes.tolist()
+        >>> scores = np.array([0.5, 0.5, 2.0])
+        >>> expand_tree(links, np.full(4, 0.1), scores, [0, 1], [0]).nodes.tolist()
         [0, 1, 2]
     """
     if rule not in RULES:
@@ -108,7 +109,7 @@ def expand(
     for row in inside:
         _offer_neighbours(heap, row, inside, links, costs, scores, forest)
     ratios = [forest.ratio()]
-    while heap and len(ratios) <= most:
+    while heap and len(ratios) <= max_steps:
         if not forest.is_improved_by(heap[0][0]):
             break
         row, source, slot = _pop_lowest(heap)

@@ -58,9 +58,9 @@ def steiner_forest(
     terminals: Sequence[int] | Rows,
     method: str = "mehlhorn",
     *,
-    most_edge: float = np.inf,
-    most_path: float = np.inf,
-    whole: bool = False,
+    max_edge: float = np.inf,
+    max_path: float = np.inf,
+    exhaustive: bool = False,
 ) -> SteinerForest:
     """Return a forest that joins the terminals as far as the links allow.
 
@@ -71,12 +71,13 @@ def steiner_forest(
             all.
         terminals: rows, in any order; duplicates count once.
         method: "mehlhorn", "kou", "takahashi" or "exact".
-        most_edge: longer edges are not used.
-        most_path: only for "mehlhorn" and "kou". Terminals no farther apart than this are
+        max_edge: longer edges are not used.
+        max_path: only for "mehlhorn" and "kou". Terminals no farther apart than this are
             neighbours. Two terminals are in one tree exactly if a chain of neighbours leads from
             one to the other, and such a chain also exists along the tree. Terminals joined over a
             junction may be farther apart.
-        whole: "mehlhorn" searches the whole graph and does not stop early; the forest is the same.
+        exhaustive: "mehlhorn" searches the whole graph and does not stop early; the forest is the
+            same.
 
     Raises:
         TypeError: the terminals are not whole numbers.
@@ -95,7 +96,7 @@ def steiner_forest(
         >>> forest.nodes.tolist(), forest.cost
         ([0, 1, 2], 2.0)
     """
-    _check_limits(method, most_edge, most_path)
+    _check_limits(method, max_edge, max_path)
     rows = _terminal_rows(terminals, len(links))
     if len(lengths) != len(links.targets):
         raise ValueError(
@@ -105,17 +106,17 @@ def steiner_forest(
     if len(rows) < 2:
         return SteinerForest(freeze(rows, np.int32), np.zeros(0, np.int64), 0.0)
     if method != "mehlhorn" and isinstance(lengths, LazyLengths):
-        lengths = lengths.all(links)
+        lengths = lengths.measure_all(links)
     search = _Search(
         read_only(links.starts, np.int64),
         read_only(links.targets, np.int32),
-        edge_lengths(lengths, most_edge),
+        edge_lengths(lengths, max_edge),
     )
-    if whole and method == "mehlhorn":
-        slots = search.mehlhorn(rows, most_path, exhaustive=True)
-        spanning = search.spanning_forest(rows, slots, most_path == np.inf)
+    if exhaustive and method == "mehlhorn":
+        slots = search.mehlhorn(rows, max_path, exhaustive=True)
+        spanning = search.spanning_forest(rows, slots, max_path == np.inf)
     else:
-        spanning = METHODS[method](search, rows, most_path)
+        spanning = METHODS[method](search, rows, max_path)
     ends = [slot_sources(links, spanning.slots), links.targets[spanning.slots].astype(np.int64)]
     nodes = np.unique(np.concatenate([*ends, rows]))
     firsts = np.sort(rows[np.unique(spanning.trees, return_index=True)[1]])
@@ -209,9 +210,9 @@ def _check_limits(method: str, max_edge: float, max_path: float) -> None:
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
     if not (max_edge > 0 and max_path > 0):
-        raise ValueError(f"most_edge and most_path must be positive; got {max_edge} and {max_path}")
+        raise ValueError(f"max_edge and max_path must be positive; got {max_edge} and {max_path}")
     if max_path < np.inf and method in ("takahashi", "exact"):
-        raise ValueError(f"most_path is for 'mehlhorn' and 'kou'; {method!r} came with {max_path}")
+        raise ValueError(f"max_path is for 'mehlhorn' and 'kou'; {method!r} came with {max_path}")
 
 
 def _terminal_rows(terminals: ArrayLike, n: int) -> NDArray[np.int64]:

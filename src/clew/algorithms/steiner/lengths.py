@@ -22,18 +22,19 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 class LazyLengths:
     """Edge lengths by a query vector, measured by the search that needs them.
 
-    Slots whose rows in `facts` are empty have no vector of their own. Their length is `neutral`.
-    With `nodes` it is (1 - weight * mean cosine of both ends with `asked`) / 2 instead, in the same
-    range.
+    Slots whose rows in `slot_rows` are empty have no vector of their own. Their length is
+    `neutral`. With `row_vectors` it is (1 - weight * mean cosine of both ends with `row_query`) / 2
+    instead, in the same range.
 
     Attributes:
-        facts: for each slot, rows of `vectors`; the same for both slots of an edge.
+        slot_rows: for each slot, rows of `vectors`; the same for both slots of an edge.
         vectors: float32 [f, d], the vectors of the edges; any norm.
-        question: [d], the query vector beside `vectors`.
+        query: [d], the query vector beside `vectors`.
         neutral: length of the slots without a vector, > 0; inf forbids them.
-        nodes: float32 [n, e], unit rows or zeros, one per row of the graph; None to use `neutral`.
-        weights: float32 [m], one per slot; required with `nodes`.
-        asked: [e], the query vector beside `nodes`; required with `nodes`.
+        row_vectors: float32 [n, e], unit rows or zeros, one per row of the graph; None to use
+            `neutral`.
+        weights: float32 [m], one per slot; required with `row_vectors`.
+        row_query: [e], the query vector beside `row_vectors`; required with `row_vectors`.
 
     Example:
         >>> import numpy as np
@@ -43,26 +44,28 @@ class LazyLengths:
         2
     """
 
-    facts: Ragged
+    slot_rows: Ragged
     vectors: Vectors
-    question: ArrayLike
+    query: ArrayLike
     neutral: float = 0.5
-    nodes: Vectors | None = None
+    row_vectors: Vectors | None = None
     weights: Vectors | None = None
-    asked: ArrayLike | None = None
+    row_query: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        shape, query = np.shape(self.vectors), np.asarray(self.question, np.float64)
+        shape, query = np.shape(self.vectors), np.asarray(self.query, np.float64)
         if len(shape) != 2 or query.shape != shape[1:]:
             raise ValueError(
                 f"vectors must be [f, d] and the query vector [d]; got {shape} and {query.shape}"
             )
-        has_weights = self.weights is not None and self.weights.shape == (len(self.facts),)
-        if self.nodes is not None and not (
-            has_weights and self.asked is not None and np.shape(self.asked) == self.nodes.shape[1:]
+        has_weights = self.weights is not None and self.weights.shape == (len(self.slot_rows),)
+        if self.row_vectors is not None and not (
+            has_weights
+            and self.row_query is not None
+            and np.shape(self.row_query) == self.row_vectors.shape[1:]
         ):
             raise ValueError(
-                f"row vectors of shape {self.nodes.shape} need one weight per slot"
+                f"row vectors of shape {self.row_vectors.shape} need one weight per slot"
                 " and a query vector of the same width"
             )
         if not np.isfinite(query).all() or not self.neutral > 0:
@@ -72,9 +75,9 @@ class LazyLengths:
             )
 
     def __len__(self) -> int:
-        return len(self.facts)
+        return len(self.slot_rows)
 
-    def all(self, links: Links) -> Floats:
+    def measure_all(self, links: Links) -> Floats:
         """Return the lengths of all slots of the links, float64 [m]."""
         from clew.algorithms.steiner.kernels.lengths import all_lengths
 
@@ -151,17 +154,17 @@ def edge_lengths(lengths: Floats | LazyLengths, max_edge: float) -> EdgeLengths:
         nothing = np.zeros((0, 0), np.float32)
         lazy, fixed = LazyLengths(Ragged.empty(0), nothing, np.zeros(0), 1.0), lengths
     edges = EdgeVectors(
-        read_only(lazy.facts.starts, np.int64),
-        read_only(lazy.facts.values, np.int32),
+        read_only(lazy.slot_rows.starts, np.int64),
+        read_only(lazy.slot_rows.values, np.int32),
         read_only(lazy.vectors, np.float32),
-        _unit(lazy.question),
+        _unit(lazy.query),
         np.zeros(len(lazy.vectors)),
     )
-    if lazy.nodes is None or lazy.weights is None or lazy.asked is None:
+    if lazy.row_vectors is None or lazy.weights is None or lazy.row_query is None:
         vectors: Vectors = np.zeros((0, 0), np.float32)
         weights = query = np.zeros(0, np.float32)
     else:
-        vectors, weights, query = lazy.nodes, lazy.weights, _unit(lazy.asked)
+        vectors, weights, query = lazy.row_vectors, lazy.weights, _unit(lazy.row_query)
     ends = EndVectors(
         read_only(vectors, np.float32),
         read_only(weights, np.float32),

@@ -161,11 +161,11 @@ def decide(
 
 def conditional_gradient(
     content: Floats,
-    one: Floats,
-    other: Floats,
+    distances: Floats,
+    other_distances: Floats,
     plan: Floats,
     content_weight: float = 0.5,
-    enough: float = -np.inf,
+    target_value: float = -np.inf,
 ) -> tuple[float, Floats]:
     """Return a local minimum of FGW that is reached from a plan, and its plan.
 
@@ -173,26 +173,26 @@ def conditional_gradient(
 
     Args:
         content: as in `decide`.
-        one: distances within the first graph, as in `decide`.
-        other: distances within the second graph.
+        distances: distances within the first graph, as in `decide`.
+        other_distances: distances within the second graph.
         plan: float64 [n, n], where the descent starts.
         content_weight: as in `decide`.
-        enough: the descent ends at a value of at most this.
+        target_value: the descent ends at a value of at most this.
     """
     n, structure_weight = len(content), 1 - content_weight
-    constant = float((one**2).mean() + (other**2).mean())
-    inner = one @ plan @ other
+    constant = float((distances**2).mean() + (other_distances**2).mean())
+    inner = distances @ plan @ other_distances
     content_cost, inner_product = float((content * plan).sum()), float((inner * plan).sum())
     value = content_weight * content_cost + structure_weight * (constant - 2 * inner_product)
     for _ in range(MAX_STEPS):
-        if value <= enough:
+        if value <= target_value:
             break
         target = _assignment(content_weight * content - 4 * structure_weight * inner)
         direction = -plan
         direction[np.arange(n), target] += 1 / n
         inverse = np.empty(n, np.int64)
         inverse[target] = np.arange(n)
-        change = one[:, inverse] @ other / n - inner
+        change = distances[:, inverse] @ other_distances / n - inner
         quadratic = -2 * structure_weight * float((change * direction).sum())
         linear = content_weight * float((content * direction).sum())
         linear -= 4 * structure_weight * float((inner * direction).sum())
@@ -202,7 +202,7 @@ def conditional_gradient(
             break
         plan, inner, value = plan + step * direction, inner + step * change, value - decrease
     content_cost = float((content * plan).sum())
-    inner_product = float((one @ plan @ other * plan).sum())
+    inner_product = float((distances @ plan @ other_distances * plan).sum())
     value = content_weight * content_cost + structure_weight * (constant - 2 * inner_product)
     return max(0.0, value), plan
 

@@ -109,15 +109,15 @@ class Neighbourhood:
         return np.maximum(own[:, None] + own[None, :] - 2 * self.products, 0) / 4
 
     def may_fuse(
-        self, members: NDArray[np.int64], most: float, content_weight: float
+        self, members: NDArray[np.int64], limit: float, content_weight: float
     ) -> TransportVerdict:
-        """Return whether fusing these slots changes the neighbourhood by at most `most`."""
+        """Return whether fusing these slots changes the neighbourhood by at most `limit`."""
         after, costs = self.fused(members)
-        return decide(costs, self.distances, after.distances, most, content_weight)
+        return decide(costs, self.distances, after.distances, limit, content_weight)
 
     def may_link(
-        self, at: NDArray[np.int64], to: NDArray[np.int64], most: float, content_weight: float
+        self, at: NDArray[np.int64], to: NDArray[np.int64], limit: float, content_weight: float
     ) -> TransportVerdict:
-        """Return whether these edges change the neighbourhood by at most `most`."""
+        """Return whether these edges change the neighbourhood by at most `limit`."""
         after = self.linked(at, to)
-        return decide(self.costs, self.distances, after.distances, most, content_weight)
+        return decide(self.costs, self.distances, after.distances, limit, content_weight)

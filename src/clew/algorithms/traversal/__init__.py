@@ -1,15 +1,15 @@
 """Searches outward from start rows: breadth first (Moore 1959) and best first (Pearl 1984)."""
 
-from clew.algorithms.traversal.best_first import TypedLinks, TypedLinksPart, best_first
-from clew.algorithms.traversal.breadth_first import breadth_first, shortest_paths
-from clew.algorithms.traversal.reached import Reached, induced_links
+from clew.algorithms.traversal.best_first import TypedLinks, TypedLinksPart, search_best_first
+from clew.algorithms.traversal.breadth_first import search_breadth_first, shortest_paths
+from clew.algorithms.traversal.reached import TraversalResult, induced_links
 
 __all__ = [
-    "Reached",
+    "TraversalResult",
     "TypedLinks",
     "TypedLinksPart",
-    "best_first",
-    "breadth_first",
     "induced_links",
+    "search_best_first",
+    "search_breadth_first",
     "shortest_paths",
 ]

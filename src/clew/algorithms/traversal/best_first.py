@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.algorithms.traversal.reached import LARGE, Reached, relevance_arrays
+from clew.algorithms.traversal.reached import LARGE, TraversalResult, relevance_arrays
 from clew.graph import Floats, Graph, Links, Rows, Vectors, freeze
 
 
@@ -35,7 +35,7 @@ class TypedLinks:
 
     Attributes:
         links: the adjacency, of m slots.
-        held: int64 [m + 1], where each slot's edges begin in `codes` and `weights`.
+        edge_starts: int64 [m + 1], where each slot's edges begin in `codes` and `weights`.
         codes: int32, the type of each edge: a place in `kinds`, or len(kinds) + a place in
             `relations`.
         weights: float32, the weight of each edge.
@@ -45,7 +45,7 @@ class TypedLinks:
     """
 
     links: Links
-    held: NDArray[np.int64]
+    edge_starts: NDArray[np.int64]
     codes: Rows
     weights: Vectors
     kinds: tuple[str, ...]
@@ -120,20 +120,20 @@ class TypedLinksPart:
         )
 
 
-def best_first(  # noqa: PLR0913 - one for each limit of the search
+def search_best_first(  # noqa: PLR0913 - one for each limit of the search
     typed: TypedLinks,
-    sources: ArrayLike,
+    start_rows: ArrayLike,
     factors: Floats,
     *,
     vectors: Vectors,
-    question: ArrayLike | None = None,
+    query: ArrayLike | None = None,
     priorities: Sequence[float] | None = None,
     decay: float = 1.0,
     beam: int | None = 50,
     threshold: float = 0.1,
     max_nodes: int | None = 50,
     max_depth: int | None = 4,
-) -> Reached:
+) -> TraversalResult:
     """Return the rows that are taken, in order, with their priorities as scores.
 
     Equal priorities go to the lower row. The notes count the offers, those that the beam dropped,
@@ -141,11 +141,11 @@ def best_first(  # noqa: PLR0913 - one for each limit of the search
 
     Args:
         typed: the links.
-        sources: the start rows.
+        start_rows: the start rows.
         factors: float64, one per type, >= 0; 0 forbids the type. See `TypedLinks.factors`.
         vectors: float32 [n, d], unit rows or zeros. A row without a vector is as relevant as the
             row it is reached from.
-        question: [d], the query vector; None: all rows are equally relevant.
+        query: [d], the query vector; None: all rows are equally relevant.
         priorities: of the start rows, in place of their relevance.
         decay: factor for every hop, in (0, 1].
         beam: open rows, at most; None for no limit, here and below.
@@ -157,22 +157,22 @@ def best_first(  # noqa: PLR0913 - one for each limit of the search
         >>> from clew.graph import Edges, Graph
         >>> graph = Graph.of(["a", "b"], edges=Edges.of("next", [0], [1]))
         >>> typed = TypedLinksPart().compute(graph)
-        >>> best_first(typed, [0], typed.factors({}), vectors=graph.vectors).rows.tolist()
+        >>> search_best_first(typed, [0], typed.factors({}), vectors=graph.vectors).rows.tolist()
         [0, 1]
     """
     from clew.algorithms.traversal.kernels import search
 
-    starts = freeze(sources, np.int64)
+    starts = freeze(start_rows, np.int64)
     own = np.full(len(starts), np.nan) if priorities is None else priorities
     nodes = LARGE if max_nodes is None else max_nodes
     depth = LARGE if max_depth is None else max_depth
     width = 0 if beam is None or beam >= nodes else beam
     rows, depths, parents, scores, slots, offered, dropped, below = search.best_first(
         search.TypedEdges(
-            typed.links.starts, typed.links.targets, typed.held, typed.codes, typed.weights
+            typed.links.starts, typed.links.targets, typed.edge_starts, typed.codes, typed.weights
         ),
         freeze(factors, np.float64),
-        relevance_arrays(vectors, question),
+        relevance_arrays(vectors, query),
         starts,
         freeze(own, np.float64),
         search.BestLimits(float(decay), width, float(threshold), nodes, depth),
@@ -182,4 +182,4 @@ def best_first(  # noqa: PLR0913 - one for each limit of the search
         "dropped by the beam": int(dropped),
         "below the threshold": int(below),
     }
-    return Reached(freeze(rows, np.int32), depths, parents, slots, scores, notes)
+    return TraversalResult(freeze(rows, np.int32), depths, parents, slots, scores, notes)

@@ -12,54 +12,54 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.algorithms.traversal.reached import LARGE, Reached, relevance_arrays
+from clew.algorithms.traversal.reached import LARGE, TraversalResult, relevance_arrays
 from clew.graph import Links, Rows, Vectors, freeze
 
 NO_VECTORS: Vectors = freeze([], np.float32, (0, 0))
 START, SLOT = 1, 2  # how a row was reached: 0 not yet, 1 as a start row, 2 + slot by that slot
 
 
-def breadth_first(  # noqa: PLR0913 - one for each limit of the search
+def search_breadth_first(  # noqa: PLR0913 - one for each limit of the search
     links: Links,
-    sources: ArrayLike,
+    start_rows: ArrayLike,
     *,
     vectors: Vectors = NO_VECTORS,
-    question: ArrayLike | None = None,
+    query: ArrayLike | None = None,
     tokens: Rows | None = None,
     max_depth: int | None = 2,
     max_degree: int | None = 50,
     max_nodes: int | None = None,
-    most_tokens: int | None = None,
-) -> Reached:
+    max_tokens: int | None = None,
+) -> TraversalResult:
     """Return the rows within some hops of the start rows, wave by wave.
 
     The scores are weight x relevance, of a start row its relevance. Equal scores go to the lower
-    row. With lower `max_nodes` or `most_tokens` the result is a prefix of that with higher ones.
+    row. With lower `max_nodes` or `max_tokens` the result is a prefix of that with higher ones.
     Without a limit the depths are the fewest hops.
 
     Args:
         links: the adjacency.
-        sources: the start rows, in the order in which the search starts from them.
+        start_rows: the start rows, in the order in which the search starts from them.
         vectors: float32 [n, d], unit rows or zeros. A row without a vector is as relevant as the
             row it is first seen from.
-        question: [d], the query vector; None: all rows are equally relevant.
+        query: [d], the query vector; None: all rows are equally relevant.
         tokens: int32 [n], the cost of each row.
         max_depth: in hops; None for no limit, here and below.
         max_degree: of every row, follow only so many unvisited neighbours.
         max_nodes: rows, at most.
-        most_tokens: tokens of all rows together, at most.
+        max_tokens: tokens of all rows together, at most.
 
     Example:
         >>> from clew.graph import Edges, Graph
         >>> links = Graph.of(list("abc"), edges=Edges.of("next", [0, 1], [1, 2])).links()
-        >>> breadth_first(links, [0]).depths.tolist()
+        >>> search_breadth_first(links, [0]).depths.tolist()
         [0, 1, 2]
     """
     from clew.algorithms.traversal.kernels import search
 
     depth, degree, nodes, spendable = (
         LARGE if limit is None else limit
-        for limit in (max_depth, max_degree, max_nodes, most_tokens)
+        for limit in (max_depth, max_degree, max_nodes, max_tokens)
     )
     rows, depths, parents, scores, slots = search.breadth_first(
         search.WeightedLinks(
@@ -67,27 +67,27 @@ def breadth_first(  # noqa: PLR0913 - one for each limit of the search
             freeze(links.targets, np.int32),
             freeze(links.weights, np.float32),
         ),
-        relevance_arrays(vectors, question),
-        freeze([] if tokens is None or most_tokens is None else tokens, np.int32),
-        freeze(sources, np.int64),
+        relevance_arrays(vectors, query),
+        freeze([] if tokens is None or max_tokens is None else tokens, np.int32),
+        freeze(start_rows, np.int64),
         search.BreadthLimits(depth, degree, nodes, spendable),
     )
-    return Reached(freeze(rows, np.int32), depths, parents, slots, scores)
+    return TraversalResult(freeze(rows, np.int32), depths, parents, slots, scores)
 
 
 def shortest_paths(
-    links: Links, sources: Collection[int], wanted: Collection[int], most: int
+    links: Links, start_rows: Collection[int], target_rows: Collection[int], max_hops: int
 ) -> dict[int, list[int]]:
-    """Return a path with the fewest hops to each target row within `most` hops of a start row.
+    """Return a path with the fewest hops to each target row within `max_hops` hops of a start row.
 
     Ties go to the first slot in the order of the rows before. O(edges of the rows reached), one
     numpy step per hop.
 
     Args:
         links: the adjacency.
-        sources: the start rows.
-        wanted: the target rows.
-        most: hops, at most.
+        start_rows: the start rows.
+        target_rows: the target rows.
+        max_hops: hops, at most.
 
     Returns:
         row -> the slots of its path, in walking order; a start row has an empty path.
@@ -100,10 +100,10 @@ def shortest_paths(
     """
     # START, or SLOT + the slot by which a row was reached. Zeros take no memory until written.
     origin = np.zeros(len(links), np.int64)
-    frontier: NDArray[np.int64] = np.fromiter(sources, np.int64, len(sources))
-    targets = np.fromiter(wanted, np.int64, len(wanted))
+    frontier: NDArray[np.int64] = np.fromiter(start_rows, np.int64, len(start_rows))
+    targets = np.fromiter(target_rows, np.int64, len(target_rows))
     origin[frontier] = START
-    for _ in range(most):
+    for _ in range(max_hops):
         if not len(frontier) or origin[targets].all():
             break
         lengths = links.starts[frontier + 1] - links.starts[frontier]

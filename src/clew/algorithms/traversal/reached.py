@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.algorithms.cosines import same_width
+from clew.algorithms.cosines import check_width
 from clew.graph import EMPTY, Floats, Links, Ragged, Rows, Vectors, freeze
 
 LARGE = 2**31 - 1  # more than there are rows, hops or tokens
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
+class TraversalResult:
     """The rows that a search took, in that order: a forest rooted at its start rows.
 
     Attributes:
@@ -88,5 +88,5 @@ def relevance_arrays(vectors: Vectors, query: ArrayLike | None) -> tuple[Vectors
     if query is None or not np.any(query):
         return freeze([], np.float32, (0, 0)), freeze([], np.float32)
     unit = freeze(query, np.float32)
-    same_width(vectors, unit)
+    check_width(vectors, unit)
     return freeze(vectors, np.float32), unit

@@ -30,10 +30,10 @@ import numpy as np
 from clew.algorithms.community_search.q_peel import (
     Community,
     CommunitySearchResult,
+    induced_community,
     search_communities,
-    whole_community,
 )
-from clew.algorithms.ranking import levels, tolerance, top_k
+from clew.algorithms.ranking import dense_ranks, tolerance, top_k
 from clew.graph import Floats, Graph, Mask, Ragged, Rows, Vectors, expand_ranges, freeze
 from clew.methods._rows import offered_mask
 from clew.methods.da_rag.layers import (
@@ -260,9 +260,9 @@ class CommunitySearch:
                 layer.links,
                 among,
                 relevance,
-                most=self.max_k,
+                max_k=self.max_k,
                 cascade=self.cascade,
-                pieces=self.min_piece_nodes,
+                min_piece=self.min_piece_nodes,
                 nearest=self.n_nearest,
             )
         else:
@@ -285,7 +285,7 @@ class CommunitySearch:
         first = among[top_k(relevance[among], self.n_nearest)]
         neighbours = [layer.links.neighbours(row) for row in first.tolist()]
         rows = np.intersect1d(np.concatenate([first, *neighbours]), among).astype(np.int32)
-        community = whole_community(layer.links, rows, relevance)
+        community = induced_community(layer.links, rows, relevance)
         return CommunitySearchResult("one hop", (community,))
 
     def pack(self, graph: Graph, candidates: list[Candidate], budget: int) -> list[Candidate]:
@@ -478,7 +478,7 @@ def _with_reports(
     owners = np.repeat(np.repeat(rows, ends - begins), slots.lengths)
     vector = query.vector if query.fact_vector is None else query.fact_vector
     # Groups of equal similarity, 0 for the most similar facts.
-    groups = levels(similarities(graph.facts.vectors[graph.edges.facts[edges]], vector), 1.0)
+    groups = dense_ranks(similarities(graph.facts.vectors[graph.edges.facts[edges]], vector), 1.0)
     order = np.lexsort((edges, groups, owners))
     first = order[np.flatnonzero(np.diff(owners[order], prepend=-1))]
     best_of = dict(zip(owners[first].tolist(), edges[first].tolist(), strict=True))

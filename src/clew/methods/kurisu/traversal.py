@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clew.algorithms.ranking import exceeds, levels, top_k
+from clew.algorithms.ranking import dense_ranks, exceeds, top_k
 from clew.algorithms.transport.fused_gromov_wasserstein import TransportVerdict
 from clew.graph import Floats, Graph, Mask
 from clew.methods.kurisu.children import NO_CHILDREN, Children, RankedChildren, successors
@@ -271,7 +271,7 @@ class Traversal:
         heads, sources, strengths = heads[open_], sources[open_], strengths[open_]
         if not len(heads):
             return NO_CHILDREN
-        order = np.lexsort((levels(strengths, 1.0), heads))
+        order = np.lexsort((dense_ranks(strengths, 1.0), heads))
         first = order[np.diff(heads[order], prepend=-1) > 0]
         return Children(heads[first], strengths[first], sources[first])
 

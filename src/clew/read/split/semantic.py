@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from clew.algorithms.ranking import reaches, summable
-from clew.algorithms.segmentation import Floats, cohesion, segments
+from clew.algorithms.ranking import make_summable, reaches
+from clew.algorithms.segmentation import Floats, cohesion, find_cuts
 from clew.embedding.embedder import Embedder, embed_texts, fit_latent_semantic
 
 WINDOW = 3  # units on either side of a gap
@@ -60,7 +60,7 @@ def subject_starts(
     gaps = np.concatenate([*agreement, np.zeros(0)])
     threshold = float(np.quantile(gaps, breaks)) if len(gaps) else 0.0
     cuts = [
-        segments(_costs(cosines, threshold).tolist(), tokens, max_tokens)
+        find_cuts(_costs(cosines, threshold).tolist(), tokens, max_tokens)
         for cosines, tokens in zip(agreement, sizes, strict=True)
     ]
     return frozenset(
@@ -98,4 +98,4 @@ def _costs(cosines: Floats, threshold: float) -> Floats:
     padded = np.concatenate([[np.inf], cosines, [np.inf]])
     is_minimum = reaches(padded[:-2], cosines) & reaches(padded[2:], cosines)
     above = np.maximum(cosines - threshold, 0)
-    return summable(np.where(is_minimum, cosines - threshold, above), 1.0)
+    return make_summable(np.where(is_minimum, cosines - threshold, above), 1.0)
