@@ -345,7 +345,7 @@ def test_only_what_is_about_as_near_as_its_own_belongs_to_a_section(index):
     tight = select_for_section(replace(whole, budget=600), graph, found, of, about, vector)
     assert [item.id for item in tight] == own[: len(tight)]
     rest = select_for_section(
-        replace(whole, budget=600), graph, found, of, about, vector, told=tight.ids
+        replace(whole, budget=600), graph, found, of, about, vector, read_before=tight.ids
     )
     assert rest.ids[0] == own[len(tight)], "what is left of it is for the next section"
 

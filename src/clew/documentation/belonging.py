@@ -5,7 +5,7 @@ to do with the question. A section takes from it its own branches, and of other 
 least half as near to its question as the nearest passage of its own.
 
 The branch that gives the section its title comes first, as far as there is room. Any other branch
-comes whole or not at all, so that none is told in fragments; only of a branch that no section could
+comes whole or not at all, so that none is read in fragments; only of a branch that no section could
 hold, a part is read (the window of siblings of Kurisu-G2, Algorithm 8).
 """
 
@@ -35,7 +35,7 @@ def select_for_section(
     branch_of: Mapping[str, int],
     about: Sequence[int],
     question: Floats,
-    told: Collection[str] = (),
+    read_before: Collection[str] = (),
 ) -> Context:
     """Return the context with what belongs to a section, within its budget.
 
@@ -46,7 +46,8 @@ def select_for_section(
         branch_of: the number of the branch in which each passage stands, by id.
         about: the branches of the section's questions, the one that gives the title first.
         question: the vector of the section's question, float64 [d].
-        told: ids of passages that earlier sections with the same title have read. A branch that is
+        read_before: ids of passages that earlier sections with the same title have read. A
+            branch that is
             too long for one section goes on in the next.
     """
     near = _near_items(context, graph, branch_of, about, question)
@@ -60,7 +61,7 @@ def select_for_section(
             fits_no_section = whole > (context.budget or 0)
             items = [item for item in items if item.id in near] if fits_no_section else []
         for item in items:
-            is_read = number == about[0] and item.id in told
+            is_read = number == about[0] and item.id in read_before
             if not is_read and sizes[item.id] <= room:
                 chosen[item.id] = item
                 room -= sizes[item.id]

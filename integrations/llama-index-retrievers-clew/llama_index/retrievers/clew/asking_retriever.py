@@ -121,7 +121,7 @@ class AskingRetriever:
         return {name: getattr(self, name) for name in DEFAULTS}
 
     def _query_options(self) -> QueryOptions:
-        """Return the options of a question, without the filters, which go by other ways."""
+        """Return the options of a question without the filters, which are passed separately."""
         return NAMES.query_options(self._options(), where=None)
 
     def _ask(
