@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import graphlib
 import json
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -156,3 +157,37 @@ def test_import_clew_loads_nothing_heavy():
     }  # fmt: skip
     assert not loaded & heavy
     assert find_spec("sklearn"), "the check is worth something only where it could have been loaded"
+
+
+LIBRARIES = ("algorithms/", "graph/", "text/", "embedding/")  # beneath the way of a question
+SHARED = (
+    *("types.py", "overlap.py", "index/options.py", "index/question.py", "index/contents.py"),
+    *("seed/blend.py", "seed/bm25.py", "seed/dense.py"),  # the seed that AGRAG's own one is given
+)
+
+
+def test_a_question_goes_the_way_that_contributing_describes():
+    """A stranger follows a question through a dozen files, and through no other."""
+    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("## The way of a question")[1].split("##")[0]
+    described = re.findall(r"`([a-z_/]+\.py)`", section)
+    texts = [clew.Document("anna", "Anna married Ben."), clew.Document("ben", "Ben is on Corfu.")]
+    facts = {"anna": [("Anna", "married", "Ben")], "ben": [("Ben", "lives on", "Corfu")]}
+    index = clew.Index.from_documents(texts, facts=facts)
+    root = f"{HOUSE}/"
+    question = "Where does the husband of Anna live?"
+    index.ask(question, recipe="agrag")  # binds the stages, which is done once for a graph
+    passed = dict[str, None]()
+
+    def note(frame, event, _):
+        code = frame.f_code
+        if event == "call" and code.co_name != "<module>" and code.co_filename.startswith(root):
+            passed[code.co_filename.removeprefix(root)] = None
+
+    sys.setprofile(note)
+    try:
+        index.ask(question, recipe="agrag")
+    finally:
+        sys.setprofile(None)
+    own = [name for name in passed if not name.startswith(LIBRARIES) and "_shared" not in name]
+    assert [name for name in own if name not in SHARED] == described
