@@ -7,6 +7,8 @@ What a page costs is known only when it is printed, since headings and line ends
 2. leaves out whole items, the lowest prize first;
 3. puts back what was wanted and fits after all.
 
+Where a selector promises that its content is connected, what is left out and put back keeps that.
+
 Every item that is left out is named, with the reason.
 """
 
@@ -25,7 +27,7 @@ from clew.graph import Floats, Graph, freeze
 from clew.items import Dropped
 from clew.overlap import DuplicatesPart, OverlapFilter
 from clew.render import Render
-from clew.types import Query, Reading, Seeds, Subgraph
+from clew.types import Connection, Query, Reading, Seeds, Subgraph
 
 MAX_RESELECTIONS = 3
 MAX_REFILLS = 16  # so many of the best that were left out are tried again
@@ -210,6 +212,8 @@ def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> Fitt
     if overlapping:
         return page
     dropped = tuple(item for item in page.dropped if item.id != id)
+    if not _is_connected(subgraph, reading):
+        return page
     excess = request.tokens(reading) - budget
     if excess > 0:
         reason = f"with it the context would be {excess} tokens over the budget of {budget}"
@@ -226,9 +230,12 @@ def _page(request: PageRequest, subgraph: Subgraph, arrange: Arrange, room: int)
         fill_rows = _fill_rows(request, subgraph, reading, room)
         nodes = np.concatenate([subgraph.nodes, np.array(fill_rows, np.int32)])
         subgraph = replace(subgraph, nodes=freeze(nodes, np.int32))
+        if fill_rows:  # a question for so many items takes them, joined or not
+            subgraph = replace(subgraph, connection=None)
         reading, overlapping = _without_overlap(request, arrange(subgraph))
     dropped = [Dropped(request.graph.ids[row], reason) for row, reason in subgraph.dropped]
     page = FittedPage(request, subgraph, reading, (*dropped, *overlapping), frozenset(fill_rows))
+    page = _without_unconnected(page)
     while limit is not None and len(page.reading) > limit:
         page = _without_lowest(page, f"beyond the limit of {limit}")
     return page
@@ -278,11 +285,26 @@ def _without_overlap(request: PageRequest, reading: Reading) -> tuple[Reading, l
 
 
 def _without_lowest(page: FittedPage, reason: str) -> FittedPage:
-    """Return the page without the entry of the lowest prize; required rows go last."""
+    """Return the page without the entry of the lowest prize; required rows go last.
+
+    Where the selector promises a connected choice, an entry that joins others stays as long as one
+    that joins none is left.
+    """
     request, reading = page.request, page.reading
     required = np.isin(reading.nodes, page.subgraph.required) & (reading.nodes >= 0)
     entries = np.arange(len(reading))
-    lowest = np.lexsort((-entries, -request.levels(reading), required))[0]
+    connection = page.subgraph.connection
+    if connection is not None:  # it knows what joins the others, also after some have gone
+        required = np.isin(reading.nodes, np.flatnonzero(request.graph.generated))
+    by_prize = np.lexsort((-entries, -request.levels(reading), required)).tolist()
+    lowest = next(
+        (
+            entry
+            for entry in by_prize
+            if _is_connected(page.subgraph, _entries(reading, np.delete(entries, entry)))
+        ),
+        by_prize[0],
+    )
     node, fact = int(reading.nodes[lowest]), int(reading.facts[lowest])
     graph = request.graph
     id = graph.ids[node] if node >= 0 else f"fact:{graph.facts.texts[fact]}"
@@ -290,6 +312,36 @@ def _without_lowest(page: FittedPage, reason: str) -> FittedPage:
         page,
         reading=_entries(reading, np.delete(entries, lowest)),
         dropped=(*page.dropped, Dropped(id, reason)),
+    )
+
+
+def _is_connected(subgraph: Subgraph, reading: Reading) -> bool:
+    """Return whether a reading keeps the selector's promise, if there is one."""
+    return subgraph.connection is None or not len(_unconnected(subgraph.connection, reading))
+
+
+def _unconnected(connection: Connection, reading: Reading) -> NDArray[np.int64]:
+    """Return the entries that are not connected with the others."""
+    entries = np.flatnonzero(reading.nodes >= 0)
+    return entries[~connection.reached(freeze(reading.nodes[entries], np.int32))]
+
+
+def _without_unconnected(page: FittedPage) -> FittedPage:
+    """Leave out what was joined by an entry that overlaps with another and is not read."""
+    connection = page.subgraph.connection
+    if connection is None:
+        return page
+    entries = _unconnected(connection, page.reading)
+    if not len(entries):
+        return page
+    ids, reason = page.request.graph.ids, "what joins it is not read"
+    return replace(
+        page,
+        reading=_entries(page.reading, np.delete(np.arange(len(page.reading)), entries)),
+        dropped=(
+            *page.dropped,
+            *(Dropped(ids[row], reason) for row in page.reading.nodes[entries].tolist()),
+        ),
     )
 
 

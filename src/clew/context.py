@@ -29,7 +29,8 @@ class Context:
         edges: What joins the items.
         trace: One step for each stage.
         value: The sum of the printed prizes.
-        bound: A proven upper bound on `value`, where the method gives one; else None.
+        bound: No connected page within the budget has a higher `value`, by the same tokenizer and
+            in the same style: proven for the whole graph. None where the method proves nothing.
         missing: Pairs of ids that the graph could not join.
         dropped: What was selected and is not in the context, each with the reason.
         rewards: What `Index.learn` takes from this context: id of the tail ("" for the root of the

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,7 @@ class Pipeline:
 
         def answer(query: Query, budget: int) -> Context:
             trace: list[Step] = []
+            query = replace(query, style=self.render)
             with _timed(trace, repr(self.seed)) as notes:
                 seeds = find_seeds(query)
                 notes |= _seed_notes(seeds)

@@ -195,8 +195,8 @@ RECIPES: dict[str, Recipe] = {
         Pipeline(
             seed.RecognisedFacts(),
             (spread.PageRank(0.5, excluded_kinds=VECTOR_LINKS),),
-            (select.Budgeted(),),
-            order=order.Sandwich(),
+            (select.Budgeted(extend_links=True),),
+            order=order.Sandwich(by_heading=True),
         ),
         "The connected passages of most prize within the budget, near to the question or linked "
         "to what is, with a proven bound on any other choice",

@@ -46,12 +46,23 @@ class Render:
         pieces, heading_above = list[str](), ""
         entries = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
         for number, (node, fact) in enumerate(entries, self.first):
-            heading = heading_of(graph, node) if self.headings and node >= 0 else ""
-            heading_line = f"# {heading}\n" if heading and heading != heading_above else ""
-            text = graph.texts[node] if node >= 0 else self._fact(graph, fact)
-            pieces.append(heading_line + self._mark(number, node) + text)
+            if node < 0:
+                pieces.append(self._mark(number, node) + self._fact(graph, fact))
+                heading_above = ""
+                continue
+            heading, entry = self.heading_line(graph, node), self.entry(graph, node, number)
+            pieces.append(f"{heading}\n{entry}" if heading and heading != heading_above else entry)
             heading_above = heading
         return pieces
+
+    def heading_line(self, graph: Graph, node: int) -> str:
+        """Return the line above a run of nodes with this heading; empty for none."""
+        heading = heading_of(graph, node) if self.headings else ""
+        return f"# {heading}" if heading else ""
+
+    def entry(self, graph: Graph, node: int, number: int) -> str:
+        """Return a node as it is printed, without the line of its heading."""
+        return self._mark(number, node) + graph.texts[node]
 
     def _mark(self, number: int, node: int) -> str:
         """Return what stands before an entry; `node` is -1 for a fact."""

@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike
 
 from clew.algorithms.ranking import top_k
 from clew.context import Context
-from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Rows, Vectors, freeze
+from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Mask, Rows, Vectors, freeze
 
 UNLIMITED = 2**31 - 1  # a budget that no context reaches: tokens are counted in 32 bits
 
@@ -65,6 +65,8 @@ class Query:
         deadline: seconds that a solver may take, or None.
         candidate_scores: row -> score, where the candidates come from another retriever. A seed by
             similarity uses these scores in place of its own search.
+        style: how the page is printed, for selectors that count what an entry costs there; None
+            where nothing is printed. An entry then costs its `Graph.tokens`.
 
     Example:
         >>> query = Query("Who knows Anna?", vector=np.array([1, 0], np.float32))
@@ -80,6 +82,7 @@ class Query:
     limit: int | None = None
     deadline: float | None = None
     candidate_scores: Mapping[int, float] | None = None
+    style: PageStyle | None = None
 
     @property
     def vector_for_facts(self) -> Vectors | None:
@@ -156,6 +159,8 @@ class Subgraph:
         edge_costs: edge -> its cost for this question, where the selector prices edges.
         paths: row -> the score of the seed and the rows from there to the node, where the selector
             knows its path.
+        connection: what joins the content, where the selector promises that it is connected. The
+            page keeps the promise when it drops an entry or adds one.
         notes: for the trace.
         rewards: tail row (-1 for the root of the corpus), head row and change of strength, for
             each edge that an adaptive selector teaches; None for a selector that teaches nothing.
@@ -182,6 +187,7 @@ class Subgraph:
     notes: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     rewards: tuple[tuple[int, int, float], ...] | None = None
     grafts: tuple[tuple[int, int, float], ...] = ()
+    connection: Connection | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +242,26 @@ BoundOrder: TypeAlias = Callable[[Query, Floats, Subgraph], Reading]
 
 BoundMethod: TypeAlias = Callable[[Query, int], Context]
 """question, budget in tokens -> context"""
+
+
+class PageStyle(Protocol):
+    """How the nodes of a page are printed; `clew.render.Render` is one."""
+
+    def heading_line(self, graph: Graph, node: int) -> str:
+        """Return the line above a run of nodes with this heading; empty for none."""
+        ...
+
+    def entry(self, graph: Graph, node: int, number: int) -> str:
+        """Return a node as it is printed, without the line of its heading."""
+        ...
+
+
+class Connection(Protocol):
+    """What joins the content of a page."""
+
+    def reached(self, rows: Rows) -> Mask:
+        """Return, for each of these rows, whether it is connected where no others are read."""
+        ...
 
 
 class Link(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain, combinations
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 from clew.algorithms.budgeted import (
     METHODS,
     Problem,
+    SharedCosts,
     Solution,
     articulation_mask,
     heuristics,
     is_feasible,
     solve_budgeted,
+    solve_with_shared_costs,
     spanning_parents,
 )
 
@@ -289,3 +292,28 @@ def test_the_bound_takes_the_share_that_fits_of_the_last_row():
     one = problem(2, [], [0.25, 1.0], [1, 6], [0, 1], 6)
     assert one.upper_bound == pytest.approx(0.25 + 5 / 6)
     assert solve_budgeted(one, "best").value == 1.0
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_with_shared_costs_the_choice_is_the_optimum_of_all_choices(seed):
+    rng = np.random.default_rng(seed)
+    n, g = int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    net = nx.gnp_random_graph(n, 0.4, seed=seed)
+    starts = np.cumsum([0, *(len(net[row]) for row in range(n))])
+    targets = np.array([near for row in range(n) for near in sorted(net[row])], np.int32)
+    roots = np.sort(rng.choice(n, 2, replace=False)).astype(np.int32)
+    prizes, tokens = np.round(rng.random(n), 2), rng.integers(0, 8, n)
+    groups, lines = rng.integers(-1, g, n), rng.integers(1, 9, g)
+    budget = int(rng.integers(3, 30))
+    net.add_edges_from(("Q", row) for row in roots.tolist())
+    values = [0.0]
+    for size in range(1, n + 1):
+        for rows in combinations(range(n), size):
+            headings = {group for group in groups[list(rows)].tolist() if group >= 0}
+            paid = tokens[list(rows)].sum() + sum(lines[group] for group in headings)
+            if paid <= budget and nx.is_connected(net.subgraph(["Q", *rows])):
+                values.append(prizes[list(rows)].sum())
+    one = Problem(starts, targets, prizes, tokens, roots, budget)
+    solution = solve_with_shared_costs(one, SharedCosts(groups, lines))
+    assert solution.value == pytest.approx(max(values))
+    assert solution.bound == pytest.approx(max(values))

@@ -64,8 +64,8 @@ def explanation(context: Context) -> str:
         lines.append(f"{1000 * step.seconds:>9.1f} ms  {stage}{colon}{_on_one_line(notes)}")
     if context.bound is not None and context.gap is not None:
         lines.append(
-            f"prizes of {context.value:.3f}, of at most {context.bound:.3f}: within "
-            f"{context.gap:.1%} of the best possible"
+            f"prizes of {context.value:.3f}; no connected page within the budget has more than "
+            f"{context.bound:.3f} (this one: {context.gap:.1%} below it)"
         )
     return "\n".join(lines)
 

@@ -20,30 +20,41 @@ open:
 - To how many nodes the question is linked is left open: `q_links`. If all prizes are above 0, the
   best choice fills the budget with anything: `w_min`, and prizes raised to a power before.
 - Edges cost nothing in the model, and tokens when they are printed: here no fact is printed for
-  joining, and headings are counted.
+  joining, and a heading is paid once for all passages under it.
+
+The bound is one on printed pages: no connected page of the whole graph within the budget, in the
+page's style and by the caller's tokenizer, has more prize. Where all that can be reached is in the
+working graph, the solver proves it. Where the working graph leaves something out, it is the
+fractional knapsack over all content, which ignores what joins it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.budgeted.problem import Problem, Solution, articulation_mask, spanning_parents
+from clew.algorithms.budgeted.shared_costs import SharedCosts, solve_with_shared_costs
 from clew.algorithms.budgeted.solve import solve_budgeted
 from clew.algorithms.ranking import exceeds, make_summable, top_k
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
-from clew.graph import Floats, Graph, Kinds, Links, Mask, Rows, freeze, heading_of, row_mask
+from clew.graph import Floats, Graph, Kinds, Links, Mask, Rows, freeze, row_mask
+from clew.select._connection import LinkedToQuestion
+from clew.select._page_costs import PageCosts, PageCostsPart
 from clew.select._shared import required_content, required_rows, slots_of
 from clew.types import Query, Seeds, Subgraph
 
 SLACK = 1e-12  # by how much sums of the same prizes in another order may differ, relatively
 MAX_HOPS = 4  # a longer path joins nothing that a reader would see
 CORE_SHARE = (2, 3)  # of the working graph, for the best candidates
+FILLS = 2  # times that the best candidates of a working graph fill the budget
+MARGIN = 4  # by how many tokens an entry may differ between styles
 
 
 @dataclass(frozen=True)
@@ -51,21 +62,22 @@ class Budgeted:
     """Take the connected choice of most prize within the budget; connectors cost nothing.
 
     The question is linked to the seed's terminals, or where it names none to the best candidates.
-    The choice is made in a working graph (see `working_graph`), and `bound` holds for that: it
-    says nothing of what the working graph leaves out.
+    The choice is made in a working graph (see `working_graph`); the bound is one for all graphs.
 
     Attributes:
         method: "auto" (heuristics, then a proof as far as `work` goes), "best", "density",
             "local", "tree", "lagrange" or "greedy".
         q_links: to how many nodes the question is linked; to all, connectivity says nothing.
+        extend_links: link the question to the next best nodes, too, where all that the linked ones
+            reach fits in the budget.
         w_min: a node's prize counts as far as it is above this.
-        working: about how many nodes the working graph may have.
+        working: about how many nodes the working graph may have. It grows with the budget, so that
+            its best candidates fill the budget twice.
         connected_without_query: link the question to the best seed alone, so that the choice is
             connected without it.
         kinds: kinds of edge to follow; None for all kinds that state no facts. A path over a fact
             that is not read is no path for the reader, and to read it costs tokens: facts of a
             kind that is named here are not printed.
-        headings: count the line of a passage's heading with the passage.
         work: what the proof may cost, as a count; see `clew.algorithms.budgeted.solve`.
 
     Example:
@@ -82,11 +94,11 @@ class Budgeted:
 
     method: str = "auto"
     q_links: int = 5
+    extend_links: bool = False
     w_min: float = 0.0
     working: int = 200
     connected_without_query: bool = False
     kinds: Kinds = None
-    headings: bool = True
     work: int = 40
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
@@ -99,20 +111,20 @@ class Budgeted:
             links = all_links if offered.all() else _links_among(all_links, offered)
             required = required_rows(candidates)
             room = budget - int(graph.tokens[required_content(graph, candidates)].sum())
-            search = _Search(self, graph, links, query, prizes, required, room)
-
             free = offered & graph.content & exceeds(prizes, self.w_min, self.w_min)
             free[required] = False
+            costs = graph.part(PageCostsPart(query.style))
+            search = _Search(self, graph, links, query, prizes, required, free, room, costs)
             ranked = freeze(np.flatnonzero(free), np.int32)
-            ranked = ranked[top_k(prizes[ranked], self.working)]
-            fits = search.costs(ranked) <= room
+            ranked = ranked[top_k(prizes[ranked], search.max_rows)]
+            fits = search.costs_alone(ranked) <= room
             core, too_large = ranked[fits], ranked[~fits]
 
             terminals = seeds.terminals[offered[seeds.terminals]][: self.q_links]
             roots = terminals if len(terminals) else core
-            chosen = search.choose(self._roots(roots), core, too_large)
+            chosen = search.choose(search.linked_rows(roots, core), core, too_large)
             if len(terminals) and len(core) and not graph.content[chosen.nodes].any():
-                chosen = search.choose(self._roots(core), core, too_large)
+                chosen = search.choose(search.linked_rows(core, core), core, too_large)
                 note = "from the seed's terminals nothing is reached: the best are linked"
                 chosen = replace(chosen, notes={**chosen.notes, "fallback": note})
             all_required = np.unique(np.concatenate([chosen.required, candidates.required]))
@@ -126,10 +138,6 @@ class Budgeted:
 
         return select
 
-    def _roots(self, rows: Rows) -> Rows:
-        """Return the rows that the question is linked to, of some in order."""
-        return rows[: 1 if self.connected_without_query else self.q_links]
-
 
 @dataclass(frozen=True, eq=False)
 class WorkingGraph:
@@ -139,11 +147,13 @@ class WorkingGraph:
         rows: the rows of the graph, ascending; a row's place here is its number in `links`.
         links: the links among them, by places.
         slots: the slot of the whole links for each slot of these.
+        is_whole: nothing outside can be reached from the roots.
     """
 
     rows: Rows
     links: Links
     slots: NDArray[np.int64]
+    is_whole: bool
 
     def places(self, rows: Rows) -> Rows:
         """Return the places of some of its rows."""
@@ -155,7 +165,8 @@ def working_graph(
 ) -> WorkingGraph:
     """Return the part of a graph that an exact method can afford to look at.
 
-    It takes in this order, until it has about `max_rows` rows: the roots; the best candidates, two
+    That is all that can be reached from the roots, where this is no more than `max_rows` rows. Else
+    it takes in this order, until it has about `max_rows` rows: the roots; the best candidates, two
     thirds of the room; the shortest path to each of them, best first; connectors that are linked
     to two or more of these, those with the most links first.
 
@@ -166,6 +177,9 @@ def working_graph(
         core: the candidates, best first.
         max_rows: about how many rows it may have.
     """
+    reached = _reached_rows(links, roots, max_rows)
+    if reached is not None:
+        return WorkingGraph(freeze(reached, np.int32), *induced_links(links, reached), True)
     inside = row_mask(roots, len(graph))
     share, whole = CORE_SHARE
     core = core[: max(1, max_rows * share // whole)]
@@ -183,14 +197,26 @@ def working_graph(
     connectors, counts = connectors[counts > 1], counts[counts > 1]
     inside[connectors[np.argsort(-counts, kind="stable")][: max(0, room)]] = True
     rows = np.flatnonzero(inside)
-    return WorkingGraph(freeze(rows, np.int32), *induced_links(links, rows))
+    return WorkingGraph(freeze(rows, np.int32), *induced_links(links, rows), False)
+
+
+def _reached_rows(links: Links, roots: Rows, max_rows: int) -> NDArray[np.int64] | None:
+    """Return all rows that can be reached from the roots, ascending; None if they are too many."""
+    inside = row_mask(roots, len(links))
+    new = np.flatnonzero(inside)
+    while len(new) and inside.sum() <= max_rows:
+        near = links.targets[slots_of(links, new)]
+        new = np.unique(near[~inside[near]])
+        inside[new] = True
+    return None if inside.sum() > max_rows else np.flatnonzero(inside)
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
     """The search for one question: the stage, what it is bound to, and what it may spend.
 
-    `required` rows cost nothing more, and their prizes are won already.
+    `required` rows cost nothing more, and their prizes are won already. `free` marks the content
+    that may be chosen.
     """
 
     stage: Budgeted
@@ -199,44 +225,65 @@ class _Search:
     query: Query
     prizes: Floats
     required: Rows
+    free: Mask
     room: int
+    costs: PageCosts
 
-    def costs(self, rows: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the tokens of each row as it is printed; connectors cost nothing."""
-        graph = self.graph
-        tokens = np.where(graph.content[rows], graph.tokens[rows], 0).astype(np.int64)
-        if self.stage.headings:
-            for place, row in enumerate(rows.tolist()):
-                heading = heading_of(graph, row) if graph.content[row] else ""
-                tokens[place] += graph.count(f"# {heading}\n") if heading else 0
+    @cached_property
+    def max_rows(self) -> int:
+        """About how many rows the working graph may have: its core fills the budget twice."""
+        share, whole = CORE_SHARE
+        tokens = self.graph.tokens[np.flatnonzero(self.free)]
+        mean = max(1.0, float(tokens.mean())) if len(tokens) else 1.0
+        core = min(len(tokens), int(FILLS * self.room / mean))
+        return max(self.stage.working, core * whole // share)
+
+    def linked_rows(self, roots: Rows, core: Rows) -> Rows:
+        """Return the rows that the question is linked to: the first roots, in their order."""
+        stage = self.stage
+        if stage.connected_without_query:
+            return roots[:1]
+        linked, others = roots[: stage.q_links], np.concatenate([roots[stage.q_links :], core])
+        while stage.extend_links and len(others) and len(linked):
+            reached = _reached_rows(self.links, linked, self.max_rows)
+            if reached is None or self.costs.entries(reached[self.free[reached]]).sum() > self.room:
+                break
+            others = others[~np.isin(others, reached)]
+            linked = np.concatenate([linked, others[: len(linked)]])
+        return freeze(linked, np.int32)
+
+    def costs_alone(self, rows: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the tokens of each row as it is printed alone, under its heading."""
+        groups, lines = self.costs.headings(rows)
+        tokens: NDArray[np.int64] = self.costs.entries(rows) + np.append(lines, 0)[groups]
         return tokens
 
     def choose(self, roots: Rows, core: Rows, too_large: Rows) -> Subgraph:
         """Return the best choice in the working graph around the core, seen from the roots."""
         graph, stage, required = self.graph, self.stage, self.required
         linked = np.unique(np.concatenate([roots, required]))
-        part = working_graph(graph, self.links, linked, core, stage.working)
+        part = working_graph(graph, self.links, linked, core, self.max_rows)
         is_content, is_required = graph.content[part.rows], np.isin(part.rows, required)
         free = is_content & ~is_required
         prizes = make_summable(np.where(free, self.prizes[part.rows], 0.0))
-        tokens = np.where(is_required, 0, self.costs(part.rows))
+        tokens = np.where(is_required, 0, self.costs.entries(part.rows))
+        groups, lines = self.costs.headings(part.rows)
+        lines = lines.copy()
+        lines[np.unique(groups[is_required & (groups >= 0)])] = 0  # printed in any case
         problem = Problem(
             part.links.starts,
             part.links.targets,
             np.maximum(prizes - stage.w_min, 0),
             tokens,
             part.places(linked),
-            max(0, self.room),
+            max(0, self.room + self.costs.line_end),
         )
-        solution = self._solve(problem, free, int(is_content[is_required].sum()))
+        shared = SharedCosts(groups, lines)
+        solution = self._solve(problem, shared, free, int(is_content[is_required].sum()))
         places = np.union1d(solution.rows, part.places(required)).astype(np.int32)
         nodes = part.rows[places]
         content = nodes[graph.content[nodes]]
-        # The solution's bound is of prizes less w_min: at most as many as fit can have lost it.
-        bound = min(
-            replace(problem, prizes=prizes).upper_bound,
-            solution.bound + stage.w_min * _count_fitting(tokens[free], self.room),
-        )
+        bound = self._bound(part, linked, solution, replace(problem, prizes=prizes), free)
         won = float(self.prizes[required[graph.content[required]]].sum())
         return Subgraph(
             freeze(np.concatenate([required, np.setdiff1d(nodes, required)]), np.int32),
@@ -251,13 +298,58 @@ class _Search:
                 "working edges": len(part.links.targets) // 2,
                 "candidates": len(core),
                 "linked": len(linked),
-                "tokens": int(tokens[places].sum()),
-                "proved": solution.proved,
+                "tokens": int(tokens[places].sum()) + shared.paid(places),
+                "proved": solution.proved and part.is_whole,
                 "work": dict(solution.work),
             },
+            connection=LinkedToQuestion(self.links, linked, nodes[~graph.content[nodes]]),
         )
 
-    def _solve(self, problem: Problem, free: Mask, required_count: int) -> Solution:
+    def _bound(
+        self, part: WorkingGraph, linked: Rows, solution: Solution, problem: Problem, free: Mask
+    ) -> float:
+        """Return a value that the free rows of no page exceed.
+
+        Args:
+            part: the working graph.
+            linked: the rows that the question is linked to.
+            solution: the choice in the working graph; its prizes are less `w_min`.
+            problem: what it was chosen from, with whole prizes.
+            free: bool, the rows of the working graph that may be chosen.
+        """
+        if part.is_whole:  # the solution's bound is of prizes less w_min, one less for each row
+            lost = self.stage.w_min * _count_fitting(problem.tokens[free], problem.budget)
+            return min(problem.upper_bound, solution.bound + lost)
+        return self._knapsack(problem.budget)
+
+    def _knapsack(self, budget: int) -> float:
+        """Return the fractional knapsack over all free content, whatever joins it.
+
+        Only entries that may matter are counted as they are printed. Of the others the cost is
+        known within `MARGIN` tokens.
+        """
+        rows = np.flatnonzero(self.free)
+        prizes, tokens = self.prizes[rows], self.graph.tokens[rows].astype(np.float64)
+        if self.query.style is not None:
+            tokens = np.maximum(tokens - MARGIN, 0)
+        by_density = np.argsort(-prizes / np.maximum(tokens, 0.5), kind="stable")
+        first = by_density[: np.searchsorted(np.cumsum(tokens[by_density]), 2 * budget) + 1]
+        tokens[first] = self.costs.entries(rows[first])
+        fits = np.flatnonzero(tokens <= budget)
+        rows, prizes, tokens = rows[fits], prizes[fits], tokens[fits]
+        by_density = np.argsort(-prizes / np.maximum(tokens, 1e-9), kind="stable")
+        prizes, tokens = prizes[by_density], tokens[by_density]
+        before = np.cumsum(tokens) - tokens
+        share = np.clip((budget - before) / np.maximum(tokens, 1e-9), 0, 1)
+        bound = float((prizes * share).sum())
+        if self.query.limit is not None:
+            highest = top_k(self.prizes[rows], self.query.limit)
+            bound = min(bound, float(self.prizes[rows][highest].sum()))
+        return bound
+
+    def _solve(
+        self, problem: Problem, shared: SharedCosts, free: Mask, required_count: int
+    ) -> Solution:
         """Return the solution.
 
         A limit on the number of items is first tried as a budget in which each item costs one.
@@ -267,9 +359,10 @@ class _Search:
         if places is not None and places < int(free.sum()):
             by_count = replace(problem, tokens=free.astype(np.int64), budget=places)
             solution = solve_budgeted(by_count, stage.method, stage.work, deadline)
-            if int(problem.tokens[solution.rows].sum()) <= problem.budget:
+            tokens = int(problem.tokens[solution.rows].sum()) + shared.paid(solution.rows)
+            if tokens <= problem.budget:
                 return replace(solution, work={**solution.work, "limited": places})
-        solution = solve_budgeted(problem, stage.method, stage.work, deadline)
+        solution = solve_with_shared_costs(problem, shared, stage.method, stage.work, deadline)
         rows = solution.rows
         while places is not None and int(free[rows].sum()) > places:
             loose = rows[~articulation_mask(problem, rows)][::-1]  # of equals the later one goes
@@ -315,7 +408,7 @@ class _Search:
 
     def _priced(self, rows: Rows) -> list[tuple[int, int]]:
         """Return rows with their costs."""
-        return list(zip(rows.tolist(), self.costs(rows).tolist(), strict=True))
+        return list(zip(rows.tolist(), self.costs_alone(rows).tolist(), strict=True))
 
 
 def _kinds_without_facts(graph: Graph) -> tuple[str, ...]:

@@ -69,7 +69,11 @@ def to_html(context: Drawable, *, max_edges: int = 60) -> str:
 
 def _summary(context: Drawable) -> str:
     budget = "" if context.budget is None else f" of {context.budget:,}"
-    proof = "" if context.gap is None else f" · within {context.gap:.1%} of the best possible"
+    proof = (
+        ""
+        if context.gap is None
+        else f" · proven within {context.gap:.1%} of the best connected page"
+    )
     return (
         f"<p>{len(context)} items · {context.tokens:,}{budget} tokens{proof}</p>"
         f"<p class='method'>{escape(context.method)}</p>"

@@ -13,15 +13,18 @@ from clew.algorithms.budgeted.problem import (
     is_feasible,
     spanning_parents,
 )
+from clew.algorithms.budgeted.shared_costs import SharedCosts, solve_with_shared_costs
 from clew.algorithms.budgeted.solve import METHODS, solve_budgeted
 
 __all__ = [
     "METHODS",
     "Problem",
+    "SharedCosts",
     "Solution",
     "articulation_mask",
     "is_feasible",
     "prove",
     "solve_budgeted",
+    "solve_with_shared_costs",
     "spanning_parents",
 ]
