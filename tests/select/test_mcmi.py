@@ -246,6 +246,14 @@ def test_a_triangle_of_terminals_is_a_circle_only_with_its_chords():
     assert sizes == {"none": 2, "induced": 3}
 
 
+def graph_facts_of(graph, passages):
+    """The facts that were read from one of the passages."""
+    own = set(passages.tolist())
+    return {
+        fact for fact in range(len(graph.facts)) if own & set(graph.facts.read_from[fact].tolist())
+    }
+
+
 @given(
     cases(),
     st.integers(0, 40),
@@ -263,7 +271,13 @@ def test_what_is_read_fits_and_a_fact_is_said_once(case, budget, limit, fact_sha
     of_facts = sum(graph.count(f"- {graph.facts.texts[fact]}\n") for fact in facts)
 
     assert of_facts + graph.tokens[passages].sum() <= budget
-    assert of_facts <= fact_share * budget
+    if limit is None and fact_share:  # no fact of the tree is left out that would have fitted
+        every = select(stage, graph, terminals, scores, 10**6)
+        missed = set(graph.edges.facts[every.edges].tolist()) - {-1, *facts}
+        missed -= set() if repeat else graph_facts_of(graph, passages)
+        left = budget - of_facts - int(graph.tokens[passages].sum())
+        assert all(graph.count(f"- {graph.facts.texts[fact]}\n") > left for fact in missed)
+    assert fact_share or not facts
     assert len(set(facts)) == len(facts)
     assert limit is None or (len(passages) <= limit and not facts)
     assert repeat or all(

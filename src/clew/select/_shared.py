@@ -171,8 +171,8 @@ class EvidenceRule:
     """How facts and passages share the budget.
 
     Attributes:
-        fact_share: the share of the budget that is reserved for facts, in [0, 1]; what they leave
-            goes to passages.
+        fact_share: the share of the budget that is reserved for facts, in [0, 1]; 0 prints none.
+            What they leave goes to passages, and what these leave to further facts.
         repeat: print a fact also where a passage that states it is read.
         max_passages: read at most so many passages; None for as many as fit.
         passages_by: the order of passages outside the subgraph, by "prize" or by "similarity",
@@ -191,33 +191,45 @@ class EvidenceRule:
 def select_evidence(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> Subgraph:
     """Return what is read: facts and passages of `joined`, then other passages, while they fit.
 
-    A question with a limit counts passages: they get all places and all the room, and no fact is
-    printed, since its passage states it.
+    What the passages leave of the budget goes to the facts that had no room before. A question with
+    a limit counts passages: they get all places and all the room, and no fact is printed, since its
+    passage states it.
     """
     graph, query, candidates, budget = offer.graph, offer.query, offer.candidates, offer.budget
     required = required_content(graph, candidates)
     room = budget - int(graph.tokens[required].sum())
     queue = _passages_in_order(offer, joined, rule)
     places = places_left(len(queue), len(required), rule.max_passages, query.limit)
-    edges, without_room = joined.edges, 0
+    costs, printed = dict[int, int](), list[int]()
     if query.limit is None:
         costs = _fact_tokens(graph, joined)
         reserve = min(sum(costs.values()), int(rule.fact_share * budget), room)
         first, _ = take_while_fitting(graph, queue, places, room - reserve)
-        stated = set[int]()
-        if not rule.repeat:
-            stated = _facts_read_from(graph, costs, [*required.tolist(), *first])
+        stated = _facts_stated(graph, costs, [*required.tolist(), *first], rule)
         printed = _facts_that_fit(costs, stated, reserve)
-        without_room = len(costs) - len(stated) - len(printed)
         room -= sum(costs[fact] for fact in printed)
-        facts = graph.edges.facts[edges]
-        edges = edges[(facts < 0) | np.isin(facts, [*printed, *stated])]
         queue = list(dict.fromkeys([*first, *queue]))
     chosen, passed = take_while_fitting(graph, queue, places, room)
+    edges, without_room = joined.edges, 0
+    if query.limit is None:
+        room -= int(graph.tokens[chosen].sum())
+        stated = _facts_stated(graph, costs, [*required.tolist(), *chosen], rule)
+        if rule.fact_share > 0:
+            printed += _facts_that_fit(costs, {*stated, *printed}, room)
+        without_room = len(costs.keys() - {*stated, *printed})
+        facts = graph.edges.facts[edges]
+        edges = edges[(facts < 0) | np.isin(facts, [*printed, *stated])]
     notes = {"facts_without_room": without_room} if without_room else {}
     return _with_connectors(
         graph, narrow_to(graph, candidates, chosen, passed), joined, edges, notes
     )
+
+
+def _facts_stated(
+    graph: Graph, facts: Iterable[int], passages: list[int], rule: EvidenceRule
+) -> set[int]:
+    """Return the facts that are not printed, because a passage that is read states them."""
+    return set() if rule.repeat else _facts_read_from(graph, facts, passages)
 
 
 def _with_connectors(

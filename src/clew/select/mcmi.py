@@ -80,7 +80,8 @@ class MCMI:
         kinds: the kinds of edge; None for all. A factor on a kind plays no part here.
         bridge_cost: join what nothing joins over a node that is linked to every passage at this
             cost and is no part of the answer; None does not.
-        fact_share: the share of the budget that is reserved for facts, in [0, 1].
+        fact_share: the share of the budget that is reserved for facts, in [0, 1]; 0 prints none.
+            Further facts are printed where the passages leave room.
         repeat: print a fact also where a passage that states it is read.
         max_passages: read at most so many passages; None for as many as fit.
         passages_by: the order of the other passages, by "prize" or "similarity" (the seed's score).
