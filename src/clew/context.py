@@ -28,7 +28,7 @@ class Context:
         method: The method that answered (its `repr`).
         edges: What joins the items.
         trace: One step for each stage.
-        value: The sum of the printed prizes.
+        value: The sum of the prizes of what is read. A printed fact has no prize.
         bound: No connected page within the budget has a higher `value`, by the same tokenizer and
             in the same style: proven for the whole graph. None where the method proves nothing.
         missing: Pairs of ids that the graph could not join.

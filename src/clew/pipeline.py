@@ -120,7 +120,7 @@ def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> C
         method=method,
         edges=context_edges(graph, rows, subgraph),
         trace=tuple(trace),
-        value=float(sum(item.score for item in items)),
+        value=float(sum(item.score for item in items if item.role != "fact")),
         bound=None if page.fill_rows else page.bound,  # which knows nothing of rows that fill up
         missing=tuple((graph.ids[a], graph.ids[b]) for a, b in subgraph.missing),
         dropped=page.dropped,

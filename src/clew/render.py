@@ -47,7 +47,7 @@ class Render:
         entries = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
         for number, (node, fact) in enumerate(entries, self.first):
             if node < 0:
-                pieces.append(self._mark(number, node) + self._fact(graph, fact))
+                pieces.append(self.fact_entry(graph, fact, number))
                 heading_above = ""
                 continue
             heading, entry = self.heading_line(graph, node), self.entry(graph, node, number)
@@ -64,6 +64,15 @@ class Render:
         """Return a node as it is printed, without the line of its heading."""
         return self._mark(number, node) + graph.texts[node]
 
+    def fact_entry(self, graph: Graph, fact: int, number: int) -> str:
+        """Return a fact as it is printed."""
+        facts = graph.facts
+        text = facts.texts[fact]
+        if self.style == "triples":
+            subject, object_ = graph.texts[facts.subjects[fact]], graph.texts[facts.objects[fact]]
+            text = f"({subject}, {facts.relations[fact]}, {object_})"
+        return self._mark(number, -1) + text
+
     def _mark(self, number: int, node: int) -> str:
         """Return what stands before an entry; `node` is -1 for a fact."""
         if self.style == "numbered":
@@ -71,10 +80,3 @@ class Render:
         if self.style == "plain" or (self.style == "triples" and node < 0):
             return ""
         return "- "
-
-    def _fact(self, graph: Graph, fact: int) -> str:
-        facts = graph.facts
-        if self.style != "triples":
-            return facts.texts[fact]
-        subject, object_ = graph.texts[facts.subjects[fact]], graph.texts[facts.objects[fact]]
-        return f"({subject}, {facts.relations[fact]}, {object_})"

@@ -245,7 +245,7 @@ BoundMethod: TypeAlias = Callable[[Query, int], Context]
 
 
 class PageStyle(Protocol):
-    """How the nodes of a page are printed; `clew.render.Render` is one."""
+    """How the entries of a page are printed; `clew.render.Render` is one."""
 
     def heading_line(self, graph: Graph, node: int) -> str:
         """Return the line above a run of nodes with this heading; empty for none."""
@@ -253,6 +253,10 @@ class PageStyle(Protocol):
 
     def entry(self, graph: Graph, node: int, number: int) -> str:
         """Return a node as it is printed, without the line of its heading."""
+        ...
+
+    def fact_entry(self, graph: Graph, fact: int, number: int) -> str:
+        """Return a fact as it is printed."""
         ...
 
 

@@ -67,6 +67,13 @@ class PageCosts:
         costs = (self._entry(row) if content[row] else 0 for row in rows.tolist())
         return np.fromiter(costs, np.int64, len(rows))
 
+    def fact(self, fact: int) -> int:
+        """Return the tokens of a fact as it is printed."""
+        if self.style is None:
+            return self.graph.count(f"- {self.graph.facts.texts[fact]}\n")
+        text = self.style.fact_entry(self.graph, fact, 1)
+        return max(0, self.graph.count(text) + max(0, self._added(text)))
+
     def headings(self, rows: NDArray[np.integer] | list[int]) -> tuple[Tokens, Tokens]:
         """Return the number of each row's heading, -1 for none, and what each heading costs."""
         numbers, groups = dict[str, int](), np.full(len(rows), -1, np.int64)

@@ -19,8 +19,9 @@ open:
   `connected_without_query` forbids them.
 - To how many nodes the question is linked is left open: `q_links`. If all prizes are above 0, the
   best choice fills the budget with anything: `w_min`, and prizes raised to a power before.
-- Edges cost nothing in the model, and tokens when they are printed: here no fact is printed for
-  joining, and a heading is paid once for all passages under it.
+- Edges cost nothing in the model, and tokens when they are printed: here a heading is paid once for
+  all passages under it, and facts are printed only in the room that is kept for them (`fact_share`)
+  and in what the passages leave then. They are those between chosen nodes: triples along the tree.
 
 The bound is one on printed pages: no connected page of the whole graph within the budget, in the
 page's style and by the caller's tokenizer, has more prize. Where all that can be reached is in the
@@ -51,6 +52,7 @@ from clew.select._shared import required_content, required_rows, slots_of
 from clew.types import Query, Seeds, Subgraph
 
 SLACK = 1e-12  # by how much sums of the same prizes in another order may differ, relatively
+ROUNDING = 2.0**-31  # by how much a rounded prize may be too low, as a share of the largest prize
 MAX_HOPS = 4  # a longer path joins nothing that a reader would see
 CORE_SHARE = (2, 3)  # of the working graph, for the best candidates
 FILLS = 2  # times that the best candidates of a working graph fill the budget
@@ -77,7 +79,9 @@ class Budgeted:
             connected without it.
         kinds: kinds of edge to follow; None for all kinds that state no facts. A path over a fact
             that is not read is no path for the reader, and to read it costs tokens: facts of a
-            kind that is named here are not printed.
+            kind that is named here are printed only with a `fact_share`.
+        fact_share: the share of the budget that is kept for facts between chosen nodes, in [0, 1);
+            0 prints none. Entities are chosen where they join passages.
         work: what the proof may cost, as a count; see `clew.algorithms.budgeted.solve`.
 
     Example:
@@ -99,7 +103,14 @@ class Budgeted:
     working: int = 200
     connected_without_query: bool = False
     kinds: Kinds = None
+    fact_share: float = 0.0
     work: int = 40
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.fact_share < 1:
+            raise ValueError(
+                f"fact_share is a share of the budget in [0, 1); got {self.fact_share}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         all_links = graph.links(_kinds_without_facts(graph) if self.kinds is None else self.kinds)
@@ -278,16 +289,21 @@ class _Search:
             part.places(linked),
             max(0, self.room + self.costs.line_end),
         )
+        reserve = int(stage.fact_share * problem.budget)
         shared = SharedCosts(groups, lines)
-        solution = self._solve(problem, shared, free, int(is_content[is_required].sum()))
+        affordable = replace(problem, budget=problem.budget - reserve)
+        solution = self._solve(affordable, shared, free, int(is_content[is_required].sum()))
+        if reserve:  # then the solution's bound says nothing of pages without facts
+            solution = replace(solution, bound=problem.upper_bound, proved=False)
         places = np.union1d(solution.rows, part.places(required)).astype(np.int32)
         nodes = part.rows[places]
         content = nodes[graph.content[nodes]]
-        bound = self._bound(part, linked, solution, replace(problem, prizes=prizes), free)
+        bound = self._bound(part, solution, replace(problem, prizes=prizes), free)
+        spent = int(tokens[places].sum()) + shared.paid(places)
         won = float(self.prizes[required[graph.content[required]]].sum())
         return Subgraph(
             freeze(np.concatenate([required, np.setdiff1d(nodes, required)]), np.int32),
-            self._forest(part, problem, places),
+            self._edges(self._forest(part, problem, places), nodes, problem.budget - spent),
             freeze(nodes[articulation_mask(problem, places)], np.int32),
             value=float(self.prizes[content].sum()),
             bound=(bound + won) * (1 + SLACK),
@@ -298,28 +314,26 @@ class _Search:
                 "working edges": len(part.links.targets) // 2,
                 "candidates": len(core),
                 "linked": len(linked),
-                "tokens": int(tokens[places].sum()) + shared.paid(places),
+                "tokens": spent,
                 "proved": solution.proved and part.is_whole,
                 "work": dict(solution.work),
             },
             connection=LinkedToQuestion(self.links, linked, nodes[~graph.content[nodes]]),
         )
 
-    def _bound(
-        self, part: WorkingGraph, linked: Rows, solution: Solution, problem: Problem, free: Mask
-    ) -> float:
+    def _bound(self, part: WorkingGraph, solution: Solution, problem: Problem, free: Mask) -> float:
         """Return a value that the free rows of no page exceed.
 
         Args:
             part: the working graph.
-            linked: the rows that the question is linked to.
             solution: the choice in the working graph; its prizes are less `w_min`.
             problem: what it was chosen from, with whole prizes.
             free: bool, the rows of the working graph that may be chosen.
         """
-        if part.is_whole:  # the solution's bound is of prizes less w_min, one less for each row
-            lost = self.stage.w_min * _count_fitting(problem.tokens[free], problem.budget)
-            return min(problem.upper_bound, solution.bound + lost)
+        if part.is_whole:  # the solution's bound is of rounded prizes less w_min
+            lost = self.stage.w_min + ROUNDING * float(self.prizes.max(initial=0))
+            rows = _count_fitting(problem.tokens[free], problem.budget)
+            return min(problem.upper_bound, solution.bound) + rows * lost
         return self._knapsack(problem.budget)
 
     def _knapsack(self, budget: int) -> float:
@@ -383,6 +397,27 @@ class _Search:
             slot = int(part.slots[links.starts[parent] + offset])
             edges += [edge for edge in self.links.edges[slot].tolist() if facts[edge] < 0][:1]
         return freeze(sorted(edges), np.int32)
+
+    def _edges(self, forest: Rows, nodes: Rows, room: int) -> Rows:
+        """Return the edges of a forest, and those of facts between chosen nodes, while these fit.
+
+        The facts of the highest prizes come first.
+        """
+        facts, edges = self.graph.facts, self.graph.edges
+        if not self.stage.fact_share or self.query.limit is not None:
+            return forest
+        inside = row_mask(nodes, len(self.graph))
+        between = np.flatnonzero(inside[facts.subjects] & inside[facts.objects])
+        prizes = (self.prizes[facts.subjects] + self.prizes[facts.objects])[between]
+        printed = list[int]()
+        for fact in between[top_k(prizes)].tolist():
+            tokens = self.costs.fact(fact)
+            if tokens <= room:
+                printed.append(fact)
+                room -= tokens
+        stating = np.flatnonzero(np.isin(edges.facts, printed))
+        _, first = np.unique(edges.facts[stating], return_index=True)
+        return freeze(np.concatenate([forest, np.sort(stating[first])]), np.int32)
 
     def _dropped(self, content: Rows, core: Rows, too_large: Rows) -> tuple[tuple[int, str], ...]:
         """Return why rows with a higher prize than the lowest that was taken were not taken."""
