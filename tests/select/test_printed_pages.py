@@ -109,7 +109,7 @@ class Judge:
             if not self.graph.content[above] and title and title not in titles:
                 titles.append(title)
             above = int(self.graph.parents[above])
-        return " > ".join(reversed(titles))
+        return " > ".join(reversed(titles)) or self.graph.metadata[row].get("title", "")
 
     def least_tokens(self, rows):
         """The fewest tokens of these rows on a page, over orders that keep headings together."""
