@@ -69,7 +69,7 @@ class OptionNames:
     Example:
         >>> names = OptionNames({"limit": "k", "where": "filter"}, own=("explain",))
         >>> names.of_question
-        ('recipe', 'budget', 'k', 'filter', 'deadline', 'model')
+        ('recipe', 'budget', 'k', 'filter', 'deadline', 'model', 'max_question')
         >>> names.query_options({"k": 3, "recipe": "bm25", "explain": True}).limit
         3
     """

@@ -357,6 +357,8 @@ def parse_json(text: str) -> dict[str, Any] | list[Any]:
             value: dict[str, Any] | list[Any] = decoder.raw_decode(text, bracket.start())[0]
         except json.JSONDecodeError:
             continue
+        except RecursionError as error:
+            raise ValueError("JSON that is nested too deeply to be read") from error
         return value
     shown = " ".join(text.split())[:80]
     raise ValueError(f"no JSON in {shown!r}" if shown else "the answer is empty")

@@ -1,13 +1,25 @@
-"""A reading becomes text: the page that a language model is given."""
+"""A reading becomes text: the page that a language model is given.
+
+A text may hold lines that look like the page's own: a heading, the mark of an item. Such a line
+gets a backslash, or, before the dash of a list, two spaces, so that nobody who writes a document
+can write a second source into it. `original_text` takes them away again.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from clew.graph import Graph, heading_of
 from clew.types import Reading
 
 STYLES = ("bullets", "triples", "numbered", "plain")
+INDENT = "  "
+_UNSEEN = r"[\s\u00ad\u200b-\u200f\u2060\ufeff]*+"  # before the first sign of a line
+_DASH = re.compile(rf"{_UNSEEN}[-\u2022]\s")
+_HEADING = re.compile(rf"({_UNSEEN})(\\*+)#\s")
+_NUMBER = re.compile(rf"({_UNSEEN})(\\*+)[\[［【]\s*+\d{{1,9}}\s*+[\]］】]")
+_TRIPLE = re.compile(rf"({_UNSEEN})(\\*+)\((?:[^,]*+,){{2}}")
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,7 @@ class Render:
                 pieces.append(self.fact_entry(graph, fact, number))
                 heading_above = ""
                 continue
-            heading, entry = self.heading_line(graph, node), self.entry(graph, node, number)
+            heading, entry = self.heading_line(graph, node), self.node_entry(graph, node, number)
             pieces.append(f"{heading}\n{entry}" if heading and heading != heading_above else entry)
             heading_above = heading
         return pieces
@@ -60,9 +72,9 @@ class Render:
         heading = heading_of(graph, node) if self.headings else ""
         return f"# {heading}" if heading else ""
 
-    def entry(self, graph: Graph, node: int, number: int) -> str:
+    def node_entry(self, graph: Graph, node: int, number: int) -> str:
         """Return a node as it is printed, without the line of its heading."""
-        return self._mark(number, node) + graph.texts[node]
+        return self.entry(graph.texts[node], number)
 
     def fact_entry(self, graph: Graph, fact: int, number: int) -> str:
         """Return a fact as it is printed."""
@@ -71,12 +83,72 @@ class Render:
         if self.style == "triples":
             subject, object_ = graph.texts[facts.subjects[fact]], graph.texts[facts.objects[fact]]
             text = f"({subject}, {facts.relations[fact]}, {object_})"
-        return self._mark(number, -1) + text
+        return self.entry(text, number, is_fact=True)
 
-    def _mark(self, number: int, node: int) -> str:
-        """Return what stands before an entry; `node` is -1 for a fact."""
+    def entry(self, text: str, number: int, is_fact: bool = False) -> str:
+        r"""Return a text as an entry of the page: behind its mark, without lines like the page's.
+
+        Args:
+            text: The text of an item or a fact.
+            number: Its place on the page, from `first`.
+            is_fact: Whether it is a fact.
+
+        Example:
+            >>> print(Render("numbered").entry("Two sources:\n[2] is the other.", 1))
+            [1] Two sources:
+            \[2] is the other.
+        """
+        if is_fact:
+            text = " ".join(text.splitlines())
+        mark = self._mark(number, is_fact)
+        first, *others = text.splitlines(keepends=True) or [""]
+        if not mark and not is_fact:
+            first = self._escaped(first)
+        return "".join([mark, first, *map(self._escaped, others)])
+
+    def original_text(self, entry: str, number: int, is_fact: bool = False) -> str:
+        r"""Return the text that an entry of the page was made of.
+
+        Example:
+            >>> render = Render("numbered")
+            >>> render.original_text(render.entry("One:\n[2] two.", 1), 1)
+            'One:\n[2] two.'
+        """
+        mark = self._mark(number, is_fact)
+        first, *others = entry.removeprefix(mark).splitlines(keepends=True) or [""]
+        if not mark and not is_fact:
+            first = self._unescaped(first)
+        return "".join([first, *map(self._unescaped, others)])
+
+    def _mark(self, number: int, is_fact: bool) -> str:
+        """Return what stands before an entry."""
         if self.style == "numbered":
             return f"[{number}] "
-        if self.style == "plain" or (self.style == "triples" and node < 0):
+        if self.style == "plain" or (self.style == "triples" and is_fact):
             return ""
         return "- "
+
+    def _escaped(self, line: str) -> str:
+        if self._has_dashes and _DASH.match(line):
+            return INDENT + line
+        mark = self._match_own(line)
+        return f"{line[: mark.end(1)]}\\{line[mark.end(1) :]}" if mark else line
+
+    def _unescaped(self, line: str) -> str:
+        if self._has_dashes and _DASH.match(line):
+            return line.removeprefix(INDENT)
+        mark = self._match_own(line)
+        return line[: mark.end(1)] + line[mark.end(1) + 1 :] if mark and mark[2] else line
+
+    @property
+    def _has_dashes(self) -> bool:
+        return self.style in ("bullets", "triples")
+
+    def _match_own(self, line: str) -> re.Match[str] | None:
+        """Return the match of a mark of the page that a backslash takes the meaning from."""
+        mark = _HEADING.match(line) if self.headings else None
+        if mark is None and self.style == "numbered":
+            mark = _NUMBER.match(line)
+        if mark is None and self.style == "triples":
+            mark = _TRIPLE.match(line)
+        return mark

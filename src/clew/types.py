@@ -251,7 +251,7 @@ class PageStyle(Protocol):
         """Return the line above a run of nodes with this heading; empty for none."""
         ...
 
-    def entry(self, graph: Graph, node: int, number: int) -> str:
+    def node_entry(self, graph: Graph, node: int, number: int) -> str:
         """Return a node as it is printed, without the line of its heading."""
         ...
 

@@ -56,6 +56,7 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
         "b.md",
         "bom.txt",
         "code.py",
+        "latin.txt",
         "wide.txt",
     ]
     of = {d.id: d for d in documents}
@@ -73,6 +74,7 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
         "text",
         "python",
         "text",
+        "text",
     ]
     assert (of["a/z.txt"].text, of["bom.txt"].text, of["wide.txt"].text) == (
         "zed\nline",
@@ -88,8 +90,8 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
         "node_modules": "belongs to a tool",
         "empty.md": "empty",
         "huge.txt": "20 MB, more than 20",
-        "image.png": "not text in UTF-8, or in UTF-16 with its mark",
-        "latin.txt": "not text in UTF-8, or in UTF-16 with its mark",
+        "image.png": "not text in UTF-8, nor in another encoding that is known",
+        "latin.txt": "read as cp1252, which it looks like; encoding= names another",
         "nul.txt": "binary",
     }
     assert (

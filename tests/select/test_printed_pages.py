@@ -126,7 +126,10 @@ class Judge:
             lines += [f"# {title}"] if (title := self.titles(run[0])) else []
             for row in run:
                 number += 1
-                lines.append(MARKS.get(self.style, f"[{number}] ") + self.graph.texts[row])
+                text = self.graph.texts[row]
+                if self.style == "bullets":  # a list in a text is no list of the page
+                    text = text.replace("\n- ", "\n  - ")
+                lines.append(MARKS.get(self.style, f"[{number}] ") + text)
         return "\n".join(lines)
 
 

@@ -13,7 +13,7 @@ from clew import recipes
 from clew.cli import models
 from clew.cli.parser import Commands, add_command, positive_integer, question, token_budget
 from clew.cli.report import explanation, fallbacks, rejects_all, source_list
-from clew.cli.source import add_reading_options, open_source
+from clew.cli.source import add_reading_options, check_writable, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
 from clew.index.index import Index
@@ -97,8 +97,11 @@ def add_parser(commands: Commands) -> None:
 def ask(options: argparse.Namespace) -> int:
     """Print the context for the question.
 
-    A wrong recipe, filter or model is an error before anything is read.
+    A wrong recipe, filter or model, and a place that no page can be written to, is an error before
+    anything is read.
     """
+    if options.html:
+        check_writable(options.html)
     method = _method_of(options.recipe or recipes.DEFAULT, options.style)
     where = parse_where(options.where)
     model = None if options.model is None else models.model_of(options.model)

@@ -57,6 +57,11 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
         metavar="FILE",
         help="JSON: {document id: [[subject, relation, object], ...]}",
     )
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="the encoding of the files, such as cp1252 (default: UTF-8, or what each looks like)",
+    )
     extractors = parser.add_mutually_exclusive_group()
     extractors.add_argument(
         "--names",
@@ -105,6 +110,7 @@ def build_index(options: argparse.Namespace, extractor: Triples | None = None) -
         extractor=Names() if options.names else extractor,
         splitter=splitter_of(options),
         canonical=Plain() if options.plain else None,
+        encoding=options.encoding,
         progress=shows_progress(),
     )
     if options.reports:
@@ -175,9 +181,22 @@ def existing_path(source: str) -> Path:
     return path
 
 
+def check_writable(file: Path) -> None:
+    """Check that a file can be written, before the work that it is for; it stays as it is.
+
+    Raises:
+        OSError: It is a folder, its folder is missing, or writing is not allowed.
+    """
+    existed = file.exists()
+    with file.open("ab"):
+        pass
+    if not existed:
+        file.unlink()
+
+
 def _refuse_building_options(options: argparse.Namespace) -> None:
     """Refuse options that change how an index is built: this one is built already."""
-    typed = [name for name in ("tokens", "facts") if getattr(options, name) is not None]
+    typed = [name for name in ("tokens", "facts", "encoding") if getattr(options, name) is not None]
     typed += [name for name in ("names", "reports", "plain") if getattr(options, name)]
     if typed:
         raise ValueError(

@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import unicodedata
+
+DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 def prepare_output() -> None:
@@ -21,14 +24,34 @@ def prepare_output() -> None:
     logger.handlers = [_RemarkHandler()]
 
 
+def show_controls(text: str) -> str:
+    r"""Return a text with the characters that steer a terminal written as their numbers.
+
+    Such are escape sequences, which can move the cursor, change what was printed, or set the title
+    of the window, and the marks that turn the direction of what follows. Line ends and tabs stay.
+
+    Example:
+        >>> print(show_controls("\x1b[2Jgone"))
+        \u001b[2Jgone
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_shown(sign) for sign in text)
+
+
+def _shown(sign: str) -> str:
+    steers = unicodedata.category(sign) == "Cc" or sign in DIRECTION_MARKS
+    return f"\\u{ord(sign):04x}" if steers and sign not in "\n\t" else sign  # as JSON writes it
+
+
 def print_result(text: str = "") -> None:
     """Write a line of the result to stdout."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(show_controls(text) + "\n")
 
 
 def print_remark(text: str) -> None:
     """Write a remark on one line of stderr."""
-    sys.stderr.write("clew: " + " ".join(text.split()) + "\n")
+    sys.stderr.write("clew: " + show_controls(" ".join(text.split())) + "\n")
 
 
 def print_error(error: Exception) -> None:

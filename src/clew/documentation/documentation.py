@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path, PurePath
 
 from clew.documentation.clusters import Clusters
-from clew.documentation.markdown import fence_for, one_line
+from clew.documentation.markdown import fence_for, one_line, safe_markdown
 from clew.documentation.question_map import draw_map
 from clew.documentation.questions import DocumentationQuestion
 from clew.documentation.sections import Section
@@ -229,7 +229,7 @@ def _explanations(section: Section) -> list[str]:
         if part.heading and part.heading != heading:
             heading = part.heading
             lines += ["", f"### {one_line(heading)}"]
-        lines += ["", part.text, "", _source_numbers(part.sources)]
+        lines += ["", safe_markdown(part.text), "", _source_numbers(part.sources)]
     return lines
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from textwrap import dedent
+from urllib.parse import unquote
 
 from clew.documentation.fences import PROSE
 from clew.text.spans import sentences
@@ -13,7 +15,13 @@ SENTENCE_ENDS = ".!?。！？।؟"
 
 _DOCSTRING = re.compile(r'("""|\'\'\')(.+?)(?:\1|\Z)', re.DOTALL)
 _SESSION = re.compile(r"^[ \t]*>>> .*(?:\n(?![ \t]*$).*)*", re.MULTILINE)
-_FENCED = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
+SCHEMES = ("http", "https", "mailto", "ftp", "ftps")  # of links that documentation may have
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,40}):")
+_UNSEEN = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f]")
+_BACKTICKS = re.compile(r"`+")
+_TAG = re.compile(r"(?<!\\)<(?=[A-Za-z/!?])(?!https?://|mailto:)")
+_FENCE = re.compile(r"`{3,}|~{3,}")
 _LITERAL = re.compile(  # with the role that reStructuredText may put before it
     r"(?::\w+(?::\w+)?:)?``?([^`\n]+)``?"
 )
@@ -67,7 +75,86 @@ def as_markdown(text: str, language: str) -> str:
 
 def fence_for(text: str) -> str:
     """Return a fence that the text does not contain."""
-    return "```" if "```" not in text else "````"
+    return "`" * max(3, 1 + max((len(run) for run in _BACKTICKS.findall(text)), default=0))
+
+
+def safe_markdown(text: str) -> str:
+    r"""Return a Markdown text that holds no HTML, and no link that runs a program.
+
+    What would be a tag is shown as it is written. Where a link leads anywhere but to a page, a file
+    or an address for letters, or something is still HTML, the whole text is shown as it is written.
+
+    Example:
+        >>> print(safe_markdown("*Here*: <b>bold</b>"))
+        *Here*: &lt;b>bold&lt;/b>
+    """
+    if _is_safe(text):
+        return text
+    without_tags = "".join(
+        part if is_code else _TAG.sub("&lt;", part) for part, is_code in _code_and_prose(text)
+    )
+    return without_tags if _is_safe(without_tags) else escape_markdown(text)
+
+
+def _code_and_prose(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a Markdown text, and whether each is code, as far as its signs tell."""
+    fence, prose = "", list[str]()
+    for line in text.splitlines(keepends=True):
+        opening = _FENCE.match(line.lstrip(" "))
+        if not fence and opening:
+            yield from _code_spans("".join(prose))
+            fence, prose = opening[0], []
+            yield line, True
+        elif fence:
+            if line.lstrip(" ").startswith(fence):
+                fence = ""
+            yield line, True
+        elif line.strip():
+            prose.append(line)
+        else:  # no span of code reaches over an empty line
+            yield from _code_spans("".join(prose))
+            prose = []
+            yield line, False
+    yield from _code_spans("".join(prose))
+
+
+def _code_spans(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a paragraph, and whether each is a span of code.
+
+    A span reaches from some backticks to the next run of as many.
+    """
+    runs = list(_BACKTICKS.finditer(text))
+    places: dict[int, list[int]] = {}  # by length, the last place first
+    for i in range(len(runs) - 1, -1, -1):
+        places.setdefault(len(runs[i][0]), []).append(i)
+    i, begin = 0, 0
+    while i < len(runs):
+        same = places[len(runs[i][0])]
+        while same and same[-1] <= i:
+            same.pop()
+        if same:
+            yield text[begin : runs[i].start()], False
+            i, start = same[-1], runs[i].start()
+            begin = runs[i].end()
+            yield text[start:begin], True
+        i += 1
+    yield text[begin:], False
+
+
+def _is_safe(text: str) -> bool:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.validateLink = lambda _url: True  # type: ignore[method-assign, assignment]  # it is looked at below
+    for block in parser.parse(text):
+        for token in (block, *(block.children or ())):
+            if token.type in ("html_block", "html_inline"):
+                return False
+            target = str(token.attrGet("href") or token.attrGet("src") or "")
+            scheme = _SCHEME.match(_UNSEEN.sub("", unquote(target)))
+            if scheme and scheme[1].lower() not in SCHEMES:
+                return False
+    return True
 
 
 def examples_in(text: str) -> list[str]:
@@ -78,8 +165,7 @@ def examples_in(text: str) -> list[str]:
         ['>>> 1 + 1\n2']
     """
     sessions = [_dedent(match.group(0)) for match in _SESSION.finditer(text)]
-    blocks = [match.group(2).rstrip() for match in _FENCED.finditer(text)]
-    return sessions + blocks
+    return sessions + list(_fenced_blocks(text))
 
 
 def prose_sentences(text: str, language: str) -> list[str]:
@@ -101,6 +187,19 @@ def prose_sentences(text: str, language: str) -> list[str]:
             if is_whole and ">>>" not in sentence:
                 result.append(sentence)
     return result
+
+
+def _fenced_blocks(text: str) -> Iterator[str]:
+    """Yield what stands between two fences; one that is not closed holds the rest and no block."""
+    fence, inside = "", list[str]()
+    for line in text.split("\n"):
+        if fence and line.startswith(fence):
+            yield "\n".join(inside).rstrip()
+            fence, inside = "", []
+        elif fence:
+            inside.append(line)
+        elif opening := _FENCE.match(line):
+            fence = opening[0]
 
 
 def _dedent(text: str) -> str:

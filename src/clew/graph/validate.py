@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from clew.graph.core import GraphColumns
 
+MAX_NAMED = 6  # nodes of a cycle that a message names
 NODE_COLUMNS = (
     "kinds",
     "texts",
@@ -114,10 +115,16 @@ def _check_no_cycle(graph: GraphColumns) -> None:
     above = np.append(graph.parents, -1)  # -1 leads to itself
     for _ in range(len(above).bit_length()):  # each round doubles the number of steps
         above = above[above]
-    if len(cycle := np.flatnonzero(above >= 0)):
+    if len(endless := np.flatnonzero(above >= 0)):
+        row = int(above[endless[0]])  # so many steps lead into the cycle
+        cycle = [row]
+        while (row := int(graph.parents[row])) != cycle[0]:
+            cycle.append(row)
+        shown = [repr(graph.ids[row]) for row in cycle[:MAX_NAMED]]
+        more = f" … {len(cycle) - MAX_NAMED} more" if len(cycle) > MAX_NAMED else ""
         raise ValueError(
-            f"parents must lead upwards to a node without one: {graph.ids[cycle[0]]!r} is, "
-            "over its parents, inside itself"
+            "parents must lead upwards to a node without one: a node must not be, over its "
+            f"parents, inside itself; these are: {' in '.join(shown)}{more} in {shown[0]}"
         )
 
 

@@ -73,7 +73,7 @@ def with_documents(
     progress: bool = False,
 ) -> Contents:
     """Return the index with more documents; see `Index.add`."""
-    loaded, skipped = load_documents(documents)
+    loaded, skipped = index.config.load(documents)
     added_facts = collect_facts(loaded, facts)
     sources = [
         document if document.original is None else document.original

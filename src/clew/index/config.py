@@ -7,6 +7,7 @@ filtering, saving, `clew.narrow` and the adapters of frameworks pass the value o
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
@@ -14,7 +15,8 @@ from typing import Any, TypedDict, Unpack
 from clew.embedding.embedder import Embedder
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
-from clew.read import Extractor, Split, Triple, make_canonical
+from clew.read import Extractor, LoadedDocuments, Split, Triple, load_documents, make_canonical
+from clew.read.limits import enforce_limits
 from clew.text.estimate import estimate_tokens
 from clew.text.tokens import make_counter
 from clew.types import Generate, Link
@@ -44,6 +46,12 @@ class IndexKeywords(TypedDict, total=False):
     canonical: Callable[[str], str] | None
     count: object
     generators: Sequence[Generate]
+    untrusted: bool
+    encoding: str | None
+    savable: bool
+    max_document: int
+    max_line: int
+    max_depth: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +77,16 @@ class IndexConfig:
             tokens, a tokenizer with `encode`, or the name of a tiktoken encoding. None stands for
             clew's own estimate.
         generators: Make texts of what the graph holds, such as `clew.generate.Reports()`.
+        untrusted: Whether strangers write the documents. A string in a list is then always a text,
+            never the path of a file to read, now and in `Index.add`.
+        encoding: The name of the encoding of the files that are read, such as "cp1252". None stands
+            for UTF-8, and for what a file that is not UTF-8 looks like; `Index.skipped` names it.
+        savable: Whether documents whose metadata a saved index cannot hold are refused before
+            anything is embedded. False refuses them in `Index.save`.
+        max_document: Characters that a document may have; a longer one is refused.
+        max_line: Characters that a line of a document with markup or code may have. A document with
+            a longer one is read as plain text, and named in `Index.skipped`.
+        max_depth: Containers that a document may be in, one in another; a deeper one is refused.
     """
 
     embedder: Embedder | None = None
@@ -78,6 +96,30 @@ class IndexConfig:
     canonical: Callable[[str], str] | None = None
     count: Callable[[str], int] = estimate_tokens
     generators: tuple[Generate, ...] = ()
+    untrusted: bool = False
+    encoding: str | None = None
+    savable: bool = False
+    max_document: int = 20_000_000
+    max_line: int = 100_000
+    max_depth: int = 100
+
+    def load(self, sources: object) -> LoadedDocuments:
+        """Return the documents of any sources, checked by the limits.
+
+        Raises:
+            ValueError: A document is too long, too deep, inside itself, has the id of another, or,
+                where it is to be savable, metadata that cannot be saved.
+
+        Example:
+            >>> [document.text for document in IndexConfig().load(["The sea."]).documents]
+            ['The sea.']
+        """
+        loaded = load_documents(sources, self.untrusted, self.encoding)
+        if self.savable:
+            from clew.store.json_values import check_savable
+
+            check_savable(loaded.documents)
+        return enforce_limits(loaded, self.max_document, self.max_line, self.max_depth)
 
     @classmethod
     def from_keywords(
@@ -120,6 +162,13 @@ def _splitter(splitter: object) -> Split | None:
     return splitter
 
 
+def _encoding(name: str | None) -> str | None:
+    try:
+        return None if name is None else codecs.lookup(name).name
+    except LookupError as error:
+        raise ValueError(f"encoding is one that Python knows, such as 'cp1252'; {error}") from error
+
+
 CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "embedder": _embedder,
     "splitter": _splitter,
@@ -127,4 +176,5 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "canonical": make_canonical,
     "count": make_counter,
     "generators": tuple,
+    "encoding": _encoding,
 }

@@ -23,7 +23,7 @@ from clew.index.filtering import filtered_index
 from clew.index.learning import Learned, lesson_of
 from clew.index.options import check_names, documents_keywords, option_names
 from clew.index.question import QueryKeywords, QueryOptions, Where, check_question
-from clew.read import Triple, load_documents
+from clew.read import Triple
 from clew.types import Generate, Link
 
 
@@ -70,7 +70,7 @@ class Index(IndexContents):
                 not finite, all zeros, ragged or of another dimension than the documents' own.
         """
         chosen = IndexConfig.from_keywords(config, **keywords)
-        loaded, skipped = load_documents(documents)
+        loaded, skipped = chosen.load(documents)
         if not loaded:
             example = (
                 f"; {len(skipped)} files were skipped, "
@@ -162,8 +162,8 @@ class Index(IndexContents):
                 that holds nothing of what was chosen, or a vector that is not finite or of another
                 dimension. A filter that allows nothing gives an empty context.
         """
-        question = check_question(question)
         chosen = QueryOptions.from_keywords(options, **keywords)
+        question = check_question(question, max_length=chosen.max_question)
         inside = self.filtered(chosen.where)
         if (
             vector is None or inside.embedder is not self.embedder
@@ -191,8 +191,8 @@ class Index(IndexContents):
             options: All options in one value. Keywords replace single ones.
             **keywords: The fields of `clew.index.QueryOptions`.
         """
-        question = check_question(question)
         chosen = QueryOptions.from_keywords(options, **keywords)
+        question = check_question(question, max_length=chosen.max_question)
         inside = await asyncio.to_thread(self.filtered, chosen.where)
         if vector is None or inside.embedder is not self.embedder:
             vector = await inside.aembed_question(question)

@@ -60,8 +60,8 @@ def narrow(
         >>> [item.text for item in narrow("Where does Ben live?", candidates, recipe="dense")]
         ['Ben lives on Corfu.', 'Anna married Ben.']
     """
-    question = check_question(question)
     chosen, made_with = _chosen(keywords, options, config)
+    question = check_question(question, max_length=chosen.max_question)
     if isinstance(candidates, (str, Document)) or not isinstance(candidates, Iterable):
         raise TypeError(
             "candidates are a list of texts or documents, best first; "
@@ -73,7 +73,7 @@ def narrow(
             f"no candidates with text came ({len(dropped)} without): "
             "there is nothing to make a context of"
         )
-    documents = load_documents([document for document, _ in pairs]).documents
+    documents = load_documents([document for document, _ in pairs], untrusted=True).documents
     index = Index.from_documents(documents, facts=facts, config=made_with)
     scores = _scores([score for _, score in pairs])
     by_id = {document.id: score for document, score in zip(documents, scores, strict=True)}
@@ -112,7 +112,9 @@ def _with_text(
         if isinstance(document, str):  # a candidate is never a path
             document = Document(text_id(document), document)
         loaded = (
-            [document] if isinstance(document, Document) else load_documents([document]).documents
+            [document]
+            if isinstance(document, Document)
+            else load_documents([document], untrusted=True).documents
         )
         if not loaded or not loaded[0].text.strip():
             dropped.append(Dropped(f"candidate {number}", "it has no text"))

@@ -32,6 +32,7 @@ class QueryKeywords(TypedDict, total=False):
     where: Where | None
     deadline: float | None
     model: object
+    max_question: int
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class QueryOptions:
         deadline: Seconds after which an anytime method returns its best result so far, marked as
             such. None waits for the end.
         model: A language model, for methods that ask one.
+        max_question: Characters that a question may have; a longer one is refused.
 
     Example:
         >>> QueryOptions(budget=0)
@@ -62,6 +64,7 @@ class QueryOptions:
     where: Where | None = None
     deadline: float | None = None
     model: object = None
+    max_question: int = 100_000
 
     def __post_init__(self) -> None:
         check_numbers(self.budget, self.limit, self.deadline)
@@ -94,11 +97,12 @@ def check_question(
     budget: int | None = None,
     limit: int | None = None,
     deadline: float | None = None,
+    max_length: int | None = None,
 ) -> str:
     """Return the question without the white space around it.
 
     Raises:
-        ValueError: The question has no word, or a number is out of range.
+        ValueError: The question has no word or is too long, or a number is out of range.
 
     Example:
         >>> check_question("  Who paints? ")
@@ -107,6 +111,11 @@ def check_question(
     if not isinstance(question, str) or not question.strip():
         raise ValueError(f"a question is a text with at least one word; got {question!r}")
     check_numbers(budget, limit, deadline)
+    if max_length is not None and len(question) > max_length:
+        raise ValueError(
+            f"a question has at most {max_length:,} characters (max_question); "
+            f"got {len(question):,}: {question[:40]!r}…"
+        )
     return question.strip()
 
 

@@ -13,6 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
+
+def _words_of_link(link: re.Match[str]) -> str:
+    return str(link[1]).rstrip()
+
+
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
 _RULES = tuple(
     (re.compile(pattern, re.MULTILINE), replacement)
@@ -20,10 +25,12 @@ _RULES = tuple(
         # a word that is parted at the end of a line
         (r"(?<=[^\W\d_])-\n(?=[^\W\d_])", ""),
         # reStructuredText: a role, and a link
-        (r":[a-z]+(?:[:-][a-z]+)*:`~?([^`<>\n]+?)(?:\s*<[^<>`\n]+>)?`", r"\1"),
-        (r"`([^`<>\n]+?)\s*<[^<>`\n]+>`_{1,2}", r"\1"),
-        # HTML: a comment, a tag; Markdown: a bare link
-        (r"(?s)<!--.*?-->", " "),
+        (
+            r":[a-z]{1,32}(?:[:-][a-z]{1,32}){0,3}:`~?([^`<>\n]+)(?:<[^<>`\n]+>)?`",
+            _words_of_link,
+        ),
+        (r"`([^`<>\n]+)<[^<>`\n]+>`_{1,2}", _words_of_link),
+        # HTML: a tag; Markdown: a bare link
         (r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>", " "),
         (r"<(https?://[^<>\s]+)>", r"\1"),
         # Markdown: the definition of a link, a link, a link by name
@@ -39,14 +46,14 @@ _RULES = tuple(
         (r"(?<![\w*])(\*{1,3})(?=\S)([^*\n]+?)(?<=\S)\1(?![\w*])", r"\2"),
         (r"(?<!\w)(_{1,3})(?=\S)([^_\n]+?)(?<=\S)\1(?!\w)", r"\2"),
         # the rule of a table; any other rule, or the underline of a heading
-        (r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$", ""),
+        (r"^[ \t]*+\|?+(?:[ \t]*+:?+-++:?+[ \t]*+\|)++[ \t]*+(?::?+-++:?+)?+[ \t]*+$", ""),
         (r"^[ \t]*([=\-~^\"*#+])\1{2,}[ \t]*$", ""),
         # the mark of a heading, of a quotation, of a list item
         (r"^[ \t]*#{1,6}[ \t]+", ""),
         (r"^[ \t]*(?:>[ \t]?)+", ""),
         (r"^[ \t]*[*+-][ \t]+(?=\S)", ""),
         # the border of a cell; space
-        (r"[ \t]*\|[ \t]*", " "),
+        (r"\|", " "),
         (r"[^\S\n]+", " "),
         (r" ?\n[ \n]*", "\n"),
     )
@@ -66,9 +73,19 @@ class Plain:
 
     def __call__(self, text: str) -> str:
         text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+        text = _without_comments(text)
         for pattern, replacement in _RULES:
             text = pattern.sub(replacement, text)
         return text.strip()
+
+
+def _without_comments(text: str) -> str:
+    """Return the text without comments of HTML; one that is not closed stays."""
+    kept, place = list[str](), 0
+    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept += [text[place:start], " "]
+        place = end + len("-->")
+    return "".join([*kept, text[place:]])
 
 
 def make_canonical(source: object) -> Callable[[str], str] | None:

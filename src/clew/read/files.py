@@ -14,18 +14,24 @@ MAX_BYTES = 20_000_000  # a larger file is hardly meant to be read
 TOOL_FOLDERS = ("__pycache__", "node_modules")
 
 
-def read_path(path: Path, documents: list[Document], skipped: list[tuple[str, str]]) -> None:
+def read_path(
+    path: Path,
+    documents: list[Document],
+    skipped: list[tuple[str, str]],
+    encoding: str | None = None,
+) -> None:
     """Append the documents of a file, or of the files below a folder in the order of their paths.
 
     The id of a file is its path below the folder with forward slashes, or its name. Not read are
-    binary, empty and very large files and links to folders; below a folder also everything that is
-    hidden or belongs to a tool.
+    binary, empty and very large files and links to folders; below a folder also links to
+    files outside of it, and everything that is hidden or belongs to a tool.
 
     Args:
         path: A file or folder.
         documents: Receives the documents.
         skipped: Receives (path, reason) for what is not read, or is read otherwise than its name
             says.
+        encoding: The encoding of the files; None to find it out.
 
     Raises:
         FileNotFoundError: There is nothing at `path`.
@@ -34,13 +40,14 @@ def read_path(path: Path, documents: list[Document], skipped: list[tuple[str, st
         raise FileNotFoundError(f"there is no file or folder {str(path)!r}")
     for file, id in _files_below(path, skipped) if path.is_dir() else [(path, path.name)]:
         try:
-            documents += _read_file(SourceFile(file, id, _load(file), skipped))
+            documents += _read_file(SourceFile(file, id, _load(file), skipped, encoding))
         except UnreadableFileError as reason:
             skipped.append((file.as_posix(), str(reason)))
 
 
 def _files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:
     files: list[Path] = []
+    inside = folder.resolve()
 
     def report(error: OSError) -> None:
         skipped.append((Path(error.filename).as_posix(), f"cannot be opened: {error.strerror}"))
@@ -54,7 +61,10 @@ def _files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Pat
                 skipped.append(((here / name).as_posix(), reason))
                 folder_names.remove(name)
         for name in sorted(file_names):
-            if reason := _reason_to_leave_out(here / name, is_folder=False):
+            reason = _reason_to_leave_out(here / name, is_folder=False)
+            if reason is None and _leads_outside(here / name, inside):
+                reason = "a link to a file outside the folder: give it as a source of its own"
+            if reason:
                 skipped.append(((here / name).as_posix(), reason))
             else:
                 files.append(here / name)
@@ -70,6 +80,17 @@ def _reason_to_leave_out(path: Path, is_folder: bool = True) -> str | None:
     if is_folder and path.is_symlink():
         return "a link to a folder: give it as a source of its own"
     return None
+
+
+def _leads_outside(path: Path, folder: Path) -> bool:
+    """Return whether a path is a link to a file that is not below a resolved folder."""
+    if not path.is_symlink():
+        return False
+    try:
+        target = path.resolve(strict=True)
+    except (OSError, RuntimeError):  # broken, or in a circle: reported where it is opened
+        return False
+    return not target.is_relative_to(folder)
 
 
 def _read_file(file: SourceFile) -> list[Document]:

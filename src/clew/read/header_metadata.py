@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _LEVEL = re.compile(r"(?:header|heading|h)[ _-]?([1-6])", re.IGNORECASE)
-_FIRST_LINE = re.compile(r"\s*#{1,6}[ \t]+(.+?)[ \t#]*(?:\n|$)")
+_FIRST_LINE = re.compile(r"\s*#{1,6}[ \t]+([^\n]+)")
 
 
 def headings_above(text: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
@@ -32,8 +32,9 @@ def headings_above(text: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     path = metadata.get("header_path")
     if isinstance(path, str) and path.startswith("/"):
         above = [part.strip() for part in path.split("/") if part.strip()]
-        own = _FIRST_LINE.match(text)
-        return (*above, own[1].strip()) if own else tuple(above)
+        first_line = _FIRST_LINE.match(text)
+        own = first_line[1].rstrip(" \t#").strip() if first_line else ""
+        return (*above, own) if own else tuple(above)
     levels = {
         int(match[1]): key
         for key in metadata

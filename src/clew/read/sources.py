@@ -30,6 +30,27 @@ KNOWN_SOURCES = (
 )
 
 
+MAX_NAMED = 6  # documents of a cycle that a message names
+
+
+class CyclicParentsError(ValueError):
+    """Documents are inside each other.
+
+    Attributes:
+        cycle: Their ids, each before that of its parent; the last is the first again.
+    """
+
+    def __init__(self, cycle: Sequence[str]) -> None:
+        self.cycle = tuple(cycle)
+        ids = [repr(id) for id in cycle]
+        if len(ids) > MAX_NAMED:
+            ids = [*ids[: MAX_NAMED - 2], f"… {len(ids) - MAX_NAMED + 1} more …", ids[-1]]
+        super().__init__(
+            "a document must not be inside itself, over its parents; these are: "
+            f"{' in '.join(ids)}; leave the parent of one of them out"
+        )
+
+
 class LoadedDocuments(NamedTuple):
     """What came of the sources.
 
@@ -42,7 +63,9 @@ class LoadedDocuments(NamedTuple):
     skipped: list[tuple[str, str]]
 
 
-def load_documents(sources: object) -> LoadedDocuments:
+def load_documents(
+    sources: object, untrusted: bool = False, encoding: str | None = None
+) -> LoadedDocuments:
     """Return the documents of any sources.
 
     A string by itself is a path, unless it is plainly a text (it has a line end, or more than 250
@@ -53,10 +76,13 @@ def load_documents(sources: object) -> LoadedDocuments:
         sources: A path to a file or folder, or an iterable of texts, paths, `clew.Document`s,
             LlamaIndex nodes, LangChain documents and graph documents. The facts that came with a
             node or graph document become the document's facts.
+        untrusted: Whether a string among others is always a text, so that nobody who writes a text
+            can have a file read.
+        encoding: The encoding of files that are read; None to find it out.
 
     Raises:
         FileNotFoundError: A path leads nowhere.
-        ValueError: Two documents have one id.
+        ValueError: Two documents have one id, or a document is, over its parents, inside itself.
         TypeError: A source is of another kind.
 
     Example:
@@ -65,10 +91,14 @@ def load_documents(sources: object) -> LoadedDocuments:
     """
     loaded = LoadedDocuments([], [])
     for source in _as_list(sources):
-        _load_source(source, loaded)
+        if untrusted and isinstance(source, str) and not isinstance(sources, str):
+            loaded.documents.append(Document(text_id(source), source))
+        else:
+            _load_source(source, loaded, encoding)
     documents = _merge_repeated_facts(_without_repeated_texts(loaded))
     documents = without_shared_sources(relate_nodes(documents))
     _check_ids(documents)
+    _check_parents(documents)
     return LoadedDocuments(documents, loaded.skipped)
 
 
@@ -102,15 +132,15 @@ def _as_list(sources: object) -> Iterable[object]:
     raise TypeError(f"documents are {KNOWN_SOURCES}, one or a list of them; got a {kind}")
 
 
-def _load_source(source: object, loaded: LoadedDocuments) -> None:
+def _load_source(source: object, loaded: LoadedDocuments, encoding: str | None) -> None:
     node = unwrap_node(source)
     if isinstance(source, Document):
         loaded.documents.append(source)
     elif isinstance(source, Path):
-        read_path(source, loaded.documents, loaded.skipped)
+        read_path(source, loaded.documents, loaded.skipped, encoding)
     elif isinstance(source, str):
         if _may_be_path(source) and _exists(source):
-            read_path(Path(source), loaded.documents, loaded.skipped)
+            read_path(Path(source), loaded.documents, loaded.skipped, encoding)
         else:
             loaded.documents.append(Document(text_id(source), source))
     elif is_node(node):
@@ -171,6 +201,30 @@ def _merge_repeated_facts(documents: Sequence[Document]) -> list[Document]:
             position[key] = len(merged)
         merged.append(document)
     return merged
+
+
+def _check_parents(documents: Sequence[Document]) -> None:
+    """Raise where documents are inside each other: a walk up from one would never end."""
+    ids = {document.id for document in documents}
+    above: dict[str, str | None] = {
+        document.id: document.parent
+        if document.parent in ids
+        else document.source  # a document is no container of itself
+        if document.source != document.id
+        else None
+        for document in documents
+    }
+    outside: set[str] = set()  # documents above which there is an end
+    for document in documents:
+        path: dict[str, None] = {}
+        here: str | None = document.id
+        while here in above and here not in outside and here not in path:
+            path[here] = None
+            here = above[here]
+        if here in path:
+            walked = list(path)
+            raise CyclicParentsError([*walked[walked.index(str(here)) :], str(here)])
+        outside.update(path)
 
 
 def _stable_repr(value: object) -> str:

@@ -88,7 +88,7 @@ class PageCosts:
         known = self._entries.get(row)
         if known is None:
             assert self.style is not None
-            text = self.style.entry(self.graph, row, 1)
+            text = self.style.node_entry(self.graph, row, 1)
             line_end = self._added(text)
             self.line_end = max(self.line_end, line_end)
             known = self._entries[row] = max(0, self.graph.count(text) + line_end)
@@ -114,5 +114,5 @@ class PageCosts:
 def _mark(graph: Graph, style: PageStyle) -> str:
     """Return what stands before the text of an entry, empty where the style has nothing there."""
     row = int(np.argmax(graph.content)) if graph.content.any() else 0
-    entry = style.entry(graph, row, 1)
-    return entry.removesuffix(graph.texts[row]) if graph.texts[row] else ""
+    first_line = graph.texts[row].partition("\n")[0]
+    return style.node_entry(graph, row, 1).partition(first_line)[0] if first_line else ""

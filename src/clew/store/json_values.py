@@ -8,8 +8,10 @@ can be taken for another.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from clew.document import Document
 
 MAX_DEPTH = 64
 
@@ -53,6 +55,19 @@ def to_json(value: object, where: str, depth: int = 0) -> Any:  # noqa: ANN401  
         f"{where} is a {type(value).__name__} ({short}), which a saved index cannot hold: "
         "make it text, a number, a list or a dictionary of such, or take it out"
     )
+
+
+def check_savable(documents: Iterable[Document]) -> None:
+    """Check that a saved index can hold the metadata of documents.
+
+    Raises:
+        ValueError: It cannot hold some value. The message names the document and the key.
+
+    Example:
+        >>> check_savable([Document("a", "The sea.", {"depth": 1.5})])
+    """
+    for document in documents:
+        to_json(document.metadata, f"document {document.id!r}: metadata")
 
 
 def _mapping_to_json(mapping: Mapping[object, object], where: str, depth: int) -> dict[str, object]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
+from string import ascii_letters
 
 # Sets of characters, for use in a regular expression between brackets.
 UNSPACED = (  # Thai, Lao, Burmese, Khmer, Tai: scripts without spaces between words
@@ -16,14 +18,12 @@ KANA = "\u3040-\u30ff"
 HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 IDEOGRAPHS = HAN + KANA
 
-IDENTIFIER = re.compile(
-    r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+"  # snake_case
-    r"|[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*"  # camelCase
-    r"|[A-Z]{2,}[a-z][A-Za-z0-9]*"  # HTTPResponse
-)
+CODE_NAME = re.compile("[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*+")  # what identifiers are looked for in
+ASCII_LETTER = re.compile("[A-Za-z]")
 CAMEL_CASE = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 CAMEL_CASE_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-ASCII_WORD = re.compile("[a-z0-9]+")
+MAX_WORD_LENGTH = 256  # a longer run of letters, such as data, is cut into words of so many
+ASCII_WORD = re.compile(f"[a-z0-9]{{1,{MAX_WORD_LENGTH}}}")
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
@@ -40,7 +40,8 @@ def fold_case(text: str) -> str:
 def words(text: str) -> list[str]:
     """Return the words of a text, NFKC and casefolded.
 
-    A word is a run of letters, digits and marks; each ideograph and each kana is a word.
+    A word is a run of letters, digits and marks; each ideograph and each kana is a word. A run of
+    more than 256 is cut into words of so many.
 
     Example:
         >>> words("The cat's 42nd try")
@@ -85,12 +86,28 @@ def terms(text: str, identifiers: bool = True) -> list[str]:
         ['北', '北京', '京', '京在', '在']
     """
     collected = words(text) if text.isascii() else _words_and_pairs(_normalized(text))
-    for name in IDENTIFIER.findall(text) if identifiers else ():
+    for name in _identifiers(text) if identifiers else ():
         if "_" in name:
             collected.append(name.lower())
         if CAMEL_CASE.search(name):
             collected += [part.lower() for part in CAMEL_CASE_PART.findall(name)]
     return collected
+
+
+def _identifiers(text: str) -> Iterator[str]:
+    """Yield the names of code: `snake_case` from a letter on, `camelCase` and `HTTPResponse`.
+
+    Each run of letters and digits is looked at a fixed number of times, however long it is.
+    """
+    for run in CODE_NAME.findall(text):
+        if len(run) > MAX_WORD_LENGTH:  # data, or a program without spaces: its words will do
+            continue
+        before, underscore, name = run.rpartition("_")
+        letter = ASCII_LETTER.search(before) if underscore else None
+        if letter:
+            yield run[letter.start() :]
+        elif hump := CAMEL_CASE.search(name):
+            yield name[len(name[: hump.start()].rstrip(ascii_letters)) :]
 
 
 def _normalized(text: str) -> str:
@@ -153,7 +170,10 @@ def _word_pattern() -> re.Pattern[str]:
         run = [code for _, code in numbered]  # consecutive codes
         ranges = first_plane if run[-1] < 0x10000 else higher_planes
         ranges.append(f"{re.escape(chr(run[0]))}-{re.escape(chr(run[-1]))}")
-    return re.compile(rf"[{IDEOGRAPHS}]|(?:[{''.join(first_plane)}]|[{''.join(higher_planes)}])+")
+    return re.compile(
+        rf"[{IDEOGRAPHS}]|(?:[{''.join(first_plane)}]|[{''.join(higher_planes)}])"
+        f"{{1,{MAX_WORD_LENGTH}}}"
+    )
 
 
 def _is_mark(code: int) -> bool:

@@ -169,7 +169,9 @@ class ClewRetriever(BaseRetriever):
             Document(text, id=id, metadata=metadata)
             for text, id, metadata in zip(texts, named, each_metadata, strict=True)
         ]
-        return cls.from_documents(documents, embeddings, facts=facts, progress=progress, **options)
+        return cls.from_documents(
+            documents, embeddings, facts=facts, progress=progress, **{"untrusted": True, **options}
+        )
 
     @classmethod
     def from_vectorstore(

@@ -47,7 +47,7 @@ LIST_WORDS = (
 )  # fmt: skip
 MAX_TITLE_LENGTH = 100  # characters of a first line that is taken for a title
 YEAR_DIGITS = 4
-_IN_BRACKETS = re.compile(r"\s*\([^()]*\)$")
+_IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,12 @@ from typing import Any
 from clew.document import Document
 from clew.read.formats.outline import Outline, Share
 
+BINARY_BYTES = (*range(7), *range(14, 27), *range(28, 32))  # control characters no text has
+ENCODINGS = [  # that pages on the web are written in, beside UTF-8, the most common first
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
+    *("koi8_r", "cp932", "euc_jp", "gb18030", "big5", "cp949", "cp874"),
+]
+DETECTED_BYTES = 200_000  # by which an encoding is detected
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -28,6 +34,8 @@ class SourceFile:
         raw: The bytes of the file.
         skipped: Receives (path, reason) for everything that is not read, or is read otherwise than
             its name says.
+        encoding: The name of the encoding of the text, such as "cp1252"; None for UTF-8, for
+            UTF-16 with its mark, or else for the one that the bytes look like.
 
     Example:
         >>> file = SourceFile(Path("sea.txt"), "sea.txt", b"The sea is salt.")
@@ -39,6 +47,7 @@ class SourceFile:
     id: str
     raw: bytes
     skipped: list[tuple[str, str]] = field(default_factory=list)
+    encoding: str | None = None
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -50,22 +59,62 @@ class SourceFile:
         }
 
     def text(self) -> str:
-        r"""Return the text of the file, in UTF-8 or marked UTF-16, with line ends as "\n".
+        r"""Return the text of the file, with line ends as "\n".
 
         Raises:
             UnreadableFileError: The file is empty or is not text.
         """
-        marked = self.raw[:2] in UTF_16_MARKS
+        encoding = self.find_encoding()
         try:
-            text = self.raw.decode("utf-16" if marked else "utf-8-sig")
+            text = self.raw.decode(encoding)
         except UnicodeDecodeError as error:
-            raise UnreadableFileError("not text in UTF-8, or in UTF-16 with its mark") from error
+            raise UnreadableFileError(f"not text in {encoding}: {error}") from error
         if "\0" in text:
             raise UnreadableFileError("binary")
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if not text.strip():
             raise UnreadableFileError("empty")
         return text
+
+    def find_encoding(self) -> str:
+        """Return the encoding that was named, else UTF-8 or UTF-16, else what is detected.
+
+        What is detected is reported, since it is a guess.
+
+        Raises:
+            UnreadableFileError: The bytes look like no text.
+        """
+        if self.encoding is not None:
+            return self.encoding
+        if self.raw[:2] in UTF_16_MARKS:
+            return "utf-16"
+        try:
+            self.raw.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return self._detect_encoding()
+        return "utf-8-sig"
+
+    def _detect_encoding(self) -> str:
+        from charset_normalizer import from_bytes
+
+        is_binary = any(byte in self.raw for byte in BINARY_BYTES)
+        matches = (
+            [] if is_binary else list(from_bytes(self.raw[:DETECTED_BYTES], cp_isolation=ENCODINGS))
+        )
+        if not matches:
+            raise UnreadableFileError("not text in UTF-8, nor in another encoding that is known")
+        # Of those that read the bytes with the fewest oddities, the most common one counts.
+        encoding = min(
+            (round(match.chaos, 3), -round(match.coherence, 2), ENCODINGS.index(name))
+            for match in matches
+            for name in match.could_be_from_charset
+            if name in ENCODINGS
+        )[2]
+        if self.path.as_posix() not in {path for path, _ in self.skipped}:
+            self.report(
+                f"read as {ENCODINGS[encoding]}, which it looks like; encoding= names another"
+            )
+        return ENCODINGS[encoding]
 
     def document(
         self, text: str, format: str = "text", *, title: str | None = None, **metadata: object

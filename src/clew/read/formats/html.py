@@ -33,7 +33,7 @@ NO_CONTENT_ROLES = frozenset(
 SURROUNDINGS = frozenset(("header", "footer", "aside"))
 SURROUNDING_ROLES = frozenset(("banner", "contentinfo", "complementary"))
 _DECLARED = re.compile(
-    rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)",
+    rb"<meta[^<>]+charset\s*+=\s*+[\"']?+\s*+([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)",
     re.IGNORECASE,
 )
 _BYTE_ORDER_MARKS = (
@@ -78,7 +78,10 @@ class _Strictness(IntEnum):
 
 def read(file: SourceFile) -> Iterator[Document]:
     """Yield the page as one Markdown document."""
-    text, encoding = decode(file.raw)
+    if file.encoding is None:
+        text, encoding = decode(file.raw)
+    else:
+        text, encoding = file.raw.decode(file.encoding, "replace"), file.encoding
     if "\0" in text:
         raise UnreadableFileError("binary")
     if lost := text.count("\ufffd"):

@@ -27,12 +27,13 @@ ROWS = ("tr", "tbody", "thead", "tfoot")
 LAYOUT = "table, pre, ul, ol, h1, h2, h3, h4, h5, h6, blockquote"  # what no table of data contains
 PERMALINKS = ("¶", "#", "§", "🔗", "")  # the words of a link to the heading that it is in
 NOT_FOLLOWED = ("javascript:", "mailto:", "data:", "tel:")
+MAX_DEPTH = 20  # lists and quotations within another that are shown as such
 MAX_SPAN = 100  # columns that one cell of a table may span
 _ESCAPES = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": ""}
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
 _MARK = re.compile(
     r"^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3}|~{3}|<|=+\s*$|-+\s*$|\[(?=[^\]]*\]:)"
-    r"|[|:]?\s*-{1,}[\s|:-]*$)"
+    r"|[|:]?\s*-[\s|:-]*$)"
 )
 _NUMBER = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _LANGUAGE = re.compile(r"(?:language|lang|highlight)-([\w+#-]+)")
@@ -74,9 +75,10 @@ class MarkdownWriter:
     def __init__(self, base: str | None = None) -> None:
         self.title: str | None = None
         self._base = base
-        self._blocks: list[str] = []
+        self._blocks: list[str] = []  # each behind what separates it from the one before
         self._line: list[str] = []
         self._lists: list[_OpenList] = []
+        self._waiting_lists: list[_OpenList] = []  # those with a mark that is still to be written
         self._after_item = False  # the last block belongs to an item: no empty line before the next
         self._quote_depth = 0
         self._open_links: list[tuple[str, int]] = []  # target, position in `_line` of the words
@@ -90,7 +92,7 @@ class MarkdownWriter:
     def text(self) -> str:
         """Return the Markdown that is written so far."""
         self._flush()
-        return "\n\n".join(self._blocks).replace("\0", "")
+        return "".join(self._blocks[1:]).replace("\0", "")
 
     def write_words(self, words: str) -> None:
         """Write the words of a text node."""
@@ -145,6 +147,7 @@ class MarkdownWriter:
             if not self._lists:
                 self._lists.append(_OpenList("li"))
             self._lists[-1].mark_pending = True
+            self._waiting_lists.append(self._lists[-1])
         elif tag == "blockquote":
             self._quote_depth += 1
         elif tag == "table":
@@ -220,24 +223,24 @@ class MarkdownWriter:
 
     def _write_block(self, content: str) -> None:
         """Write a block, indented and quoted as the lists and quotations around it ask for."""
-        indent = "".join(around.indent for around in self._lists)
+        indent = "".join(around.indent for around in self._lists[:MAX_DEPTH])
         first_indent, joins_last = indent, False
         if self._lists and self._lists[-1].mark_pending:
             item_list = self._lists[-1]
-            first_indent = indent[: -len(item_list.indent)] + item_list.mark
+            n_around = min(len(self._lists), MAX_DEPTH) - 1
+            first_indent = "".join(around.indent for around in self._lists[:n_around])
+            first_indent += item_list.mark
             joins_last = self._after_item
             item_list.number += 1
-            for around in self._lists:
-                around.mark_pending = False
-        quote = "> " * self._quote_depth
+            for waiting in self._waiting_lists:
+                waiting.mark_pending = False
+            self._waiting_lists.clear()
+        quote = "> " * min(self._quote_depth, MAX_DEPTH)
         first, *others = content.split("\n")
         lines = [quote + first_indent + first]
         lines += [quote + (indent + line if line else "") for line in others]
         block = "\n".join(line.rstrip() for line in lines)
-        if joins_last:
-            self._blocks[-1] += "\n" + block
-        else:
-            self._blocks.append(block)
+        self._blocks += ["\n" if joins_last else "\n\n", block]
         self._after_item = bool(self._lists) and not content.startswith("```")
 
     def _write_code(self, code: str) -> None:
@@ -246,7 +249,7 @@ class MarkdownWriter:
         longest_run = max((len(run) for run in re.findall(r"`+", code)), default=0)
         fence = "`" * max(3, 1 + longest_run)
         code = code.replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ")
-        code = re.sub(r"[ \t]+$", "", code, flags=re.MULTILINE)
+        code = "\n".join(line.rstrip(" \t") for line in code.split("\n"))
         if self._table is None:
             self._write_block(f"{fence}{self._code_language}\n{code}\n{fence}")
         else:
@@ -315,7 +318,7 @@ def _escape_mark(line: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    return " ".join(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "").split())
+    return " ".join(re.sub(r"\[([^\[\]]*)\]\([^()]*\)", r"\1", text).replace("`", "").split())
 
 
 def _language(node: LexborNode) -> str:

@@ -10,8 +10,10 @@ from io import BytesIO
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 
-_CUT_WORD = re.compile(r"([^\W\d_]+)[-\u2010][ \t]*\n[ \t]*([^\W\d_]+)")
-_HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+")
+_CUT_WORD = re.compile(
+    r"(?<![^\W\d_])([^\W\d_]++)[-\u2010][ \t]*+\n[ \t]*+([^\W\d_]++)"  # from a word's first letter
+)
+_HYPHENATED = re.compile(r"(?<![^\W\d_])[^\W\d_]++-[^\W\d_]++")
 _SOFT_HYPHEN = "\u00ad"
 
 

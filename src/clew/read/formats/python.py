@@ -10,7 +10,11 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile
@@ -113,11 +117,19 @@ def _inner(node: ast.AST) -> Iterator[ast.stmt]:
 
 def _signature(node: Definition) -> str:
     if isinstance(node, ast.ClassDef):
-        bases = ", ".join(ast.unparse(base) for base in [*node.bases, *node.keywords])
+        bases = ", ".join(_unparse(base) for base in [*node.bases, *node.keywords])
         return shorten_signature(f"class {node.name}" + (f"({bases})" if bases else ""))
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    returns = f" -> {_unparse(node.returns)}" if node.returns else ""
     keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    return shorten_signature(f"{keyword} {node.name}({ast.unparse(node.args)}){returns}")
+    return shorten_signature(f"{keyword} {node.name}({_unparse(node.args)}){returns}")
+
+
+def _unparse(node: ast.AST) -> str:
+    """Return the source of an expression, or an ellipsis for one that is nested too deep."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return "…"
 
 
 def _references(tree: ast.Module, place: Place) -> Iterator[tuple[int, str]]:
@@ -179,11 +191,17 @@ def _place_finder(text: str) -> Place:
     starts = [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
     ascii_only = text.isascii()
 
+    @lru_cache(maxsize=1)  # statements of one line follow one another
+    def places_in(line: int) -> NDArray[np.int64]:
+        """Return the number of characters that begin before each byte of a line."""
+        encoded = text[starts[line - 1] : starts[line]].encode("utf-8", "surrogatepass")
+        begins = (np.frombuffer(encoded, np.uint8) & 0xC0) != 0x80
+        return np.cumsum(np.append(begins, 1)) - 1
+
     def place(line: int, column: int) -> int:
         if ascii_only or not column:
             return starts[line - 1] + column
-        encoded = text[starts[line - 1] : starts[line]].encode("utf-8")
-        return starts[line - 1] + len(encoded[:column].decode("utf-8", "ignore"))
+        return starts[line - 1] + int(places_in(line)[column])
 
     return place
 

@@ -34,7 +34,7 @@ class Row(NamedTuple):
 def read(file: SourceFile) -> list[Document]:
     """Return the heading and the rows of a file; a file that holds no rows is read as text."""
     text = file.text()
-    documents = _row_documents(file) if holds_rows(file.path) else []
+    documents = _row_documents(file) if holds_rows(file.path, file.find_encoding()) else []
     return documents or [file.document(text)]
 
 
@@ -49,6 +49,7 @@ def read_rows(
     id: str | None = None,
     name: str | None = None,
     skipped: list[tuple[str, str]] | None = None,
+    encoding: str | None = None,
 ) -> Iterator[Document]:
     r"""Yield the rows of a CSV, TSV, JSON or JSON-lines file; only a JSON array is loaded at once.
 
@@ -57,12 +58,13 @@ def read_rows(
     JSON array the number of the row stands for the line.
 
     Args:
-        path: The file, in UTF-8, or in UTF-16 with its mark. The first row of a CSV file names its
-            columns; its delimiter is chosen by the first lines.
+        path: The file. The first row of a CSV file names its columns; its delimiter is chosen by
+            the first lines.
         id: The column whose values are the ids of the rows; None for their lines.
         name: The file's name in ids; None for the name that it has.
         skipped: Receives (place, reason) for every row that is not read in full. None raises at
             the first such row.
+        encoding: The encoding of the file; None for UTF-8, or UTF-16 with its mark.
 
     Raises:
         ValueError: The file holds no rows; or, without `skipped`, a row does not fit its columns,
@@ -89,7 +91,7 @@ def read_rows(
         skipped.append((f"{path.as_posix()}#{line}", reason))
 
     parse = _parse_table if path.suffix.lower() in TABLE_SUFFIXES else _parse_json
-    with path.open(encoding=_encoding(path), newline="") as file:
+    with path.open(encoding=encoding or _encoding(path), newline="") as file:
         for row in parse(file, path):
             if row.problem:
                 report(row.line, row.problem)
@@ -109,17 +111,18 @@ def read_rows(
             yield Document(f"{name}#{key}", text, metadata, parent=name, format="record")
 
 
-def holds_rows(path: Path) -> bool:
+def holds_rows(path: Path, encoding: str | None = None) -> bool:
     """Return whether a file holds rows, by its suffix; a JSON file must begin as a list of objects.
 
     Args:
         path: The file.
+        encoding: As in `read_rows`.
     """
     suffix = path.suffix.lower()
     if suffix != ".json":
         return suffix in SUFFIXES
     try:
-        with path.open(encoding=_encoding(path)) as file:
+        with path.open(encoding=encoding or _encoding(path)) as file:
             return "".join(file.read(1000).split()).startswith("[{")
     except (OSError, ValueError):
         return False
@@ -129,7 +132,8 @@ def _row_documents(file: SourceFile) -> list[Document]:
     """Return the heading and the rows of a file, or nothing where it holds no rows after all."""
     skipped: list[tuple[str, str]] = []
     try:
-        documents = list(read_rows(file.path, name=file.id, skipped=skipped))
+        encoding = file.find_encoding()
+        documents = list(read_rows(file.path, name=file.id, skipped=skipped, encoding=encoding))
     except (ValueError, RecursionError) as error:
         file.report(f"read as text: {error}")
         return []

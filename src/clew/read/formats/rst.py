@@ -23,7 +23,7 @@ _LINK = re.compile(
     re.MULTILINE,
 )
 _INCLUDE = re.compile(r"^[ \t]*\.\. (?:literal)?include:: +(\S+)[ \t]*$", re.MULTILINE)
-_MARKUP = re.compile(r":[\w:+.-]+:(?=`)|`([^`<]*?)(?: ?<[^`>]*>)?`_{0,2}|\*\*?|``")
+_MARKUP = re.compile(r":[\w:+.-]{1,64}:(?=`)|`([^`<]*?)(?: ?<[^`>]*>)?`_{0,2}|\*\*?|``")
 
 
 class _TitleLines(NamedTuple):

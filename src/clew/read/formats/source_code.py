@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile
-from clew.read.formats.outline import Outline, Share
+from clew.read.formats.outline import Block, Outline, Share
 from clew.read.formats.statements import Statement, outline_parts, shorten_signature
+from clew.text.spans import paragraphs
 
 
 class Language(NamedTuple):
@@ -52,6 +53,11 @@ WRAPPERS = (
     "variable_declarator",
 )
 COMMENTS = ("comment", "line_comment", "block_comment")
+# A parser reports each 100 of its steps. Code takes 1 report for 30 to 60 bytes; where it makes no
+# sense of a text, the parser tries ever more readings of it, in time that grows with a power of the
+# length.
+REPORTS_PER_BYTE, MIN_REPORTS = 0.2, 1000
+CHUNK = 65536  # bytes that the parser is given at once
 MAX_DEPTH = 60  # levels of nesting that are looked at; minified code has hundreds
 
 
@@ -72,8 +78,13 @@ class SyntaxNode(Protocol):
 
 
 def read(file: SourceFile, language: str) -> Iterator[Document]:
-    """Yield the file as one document."""
-    yield file.document(file.text(), language)
+    """Yield the file as one document; one that the parser makes no sense of is read as text."""
+    text = file.text()
+    if _parse(text.encode("utf-8", "surrogatepass"), language) is None:
+        file.report(f"read as text: the parser for {language} makes no sense of it")
+        yield file.document(text)
+        return
+    yield file.document(text, language)
 
 
 def outline(text: str, share: Share, *, language: str) -> Outline:
@@ -89,10 +100,33 @@ def outline(text: str, share: Share, *, language: str) -> Outline:
     """
     raw = text.encode("utf-8", "surrogatepass")
     program = _Program(raw, _place_finder(text))
-    root = _parser(language).parse(raw).root_node
+    root = _parse(raw, language)
+    if root is None:
+        return Outline(tuple(Block(start, end, "lines") for start, end in paragraphs(text)))
     statements = tuple(program.statement(node, 0) for node in _named_children(root))
     parts = outline_parts(text, statements, share)
     return Outline(tuple(parts), tuple(program.imported_files(root)))
+
+
+def _parse(raw: bytes, language: str) -> SyntaxNode | None:
+    """Return the root of the syntax tree; None where that takes more steps than code does."""
+    parser, reports = _parser(language), 0
+    max_reports = MIN_REPORTS + REPORTS_PER_BYTE * len(raw)
+
+    def is_too_long(_offset: int, _has_error: bool = False) -> bool:
+        nonlocal reports
+        reports += 1
+        return reports > max_reports
+
+    def chunk_at(offset: int, _point: object) -> bytes:
+        return raw[offset : offset + CHUNK]
+
+    try:
+        root: SyntaxNode = parser.parse(chunk_at, progress_callback=is_too_long).root_node
+    except ValueError:  # the parse was stopped
+        parser.reset()
+        return None
+    return root
 
 
 @lru_cache

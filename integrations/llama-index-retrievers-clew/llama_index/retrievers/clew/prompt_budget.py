@@ -160,7 +160,6 @@ def _rendered(items: Sequence[clew.Item], render: clew.Render) -> str:
         heading = item.heading if render.headings else ""
         if heading and heading != previous_heading:
             lines.append(f"# {heading}")
-        mark = {"numbered": f"[{number}] ", "plain": ""}.get(render.style, "- ")
-        lines.append(mark + item.text)
+        lines.append(render.entry(item.text, number))
         previous_heading = heading
     return "\n".join(lines)
