@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,15 @@ from numpy.typing import ArrayLike
 from clew import recipes
 from clew.context import Context
 from clew.embedding.embedder import Embedder
+from clew.forking import renew_after_fork
 from clew.index.config import IndexConfig, IndexKeywords
+from clew.index.index import Index
 from clew.index.options import check_names, option_names
-from clew.index.question import QueryKeywords, QueryOptions
+from clew.index.question import QueryKeywords, QueryOptions, Where
+from clew.index.saving import load_contents, saved_index
 from clew.items import Item, Step
-from clew.read import Triple
+from clew.read import Triple, without_relationships
+from clew.store import DEFAULT_VERIFY, Verify, save
 from clew.types import Method
 
 __all__ = [
@@ -39,16 +44,21 @@ __all__ = [
     "OptionNames",
     "QueryKeywords",
     "QueryOptions",
+    "Where",
     "aembed_question",
     "as_list",
     "check_recipe",
     "empty_context",
     "facts_among",
     "facts_by_document",
+    "load_index",
     "path_of",
     "reasons_of",
     "remember_vectors",
+    "renew_after_fork",
+    "save_index",
     "with_first_step",
+    "without_relationships",
 ]
 
 RANK, ROLE, SCORE, WHY = "clew_rank", "clew_role", "clew_score", "clew_why"
@@ -304,3 +314,43 @@ def reasons_of(item: Item, rank: int) -> dict[str, object]:
         rank: Its place in the reading, from 1.
     """
     return {RANK: rank, ROLE: str(item.role), SCORE: float(item.score), WHY: path_of(item)}
+
+
+def save_index(index: Index, path: str | PathLike[str], attachments: Mapping[str, str]) -> None:
+    """Save an index and texts of the adapter's own as one generation: all of it, or nothing.
+
+    Args:
+        index: What is saved.
+        path: As in `Index.save`.
+        attachments: Texts by name, such as the nodes and the options of a retriever.
+
+    Example:
+        >>> import tempfile
+        >>> index = Index.from_documents(["The sea."])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save_index(index, folder, {"options": "{}"})
+        ...     load_index(folder, {})[1]
+        {'options': '{}'}
+    """
+    save(saved_index(index, attachments), path)
+
+
+def load_index(
+    path: str | PathLike[str],
+    keywords: Mapping[str, object],
+    *,
+    verify: Verify = DEFAULT_VERIFY,
+    generation: int | None = None,
+) -> tuple[Index, Mapping[str, str]]:
+    """Return an index that `save_index` saved, and the texts beside it.
+
+    There are no texts in an index that `Index.save` saved.
+
+    Args:
+        path: As in `Index.load`.
+        keywords: Fields of `IndexConfig` that are not clew's own.
+        verify: As in `Index.load`.
+        generation: As in `Index.load`.
+    """
+    contents, attachments = load_contents(path, keywords, verify, generation)
+    return Index.of_contents(contents), attachments

@@ -20,6 +20,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from clew.forking import renew_after_fork
+
 Value = TypeVar("Value")
 
 ACCEPTED = (
@@ -61,7 +63,8 @@ class AnswerCache:
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._path = None if path is None else Path(path)
-        self._lock = threading.Lock()
+        self.renew_locks()
+        renew_after_fork(self)
         self._in_memory: dict[str, str] = {}
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,6 +73,10 @@ class AnswerCache:
                     "CREATE TABLE IF NOT EXISTS answers "
                     "(key TEXT PRIMARY KEY, answer TEXT NOT NULL)"
                 )
+
+    def renew_locks(self) -> None:
+        """Release the lock: after a fork, no other thread is there to do so."""
+        self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"AnswerCache({'' if self._path is None else repr(str(self._path))})"

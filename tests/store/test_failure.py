@@ -37,7 +37,7 @@ def files(folder):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != "LOCK"
+        if path.is_file() and path.name != "LOCK" and not path.name.startswith("VERIFIED")
     }
 
 

@@ -18,6 +18,7 @@ from clew.embedding.embedder import Embedder
 from clew.link import Next, Similar
 from clew.read import Splitter
 from clew.store import is_index
+from clew.store.arrays import _header
 from clew.text.estimate import estimate_tokens
 
 
@@ -400,5 +401,63 @@ def test_a_splitter_named_in_a_manifest_is_only_ever_one_of_clews_own(embed, sma
 
 def test_an_unknown_verification_is_refused(embed, small, tmp_path):
     small.save(tmp_path)
-    with pytest.raises(ValueError, match="verify is 'size' or 'full', not 'hash'"):
+    with pytest.raises(ValueError, match="verify is 'changed', 'full' or 'size', not 'hash'"):
         Index.load(tmp_path, embedder=embed, verify="hash")
+
+
+@pytest.mark.parametrize("place", ["count", "splitter"])
+def test_a_tokenizer_that_a_manifest_names_is_not_fetched(
+    embed, small, tmp_path, monkeypatch, place
+):
+    tiktoken_load = pytest.importorskip("tiktoken.load")
+    asked = []
+    monkeypatch.setattr(tiktoken_load, "read_file", asked.append)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "no tables"))
+    monkeypatch.setattr("tiktoken.registry.ENCODINGS", {})
+    small.save(tmp_path / "index")
+    counted = {"name": "cl100k_base", "own": True, "probe": 30}
+    splitter = {
+        "name": "Splitter()",
+        "own": "Splitter",
+        "parameters": {},
+        "counters": {"count": "cl100k_base"},
+    }
+    part = {"count": counted, "splitter": splitter}[place]
+    rewritten(
+        tmp_path / "index", lambda content: content["settings"]["config"].update({place: part})
+    )
+    with pytest.raises(ValueError, match=r"nothing is fetched unasked.*get_encoding\('cl100k_base"):
+        Index.load(tmp_path / "index", embedder=embed)
+    assert not asked
+    if place == "count":  # the caller says yes: what stands for the network is asked, and has none
+        with pytest.raises(TypeError):
+            Index.load(tmp_path / "index", embedder=embed, count="cl100k_base")
+        assert len(asked) == 1
+
+
+def test_a_file_larger_than_the_memory_is_named(embed, small, tmp_path):
+    small.save(tmp_path)
+    n = 1 << 42
+    [file] = (tmp_path / "data").glob("strings.bytes-*")
+
+    def enlarged(content):
+        entry = content["files"]["strings.bytes"]
+        header = _header("|u1", (n,))
+        entry.update(shape=[n], bytes=len(header) + n)
+        file.write_bytes(header)
+        os.truncate(file, len(header) + n)  # sparse: it takes no place on the disk
+
+    rewritten(tmp_path, enlarged)
+    with pytest.raises(ValueError, match=rf"bytes of memory; the largest is .*{file.name}"):
+        Index.load(tmp_path, embedder=embed)
+
+
+def test_a_memory_that_is_too_small_is_named(embed, small, tmp_path, monkeypatch):
+    small.save(tmp_path)
+
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("clew.store.arrays._read_all", full)
+    with pytest.raises(ValueError, match=r"MANIFEST-00000001\.json does not fit into the memory"):
+        Index.load(tmp_path, embedder=embed)

@@ -12,13 +12,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-from clew.cli import ask, document, index, measure, recipes, warm
+from clew.cli import ask, check, document, index, measure, recipes, warm
 from clew.cli.parser import Parser
 from clew.cli.terminal import prepare_output, print_error, print_result
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = (ask, index, document, recipes, measure, warm)
+COMMANDS = (ask, index, check, document, recipes, measure, warm)
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 INTERRUPTED = 130
 
@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: What was typed after `clew`; None for the arguments of this process.
 
     Returns:
-        The exit code: 0, 2 for an error that the user can correct, 130 after Ctrl-C.
+        The exit code: 0, 1 for an index that `check` finds damaged, 2 for an error that the user
+        can correct, 130 after Ctrl-C.
     """
     prepare_output()
     parser = build_parser()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clew.forking import renew_after_fork
 from clew.graph import interchange
 from clew.graph.adjacency import Adjacency, Links
 from clew.graph.columns import Mask, Rows, freeze
@@ -52,6 +53,11 @@ class PartCache:
 
     def __init__(self) -> None:
         self._results: dict[type, OrderedDict[Any, Any]] = {}
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Forget who computes what: after a fork, what other threads compute is computed again."""
         self._locks: dict[Any, threading.RLock] = {}
         self._guard = threading.Lock()  # of the two dictionaries, never held while computing
 
@@ -79,7 +85,12 @@ class PartCache:
             result: Result = kept.get(part, MISSING)
             if result is not MISSING:
                 return result
-            result = graph.compute_part(part)
+            try:
+                result = graph.compute_part(part)
+            except BaseException:  # it leaves nothing behind, and is tried again at the next call
+                with self._guard:
+                    self._locks.pop(part, None)
+                raise
             with self._guard:
                 results = self._results.setdefault(type(part), OrderedDict())
                 results[part] = result

@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from clew.document import Document
 from clew.embedding.attach import attach_vectors
-from clew.graph import Edges, Graph, Mask
+from clew.forking import renew_after_fork
+from clew.graph import Edges, Graph, Mask, freeze
 from clew.index.build import edges_by
 from clew.index.changes import rebuild
 from clew.index.contents import IndexContents
+from clew.index.learning import Learned
 from clew.index.question import Where
+from clew.read import without_relationships
 
 Contents = TypeVar("Contents", bound=IndexContents)
 
@@ -35,11 +40,16 @@ COLLECTIONS = (list, tuple, set, frozenset)
 def filtered_index(index: Contents, where: Where) -> Contents:
     """Return the index of what a filter allows.
 
+    A container that the filter does not allow goes with its text, title, metadata and id, and what
+    is allowed in it stands by itself. What questions taught the whole index is left out, since the
+    forbidden had a part in it.
+
     Args:
         index: What is filtered.
         where: A function of a passage's metadata, or a mapping of wanted values. A list means any
-            of its values. Of metadata that is a list, one of its values has to be wanted. Headings
-            are not asked about.
+            of its values. Of metadata that is a list, one of its values has to be wanted. A
+            container is asked about as a passage is, unless one that is allowed tells all that it
+            tells; one without metadata is allowed with all of its contents.
 
     Raises:
         TypeError: The filter is neither a mapping nor a function.
@@ -83,15 +93,105 @@ def _values(value: object) -> tuple[object, ...]:
 def _allowed(index: IndexContents, test: Callable[[Mapping[str, object]], bool]) -> Mask:
     """Return what the test allows: of the documents where there are any, or else of the nodes."""
     if index.documents:
-        return np.array(
-            [document.heading or bool(test(document.metadata)) for document in index.documents],
-            np.bool_,
-        )
-    content = index.graph.content.tolist()
-    return np.array(
-        [not content[row] or bool(test(m)) for row, m in enumerate(index.graph.metadata)],
-        np.bool_,
+        return _allowed_documents(index.documents, test)
+    return _allowed_nodes(index.graph, test)
+
+
+Test = Callable[[Mapping[str, object]], bool]
+
+
+def _allowed_documents(documents: Sequence[Document], test: Test) -> Mask:
+    is_container = np.array([document.heading for document in documents], np.bool_)
+    return _with_containers(
+        is_container,
+        np.array([not d.heading and bool(test(d.metadata)) for d in documents], np.bool_),
+        _contents_of(documents),
+        [(document.text, document.metadata) for document in documents],
+        test,
     )
+
+
+def _allowed_nodes(graph: Graph, test: Test) -> Mask:
+    """Return which nodes the test allows.
+
+    Entities and generated texts without metadata stay or go with what they were read from.
+    """
+    container = graph.kinds.mask("document", "section", "community") & ~graph.generated
+    asked = graph.content | (~container & np.array([bool(m) for m in graph.metadata], np.bool_))
+    allowed = np.array(
+        [not asked[row] or bool(test(m)) for row, m in enumerate(graph.metadata)], np.bool_
+    )
+    contents: dict[int, list[int]] = {}
+    for row in np.flatnonzero(~container).tolist():
+        own, above = {int(graph.documents[row])}, int(graph.parents[row])
+        while above >= 0:
+            own.add(above)
+            above = int(graph.parents[above])
+        for around in own - {-1, row}:
+            contents.setdefault(around, []).append(row)
+    shown = list(zip(graph.texts, graph.metadata, strict=True))
+    return _with_containers(container, allowed & ~container, contents, shown, test)
+
+
+def _with_containers(
+    is_container: Mask,
+    allowed: Mask,
+    contents: Mapping[int, Sequence[int]],
+    shown: Sequence[tuple[str, Mapping[str, object]]],
+    test: Test,
+) -> Mask:
+    """Return what is allowed, containers too.
+
+    Args:
+        is_container: Which entries are containers.
+        allowed: Which of the others are allowed.
+        contents: The others in each container.
+        shown: Text and metadata of each entry.
+        test: The filter.
+    """
+    result = allowed.copy()
+    for row in np.flatnonzero(is_container).tolist():
+        inside = contents.get(row, ())
+        text, metadata = shown[row]
+        told = (shown[i][1] for i in inside if allowed[i])
+        if any(_tells_all(other, text, metadata) for other in told):
+            result[row] = True
+        elif metadata:
+            result[row] = bool(test(metadata))
+        else:
+            result[row] = bool(allowed[list(inside)].all())
+    return result
+
+
+def _tells_all(metadata: Mapping[str, object], text: str, container: Mapping[str, object]) -> bool:
+    """Return whether the metadata of a content have all that its container shows.
+
+    That are the container's metadata, and its text, as a part of one of the values.
+    """
+    rest = {key: value for key, value in container.items() if key != "title" or value != text}
+    has_text = any(isinstance(value, str) and text in value for value in metadata.values())
+    return has_text and all(
+        key in metadata and metadata[key] == value for key, value in rest.items()
+    )
+
+
+def _contents_of(documents: Sequence[Document]) -> dict[int, list[int]]:
+    """Return the passages in each container, also those in the containers in it, by position."""
+    position = {document.id: i for i, document in enumerate(documents)}
+    contents: dict[int, list[int]] = {}
+    for i, document in enumerate(documents):
+        if document.heading:
+            continue
+        waiting, seen = [document.parent, document.source], set[str | None]([None, document.id])
+        while waiting:
+            around = waiting.pop()
+            if around in seen or around not in position:
+                continue
+            seen.add(around)
+            contents.setdefault(position[around], []).append(i)
+            above = documents[position[around]]
+            waiting += [above.parent, above.source]
+    return contents
 
 
 @dataclass(frozen=True)
@@ -112,7 +212,7 @@ class FilteredIndexesPart:
         return FilteredIndexes(self.max_indexes)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class FilteredIndexes:
     """Filtered indexes, by the index that was filtered and by what was allowed.
 
@@ -128,6 +228,13 @@ class FilteredIndexes:
     indexes: OrderedDict[tuple[IndexContents, bytes], IndexContents] = field(
         default_factory=OrderedDict
     )
+
+    def __post_init__(self) -> None:
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Release the lock: after a fork, no other thread is there to do so."""
+        self.lock = threading.Lock()
 
     def get(
         self, index: Contents, allowed: Mask, compute: Callable[[Contents, Mask], Contents]
@@ -159,11 +266,15 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     if all(document.heading for document in documents):
         nothing = np.zeros(len(index.graph), np.bool_)
         return replace(index, graph=index.graph.filtered(nothing), documents=())
-    ids = {document.id for document in documents}
+    forbidden = {document.id for document in index.documents} - {d.id for d in documents}
+    documents = tuple(_without(document, forbidden) for document in documents)
+    ids = {document.id for document in documents if not document.heading}
+    ids |= {documents[i].id for i in _contents_of(documents)}
     facts = {id: triples for id, triples in index.facts.items() if id in ids}
     free = tuple(g for g in index.generators if getattr(g, "model", None) is None)
     left_out = [repr(generator) for generator in index.generators if generator not in free]
-    without_models = replace(index, config=replace(index.config, generators=free))
+    config = replace(index.config, generators=free)
+    without_models = replace(index, config=config, learned=Learned())
     filtered = rebuild(without_models, documents, facts, ask_models=False)
     reasons = ((name, ASKS_A_MODEL) for name in left_out)
     return replace(filtered, failed=(*filtered.failed, *reasons))
@@ -171,12 +282,41 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
 
 def _filter_graph(index: Contents, allowed: Mask) -> Contents:
     """Return the index of the allowed nodes, with what depends on the whole corpus made again."""
-    graph, embedder = index.graph.filtered(allowed), index.fitted_embedder
+    graph = _outside_containers(index.graph, allowed).filtered(allowed)
+    embedder = index.fitted_embedder
     if index.fitted and graph.content.any():
         embedder, graph = attach_vectors(graph, None)
     corpus_wide = {link.kind for link in index.links if link.corpus_wide}
     # A kind goes as a whole, so every link that makes it is asked again.
     again = [edges_by(link, graph) for link in index.links if link.kind in corpus_wide]
     remaining = graph.edges.take(np.flatnonzero(~graph.edges.kinds.mask(*corpus_wide)))
-    graph, learned = index.learned.on(graph.with_edges(Edges.join([remaining, *again])))
-    return replace(index, graph=graph, fitted_embedder=embedder, learned=learned)
+    graph = index.learned.off(graph.with_edges(Edges.join([remaining, *again])))
+    return replace(index, graph=graph, fitted_embedder=embedder, learned=Learned())
+
+
+def _outside_containers(graph: Graph, allowed: Mask) -> Graph:
+    """Return the graph with what is allowed in forbidden documents as documents of their own."""
+    rows = np.arange(len(graph), dtype=np.int32)
+    owner_goes = (graph.documents >= 0) & ~allowed[graph.documents]
+    alone = allowed & owner_goes & ~graph.kinds.mask("document", "section", "community")
+    if not alone.any():
+        return graph
+    spans = graph.spans.copy()
+    spans[alone] = [(0, len(graph.texts[row])) for row in np.flatnonzero(alone)]
+    documents = np.where(alone, rows, graph.documents)
+    return replace(graph, documents=freeze(documents, np.int32), spans=freeze(spans, np.int32))
+
+
+def _without(document: Document, forbidden: AbstractSet[str]) -> Document:
+    """Return a document that names no forbidden one as what it is in or follows."""
+    changes: dict[str, Any] = {
+        name: None
+        for name in ("parent", "previous", "source")
+        if getattr(document, name) in forbidden
+    }
+    if "source" in changes:
+        changes["span"] = None
+    original = without_relationships(document.original, forbidden)
+    if original is not document.original:
+        changes["original"] = original
+    return replace(document, **changes) if changes else document

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self, Unpack
+from typing import Literal, Self, Unpack
 
 from numpy.typing import ArrayLike
 
@@ -21,7 +21,7 @@ from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
 from clew.index.filtering import filtered_index
 from clew.index.learning import Learned, lesson_of
-from clew.index.options import check_names, documents_keywords, option_names
+from clew.index.options import documents_keywords
 from clew.index.question import QueryKeywords, QueryOptions, Where, check_question
 from clew.read import Triple
 from clew.types import Generate, Link
@@ -328,7 +328,7 @@ class Index(IndexContents):
         cls,
         path: str | os.PathLike[str],
         *,
-        verify: Literal["size", "full"] = "size",
+        verify: Literal["changed", "full", "size"] = "changed",
         generation: int | None = None,
         **keywords: Unpack[IndexKeywords],
     ) -> Self:
@@ -336,16 +336,18 @@ class Index(IndexContents):
 
         Args:
             path: The folder.
-            verify: "size" checks the sizes of all files, and the checksums of all but the vectors;
-                "full" checks those of the vectors too.
+            verify: "changed" checks all checksums, those of the vectors once after every write;
+                "full" checks them all; "size" checks of the vectors the size alone.
             generation: An earlier generation that is still there. None is the newest.
             **keywords: The fields of `clew.index.IndexConfig` that are not clew's own, as the index
                 was made with them. None for `embedder` and `count` stands for the saved ones.
         """
-        from clew.index.saving import contents_of
-        from clew.store import load
+        from clew.index.saving import load_contents
 
-        check_names(keywords, option_names(IndexConfig), "an index")
-        parts: dict[str, Any] = {name: v for name, v in keywords.items() if v is not ...}
-        contents = contents_of(load(path, parts, verify=verify, generation=generation))
+        contents, _ = load_contents(path, keywords, verify, generation)
+        return cls.of_contents(contents)
+
+    @classmethod
+    def of_contents(cls, contents: IndexContents) -> Self:
+        """Return the index that holds these contents."""
         return cls(**{field.name: getattr(contents, field.name) for field in fields(contents)})

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
+from clew.graph import EMPTY
 from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
 from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
-from clew.store import SavedIndex
+from clew.store import DEFAULT_VERIFY, SavedIndex, Verify, load
 
 
-def saved_index(index: IndexContents) -> SavedIndex:
-    """Return the record of an index that the store saves."""
+def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) -> SavedIndex:
+    """Return the record of an index that the store saves.
+
+    Args:
+        index: What is saved.
+        attachments: Texts that are saved with it, by name.
+    """
     config = {name: getattr(index.config, name) for name in option_names(IndexConfig)}
     del config["embedder"]  # saved as what it is, with the vectors that it made
     return SavedIndex(
@@ -27,7 +35,28 @@ def saved_index(index: IndexContents) -> SavedIndex:
         failed=index.failed,
         strengths=index.learned.strengths,
         built_strengths=index.learned.built,
+        attachments=attachments,
     )
+
+
+def load_contents(
+    path: str | os.PathLike[str],
+    keywords: Mapping[str, object],
+    verify: Verify = DEFAULT_VERIFY,
+    generation: int | None = None,
+) -> tuple[IndexContents, Mapping[str, str]]:
+    """Return what a saved index holds, and the texts that were saved with it.
+
+    Args:
+        path: As in `clew.store.load`.
+        keywords: Fields of `IndexConfig` that are not clew's own.
+        verify: As in `clew.store.load`.
+        generation: As in `clew.store.load`.
+    """
+    check_names(keywords, option_names(IndexConfig), "an index")
+    parts = {name: value for name, value in keywords.items() if value is not ...}
+    saved = load(path, parts, verify=verify, generation=generation)
+    return contents_of(saved), saved.attachments
 
 
 def contents_of(saved: SavedIndex) -> IndexContents:

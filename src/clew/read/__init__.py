@@ -27,6 +27,7 @@ from clew.read.extract.tagger import TaggedEntities
 from clew.read.formats.rows import read_rows
 from clew.read.formats.table import find_links
 from clew.read.graph_documents import relation_words
+from clew.read.llama_index_nodes import without_relationships
 from clew.read.sources import LoadedDocuments, load_documents, text_id
 from clew.read.split.splitter import Splitter
 from clew.text.tokens import make_counter
@@ -57,6 +58,7 @@ __all__ = [
     "read_rows",
     "relation_words",
     "text_id",
+    "without_relationships",
 ]
 
 

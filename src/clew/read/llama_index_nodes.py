@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, Protocol, TypeGuard
 
@@ -107,6 +108,24 @@ def relate_nodes(documents: list[Document]) -> list[Document]:
         return replace(node, text=_heading(node), heading=True, embedded_as=None, vector=None)
 
     return [place(document) if is_node(document.original) else document for document in documents]
+
+
+def without_relationships(original: Any, ids: AbstractSet[str]) -> Any:  # noqa: ANN401  # the caller's
+    """Return the caller's object without relationships to nodes of these ids.
+
+    A relationship holds the metadata of the other node, too. What has none is returned as it is.
+    """
+    if not is_node(original):
+        return original
+    kept: dict[Any, Any] = {}
+    for key, related in (original.relationships or {}).items():
+        some = related if isinstance(related, list) else [related]
+        left = [one for one in some if ids.isdisjoint(ids_of_related(one))]
+        if left:
+            kept[key] = left if isinstance(related, list) else related
+    if kept == dict(original.relationships or {}) or not hasattr(original, "model_copy"):
+        return original
+    return original.model_copy(update={"relationships": kept})
 
 
 def _metadata_mode(node: LlamaIndexNode, name: str) -> object:

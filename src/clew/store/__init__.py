@@ -3,8 +3,18 @@
 Nothing in a file is ever executed.
 """
 
-from clew.store.loading import load
+from clew.store.checking import CheckedGeneration, check
+from clew.store.loading import DEFAULT_VERIFY, Verify, load
 from clew.store.saved_index import SavedIndex
 from clew.store.saving import is_index, save
 
-__all__ = ["SavedIndex", "is_index", "load", "save"]
+__all__ = [
+    "DEFAULT_VERIFY",
+    "CheckedGeneration",
+    "SavedIndex",
+    "Verify",
+    "check",
+    "is_index",
+    "load",
+    "save",
+]

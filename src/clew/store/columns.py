@@ -19,6 +19,7 @@ from clew.store.saved_index import Pair, SavedIndex
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 
 ROW_COLUMNS = ("tokens", "documents", "parents", "previous")
+ATTACHED_NAMES, ATTACHED_TEXTS = "attached.names", "attached.texts"
 DOCUMENT_TEXTS = ("id", "text", "source", "parent", "previous", "embedded_as", "format")
 
 Metadata = Mapping[str, Any]
@@ -40,6 +41,7 @@ class StoredColumns:
     failed: tuple[tuple[str, str], ...]
     strengths: Mapping[Pair, float]
     built_strengths: Mapping[Pair, float]
+    attachments: Mapping[str, str]
     latent: LatentSemantic | None
 
 
@@ -58,13 +60,19 @@ def columns_of(index: SavedIndex) -> Arrays:
     writer.lists("failed", index.failed)
     _write_triples(writer, "read.passages", "read.facts", index.extracted)
     _write_learned(writer, index)
+    if index.attachments:
+        writer.texts(ATTACHED_NAMES, index.attachments)
+        writer.texts(ATTACHED_TEXTS, index.attachments.values())
     if index.embedder.latent is not None:
         _write_latent(writer, index.embedder.latent)
     return writer.done()
 
 
 def read_columns(
-    array: Callable[[str], NDArray[Any]], count: Callable[[str], int], has_latent: bool
+    array: Callable[[str], NDArray[Any]],
+    count: Callable[[str], int],
+    has_latent: bool,
+    has_attachments: bool = False,
 ) -> StoredColumns:
     """Return what the arrays of a saved index hold.
 
@@ -72,6 +80,7 @@ def read_columns(
         array: Returns the array of a name.
         count: The tokenizer of the graph.
         has_latent: Whether the embedder is the embedded default.
+        has_attachments: Whether something was saved with the index.
 
     Raises:
         ValueError, TypeError, IndexError: The arrays do not fit together.
@@ -90,6 +99,7 @@ def read_columns(
         failed=tuple((name, reason) for name, reason in reader.lists("failed")),
         strengths=strengths,
         built_strengths=built_strengths,
+        attachments=_read_attachments(reader) if has_attachments else EMPTY,
         latent=_read_latent(reader) if has_latent else None,
     )
 
@@ -109,6 +119,10 @@ def _read_triples(
 ) -> Iterator[tuple[str, tuple[Triple, ...]]]:
     for key, parts in zip(reader.texts(keys), reader.lists(values), strict=True):
         yield key, tuple(zip(parts[::3], parts[1::3], parts[2::3], strict=True))
+
+
+def _read_attachments(reader: ColumnReader) -> dict[str, str]:
+    return dict(zip(reader.texts(ATTACHED_NAMES), reader.texts(ATTACHED_TEXTS), strict=True))
 
 
 def _write_learned(writer: ColumnWriter, index: SavedIndex) -> None:
@@ -185,15 +199,16 @@ def _read_graph(
 ) -> Graph:
     ids = reader.texts("nodes.ids")
     rows: dict[str, Any] = {
-        name: freeze(reader.numbers(f"nodes.{name}"), np.int32) for name in (*ROW_COLUMNS, "spans")
+        name: freeze(reader.numbers(f"nodes.{name}"), np.int32) for name in ROW_COLUMNS
     }
     numbers = _read_numbers(reader, "nodes.metadata", len(metadata))
     return Graph(
         ids=ids,
         kinds=reader.labels("nodes.kinds"),
         texts=reader.texts("nodes.texts"),
-        vectors=freeze(reader.numbers("nodes.vectors"), np.float32),
+        vectors=freeze(reader.numbers("nodes.vectors", 2), np.float32),
         **rows,
+        spans=freeze(reader.numbers("nodes.spans", 2), np.int32),
         references=reader.lists("nodes.references"),
         read_from=reader.ragged("nodes.read_from"),
         generated=freeze(reader.numbers("nodes.made"), np.bool_),
@@ -208,7 +223,7 @@ def _read_graph(
 def _read_facts(reader: ColumnReader) -> Facts:
     return Facts(
         reader.texts("facts.texts"),
-        freeze(reader.numbers("facts.vectors"), np.float32),
+        freeze(reader.numbers("facts.vectors", 2), np.float32),
         freeze(reader.numbers("facts.subjects"), np.int32),
         freeze(reader.numbers("facts.objects"), np.int32),
         reader.labels("facts.relations"),
@@ -264,7 +279,7 @@ def _read_documents(
         "source": reader.optional_texts("documents.source"),
         "span": [
             None if start < 0 else (start, end)
-            for start, end in reader.numbers("documents.span").tolist()
+            for start, end in reader.numbers("documents.span", 2).tolist()
         ],
         "parent": reader.optional_texts("documents.parent"),
         "previous": reader.optional_texts("documents.previous"),
@@ -289,8 +304,9 @@ def _write_latent(writer: ColumnWriter, latent: LatentSemantic) -> None:
 
 def _read_latent(reader: ColumnReader) -> LatentSemantic:
     vocabulary, unknown = reader.texts("latent.vocabulary"), reader.numbers("latent.unknown")
-    idf, components, overlap = (
-        reader.numbers(f"latent.{name}") for name in ("idf", "components", "overlap")
+    idf = reader.numbers("latent.idf")
+    components, overlap = (
+        reader.numbers(f"latent.{name}", 2) for name in ("components", "overlap")
     )
     if (
         unknown.shape != (1,)

@@ -275,7 +275,7 @@ def _restore_all(
 def _restore_counter(record: Record, source: object) -> Callable[[str], int]:
     if source is None and not record["own"]:
         raise ValueError(_give_again("count", record["name"]))
-    count = make_counter(record["name"] if source is None else source)
+    count = make_counter(record["name"], fetch=False) if source is None else make_counter(source)
     _check_same("count", record["name"], counter_name(count))
     if (probe := int(count(PROBE))) != record["probe"]:
         raise ValueError(
@@ -311,7 +311,9 @@ def _make(record: Record) -> object:
             f"the index was made with {record['name']}, which this version of clew has not"
         )
     parameters = from_json(record["parameters"])
-    counters = {field: make_counter(counter) for field, counter in record["counters"].items()}
+    counters = {
+        field: make_counter(counter, fetch=False) for field, counter in record["counters"].items()
+    }
     try:
         return own_class(**parameters, **counters)
     except TypeError as error:

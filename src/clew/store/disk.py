@@ -79,3 +79,11 @@ def open_plain(file: Path) -> int:
         os.close(descriptor)
         raise ValueError(f"{file} is not a plain file")
     return descriptor
+
+
+def memory_of_machine() -> int | None:
+    """Return the bytes of memory that this machine has; None where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None

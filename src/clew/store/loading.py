@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,25 +12,28 @@ from numpy.typing import NDArray
 
 from clew.graph import EMPTY
 from clew.store.arrays import DATA, read_array
-from clew.store.columns import StoredColumns, read_columns
+from clew.store.columns import ATTACHED_NAMES, StoredColumns, read_columns
 from clew.store.config_record import CallerParts, check_embedder, restore_config, restore_embedder
+from clew.store.disk import memory_of_machine
 from clew.store.manifest import Manifest, generations, read_manifest
 from clew.store.saved_index import SavedIndex
 from clew.store.tables import Arrays
+from clew.store.verified import look_of, read_record, write_record
 
 MAPPED = ("nodes.vectors", "facts.vectors")
 """Arrays that stay on the disk and are mapped when they are used."""
 
 RETRIES = 50
 
-Verify = Literal["size", "full"]
+Verify = Literal["changed", "full", "size"]
+DEFAULT_VERIFY: Verify = "changed"
 
 
 def load(
     path: str | os.PathLike[str],
     caller_parts: CallerParts = EMPTY,
     *,
-    verify: Verify = "size",
+    verify: Verify = DEFAULT_VERIFY,
     generation: int | None = None,
 ) -> SavedIndex:
     """Return the index that was saved in a folder.
@@ -44,8 +47,9 @@ def load(
         caller_parts: What the index was made with, by name, where that is not clew's own: embedder,
             count, splitter, links, canonical. The embedder is called once, to see that it is the
             same. An extractor and generators are needed for `add` and `delete` alone.
-        verify: "size" checks the sizes of all files, and the checksums of all but the vectors;
-            "full" checks those of the vectors too.
+        verify: "changed" checks the checksums of all files; of the vectors, which stay on the disk,
+            once after every write. "full" checks those of the vectors again. "size" checks of the
+            vectors the size alone.
         generation: An earlier generation that is still there. None is the newest.
 
     Raises:
@@ -60,12 +64,12 @@ def load(
         ...     load(folder, verify="full").graph.texts
         ('The sea.',)
     """
-    if verify not in ("size", "full"):
-        raise ValueError(f"verify is 'size' or 'full', not {verify!r}")
+    if verify not in ("changed", "full", "size"):
+        raise ValueError(f"verify is 'changed', 'full' or 'size', not {verify!r}")
     manifest, arrays = _read(Path(path), verify, generation)
     settings = manifest.settings
     config = restore_config(settings["config"], caller_parts)
-    columns = _columns(manifest, arrays, config)
+    columns = _columns(manifest, arrays, config["count"])
     graph = replace(columns.graph, canonical=config["canonical"])
     embedder = restore_embedder(settings["embedder"], caller_parts.get("embedder"), columns.latent)
     with_own_vector = (
@@ -86,7 +90,16 @@ def load(
         failed=columns.failed,
         strengths=columns.strengths,
         built_strengths=columns.built_strengths,
+        attachments=columns.attachments,
     )
+
+
+def read_generation(
+    root: Path, verify: Verify, generation: int | None, count: Callable[[str], int]
+) -> tuple[Manifest, StoredColumns]:
+    """Return the manifest of a generation, and what its columns hold; see `load`."""
+    manifest, arrays = _read(root, verify, generation)
+    return manifest, _columns(manifest, arrays, count)
 
 
 def _read(root: Path, verify: Verify, generation: int | None) -> tuple[Manifest, Arrays]:
@@ -103,6 +116,8 @@ def _read(root: Path, verify: Verify, generation: int | None) -> tuple[Manifest,
                     f"{error.filename} is missing, though {manifests[chosen].name} lists it"
                     f"{_earlier(manifests, chosen)}"
                 ) from error
+        except MemoryError as error:
+            raise ValueError(_out_of_memory(manifests[chosen])) from error
         except ValueError as error:
             raise ValueError(f"{error}{_earlier(manifests, chosen)}") from error
     raise ValueError(f"{root} changed {RETRIES} times while it was being opened")
@@ -130,21 +145,54 @@ def _earlier(manifests: Mapping[int, Path], chosen: int) -> str:
 def _arrays(root: Path, manifest: Manifest, verify: Verify) -> Arrays:
     if (root / DATA).is_symlink():
         raise ValueError(f"{root / DATA} is a link; a saved index has its files in its own folder")
-    return {
-        name: read_array(root, entry, mapped=name in MAPPED, full=verify == "full")
+    _refuse_larger_than_memory(root, manifest)
+    mapped = {n: entry.path for n, entry in manifest.entries.items() if n in MAPPED}
+    looks = {path: look_of(root / path) for path in mapped.values()}  # before they are hashed
+    known = read_record(root, manifest.generation) if verify == "changed" else {}
+    unknown = {path for path, look in looks.items() if verify == "full" or known.get(path) != look}
+    arrays = {
+        name: read_array(
+            root, entry, mapped=name in mapped, full=verify != "size" and entry.path in unknown
+        )
         for name, entry in manifest.entries.items()
     }
+    if verify != "size" and unknown:
+        write_record(root, manifest.generation, looks)
+    return arrays
 
 
-def _columns(manifest: Manifest, arrays: Arrays, config: Mapping[str, Any]) -> StoredColumns:
+def _refuse_larger_than_memory(root: Path, manifest: Manifest) -> None:
+    """Raise ValueError for files that no memory of this machine can hold, before one is read."""
+    sizes = {e.path: e.bytes for name, e in manifest.entries.items() if name not in MAPPED}
+    total, memory = sum(sizes.values()), memory_of_machine()
+    if memory is not None and total > memory:
+        largest = max(sizes, key=lambda path: sizes[path])
+        raise ValueError(
+            f"the files that {manifest.file} lists take {total:,} bytes, and this machine has "
+            f"{memory:,} bytes of memory; the largest is {root / largest} with "
+            f"{sizes[largest]:,}: it is damaged, or the index needs a larger machine"
+        )
+
+
+def _columns(manifest: Manifest, arrays: Arrays, count: Callable[[str], int]) -> StoredColumns:
     def array(name: str) -> NDArray[Any]:
         if name not in arrays:
             raise ValueError(f"{name} is missing")
         return arrays[name]
 
     try:
-        return read_columns(array, config["count"], manifest.settings["embedder"]["own"])
-    except (ValueError, TypeError, IndexError, RecursionError) as error:
+        has_latent = manifest.settings["embedder"]["own"]
+        return read_columns(array, count, has_latent, ATTACHED_NAMES in arrays)
+    except MemoryError as error:
+        raise ValueError(_out_of_memory(manifest.file)) from error
+    except (ValueError, TypeError, IndexError, KeyError, OverflowError, RecursionError) as error:
         raise ValueError(
             f"the files that {manifest.file} lists do not fit together: {error}"
         ) from error
+
+
+def _out_of_memory(file: Path) -> str:
+    return (
+        f"the index of {file} does not fit into the memory: "
+        "it is damaged, or needs a larger machine"
+    )

@@ -35,7 +35,8 @@ MIN_AGE = 600.0
 """Seconds. What is younger is never cleared away, for a reader may be about to open it."""
 
 MANIFEST_NAME = re.compile(r"MANIFEST-([0-9]{8,})\.json")
-UNFINISHED = re.compile(r"MANIFEST-[0-9]{8,}\.json\.[0-9a-f]{16}")
+RECORD_NAME = re.compile(r"VERIFIED-([0-9]{8,})\.json")
+UNFINISHED = re.compile(r"(MANIFEST|VERIFIED)-[0-9]{8,}\.json\.[0-9a-f]{16}")
 BEGIN, MIDDLE, END = b'{"blake2b": "', b'", "index": ', b"}\n"
 
 
@@ -172,6 +173,11 @@ def clear(root: Path) -> None:
         if is_old or UNFINISHED.fullmatch(file.name):
             _delete(file)
     remaining = set(generations(root).values())
+    numbers = {int(match[1]) for file in remaining if (match := MANIFEST_NAME.fullmatch(file.name))}
+    for file in root.iterdir():
+        record = RECORD_NAME.fullmatch(file.name)
+        if record and int(record[1]) not in numbers:
+            _delete(file)
     used = {
         entry.path
         for manifest in readable.values()

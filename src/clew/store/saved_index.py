@@ -29,6 +29,8 @@ class SavedIndex:
         failed: What could not be read or generated, each with the reason.
         strengths: Learnt strengths of edges, by the ids of tail and head.
         built_strengths: Strengths of the same edges as they were built.
+        attachments: Texts that are saved and opened with the index as one, by name: what an
+            adapter of a framework keeps of its own. An index does not look into them.
     """
 
     graph: Graph
@@ -42,3 +44,4 @@ class SavedIndex:
     failed: tuple[tuple[str, str], ...] = ()
     strengths: Mapping[Pair, float] = field(default_factory=dict)
     built_strengths: Mapping[Pair, float] = field(default_factory=dict)
+    attachments: Mapping[str, str] = field(default_factory=lambda: EMPTY)

@@ -13,6 +13,7 @@ from clew.store.columns import columns_of
 from clew.store.config_record import describe_config, describe_embedder
 from clew.store.lock import LOCK, locked
 from clew.store.manifest import (
+    RECORD_NAME,
     UNFINISHED,
     NewerFormatError,
     clear,
@@ -127,7 +128,9 @@ def _refuse_foreign(root: Path) -> None:
     foreign = [
         file.name
         for file in root.iterdir()
-        if file.name not in (LOCK, DATA) and not UNFINISHED.fullmatch(file.name)
+        if file.name not in (LOCK, DATA)
+        and not UNFINISHED.fullmatch(file.name)
+        and not RECORD_NAME.fullmatch(file.name)
     ]
     if (root / DATA).is_dir():
         foreign += [

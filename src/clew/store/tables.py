@@ -87,13 +87,16 @@ class ColumnReader:
 
     def __init__(self, array: Callable[[str], NDArray[Any]]) -> None:
         self._array = array
-        raw = array("strings.bytes")
+        raw = self.numbers("strings.bytes")
         bounds, text = self._starts("strings.starts", raw).tolist(), raw.tobytes()
         self._strings = [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
-    def numbers(self, name: str) -> NDArray[Any]:
-        """Return a column of numbers."""
-        return self._array(name)
+    def numbers(self, name: str, dimensions: int = 1) -> NDArray[Any]:
+        """Return a column of numbers, or a table of them where it has two dimensions."""
+        array = self._array(name)
+        if array.ndim != dimensions:
+            raise ValueError(f"{name} has {array.ndim} dimensions, not {dimensions}")
+        return array
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a column of texts."""
@@ -104,7 +107,7 @@ class ColumnReader:
 
     def optional_texts(self, name: str) -> tuple[str | None, ...]:
         """Return a column of texts, or None."""
-        codes = _check_codes(name, self._array(name), len(self._strings), -1)
+        codes = _check_codes(name, self.numbers(name), len(self._strings), -1)
         return tuple(self._strings[code] if code >= 0 else None for code in codes.tolist())
 
     def lists(self, name: str) -> tuple[tuple[str, ...], ...]:
@@ -116,12 +119,12 @@ class ColumnReader:
     def labels(self, name: str) -> Labels:
         """Return a column of labels."""
         names = self.texts(f"{name}.names")
-        codes = _check_codes(name, self._array(f"{name}.codes"), len(names), 0)
+        codes = _check_codes(name, self.numbers(f"{name}.codes"), len(names), 0)
         return Labels(names, freeze(codes, np.int32))
 
     def ragged(self, name: str) -> Ragged:
         """Return a column of lists of rows."""
-        values = self._array(f"{name}.values")
+        values = self.numbers(f"{name}.values")
         starts = self._starts(f"{name}.starts", values)
         return Ragged(freeze(starts, np.int64), freeze(values, np.int32))
 

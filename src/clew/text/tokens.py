@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sized
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, SupportsInt
 
@@ -69,16 +70,18 @@ class Tokenizer:
         return len(tokens) if isinstance(tokens, Sized) else int(tokens)
 
 
-def make_counter(source: object) -> Callable[[str], int]:
+def make_counter(source: object, *, fetch: bool = True) -> Callable[[str], int]:
     """Return a function text -> number of tokens.
 
     Args:
         source: None for clew's own estimate; the name of a tiktoken encoding, such as
             "cl100k_base"; a function that returns a number or a list of tokens; or a tokenizer with
             `encode`.
+        fetch: whether a table that is not on this machine may be fetched from the network.
 
     Raises:
         TypeError: none of these came.
+        ValueError: no encoding has this name, or its table is not here and must not be fetched.
         ImportError: a name came and tiktoken is not installed.
 
     Example:
@@ -92,7 +95,10 @@ def make_counter(source: object) -> Callable[[str], int]:
     if isinstance(source, (Tiktoken, Tokenizer)):
         return source
     if isinstance(source, str):
-        _encoding(source)
+        if fetch:
+            _encoding(source)
+        else:
+            _encoding_on_this_machine(source)
         return Tiktoken(source)
     if hasattr(source, "encode") and not isinstance(source, type):
         return Tokenizer(source.encode)
@@ -154,3 +160,48 @@ def _encoding(name: str) -> tiktoken.Encoding:
             "or give count= a function"
         ) from error
     return tiktoken.get_encoding(name)
+
+
+_IS_OFFLINE: ContextVar[bool] = ContextVar("is_offline", default=False)
+
+
+def _encoding_on_this_machine(name: str) -> None:
+    """Load an encoding without the network.
+
+    Raises:
+        ValueError: no encoding has this name, or its table is not on this machine.
+    """
+    try:
+        import tiktoken.load
+    except ImportError:
+        _encoding(name)  # says what to install
+    if tiktoken.load.read_file is not _read_file_unless_offline:
+        _READ_FILE.append(tiktoken.load.read_file)
+        tiktoken.load.read_file = _read_file_unless_offline
+    token = _IS_OFFLINE.set(True)
+    try:
+        _encoding(name)
+    except _OfflineError as error:
+        raise ValueError(
+            f"tokens are counted with tiktoken's {name!r}, whose table is not on this machine, and "
+            f"nothing is fetched unasked: fetch it first, as tiktoken.get_encoding({name!r}) does"
+        ) from error
+    finally:
+        _IS_OFFLINE.reset(token)
+
+
+class _OfflineError(Exception):
+    """A table would have to be fetched."""
+
+
+_READ_FILE: list[Callable[[str], bytes]] = []
+
+
+def _read_file_unless_offline(blobpath: str) -> bytes:
+    """Stand in for tiktoken's own function, which it calls for a table that is not in its cache.
+
+    Only the thread that wants no network is refused it.
+    """
+    if _IS_OFFLINE.get() and "://" in blobpath:
+        raise _OfflineError(blobpath)
+    return _READ_FILE[-1](blobpath)

@@ -18,7 +18,15 @@ from llama_index.retrievers.clew.questions import aquestion_vector, bundle_of, q
 from numpy.typing import ArrayLike
 
 import clew
-from clew.adapters import Method, OptionNames, QueryKeywords, QueryOptions, check_recipe
+from clew.adapters import (
+    Method,
+    OptionNames,
+    QueryKeywords,
+    QueryOptions,
+    Where,
+    check_recipe,
+    without_relationships,
+)
 
 NAMES = OptionNames(
     {
@@ -151,7 +159,12 @@ class AskingRetriever:
         """
         return within_budget(
             partial(index.ask, bundle.query_str, vector=vector),
-            lambda context: nodes_from(index, context, own_nodes, self.explain),
+            partial(
+                nodes_from,
+                index.filtered(options.where),
+                own_nodes=allowed_nodes(index, options.where, own_nodes),
+                explain=self.explain,
+            ),
             index.graph.count,
             options,
         )
@@ -170,6 +183,18 @@ def check_options(options: Mapping[str, object]) -> None:
     where_of(options.get("filters"))
 
 
+def allowed_nodes(
+    index: clew.Index, where: Where | None, own_nodes: Mapping[str, BaseNode]
+) -> Mapping[str, BaseNode]:
+    """Return the caller's nodes that a filter allows, without relationships to the others."""
+    inside = index.filtered(where)
+    if inside is index or not own_nodes:
+        return own_nodes
+    ids = {document.id for document in inside.documents}
+    forbidden = own_nodes.keys() - ids
+    return {id: without_relationships(own_nodes[id], forbidden) for id in own_nodes.keys() & ids}
+
+
 def nodes_from(
     index: clew.Index,
     context: clew.Context,
@@ -179,7 +204,7 @@ def nodes_from(
     """Return the nodes of a context that was asked of an index.
 
     Args:
-        index: What was asked.
+        index: What was asked, with the filter of the question.
         context: Its answer.
         own_nodes: The caller's nodes by id, where a loaded index has none.
         explain: As in `AskingRetriever`.

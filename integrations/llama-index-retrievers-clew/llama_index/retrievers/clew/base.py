@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
@@ -24,11 +24,13 @@ from llama_index.retrievers.clew.asking_retriever import (
     NAMES,
     AskingRetriever,
     RetrieverKeywords,
+    allowed_nodes,
     check_options,
     nodes_from,
 )
 from llama_index.retrievers.clew.candidates import Candidates, nodes_with_vectors, without_vector
 from llama_index.retrievers.clew.checks import nodes_or_documents
+from llama_index.retrievers.clew.filters import where_of
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.stored_graph import index_of
 
@@ -224,7 +226,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         return cls(index, **NAMES.without_index(options))
 
     def persist(self, persist_dir: str | Path) -> None:
-        """Save the index, the nodes as they came and the options to a folder.
+        """Save the index, the nodes as they came and the options to a folder, whole or not at all.
 
         `from_persist_dir` opens it again. The embed_model, a splitter or tokenizer of one's own,
         and the llm are not saved: they are given again.
@@ -247,6 +249,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         cls,
         persist_dir: str | Path,
         embed_model: object = None,
+        *,
+        verify: Literal["changed", "full", "size"] = "changed",
+        generation: int | None = None,
         **options: Unpack[MakerKeywords],
     ) -> Self:
         """Return the retriever that was saved in a folder: it gives the same nodes.
@@ -254,13 +259,15 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         Args:
             persist_dir: The folder.
             embed_model: What the index was made with, where that is not clew's own.
+            verify: As in `clew.Index.load`.
+            generation: As in `clew.Index.load`.
             **options: What else the index was made with (`count`, `splitter`, `canonical`, ...),
                 where that is not clew's own; and the arguments of the constructor but the index, in
                 place of those that were saved.
         """
         _check(options)
         keywords = {"embedder": embed_model, **NAMES.index_keywords(options)}
-        index, nodes, saved = persistence.load(persist_dir, keywords)
+        index, nodes, saved = persistence.load(persist_dir, keywords, verify, generation)
         retriever = cls(index, **{**saved, **NAMES.without_index(options)})
         retriever._own_nodes = nodes
         return retriever
@@ -291,7 +298,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
     def _nodes(self, context: clew.Context) -> list[NodeWithScore]:
         if isinstance(self.index, clew.Index):
-            return nodes_from(self.index, context, self._own_nodes, self.explain)
+            where = where_of(self.filters)
+            own_nodes = allowed_nodes(self.index, where, self._own_nodes)
+            return nodes_from(self.index.filtered(where), context, own_nodes, self.explain)
         return nodes_of(context, explain=self.explain)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:

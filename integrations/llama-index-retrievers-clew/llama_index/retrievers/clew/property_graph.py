@@ -17,6 +17,7 @@ from llama_index.retrievers.clew.asking_retriever import (
     nodes_from,
 )
 from llama_index.retrievers.clew.checks import graph_store
+from llama_index.retrievers.clew.filters import where_of
 from llama_index.retrievers.clew.questions import bundle_of
 from llama_index.retrievers.clew.stored_graph import StoredGraph
 
@@ -79,7 +80,7 @@ class ClewPGRetriever(AskingRetriever, BasePGRetriever):
         index, bundle = self.index, bundle_of(query_bundle)
         if index is None:
             return []
-        return nodes_from(index, self._ask(index, bundle, {}), {}, self.explain)
+        return self._nodes(index, self._ask(index, bundle, {}))
 
     async def aretrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return what `retrieve_from_graph` returns, without blocking the event loop."""
@@ -87,7 +88,10 @@ class ClewPGRetriever(AskingRetriever, BasePGRetriever):
         if index is None:
             return []
         context = await self._aask(index, bundle, {})
-        return await asyncio.to_thread(nodes_from, index, context, {}, self.explain)
+        return await asyncio.to_thread(self._nodes, index, context)
+
+    def _nodes(self, index: clew.Index, context: clew.Context) -> list[NodeWithScore]:
+        return nodes_from(index.filtered(where_of(self.filters)), context, {}, self.explain)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         index = self.index

@@ -24,14 +24,14 @@ from llama_index.retrievers.clew.candidates import without_vector
 from llama_index.retrievers.clew.checks import graph_store
 
 import clew
-from clew.adapters import IndexConfig, remember_vectors
+from clew.adapters import IndexConfig, remember_vectors, renew_after_fork
 from clew.read import Triple, relation_words
 
 BATCH = 1000
 """Entities whose triplets are asked for at once."""
 
 
-@dataclass
+@dataclass(eq=False)
 class StoredGraph:
     """The index of what a store holds, read at the first question by one thread.
 
@@ -47,12 +47,21 @@ class StoredGraph:
     built: clew.Index | None = None
     lock: Any = field(default_factory=threading.Lock, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Release the lock: after a fork, no other thread is there to do so."""
+        self.lock = threading.Lock()
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the index: it is made again where this is unpickled."""
         return {name: value for name, value in vars(self).items() if name not in ("lock", "built")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, built=None, lock=threading.Lock())
+        self.__dict__.update(state, built=None)
+        self.renew_locks()
+        renew_after_fork(self)
 
     def index(self) -> clew.Index | None:
         """Return the index.

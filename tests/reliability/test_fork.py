@@ -1,0 +1,193 @@
+"""A process that is forked while other threads are at work answers as if they had never been."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass, replace
+
+import pytest
+
+from clew import AnswerCache, Document, Index
+from clew.graph import Graph
+from clew.index.filtering import FilteredIndexesPart
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+
+NAMES = ["Anna", "Ben", "Cleo", "Dora", "Emil"]
+DOCUMENTS = [
+    Document(f"d{i}", f"{NAMES[i % 5]} met {NAMES[i * 2 % 5]} in hall {i % 7}.", {"hall": i % 7})
+    for i in range(60)
+]
+FACTS = {f"d{i}": [(NAMES[i % 5], "met", NAMES[i * 2 % 5])] for i in range(0, 60, 2)}
+RECIPES = ("hipporag", "kurisu", "bm25", "mmr", "agrag")
+
+
+def in_child(work, seconds=20):
+    """Return the exit code of a forked child that works: 0, or the signal that ended its wait."""
+    child = os.fork()
+    if child == 0:  # pragma: no cover
+        signal.alarm(seconds)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        try:
+            work()
+        except BaseException:  # noqa: BLE001  # nothing of pytest may run in the child
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@dataclass(frozen=True)
+class SlowPart:
+    """A part whose computation waits in one thread."""
+
+    def compute(self, graph):
+        if threading.current_thread() is not threading.main_thread():
+            STARTED.set()
+            GO_ON.wait(30)
+        return len(graph)
+
+
+STARTED, GO_ON = threading.Event(), threading.Event()
+
+
+def test_a_part_that_another_thread_computes_is_computed_again():
+    graph = Graph.of(["the sea", "an island"])
+    thread = threading.Thread(target=graph.part, args=(SlowPart(),))
+    thread.start()
+    assert STARTED.wait(10)
+    try:
+        assert in_child(lambda: graph.part(SlowPart()), seconds=5) == 0
+    finally:
+        GO_ON.set()
+        thread.join()
+    assert graph.part(SlowPart()) == 2
+
+
+def held(lock):
+    """Hold a lock in another thread, until the event that is returned is set."""
+    is_held, release = threading.Event(), threading.Event()
+
+    def hold():
+        with lock:
+            is_held.set()
+            release.wait(30)
+
+    threading.Thread(target=hold, daemon=True).start()
+    assert is_held.wait(10)
+    return release
+
+
+def test_every_lock_is_free_in_the_child(embed, tmp_path):
+    index = Index.from_documents(DOCUMENTS, embedder=embed, facts=FACTS)
+    index.filtered({"hall": 1})
+    filtered = index.graph.part(FilteredIndexesPart())
+    answers = AnswerCache(tmp_path / "answers")
+    locks = [filtered.lock, index.graph._parts._guard, answers._lock]
+    if sys.version_info < (3, 12):
+        from clew.embedding.latent_semantic import LatentSemantic
+
+        cached = vars(LatentSemantic).values()
+        locks += [one.lock for one in cached if isinstance(one, functools.cached_property)]
+    releases = [held(lock) for lock in locks]
+
+    def work():
+        index.filtered({"hall": 1}).ask("Whom did Anna meet?")
+        answers.put("model", "Who?", "Anna")
+        Index.from_documents(DOCUMENTS[:3]).ask("Whom did Anna meet?")
+
+    try:
+        assert in_child(work) == 0
+    finally:
+        for release in releases:
+            release.set()
+
+
+def ask_all(index):
+    return [index.ask("Whom did Anna meet?", recipe=recipe, budget=80).ids for recipe in RECIPES]
+
+
+@pytest.mark.parametrize("forks", [2, pytest.param(40, marks=pytest.mark.slow)])
+def test_workers_forked_under_load_answer_alike(embed, forks):
+    """A server that forks its workers while it answers questions itself, as gunicorn preloads."""
+    built = Index.from_documents(DOCUMENTS, embedder=embed, facts=FACTS)
+    expected, stop = ask_all(built), threading.Event()
+
+    def fresh():
+        return replace(built, graph=replace(built.graph))
+
+    current = [fresh()]
+
+    def serve():
+        while not stop.is_set():
+            ask_all(current[0])
+            current[0].ask("Whom did Anna meet?", where={"hall": 1})
+            current[0] = fresh()
+
+    def work():
+        assert ask_all(current[0]) == expected
+
+    servers = [threading.Thread(target=serve) for _ in range(2)]
+    for server in servers:
+        server.start()
+    try:
+        for _ in range(forks):
+            time.sleep(0.02)
+            assert in_child(work) == 0
+    finally:
+        stop.set()
+        for server in servers:
+            server.join()
+
+
+INDEX: list[Index] = []
+
+
+def asked(_):
+    return ask_all(INDEX[0])
+
+
+def test_a_forked_pool_answers_alike(embed):
+    INDEX[:] = [Index.from_documents(DOCUMENTS, embedder=embed, facts=FACTS)]
+    expected = ask_all(INDEX[0])
+    release = held(INDEX[0].graph._parts._guard)
+    try:
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map_async(asked, range(4)).get(timeout=30) == [expected] * 4
+    finally:
+        release.set()
+
+
+PROGRAM = """
+import os, signal, threading, time
+import clew
+documents = [clew.Document(str(i), f"Anna met Ben {i} in hall {i % 5}.") for i in range(40)]
+index = clew.Index.from_documents(documents)
+threading.Thread(target=index.ask, args=("Whom did Anna meet?",), daemon=True).start()
+codes = []
+for _ in range(4):
+    time.sleep(0.05)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        index.ask("Whom did Anna meet?")
+        os._exit(0)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(codes)
+"""
+
+
+@pytest.mark.slow
+def test_a_fork_during_the_first_question_waits_for_its_imports():
+    """The first question imports numba and scipy: half a module would be of no use to a child."""
+    import subprocess
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.stdout == "[0, 0, 0, 0]\n", done.stderr
