@@ -1,4 +1,4 @@
-"""What all tests share: a hypothesis profile that is the same on every machine, and an embedder that needs no model."""
+"""What all tests share: hypothesis profiles that are the same on every machine, and an embedder that needs no model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "clew",
-    deadline=None,
-    max_examples=40,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+# The ordinary run draws few examples; `--hypothesis-profile=long`, which CI asks for, draws many.
+# A test that needs more or fewer than the others multiplies or divides `settings().max_examples`.
+for _name, _examples in (("clew", 24), ("long", 120)):
+    settings.register_profile(
+        _name,
+        deadline=None,
+        max_examples=_examples,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
 settings.load_profile("clew")
 
 

@@ -437,6 +437,42 @@ def test_reports_are_written_and_read_by_global(capsys, folder, tmp_path):
     assert "--reports belongs to `clew index`" in err
 
 
+HEAP = """
+import logging
+import numpy as np
+from clew.algorithms.kernels import heap
+logging.basicConfig(level=logging.INFO, format="%(message)s")
+keys, rows = np.zeros(4), np.zeros(4, np.int64)
+heap.sift_up(keys, rows, 0, 0.5, 3)
+print(keys[0], rows[0])
+"""
+
+
+def test_a_loop_is_compiled_once_for_all_processes_and_that_is_said(tmp_path):
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", HEAP],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for _ in range(2)
+    )
+    assert first.stdout == second.stdout == "0.5 3\n"
+    assert first.stderr.count("compiling loops of clew.algorithms.kernels.heap") == 1
+    assert first.stderr.count("compiling") == 1
+    assert "clew warm" in first.stderr
+    assert "compiling" not in second.stderr
+
+
+def test_what_is_warm_is_said(capsys):
+    code, out, err = run(capsys, "warm", "bm25")
+    assert (code, out) == (0, "")
+    assert re.search(r"ready after \d+ s: bm25; the machine code is kept", err)
+
+
+@pytest.mark.slow
 def test_what_is_compiled_is_said_once_and_kept_by_warm(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     first, second = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import clew
+from clew.cli import main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -61,7 +63,14 @@ def test_the_python_for_llamaindex_runs():
     assert names["query_engine"].query("Where does Ben live?").source_nodes
 
 
-def test_the_first_command_answers_over_real_input(tmp_path):
+def clew_says(capsys, *arguments):
+    """What `clew` prints, in this process: that the command starts by itself is tested with the command."""
+    capsys.readouterr()
+    assert main([*arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_first_command_answers_over_real_input(tmp_path, capsys, monkeypatch):
     line = next(line for line in README.splitlines() if "clew ask" in line and "pydoc" in line)
     _, pydoc, ask = line.split(" && ")
     modules, _, file = pydoc.removeprefix("python -m pydoc ").partition(" > ")
@@ -72,46 +81,39 @@ def test_the_first_command_answers_over_real_input(tmp_path):
         check=True,
     ).stdout
     (tmp_path / file).write_text(written, encoding="utf-8")
-    command = [sys.executable, "-m", "clew", *shlex.split(ask)[1:]]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    monkeypatch.chdir(tmp_path)
+    said = clew_says(capsys, *shlex.split(ask)[1:])
     assert "harmonic mean" in said.partition("sources:")[0]
     assert file in said.partition("sources:")[2]
 
 
-def test_both_chatbots_answer_over_the_folder_of_many_scripts():
+def test_both_chatbots_answer_over_the_folder_of_many_scripts(capsys, monkeypatch):
     pytest.importorskip("langchain")
     pytest.importorskip("langchain_clew")
     pytest.importorskip("llama_index.retrievers.clew")
     line = next(line for line in README.splitlines() if "examples/chat_" in line)
     _, *chats = line.split(" && ")
-    said = [
-        subprocess.run(
-            [sys.executable, *shlex.split(chat)[1:]],
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-            cwd=ROOT,
-        ).stdout
-        for chat in chats
-    ]
+    monkeypatch.chdir(ROOT)
+    said = []
+    for chat in chats:
+        _, program, *arguments = shlex.split(chat)
+        monkeypatch.setattr(sys, "argv", [program, *arguments])
+        capsys.readouterr()
+        runpy.run_path(program, run_name="__main__")
+        said.append(capsys.readouterr().out)
     assert "Jonas Lund, Marta's brother, is its coxswain. [" in said[0]
     assert "1871" in said[0]
     assert "الخامسة" in said[1]
     assert "ferry.zh.txt" in said[1]
 
 
-def test_the_documentation_of_a_package_is_written(tmp_path):
+def test_the_documentation_of_a_package_is_written(tmp_path, capsys, monkeypatch):
     line = next(line for line in README.splitlines() if line.startswith("clew document"))
     folder = json.__path__[0]
-    command = [
-        sys.executable,
-        "-m",
-        *shlex.split(
-            line.replace(
-                "\"$(python -c 'import json; print(json.__path__[0])')\"", shlex.quote(folder)
-            )
-        ),
-    ]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    line = line.replace(
+        "\"$(python -c 'import json; print(json.__path__[0])')\"", shlex.quote(folder)
+    )
+    monkeypatch.chdir(tmp_path)
+    said = clew_says(capsys, *shlex.split(line)[1:])
     assert "sections on 5 pages" in said
     assert "JSONDecoder" in (tmp_path / "json-docs" / "index.md").read_text(encoding="utf-8")

@@ -83,7 +83,7 @@ def by_definition(graph, sources, table, *, decay, beam, threshold, max_nodes, m
     return taken, dropped
 
 
-@settings(max_examples=150)
+@settings(max_examples=3 * settings().max_examples)
 @given(
     TIES,
     TABLES,

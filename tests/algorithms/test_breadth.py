@@ -107,7 +107,7 @@ def by_definition(graph, sources, max_depth, max_degree, max_nodes, max_tokens, 
     return visited
 
 
-@settings(max_examples=150)
+@settings(max_examples=3 * settings().max_examples)
 @given(TIES, SOURCES, st.integers(0, 9), LIMITS)
 def test_the_waves_are_the_definition(ties, sources, seed, limits):
     graph, tokens = graph_of(ties, seed), np.int32([1, 2, 3, 1, 2, 3, 1, 2, 3, 0])

@@ -120,7 +120,7 @@ def one_less(left, inside, worth, k, least, cascade):
 
 
 @pytest.mark.parametrize("cascade", [False, True])
-@settings(max_examples=60)
+@settings(max_examples=2 * settings().max_examples)
 @given(SMALL, WORTHS, st.integers(2, 5), st.integers(2, 6))
 def test_it_does_what_its_rule_says(cascade, graph, drawn, k, least):
     worth, links = worths(graph, *drawn), links_of(graph)
@@ -131,7 +131,7 @@ def test_it_does_what_its_rule_says(cascade, graph, drawn, k, least):
 
 
 @pytest.mark.parametrize("cascade", [False, True])
-@settings(max_examples=70)
+@settings(max_examples=2 * settings().max_examples)
 @given(RANDOM, WORTHS, st.integers(2, 6))
 def test_what_is_found_keeps_every_promise_on_the_edges_of_the_truss(cascade, graph, drawn, k):
     worth, links = worths(graph, *drawn), links_of(graph)
@@ -276,7 +276,7 @@ def test_nothing_is_found_where_there_is_no_truss():
         assert peel(k_truss(links, trussness(links), 3), np.ones(len(links))) is None
 
 
-@settings(max_examples=60)
+@settings(max_examples=2 * settings().max_examples)
 @given(SMALL, WORTHS, st.integers(3, 6), st.integers(1, 6))
 def test_a_search_says_how_closely_what_it_found_hangs_together(graph, drawn, most, nearest):
     worth, links = worths(graph, *drawn), links_of(graph)

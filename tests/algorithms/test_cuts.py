@@ -163,7 +163,7 @@ def searching(allowed):
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=2 * settings().max_examples)
 @given(problems(), st.booleans())
 def test_from_nothing_it_proves_the_optimum_of_brute_force(one, allowed):
     with searching(allowed):
@@ -194,7 +194,7 @@ def hard():
     return [working_graph(60, seed, connector=8) for seed in (1, 2, 5)]
 
 
-@settings(max_examples=100)
+@settings(max_examples=2 * settings().max_examples)
 @given(problems(), st.floats(0.1, 1.5), st.data())
 def test_a_search_sees_every_choice_that_is_wanted(one, share, data):
     best = brute_force(one)
@@ -332,7 +332,7 @@ def test_a_bound_of_like_prizes_is_a_sum_of_them():
     assert found.proved
 
 
-@settings(max_examples=80)
+@settings(max_examples=2 * settings().max_examples)
 @given(problems())
 def test_the_smaller_problem_has_the_same_optimum(one):
     small = reduce_problem(one)
@@ -404,7 +404,7 @@ def programmes(draw):
     return np.array(rows), limits, prizes, upper
 
 
-@settings(max_examples=60)
+@settings(max_examples=2 * settings().max_examples)
 @given(programmes(), st.lists(st.floats(0, 2), min_size=4, max_size=4))
 def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_it_is_the_optimum(
     case, duals

@@ -42,7 +42,7 @@ def by_definition(vectors, worth, share, most, costs, budget, before, floor=None
     return chosen, passed
 
 
-@settings(max_examples=150)
+@settings(max_examples=3 * settings().max_examples)
 @given(
     st.integers(0, 12),
     st.integers(0, 999),

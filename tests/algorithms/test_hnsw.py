@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex, recall, tune_ef
@@ -82,7 +82,6 @@ def test_no_node_has_more_links_than_it_may_and_the_lowest_layer_holds_all():
         assert (own[:10] >= 0).any(), "linked on the lowest layer"
 
 
-@settings(max_examples=25)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 39)), max_size=60), st.integers(1, 12))
 def test_rows_come_and_go_and_only_those_there_are_found(changes, k):
     vectors, index, there = unit_rows(40, 6), HNSWIndex(HNSW(8, 40), 6), set()

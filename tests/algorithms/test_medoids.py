@@ -20,7 +20,7 @@ def cost(distances, medoids):
     return distances[:, list(medoids)].min(axis=1).sum()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(0, 10**6))
 def test_no_single_exchange_is_better_and_the_optimum_is_near(n, k, seed):
     points = np.random.default_rng(seed).normal(size=(n, 2))

@@ -65,7 +65,7 @@ PAIRS = st.builds(
 WEIGHTS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 2)
 @given(PAIRS, WEIGHTS.filter(lambda weight: weight < 1))  # POT divides by its alpha there
 def test_the_value_is_pots_by_the_converted_weight(graphs, weight):
     start = np.eye(len(graphs[0])) / len(graphs[0])
@@ -87,7 +87,7 @@ def value_of(plan, content, one, other, weight):
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 2)
 @given(PAIRS, WEIGHTS)
 def test_bounds_stand_on_either_side(graphs, weight):
     value, _ = conditional_gradient(*graphs, np.eye(len(graphs[0])) / len(graphs[0]), weight)
@@ -103,7 +103,7 @@ def test_bounds_stand_on_either_side(graphs, weight):
     )
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples // 4)
 @given(st.builds(pair, st.integers(0, 10**6), st.integers(2, 6)), WEIGHTS)
 def test_no_assignment_is_below_the_lower_bound(graphs, weight):
     n = len(graphs[0])
@@ -115,7 +115,7 @@ def test_no_assignment_is_below_the_lower_bound(graphs, weight):
     assert least <= best + 1e-12
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 2)
 @given(PAIRS, WEIGHTS, st.floats(0, 1.5))
 def test_a_verdict_is_what_the_values_say(graphs, weight, share):
     most = share * identity_bound(*graphs, weight)
@@ -149,7 +149,7 @@ def graded(seed, share):
     return decide(*graphs, share * identity_bound(*graphs))
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 2)
 @given(PAIRS, WEIGHTS, st.randoms(use_true_random=False))
 def test_nothing_is_the_distance_to_oneself_also_in_another_order(graphs, weight, random):
     content, one, _ = graphs
@@ -164,7 +164,7 @@ def test_nothing_is_the_distance_to_oneself_also_in_another_order(graphs, weight
     assert value == pytest.approx(0, abs=1e-12)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 2)
 @given(PAIRS, WEIGHTS)
 def test_it_is_symmetric(graphs, weight):
     content, one, other = graphs
@@ -174,7 +174,7 @@ def test_it_is_symmetric(graphs, weight):
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 2)
 @given(PAIRS)
 def test_at_weight_one_it_is_wasserstein_and_at_none_features_do_not_matter(graphs):
     content, one, other = graphs
@@ -189,7 +189,7 @@ def test_at_weight_one_it_is_wasserstein_and_at_none_features_do_not_matter(grap
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 2)
 @given(PAIRS, st.integers(1, 3), WEIGHTS)
 def test_slots_with_equal_rows_are_one_node_with_their_masses_added_up(graphs, more, weight):
     _, one, other = graphs

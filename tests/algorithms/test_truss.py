@@ -53,7 +53,7 @@ RANDOM = st.builds(
 
 
 @pytest.mark.parametrize("listed", [truss.MAX_LISTED, 0, 10**6])
-@settings(max_examples=80)
+@settings(max_examples=2 * settings().max_examples)
 @given(RANDOM)
 def test_networkx_has_the_same_truss_for_every_k(listed, graph):
     links = links_of(graph)

@@ -7,6 +7,7 @@ import copy
 import pickle
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -48,8 +49,9 @@ def facts_of(ids):
     return {id: said for id, said in FACTS.items() if id in ids}
 
 
+@cache
 def built(numbers, embedder):
-    numbers = sorted(numbers)
+    """The index of some of the documents: a value, so that one serves every test that asks for it."""
     return Index.from_documents(
         [DOCUMENTS[i] for i in numbers],
         embedder=embedder,
@@ -79,7 +81,7 @@ def same(ones, others):
 
 @pytest.fixture(scope="module")
 def index(embed):
-    return built(range(8), embed)
+    return built((*range(8),), embed)
 
 
 def raising(texts):
@@ -180,13 +182,14 @@ def test_something_that_is_no_recipe_is_refused(index):
 
 
 def test_unknown_ids_cannot_be_deleted_nor_all_of_them(index):
+    before = answers(index)
     with pytest.raises(ValueError, match="'nine'"):
         index.delete(["d1", "nine"])
     with pytest.raises(ValueError, match="without documents"):
         index.delete([d.id for d in DOCUMENTS])
     with pytest.raises(ValueError, match="'d3'"):
         index.add([DOCUMENTS[3]])
-    same(answers(index), answers(index))
+    same(answers(index), before)
 
 
 def test_an_embedder_that_fails_half_way_leaves_the_index_as_it_was(embed):
@@ -220,20 +223,25 @@ def test_ask_aask_and_ask_many_answer_alike(index, recipe):
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["given embedder", "default embedder"])
-@settings(max_examples=12)
+@settings(max_examples=settings().max_examples // 4)
 @given(st.sets(st.integers(0, 7), min_size=1))
 def test_a_filter_gives_what_an_index_of_the_allowed_alone_gives(embed, own, numbers):
     embedder = embed if own else None
-    whole, alone = built(range(8), embedder), built(numbers, embedder)
+    whole, alone = built((*range(8),), embedder), built((*sorted(numbers),), embedder)
     same(answers(whole, where={"number": sorted(numbers)}), answers(alone))
-    same(answers(whole, where=lambda metadata: metadata["number"] in numbers), answers(alone))
+    for question in QUESTIONS:
+        by_function = whole.ask(question, where=lambda metadata: metadata["number"] in numbers)
+        assert by_function.items == whole.ask(question, where={"number": sorted(numbers)}).items
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["given embedder", "default embedder"])
-@settings(max_examples=12)
+@settings(max_examples=settings().max_examples // 4)
 @given(st.sets(st.integers(0, 7), min_size=1))
 def test_the_graph_a_filter_leaves_is_linked_as_one_of_the_allowed_alone(embed, own, numbers):
-    whole, alone = built(range(8), embed if own else None), built(numbers, embed if own else None)
+    whole, alone = (
+        built((*range(8),), embed if own else None),
+        built((*sorted(numbers),), embed if own else None),
+    )
     left = filtered_index(whole, {"number": sorted(numbers)}).graph
 
     def said(graph):
@@ -250,14 +258,14 @@ def test_the_graph_a_filter_leaves_is_linked_as_one_of_the_allowed_alone(embed, 
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["given embedder", "default embedder"])
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples // 4)
 @given(
     st.lists(
         st.tuples(st.booleans(), st.sets(st.integers(0, 7), min_size=1, max_size=4)), max_size=4
     )
 )
 def test_any_sequence_of_additions_and_deletions_is_the_index_built_at_once(embed, own, steps):
-    index, held = built([0], embed if own else None), [0]
+    index, held = built((0,), embed if own else None), [0]
     for adds, numbers in steps:
         numbers = sorted(numbers - set(held)) if adds else sorted(numbers & set(held))
         if not numbers or (not adds and len(numbers) == len(held)):
@@ -298,7 +306,7 @@ def test_the_spelling_of_what_is_forbidden_is_forbidden_too(embed):
 
 
 def test_the_order_of_names_in_what_is_forbidden_decides_no_tie():
-    whole, alone = built(range(8), None), built([0, 2, 4, 6], None)
+    whole, alone = built((*range(8),), None), built((0, 2, 4, 6), None)
     same(answers(whole, where={"number": [0, 2, 4, 6]}), answers(alone))
 
 

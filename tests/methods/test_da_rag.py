@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core import documents as langchain_core
 from llama_index.core import Document
@@ -200,7 +200,6 @@ def test_the_chunks_community_is_found_where_links_were_made_as_edges(embed):
     assert notes_of(one) == notes_of(other)
 
 
-@settings(max_examples=25)
 @given(st.integers(20, 400), st.floats(0.0, 1.0), st.integers(0, 10**6))
 def test_what_is_kept_fits_its_rooms_and_is_told_once(embed, budget, share, seed):
     rng = np.random.default_rng(seed)

@@ -98,7 +98,6 @@ RULES = st.builds(
 )
 
 
-@settings(max_examples=20)
 @given(FORESTS, RULES, st.integers(0, 99))
 def test_a_path_goes_down_the_graph_and_never_through_a_node_twice(graph, rule, seed):
     walk = traversal(graph, question(seed), rule)
@@ -171,7 +170,7 @@ def plain_fgw(hood, members):
     )
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples // 4)
 @given(st.integers(0, 10**6), st.integers(6, 20), st.sampled_from([0.01, 0.03, 0.08]))
 def test_as_many_children_are_fused_as_the_distance_allows(seed, n, most):
     """Flat: the root's children, some of which are very similar; so the definition can be written down in full."""

@@ -46,7 +46,7 @@ def test_marks_go_and_words_stay(case):
     assert Plain()(raw) == wanted
 
 
-@settings(max_examples=200)
+@settings(max_examples=4 * settings().max_examples)
 @given(st.text(st.sampled_from("ab .,-\n中é'"), max_size=60))
 def test_of_prose_nothing_is_lost_but_space_and_the_marks_of_lists(text):
     def signs(some):

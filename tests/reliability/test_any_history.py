@@ -161,7 +161,7 @@ def alike(one, other):
     assert one.missing == other.missing
 
 
-FEW = settings(max_examples=10, stateful_step_count=10)
+FEW = settings(max_examples=settings().max_examples // 4, stateful_step_count=10)
 TestHistory = History.TestCase
 TestHistory.settings = FEW
 TestHistoryByDefault = HistoryByDefault.TestCase

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import networkx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
@@ -230,7 +230,6 @@ def test_the_drawing_is_well_formed_and_its_boxes_never_overlap(context):
         )
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12), st.integers(1, 6))
 def test_any_tangle_of_items_and_edges_can_be_drawn(pairs, number):
     """Also edges to themselves, edges between connectors, and connectors that hang on nothing that is printed."""

@@ -126,7 +126,7 @@ def same_index(a, b, question="who lives in corfu"):
     assert asked(a, question, budget=25, limit=2) == asked(b, question, budget=25, limit=2)
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples // 2)
 @given(
     corpora(), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), st.booleans()
 )

@@ -78,7 +78,8 @@ class RecognisedFacts:
                 return without_facts(passages.scores, obstacle)
             similar = _shares(sharpen(passages.scores, self.exponent))
             ranked, scores = facts.nearest(vector, self.max_facts)
-            recognised = (scores[ranked] > 0) & names_mentioned(graph, ranked, query.text)
+            ranked = ranked[scores[ranked] > 0]  # before names: a fact that is not near links none
+            recognised = names_mentioned(graph, ranked, query.text)
             nearest = freeze(ranked[recognised], np.int32)
             if not len(nearest):
                 return without_facts(similar, "none of the nearest facts is recognised")
