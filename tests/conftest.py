@@ -35,3 +35,9 @@ def hashed_words(texts):
 @pytest.fixture(scope="session")
 def embed():
     return hashed_words
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch):
+    """Calls of a model that fail are made again at once."""
+    monkeypatch.setattr("clew.model.model.sleep", lambda seconds: None)

@@ -24,7 +24,7 @@ MODULES = {
     for path in HOUSE.rglob("*.py")
 }
 
-GRAPH = {"text", "graph", "algorithms"}
+GRAPH = {"usage", "text", "graph", "algorithms"}
 RECORDS = {"document", "items", "show", "context", "types", "model"}
 STAGES = {"seed", "spread", "select", "order"}
 PAGE = {"render", "explain", "overlap", "budget", "pipeline"}
@@ -32,15 +32,16 @@ BELOW_INDEX = GRAPH | RECORDS | {"embedding", "read", "link", "generate", "recip
 ALLOWED = {  # the rooms that a room may import, beside itself
     "version": set(),
     "forking": set(),
+    "usage": set(),
     "text": set(),
-    "graph": {"text", "forking"},
+    "graph": {"text", "usage", "forking"},
     "algorithms": {"graph"},
     "document": {"graph"},
     "items": {"graph"},
     "show": {"graph", "items"},
-    "context": {"graph", "items", "show"},
+    "context": {"graph", "items", "show", "usage"},
     "types": {"graph", "algorithms", "context", "model"},
-    "model": {"forking"},
+    "model": {"text", "usage", "forking"},
     "embedding": GRAPH | {"document"},
     "read": GRAPH | {"document", "embedding", "model"},
     "link": GRAPH | {"types"},
@@ -52,6 +53,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "pipeline": GRAPH | {"items", "context", "types", "order"} | PAGE,
     "methods": GRAPH | RECORDS | STAGES | PAGE | {"link"},
     "recipes": STAGES | PAGE | {"algorithms", "types", "methods"},
+    "recipe_files": STAGES | {"algorithms", "methods", "pipeline", "recipes", "render", "types"},
     "generate": GRAPH | RECORDS,
     "store": GRAPH | {"document", "embedding", "read", "link", "generate", "types", "version"},
     "index": BELOW_INDEX | PAGE | {"methods", "forking"},
@@ -60,7 +62,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "global_answer": GRAPH | {"model", "index", "select", "types"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
     "measure": BELOW_INDEX | {"index", "budget"},
-    "cli": BELOW_INDEX | {"version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods"},
+    "cli": BELOW_INDEX | {"recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods"},
     "__main__": {"cli"},
 }  # fmt: skip
 
@@ -162,7 +164,14 @@ def test_import_clew_loads_nothing_heavy():
 
 LIBRARIES = ("algorithms/", "graph/", "text/", "embedding/")  # beneath the way of a question
 SHARED = (
-    *("types.py", "overlap.py", "index/options.py", "index/question.py", "index/contents.py"),
+    *(
+        "types.py",
+        "usage.py",
+        "overlap.py",
+        "index/options.py",
+        "index/question.py",
+        "index/contents.py",
+    ),
     *("seed/blend.py", "seed/bm25.py", "seed/dense.py"),  # the seed that AGRAG's own one is given
 )
 

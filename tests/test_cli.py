@@ -17,6 +17,7 @@ import clew
 from clew import cli, recipes
 from clew.cli import source
 from clew.read.split.splitter import Splitter
+from clew.recipe_files import parse_recipe
 
 QUESTION = "Which average should I use for speeds and other rates?"
 
@@ -495,3 +496,64 @@ def test_what_is_compiled_is_said_once_and_kept_by_warm(tmp_path):
 def test_an_unknown_recipe_is_not_warmed(capsys):
     assert cli.main(["warm", "dense", "nix"]) == 2
     assert "unknown recipe 'nix'" in capsys.readouterr().err
+
+
+def test_a_recipe_is_written_to_a_file_changed_and_asked(capsys, saved, tmp_path):
+    code, out, _ = run(capsys, "recipes", "fused", "--toml")
+    assert code == 0
+    assert parse_recipe(out) == clew.recipes.get("fused")
+    file = tmp_path / "my.toml"
+    file.write_text(out.replace('k = "none"', "k = 2"), encoding="utf-8")
+    asked = run(capsys, "ask", saved, QUESTION, "--recipe", file, "--json")[1]
+    assert len(json.loads(asked)["items"]) == 2
+    by_setting = run(
+        capsys, "ask", saved, QUESTION, "--recipe", "fused", "--set", "select.k=2", "--json"
+    )[1]
+    assert [item["id"] for item in json.loads(by_setting)["items"]] == [
+        item["id"] for item in json.loads(asked)["items"]
+    ]
+    code, _, err = run(capsys, "ask", saved, QUESTION, "--set", "select.kk=2")
+    assert code == 2
+    assert "Top has no 'kk'; it has k" in err
+    file.write_text('use = "os.system"', encoding="utf-8")
+    code, _, err = run(capsys, "ask", saved, QUESTION, "--recipe", file)
+    assert code == 2
+    assert "my.toml: the recipe is one of DaRag, Pipeline, Router" in err
+    code, _, err = run(capsys, "recipes", "--toml")
+    assert code == 2
+    assert "name it" in err
+
+
+def test_how_a_folder_is_read_is_set_from_the_command(capsys, tmp_path):
+    docs, where = tmp_path / "docs", tmp_path / "made"
+    docs.mkdir()
+    text = "Anna Berg married Ben Stone on Corfu. Ben Stone paints. Anna Berg sails to Corfu."
+    for name in "abc":
+        (docs / f"{name}.txt").write_text(f"{name}: {text}", encoding="utf-8")
+    code, _, err = run(
+        capsys, "index", docs, "-o", where, "--names", "--sentences", "--titles", "--summaries",
+        "--reports", "--set", "reports.min_passages=1", "--set", "reports.tokens=40",
+        "--set", "summaries.min_passages=2", "--set", "titles.tokens=12",
+        "--set", "splitter.tokens=40",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    made = clew.Index.load(where)
+    by_name = {type(one).__name__: one for one in made.generators}
+    assert list(by_name) == ["Descriptions", "Summaries", "Reports"]
+    assert (by_name["Reports"].tokens, by_name["Reports"].min_passages) == (40, 1)
+    assert (by_name["Summaries"].min_passages, by_name["Descriptions"].tokens) == (2, 12)
+    assert made.splitter.sentences
+    assert made.splitter.tokens == 40
+    for kind in ("sentence", "description", "summary", "report"):
+        assert len(made.graph.rows(kind)), kind
+    for arguments, reason in (
+        (("index", docs, "-o", where, "--set", "reports.level=1"), "add --reports"),
+        (("index", docs, "-o", where, "--set", "select.k=1"), "give it to `clew ask`"),
+        (("index", docs, "-o", where, "--set", "splitter.size=1"), "Splitter has no 'size'"),
+        (("index", docs, "-o", where, "--writer", "json:loads"), "add one of them"),
+        (("ask", where, "Who?", "--set", "splitter.tokens=9"), "is a saved index"),
+        (("ask", where, "Who?", "--titles"), "is a saved index"),
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert code == 2
+        assert reason in err

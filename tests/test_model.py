@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,9 +14,10 @@ from hypothesis import strategies as st
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
-from llama_index.core.llms import MockLLM
+from llama_index.core.llms import CompletionResponse, MockLLM
 
-from clew.model import AnswerCache, Model, ModelAnswer, parse_json
+from clew.model import AnswerCache, Model, parse_json, read_score
+from clew.usage import Usage, metered
 
 
 class Blocks:
@@ -45,15 +48,14 @@ async def later(prompt):
 
 
 @pytest.mark.parametrize(
-    ("source", "wanted"), [(FakeListChatModel, "class"), (3, "wanted a function"), (later, "async")]
+    ("source", "wanted"), [(FakeListChatModel, "class"), (3, "wanted a function")]
 )
 def test_what_is_no_model_is_refused(source, wanted):
     with pytest.raises(TypeError, match=wanted):
         Model.of(source)
 
 
-def test_an_awaitable_or_an_object_without_text_is_an_error_of_that_call():
-    assert "awaitable" in Model.of(lambda prompt: later(prompt)).ask("abc", str).error
+def test_an_object_without_text_is_an_error_of_that_call():
     assert "returned a int" in Model.of(lambda prompt: 3).ask("abc", str).error
 
 
@@ -73,9 +75,9 @@ def test_a_bad_answer_is_asked_for_once_more_and_told_why():
 
 def test_what_stays_bad_or_fails_is_recorded_and_not_kept():
     cache = AnswerCache()
-    assert Model.of(lambda prompt: "prose", answers=cache).ask("p", parse_json) == ModelAnswer(
-        None, "it could not be read: no JSON in 'prose'", 2
-    )
+    answer = Model.of(lambda prompt: "prose", answers=cache).ask("p", parse_json)
+    assert (answer.value, answer.error) == (None, "it could not be read: no JSON in 'prose'")
+    assert answer.calls == 2
 
     def down(prompt):
         raise OSError("no route")
@@ -175,3 +177,212 @@ def test_a_model_that_remembers_keeps_what_it_has_or_is_given_or_has_its_own(tmp
     ] == [1, 0]
     assert Model.with_cache(model).answers is not Model.with_cache(model).answers
     assert len(calls) == 2
+
+
+class Refused(Exception):
+    def __init__(self, status):
+        super().__init__(f"HTTP {status}")
+        self.status_code = status
+
+
+@pytest.mark.parametrize(
+    ("problem", "calls"),
+    [
+        (OSError("no route"), 4),
+        (Refused(429), 4),
+        (Refused(503), 4),
+        (Refused(401), 1),
+        (TypeError("two arguments"), 1),
+    ],
+    ids=str,
+)
+def test_a_call_that_fails_is_made_again_unless_it_fails_for_good(problem, calls, monkeypatch):
+    pauses, asked = [], []
+    monkeypatch.setattr("clew.model.model.sleep", pauses.append)
+
+    def model(prompt):
+        asked.append(prompt)
+        if len(asked) <= 3:
+            raise problem
+        return "Anna."
+
+    answer = Model.of(model, retries=3).ask("who?", str)
+    assert len(asked) == answer.usage.calls == calls
+    assert answer.usage.failed == min(calls, 3)
+    assert len(pauses) == calls - 1
+    assert all(later > earlier for earlier, later in pairwise(pauses))
+    assert (answer.value == "Anna.") == (calls == 4)
+    assert Model.of(model, retries=0).ask("who?", str).calls == 1
+
+
+async def test_an_async_model_is_asked_from_everywhere(tmp_path):
+    loops = set()
+
+    class Async:
+        async def __call__(self, prompt):
+            loops.add(id(asyncio.get_running_loop()))
+            await asyncio.sleep(0)
+            return prompt.upper()
+
+    class OnlyAsync:
+        async def ainvoke(self, prompt):
+            return AIMessage(content=prompt.upper())
+
+    for source in (Async(), Async().__call__, lambda p: later(p.upper()), OnlyAsync()):
+        assert Model.of(source).ask("abc", str).value == "ABC"  # within a running loop
+        assert await asyncio.to_thread(Model.of(source).ask, "d", str)
+        answers = Model.of(source, timeout=float("inf")).ask_all(["a", "b", "c"], str)
+        assert [answer.value for answer in answers] == ["A", "B", "C"]
+    assert len(loops) == 1, "a client's connections belong to one loop"
+
+
+def test_an_async_model_that_stalls_is_cancelled():
+    ended = threading.Event()
+
+    async def stalls(prompt):
+        try:
+            await asyncio.sleep(30)
+        finally:
+            ended.set()
+
+    answer = Model.of(stalls, timeout=0.05, retries=0).ask("p", str)
+    assert "no answer within 0.05 seconds" in answer.error
+    assert ended.wait(10)
+
+
+def test_an_async_model_that_asks_itself_is_an_error_and_no_deadlock():
+    inner = Model.of(later, timeout=float("inf"), retries=0)
+
+    async def asks(prompt):
+        return inner.ask(prompt, str).error
+
+    assert "asked another one" in Model.of(asks, timeout=20).ask("p", str).value
+
+
+class Told:
+    """A response with the tokens that a provider tells, in the place where it tells them."""
+
+    def __init__(self, **fields):
+        self.text = "Anna paints."
+        for name, value in fields.items():
+            setattr(self, name, value)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        AIMessage(
+            content="Anna paints.",
+            usage_metadata={"input_tokens": 70, "output_tokens": 9, "total_tokens": 79},
+        ),
+        CompletionResponse(
+            text="Anna paints.", raw={"usage": {"prompt_tokens": 70, "completion_tokens": 9}}
+        ),
+        CompletionResponse(text="Anna paints.", raw={"prompt_eval_count": 70, "eval_count": 9}),
+        CompletionResponse(
+            text="Anna paints.", additional_kwargs={"prompt_tokens": 70, "completion_tokens": 9}
+        ),
+        Told(raw=Told(usage=Told(input_tokens=70, output_tokens=9))),
+        Told(usage_metadata=Told(prompt_token_count=70, candidates_token_count=9)),
+    ],
+    ids=["langchain", "raw", "ollama", "additional", "objects", "gemini"],
+)
+def test_the_models_own_count_is_taken_where_it_tells_it(response):
+    answer = Model.of(lambda prompt: response).ask("who paints?", str)
+    assert answer.usage == Usage(1, 70, 9)
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["Anna paints.", Told(), Told(usage={"prompt_tokens": -1, "completion_tokens": "many"})],
+    ids=["text", "nothing told", "nonsense told"],
+)
+def test_what_the_model_does_not_tell_is_counted_and_marked(response):
+    model = Model.of(lambda prompt: response, count=len)
+    assert model.ask("who paints?", str).usage == Usage(1, 11, 12, counted=1)
+
+
+def test_a_meter_sees_every_call_and_equal_prompts_are_asked_once():
+    calls = []
+
+    def model(prompt):
+        calls.append(prompt)
+        return prompt
+
+    with metered() as outer:
+        with metered() as inner:
+            answers = Model.of(model).ask_all(["a", "b", "a", "a"], str, workers=3)
+        Model.of(model, retries=0).ask("c", int)
+    assert sorted(calls[:2]) == ["a", "b"]
+    assert inner.usage == Usage(2, 2, 2, counted=2, remembered=2)
+    assert sum((answer.usage for answer in answers), Usage()) == inner.usage
+    assert outer.usage.calls == len(calls) == 4
+    assert outer.usage.prompt_tokens == sum(Model.of(model).tokens(prompt) for prompt in calls)
+
+
+@given(
+    st.lists(st.text(max_size=40), max_size=12), st.integers(1, 60), st.sampled_from([len, None])
+)
+def test_a_prompt_shows_the_longest_beginning_that_fits(parts, ceiling, count):
+    model = Model.of(lambda prompt: prompt, count=count, max_prompt_tokens=ceiling)
+
+    def build(shown):
+        return "?" + "\n".join(f"- {part}" for part in shown)
+
+    fitted = model.fit(build, parts)
+    assert model.tokens(fitted.text) <= ceiling
+    most = max(n for n in range(len(parts) + 1) if model.tokens(build(parts[:n])) <= ceiling)
+    assert fitted.shown == most
+    assert (fitted.left_out == "") == (most == len(parts))
+    if not fitted.is_cut:
+        assert fitted.text == build(parts[:most])
+    else:
+        assert most == 0
+        assert fitted.text.startswith("?")
+        assert fitted.text.endswith("[…]")
+
+
+def test_a_prompt_above_the_ceiling_is_not_sent_and_neither_is_a_reason_that_lifts_it_above():
+    sent = []
+
+    def model(prompt):
+        sent.append(prompt)
+        return "prose"
+
+    small = Model.of(model, max_prompt_tokens=10, count=len)
+    assert "11 tokens" in small.ask("x" * 11, str).error
+    assert not sent
+    assert small.ask("x" * 10, parse_json).value is None
+    assert sent == ["x" * 10] * 2
+
+
+@pytest.mark.parametrize(
+    ("value", "maximum", "score"),
+    [
+        (85, 100, 85), (8.5, 10, 8.5), ("85", 100, 85), ("8.5", 100, 8.5), ("8.5", 10, 8.5),
+        ("85/100", 100, 85), ("85/100", 10, 8.5), ("8.5/10", 100, 85), ("8,5 / 10", 10, 8.5),
+        ("Score: 85", 100, 85), ("**85**", 100, 85), ("7 out of 10", 100, 70), ("85 %", 10, 8.5),
+        (0, 10, 0), ("0", 100, 0),
+        (True, 10, None), (None, 10, None), ("high", 10, None), ("", 10, None), (101, 100, None),
+        (-1, 100, None), ("-1", 100, None), ("70 to 80", 100, None), (float("nan"), 10, None),
+        (float("inf"), 10, None), ("8/0", 10, None), ("12/10", 10, None), ([8], 10, None),
+        (10**400, 10, None), ("9" * 5000, 10, None),
+    ],
+)  # fmt: skip
+def test_a_score_is_read_however_it_is_written(value, maximum, score):
+    if score is None:
+        with pytest.raises(ValueError, match=f"from 0 to {maximum}"):
+            read_score(value, maximum)
+    else:
+        assert read_score(value, maximum) == score
+
+
+def test_options_of_a_model_stay_unless_others_are_given():
+    model = Model.of(repr, timeout=7, max_prompt_tokens=50, retries=0, count=len)
+    again = Model.of(model, count=lambda text: 1)
+    assert (again.timeout, again.max_prompt_tokens, again.retries) == (7, 50, 0)
+    assert again.tokens("four") == 4, "its own tokenizer stays"
+    assert Model.of(model, max_prompt_tokens=60).max_prompt_tokens == 60
+    for wrong in ({"max_prompt_tokens": 0}, {"retries": -1}, {"timeout": 0}, {"timeout": -1.0}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            Model.of(repr, **wrong)

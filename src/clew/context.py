@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.items import ContextEdge, Dropped, Hop, Item, Step
 from clew.show import to_html, to_mermaid, to_networkx
+from clew.usage import NO_USAGE, Usage
 
 if TYPE_CHECKING:
     import networkx
@@ -38,6 +39,7 @@ class Context:
             teaches nothing.
         grafts: Id of the tail, id of the head and strength of each link that the method made for
             this question and followed.
+        usage: The calls and tokens of language models for this question.
 
     Example:
         >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
@@ -60,6 +62,7 @@ class Context:
     dropped: tuple[Dropped, ...] = ()
     rewards: tuple[tuple[str, str, float], ...] | None = None
     grafts: tuple[tuple[str, str, float], ...] = ()
+    usage: Usage = NO_USAGE
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.items)
@@ -92,7 +95,7 @@ class Context:
 
         The caller's own objects (`Item.original`) are left out.
         """
-        nested = ("items", "edges", "trace", "dropped")
+        nested = ("items", "edges", "trace", "dropped", "usage")
         values: dict[str, object] = {
             f.name: getattr(self, f.name) for f in fields(self) if f.name not in nested
         }
@@ -103,6 +106,7 @@ class Context:
             {"stage": step.stage, "seconds": step.seconds, "notes": step.notes}
             for step in self.trace
         ]
+        values["usage"] = asdict(self.usage)
         values["unused"] = self.unused
         values["gap"] = self.gap
         return {name: _json_value(value) for name, value in values.items()}

@@ -8,16 +8,17 @@ the reports most like the question.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from clew.algorithms.ranking import top_k
 from clew.graph import Graph, Rows
-from clew.model import Model, ModelAnswer, ModelSource, parse_json
+from clew.model import FittedPrompt, Model, ModelAnswer, ModelSource, parse_json, read_score
 from clew.select.top_reports import ReportMembersPart
+from clew.usage import NO_USAGE, Usage, metered
 
 if TYPE_CHECKING:
     from clew.index.index import Index
@@ -74,8 +75,8 @@ class GlobalAnswer:
         points: what the answer was made of, the best first.
         reports: ids of all reports that were asked.
         omitted: how many points did not fit in the budget.
-        calls: how often the model was called.
-        failed: what could not be had, with the reasons.
+        failed: what could not be had, with the reasons: points that could not be read, too.
+        usage: the calls of the model, and their tokens.
     """
 
     question: str
@@ -83,8 +84,20 @@ class GlobalAnswer:
     points: tuple[Point, ...]
     reports: tuple[str, ...]
     omitted: int = 0
-    calls: int = 0
     failed: tuple[tuple[str, str], ...] = ()
+    usage: Usage = NO_USAGE
+
+    @property
+    def calls(self) -> int:
+        """How often the model was called."""
+        return self.usage.calls
+
+
+class PointsRead(NamedTuple):
+    """The points of one answer, and why others of it could not be read."""
+
+    points: list[Point]
+    unreadable: list[str]
 
 
 @dataclass(frozen=True)
@@ -145,44 +158,58 @@ def answer_globally(
     from clew.index.question import check_question
 
     question = check_question(question, options.budget, options.max_reports)
-    graph, asked = index.graph, Model.of(model)
+    graph = index.graph
+    asked = Model.of(model, count=graph.count)
     rows = _reports_of_level(graph, options.level)
     vector = np.asarray(index.embedder.embed_question(question), np.float32)
     products = np.einsum("ij,j->i", graph.vectors[rows], vector)
     ranked: list[int] = rows[top_k(products, options.max_reports)].tolist()
     ids = tuple(graph.ids[row] for row in ranked)
     number = {row: i for i, row in enumerate(ranked, 1)}
-    batches = _batches(graph, ranked, options.batch_tokens)
-    answers = asked.ask_all(
-        [_map_prompt(graph, question, batch, number) for batch in batches],
-        lambda text: _read_points(text, ids),
-        workers=options.workers,
-        progress=progress,
-        label="reports",
-    )
-    failed = [
-        (f"reports {number[batch[0]]} to {number[batch[-1]]}", answer.error)
-        for batch, answer in zip(batches, answers, strict=True)
-        if answer.value is None
-    ]
-    calls = sum(answer.calls for answer in answers)
-    helpful = _helpful_points(answers)
-    points, lines = _points_that_fit(graph, helpful, ids, options.budget)
-    if not points:
-        return GlobalAnswer(question, "", (), ids, len(helpful), calls, tuple(failed))
-    prompt = REDUCE.format(question=question, points="\n".join(lines))
-    answer = asked.ask(prompt, _read_text)
-    if answer.value is None:
-        failed.append(("the answer", f"{answer.error}: the points stand in its place"))
+    failed = list[tuple[str, str]]()
+    batches, prompts = list[list[int]](), list[str]()
+    for batch in _batches(graph, ranked, options.batch_tokens):
+        for fitted, prompt in _prompts_that_fit(graph, question, batch, number, asked):
+            batches.append(fitted)
+            prompts.append(prompt.text)
+            if prompt.left_out:
+                failed.append((_named(fitted, number), f"not read: {prompt.left_out}"))
+    with metered(graph.count) as meter:
+        answers = asked.ask_all(
+            prompts,
+            lambda text: _read_points(text, ids),
+            workers=options.workers,
+            progress=progress,
+            label="reports",
+        )
+        for batch, answer in zip(batches, answers, strict=True):
+            reasons = [answer.error] if answer.value is None else answer.value.unreadable
+            failed += [(_named(batch, number), reason) for reason in reasons]
+        helpful = _helpful_points(answers)
+        points, lines = _points_that_fit(graph, helpful, ids, options.budget)
+        if not points:
+            return GlobalAnswer(question, "", (), ids, len(helpful), tuple(failed), meter.usage)
+        final = asked.fit(
+            lambda shown: REDUCE.format(question=question, points="\n".join(shown)), lines
+        )
+        shown = max(1, final.shown)
+        points, lines = points[:shown], lines[:shown]
+        reduced = asked.ask(final.text, _read_text)
+    if reduced.value is None:
+        failed.append(("the answer", f"{reduced.error}: the points stand in its place"))
     return GlobalAnswer(
         question,
-        answer.value or "\n".join(lines),
+        reduced.value or "\n".join(lines),
         tuple(points),
         ids,
         len(helpful) - len(points),
-        calls + answer.calls,
         tuple(failed),
+        meter.usage,
     )
+
+
+def _named(batch: Sequence[int], number: Mapping[int, int]) -> str:
+    return f"reports {number[batch[0]]} to {number[batch[-1]]}"
 
 
 def _reports_of_level(graph: Graph, level: int) -> Rows:
@@ -213,16 +240,31 @@ def _batches(graph: Graph, rows: Sequence[int], max_tokens: int) -> list[list[in
     return batches
 
 
-def _map_prompt(
-    graph: Graph, question: str, batch: Sequence[int], number: Mapping[int, int]
-) -> str:
-    reports = "\n\n".join(f"[{number[row]}] {graph.texts[row]}" for row in batch)
-    return MAP.format(question=question, reports=reports, points=MAX_POINTS)
+def _prompts_that_fit(
+    graph: Graph, question: str, batch: list[int], number: Mapping[int, int], model: Model
+) -> Iterator[tuple[list[int], FittedPrompt]]:
+    """Yield prompts on all reports of a batch, in as many as the model's ceiling makes of it.
+
+    A report that is too long for a prompt of its own is cut.
+    """
+
+    def build(reports: Sequence[str]) -> str:
+        return MAP.format(question=question, reports="\n\n".join(reports), points=MAX_POINTS)
+
+    while batch:
+        prompt = model.fit(build, [f"[{number[row]}] {graph.texts[row]}" for row in batch])
+        shown = max(1, prompt.shown)
+        if prompt.shown:
+            prompt = prompt._replace(left_out="")  # the others have a prompt of their own
+        elif prompt.left_out:
+            prompt = prompt._replace(left_out=prompt.left_out.partition(", and ")[0])
+        yield batch[:shown], prompt
+        batch = batch[shown:]
 
 
-def _helpful_points(answers: Sequence[ModelAnswer[list[Point]]]) -> list[Point]:
+def _helpful_points(answers: Sequence[ModelAnswer[PointsRead]]) -> list[Point]:
     """Return the points that help at all, best first; of equals those of the likest reports."""
-    points = [point for answer in answers for point in answer.value or []]
+    points = [point for answer in answers if answer.value for point in answer.value.points]
     return sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
 
 
@@ -240,33 +282,56 @@ def _points_that_fit(
     return chosen, lines
 
 
-def _read_points(text: str, ids: Sequence[str]) -> list[Point]:
-    """Return the points in a model's answer; raise ValueError for a bad answer."""
+def _read_points(text: str, ids: Sequence[str]) -> PointsRead:
+    """Return the points in a model's answer.
+
+    Raises:
+        ValueError: there is no list of points, or none of them can be read.
+    """
     answer = parse_json(text)
-    if not isinstance(answer, list):
-        raise ValueError("a JSON list of points is wanted")  # noqa: TRY004  # a bad answer, not a bad argument
-    return [_read_point(item, ids) for item in answer][:MAX_POINTS]
+    if isinstance(answer, dict):  # a model may give its one point, or wrap the list in an object
+        lists = [value for value in answer.values() if isinstance(value, list)]
+        answer = (
+            [answer] if "point" in answer else lists[0] if len(answer) == len(lists) == 1 else []
+        )
+        if not answer:
+            raise ValueError("a JSON list of points is wanted")
+    points, unreadable = list[Point](), list[str]()
+    for item in answer:
+        try:
+            points.append(_read_point(item, ids))
+        except ValueError as problem:
+            unreadable.append(f"a point could not be read: {problem}")
+    if unreadable and not points:
+        raise ValueError(unreadable[0])
+    return PointsRead(points[:MAX_POINTS], unreadable)
 
 
 def _read_point(item: object, ids: Sequence[str]) -> Point:
     fields = item if isinstance(item, dict) else {}
     point, score, numbers = (fields.get(key) for key in ("point", "score", "reports"))
     if not isinstance(point, str) or not point.strip():
-        raise ValueError(f'a point is an object with "point", "score" and "reports"; got {item!r}')
-    if (
-        isinstance(score, bool)
-        or not isinstance(score, (int, float))
-        or not 0 <= score <= MAX_SCORE
-    ):
-        raise ValueError(f'"score" is a number from 0 to {MAX_SCORE}; got {score!r}')
-    if (
-        not isinstance(numbers, list)
-        or not numbers
-        or not all(type(i) is int and 1 <= i <= len(ids) for i in numbers)
-    ):
-        raise ValueError(f'"reports" are numbers of reports, from 1 to {len(ids)}; got {numbers!r}')
-    reports = tuple(ids[i - 1] for i in dict.fromkeys(numbers))
-    return Point(" ".join(point.split()), float(score), reports)
+        shown = repr(item)[:200]
+        raise ValueError(f'a point is an object with "point", "score" and "reports"; got {shown}')
+    value = read_score(score, MAX_SCORE)
+    known = [i for one in _as_list(numbers) if (i := _report_number(one)) and i <= len(ids)]
+    if not known:
+        shown = repr(numbers)[:200]
+        raise ValueError(f'"reports" are numbers of reports, from 1 to {len(ids)}; got {shown}')
+    reports = tuple(ids[i - 1] for i in dict.fromkeys(known))
+    return Point(" ".join(point.split()), value, reports)
+
+
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _report_number(value: object) -> int:
+    """Return the number of a report, as 3, "3" or "[3]"; 0 for anything else."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return max(0, value)
+    digits = value.strip(" []") if isinstance(value, str) else ""
+    return int(digits) if digits.isdecimal() and len(digits) < 10 else 0
 
 
 def _read_text(text: str) -> str:

@@ -30,7 +30,7 @@ Glossary:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -337,7 +337,10 @@ class Order(Protocol):
 
 
 class Method(Protocol):
-    """What can be asked: question, budget -> context. A `Pipeline` is a method."""
+    """What can be asked: question, budget -> context. A `Pipeline` is a method.
+
+    A stage or method that asks the question's language model says so: `asks_model` is True.
+    """
 
     def on(self, graph: Graph) -> BoundMethod:
         """Return the function that answers questions about this graph."""
@@ -356,3 +359,24 @@ class BoundMethodPart:
 
     def compute(self, graph: Graph) -> BoundMethod:
         return self.method.on(graph)
+
+
+def may_ask_model(method: object) -> bool:
+    """Return whether a method, or one of its stages, may ask the language model of a question.
+
+    One of clew's own says so, in `asks_model`. One of the caller's own may ask, unless it says that
+    it does not.
+
+    Example:
+        >>> from clew import recipes
+        >>> may_ask_model(recipes.get("da_rag")), may_ask_model(recipes.get("dense"))
+        (True, False)
+    """
+    is_own = type(method).__module__.partition(".")[0] in ("clew", "builtins")
+    if getattr(method, "asks_model", not is_own):
+        return True
+    if isinstance(method, tuple):
+        return any(may_ask_model(one) for one in method)
+    if not is_dataclass(method) or hasattr(method, "asks_model"):
+        return False
+    return any(may_ask_model(getattr(method, field.name)) for field in fields(method))

@@ -13,6 +13,7 @@ from clew import order, recipes, seed, select, spread
 from clew.algorithms.community_detection.modularity import CommunityDetection
 from clew.generate import Reports
 from clew.global_answer import GlobalOptions, answer_globally
+from clew.model import Model
 
 THEMES = {
     "ships": ["Anna", "Corfu", "harbour", "sails", "captain", "anchors", "fleet", "storm"],
@@ -161,7 +162,11 @@ def test_a_model_writes_them_and_what_it_cannot_is_an_extract_and_recorded(plain
     shown = next(prompt for prompt in model.prompts if "harbour" in prompt)
     assert all(text in shown for text in texts("ships", 8))
     assert (
-        plain.graph.count(Reports(model, prompt_tokens=60)._prompt(plain.graph, _group(plain)))
+        plain.graph.count(
+            Reports(model, prompt_tokens=60)
+            ._prompt(Model.of(model), plain.graph, _group(plain))
+            .text
+        )
         < plain.graph.count(shown) - 120
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass, replace
 from pathlib import Path
@@ -13,9 +14,11 @@ from clew import recipes
 from clew.cli import models
 from clew.cli.parser import Commands, add_command, positive_integer, question, token_budget
 from clew.cli.report import explanation, fallbacks, rejects_all, source_list
+from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, check_writable, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
+from clew.index.answer import UnusedModelWarning
 from clew.index.index import Index
 from clew.render import STYLES
 from clew.types import Method
@@ -28,6 +31,7 @@ EXAMPLES = """examples:
   clew ask docs/ "..." --names --style numbered            names and facts are used; items numbered
   clew ask docs/ "..." --where file_name=jobs.md --where file_name=queues.md
   clew ask docs/ "What is all of this about?" --reports --recipe global    reports on the corpus
+  clew ask docs/ "..." --recipe agrag --set select.variant=sum       any parameter of a recipe
   clew ask docs/ "..." --json | jq '.items[].id'
   clew ask docs/ "..." --html why.html                     a page that shows the path to every item
 
@@ -60,9 +64,11 @@ def add_parser(commands: Commands) -> None:
         parser.add_argument(f"--{name}", **settings)
     parser.add_argument(
         "--recipe",
-        metavar="NAME",
-        help=f"the method (default: {recipes.DEFAULT}; `clew recipes` lists them)",
+        metavar="NAME|FILE.toml",
+        help=f"the method (default: {recipes.DEFAULT}; `clew recipes` lists them, and "
+        "`clew recipes NAME --toml` writes one to a file)",
     )
+    add_settings_option(parser)
     parser.add_argument(
         "--where",
         action="append",
@@ -75,6 +81,7 @@ def add_parser(commands: Commands) -> None:
         metavar=models.METAVAR,
         help=f"the language model, for recipes that ask one: {models.HELP}",
     )
+    models.add_model_options(parser)
     parser.add_argument(
         "--style", choices=STYLES, help="how the context is written (default: as the recipe has it)"
     )
@@ -102,15 +109,21 @@ def ask(options: argparse.Namespace) -> int:
     """
     if options.html:
         check_writable(options.html)
-    method = _method_of(options.recipe or recipes.DEFAULT, options.style)
+    recipe = options.recipe or recipes.DEFAULT
+    method = _with_style(method_of(recipe, options.set), recipe, options.style)
     where = parse_where(options.where)
-    model = None if options.model is None else models.model_of(options.model)
+    model = None if options.model is None else models.model_of(options.model, options)
     index = open_source(options)
     parameters = {name: getattr(options, name) for name in QUESTION_OPTIONS}
-    context = index.ask(
-        options.question, recipe=method, where=where or None, model=model, **parameters
-    )
-    _print_fallbacks(context, index, recipe_was_chosen=options.recipe is not None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnusedModelWarning)  # it is a remark here
+        context = index.ask(
+            options.question, recipe=method, where=where or None, model=model, **parameters
+        )
+    recipe_was_chosen = options.recipe is not None or options.model is not None
+    _print_fallbacks(context, index, recipe_was_chosen=recipe_was_chosen)
+    if context.usage:
+        print_remark(f"the language model: {context.usage}")
     if options.html:
         options.html.write_text(context.to_html(), encoding="utf-8")
         print_remark(f"wrote {options.html}")
@@ -168,9 +181,8 @@ def _print_fallbacks(context: Context, index: Index, *, recipe_was_chosen: bool)
             print_remark(fallback)
 
 
-def _method_of(recipe: str, style: str | None) -> Method:
-    """Return the method of a recipe, with its context written in another style if one is named."""
-    method = recipes.get(recipe)
+def _with_style(method: Method, recipe: str, style: str | None) -> Method:
+    """Return the method, with its context written in another style if one is named."""
     if style is None:
         return method
     if not is_dataclass(method) or not hasattr(method, "render"):

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from clew.cli import models
 from clew.cli.parser import Commands, add_command, positive_integer, share
+from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, open_source
 from clew.cli.terminal import print_remark, print_result, shows_progress
 from clew.documentation import estimate_documentation, write_documentation
@@ -50,7 +51,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--recipe",
         default=DEFAULT,
-        metavar="NAME",
+        metavar="NAME|FILE.toml",
         help=f"the method that finds the context of a section (default: {DEFAULT})",
     )
     parser.add_argument(
@@ -90,6 +91,8 @@ def add_parser(commands: Commands) -> None:
         action="store_true",
         help="say what a model would be asked; ask nothing and write nothing",
     )
+    models.add_model_options(parser)
+    add_settings_option(parser)
     add_reading_options(parser)
 
 
@@ -98,7 +101,8 @@ def document(options: argparse.Namespace) -> int:
     model = None
     if options.model is not None:  # a wrong model is an error before anything is read
         answers = options.output.with_name(f"{options.output.name}.answers")
-        model = models.model_of(options.model, answers=answers)
+        model = models.model_of(options.model, options, answers=answers)
+    recipe = method_of(options.recipe, options.set)
     index = without_pages(open_source(options), options.source)
     if options.dry_run:
         estimate = estimate_documentation(index, budget=options.budget, sections=options.sections)
@@ -111,7 +115,7 @@ def document(options: argparse.Namespace) -> int:
         index,
         title=options.title or Path(options.source).resolve().name,
         model=model,
-        recipe=options.recipe,
+        recipe=recipe,
         budget=options.budget,
         sections=options.sections,
         coverage=options.cover,
@@ -128,6 +132,8 @@ def document(options: argparse.Namespace) -> int:
     print_result(f"begin with {files[0]}; {files[-1].name} is the map of the questions")
     for task, reason in documentation.failed:
         print_remark(f"{task}: {reason}")
+    if documentation.usage:
+        print_remark(f"the language model: {documentation.usage}")
     return 0
 
 

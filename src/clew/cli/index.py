@@ -8,9 +8,17 @@ from pathlib import Path
 
 from clew.cli import models
 from clew.cli.parser import Commands, add_command, non_negative_integer, positive_integer
+from clew.cli.settings import (
+    OF_AN_INDEX,
+    add_settings_option,
+    configured,
+    index_settings,
+    recipe_settings,
+)
 from clew.cli.source import add_reading_options, build_index, existing_path, splitter_of
 from clew.cli.terminal import print_result
 from clew.index.index import Index
+from clew.model import TIMEOUT
 from clew.read import Triples, estimate_extraction
 from clew.store import is_index
 
@@ -48,6 +56,8 @@ def add_parser(commands: Commands) -> None:
         metavar=models.METAVAR,
         help=f"extract facts with this language model: {models.HELP}",
     )
+    models.add_model_options(parser)
+    add_settings_option(parser, recipe=False)
     parser.add_argument(
         "--rounds",
         type=non_negative_integer,
@@ -75,6 +85,11 @@ def add_parser(commands: Commands) -> None:
 
 def index(options: argparse.Namespace) -> int:
     """Build and save an index, and print what is in it."""
+    if own := recipe_settings(options.set):
+        raise ValueError(
+            f"--set {own[0]} is of a recipe: give it to `clew ask`. An index has settings of "
+            f"{', '.join(OF_AN_INDEX)}"
+        )
     _refuse_other_files(options.output)
     extractor = None if options.model is None else _extractor(options)
     if options.dry_run:
@@ -116,8 +131,15 @@ def _extractor(options: argparse.Namespace) -> Triples:
     """
     file = options.answers or options.output.with_name(f"{options.output.name}.answers")
     answers = None if options.dry_run and not file.exists() else file
-    model = models.model_of(options.model)
-    return Triples(model, rounds=options.rounds, workers=options.workers, answers=answers)
+    model = models.model_of(options.model, options)
+    extractor = Triples(
+        model,
+        rounds=options.rounds,
+        workers=options.workers,
+        answers=answers,
+        timeout=options.timeout or TIMEOUT,
+    )
+    return configured("triples", extractor, index_settings(options.set))
 
 
 def _counts(built: Index) -> str:

@@ -15,16 +15,27 @@ from clew.cli.parser import (
     positive_integer,
     positive_integers,
 )
+from clew.cli.settings import (
+    add_settings_option,
+    check_used,
+    configured,
+    index_settings,
+    label_of,
+    method_of,
+    recipe_settings,
+)
 from clew.cli.terminal import print_result, shows_progress
 from clew.generate import Reports
 from clew.measure import answer_figures, compare_folder, prepare
 from clew.measure.compare import BUDGETS, KS
 from clew.read import Names
+from clew.types import Method
 
 EXAMPLES = """examples:
   clew measure --prepare hotpot_dev_distractor_v1.json -o hotpot/ --questions 500
   clew measure hotpot/
   clew measure hotpot/ --recipes dense,bm25,fused --budgets 512,2048 --intervals
+  clew measure hotpot/ --recipes agrag --baseline agrag --set select.variant=sum
   clew measure hotpot/ --embedder all-MiniLM-L6-v2
   clew measure hotpot/ --own-vectors --facts none
 
@@ -65,7 +76,13 @@ def add_parser(commands: Commands) -> None:
 
 def _add_comparison_options(parser: Parser) -> None:
     """Declare what is compared, and by which figures."""
-    parser.add_argument("--recipes", type=names, metavar="A,B", help="which recipes (default: all)")
+    parser.add_argument(
+        "--recipes",
+        type=names,
+        metavar="A,B",
+        help="which recipes, names or files that end in .toml (default: all)",
+    )
+    add_settings_option(parser)
     parser.add_argument(
         "--budgets",
         type=positive_integers,
@@ -89,6 +106,7 @@ def _add_comparison_options(parser: Parser) -> None:
         metavar=models.METAVAR,
         help=f"also exact match and F1 of this model's answers: {models.HELP}",
     )
+    models.add_model_options(parser)
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of the intervals' resampling (default: 0)"
     )
@@ -134,18 +152,23 @@ def measure(options: argparse.Namespace) -> int:
         )
     if options.output:
         raise ValueError("-o belongs to --prepare: the tables go to stdout")
+    settings = index_settings(options.set)
+    check_used(settings, _parts(options), options)
+    figures = None
+    if options.model is not None:
+        figures = answer_figures(models.model_of(options.model, options))
     comparison = compare_folder(
         options.source,
-        options.recipes or (),
+        _methods(options),
         ks=options.limits or KS,
         budgets=options.budgets or BUDGETS,
         baseline=options.baseline,
         embedder=options.embedder,
         vectors=not options.own_vectors,
         facts=options.facts,
-        extractor=Names() if options.names else None,
-        generators=(Reports(),) if options.reports else (),
-        figures=None if options.model is None else answer_figures(models.model_of(options.model)),
+        extractor=configured("names", Names(), settings) if options.names else None,
+        generators=(configured("reports", Reports(), settings),) if options.reports else (),
+        figures=figures,
         seed=options.seed,
         progress=shows_progress(),
     )
@@ -154,6 +177,20 @@ def measure(options: argparse.Namespace) -> int:
     else:
         print_result(comparison.to_markdown(intervals=options.intervals).rstrip())
     return 0
+
+
+def _parts(options: argparse.Namespace) -> list[str]:
+    """The parts of the index that settings can be of."""
+    return [name for name in ("names", "reports") if getattr(options, name)]
+
+
+def _methods(options: argparse.Namespace) -> dict[str, Method] | tuple[()]:
+    """The methods by label; the settings are of all that are named, and not of the baseline."""
+    if not options.recipes:
+        if recipe_settings(options.set):
+            raise ValueError("--set changes recipes: name them with --recipes")
+        return ()
+    return {label_of(name, options.set): method_of(name, options.set) for name in options.recipes}
 
 
 def _prepare(options: argparse.Namespace) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import inspect
 import sys
 from dataclasses import replace
 from pathlib import Path
 
-from clew.model import Model
+from clew.cli.parser import Parser, non_negative_integer, positive_integer
+from clew.model import MAX_PROMPT_TOKENS, RETRIES, TIMEOUT, Model
 
 METAVAR = "MODULE:NAME"
 HELP = "a function prompt -> text or a framework's model in a module, or MODULE:CLASS:MODEL"
@@ -19,12 +21,37 @@ RULE = (
 )
 
 
-def model_of(spec: str, *, answers: Path | None = None) -> Model:
+def add_model_options(parser: Parser) -> None:
+    """Declare how a model is asked."""
+    parser.add_argument(
+        "--prompt-tokens",
+        type=positive_integer,
+        metavar="N",
+        help=f"no prompt has more than N tokens (default: {MAX_PROMPT_TOKENS:,})",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=positive_integer,
+        metavar="SECONDS",
+        help=f"give a call of the model up after so long (default: {TIMEOUT:g})",
+    )
+    parser.add_argument(
+        "--retries",
+        type=non_negative_integer,
+        metavar="N",
+        help=f"make a call that failed again, at most N times (default: {RETRIES})",
+    )
+
+
+def model_of(
+    spec: str, options: argparse.Namespace | None = None, *, answers: Path | None = None
+) -> Model:
     """Return the model that `--model` names.
 
     Args:
         spec: MODULE:NAME for an object in a module; MODULE:CLASS:MODEL for a class in it, which is
             called with `model=MODEL`. Modules in the current folder are found, too.
+        options: What was typed, with the options of `add_model_options`.
         answers: The file that keeps the model's answers; None for none.
 
     Raises:
@@ -56,7 +83,13 @@ def model_of(spec: str, *, answers: Path | None = None) -> Model:
             f"--model {spec}: {module_name}:{name} is no class, so it cannot take the model "
             f"{model!r}. {RULE}"
         )
-    asked = Model.of(source, answers=answers)
+    asked = Model.of(
+        source,
+        answers=answers,
+        timeout=getattr(options, "timeout", None),
+        max_prompt_tokens=getattr(options, "prompt_tokens", None),
+        retries=getattr(options, "retries", None),
+    )
     if inspect.isroutine(source):  # answers are kept by name, and a function's name is too short
         return replace(asked, name=spec)
     return asked

@@ -11,11 +11,13 @@ from clew import recipes as known
 from clew.cli.parser import Commands, add_command
 from clew.cli.terminal import print_result
 from clew.pipeline import Pipeline
+from clew.recipe_files import write_recipe
 from clew.types import Method
 
 EXAMPLES = """examples:
   clew recipes
   clew recipes hipporag
+  clew recipes agrag --toml      a file to begin from: > my.toml, then ask with --recipe my.toml
   clew recipes --json | jq 'keys'"""
 
 
@@ -24,11 +26,22 @@ def add_parser(commands: Commands) -> None:
     summary = "list the methods and the stages they are made of"
     parser = add_command(commands, "recipes", summary, EXAMPLES, recipes)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="as JSON")
+    output.add_argument(
+        "--toml",
+        action="store_true",
+        help="as a file with all parameters, to begin from: `clew ask ... --recipe FILE.toml`",
+    )
 
 
 def recipes(options: argparse.Namespace) -> int:
     """Print every recipe with its summary and stages; of recipes that are named, all of it."""
+    if options.toml:
+        if len(options.names) != 1:
+            raise ValueError("--toml writes one recipe: name it, as in clew recipes agrag --toml")
+        print_result(_as_file(options.names[0]).rstrip())
+        return 0
     descriptions = {name: describe_recipe(name) for name in options.names or known.names()}
     if options.json:
         print_result(json.dumps(descriptions, ensure_ascii=False, indent=2))
@@ -44,6 +57,16 @@ def recipes(options: argparse.Namespace) -> int:
     if not options.names:
         print_result("\n`clew recipes NAME` says what each stage does, and its parameters.")
     return 0
+
+
+def _as_file(name: str) -> str:
+    """A recipe as TOML, with what is known of it above."""
+    method = known.get(name)
+    recipe = known.RECIPES[name.lower()]
+    about = [f"{name.lower()}: {recipe.summary}"]
+    about += [f"{label}: {text}" for label, text in (("when", recipe.when),) if text]
+    about.append('"none" is no value; `use` names a class of clew.')
+    return write_recipe(method, "\n".join(about))
 
 
 def describe_recipe(name: str) -> dict[str, Any]:

@@ -6,20 +6,29 @@ import argparse
 import json
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from clew.cli import models
 from clew.cli.parser import Parser, positive_integer
+from clew.cli.settings import check_used, configured, index_settings
 from clew.cli.terminal import print_remark, shows_progress
-from clew.generate import Reports
+from clew.generate import Descriptions, Reports, Summaries
 from clew.index.index import Index
+from clew.model import Model
 from clew.read import Names, Plain, Splitter, Triples
 from clew.store import is_index
+from clew.types import Generate
 
 TOKENS = 256  # of a passage, unless the user says otherwise
 SLOW = 5.0  # seconds of reading, from which a saved index is recommended
 MAX_NAMES = 3  # of files, in a remark
+GENERATORS: Mapping[str, Callable[[Model | None], Generate]] = {  # by option
+    "titles": lambda model: Descriptions(model),
+    "summaries": lambda model: Summaries(model),
+    "reports": lambda model: Reports(model, level=None),
+}
 
 
 def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
@@ -41,10 +50,29 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
         "give it again to ask an index made with it",
     )
     parser.add_argument(
+        "--sentences",
+        action="store_true",
+        help="make a node of every sentence, too, for the recipe kurisu",
+    )
+    parser.add_argument(
         "--reports",
         action="store_true",
-        help="write reports on communities, without a language model, for the recipes global and "
-        "enterprise",
+        help="write reports on communities, for the recipes global and enterprise",
+    )
+    parser.add_argument(
+        "--summaries",
+        action="store_true",
+        help="write summaries of what several passages name, for the recipe da_rag",
+    )
+    parser.add_argument(
+        "--titles",
+        action="store_true",
+        help="write a title and a description of every passage, for the recipe da_rag",
+    )
+    parser.add_argument(
+        "--writer",
+        metavar=models.METAVAR,
+        help="the language model that writes these; without one they are extracts",
     )
     parser.add_argument(
         "--plain",
@@ -103,18 +131,24 @@ def build_index(options: argparse.Namespace, extractor: Triples | None = None) -
         options: What was typed.
         extractor: Extracts facts with a language model, unless `--names` is given.
     """
+    settings = index_settings(options.set)
+    used = [name for name in ("names", *GENERATORS) if getattr(options, name)]
+    check_used(settings, ["splitter", *used, *(["triples"] if extractor else [])], options)
+    generators = generators_of(options)
     index = Index.from_documents(
         existing_path(options.source),
         embedder=options.embedder,
         facts=None if options.facts is None else read_facts(options.facts),
-        extractor=Names() if options.names else extractor,
+        extractor=configured("names", Names(), settings) if options.names else extractor,
         splitter=splitter_of(options),
         canonical=Plain() if options.plain else None,
         encoding=options.encoding,
         progress=shows_progress(),
     )
-    if options.reports:
-        index = index.generate(Reports(level=None), progress=shows_progress())
+    if generators:
+        index = index.generate(*generators, progress=shows_progress())
+    if index.usage:
+        print_remark(f"the language model: {index.usage}")
     if index.skipped:
         print_remark(skipped_files(index.skipped))
     if index.failed:
@@ -128,7 +162,25 @@ def build_index(options: argparse.Namespace, extractor: Triples | None = None) -
 
 def splitter_of(options: argparse.Namespace) -> Splitter:
     """Return the splitter that cuts documents into passages."""
-    return Splitter(tokens=TOKENS if options.tokens is None else options.tokens)
+    tokens = TOKENS if options.tokens is None else options.tokens
+    splitter = Splitter(tokens=tokens, sentences=options.sentences)
+    return configured("splitter", splitter, index_settings(options.set))
+
+
+def generators_of(options: argparse.Namespace) -> list[Generate]:
+    """Return what writes texts on the passages, in the order in which they are written."""
+    settings, model = index_settings(options.set), None
+    if options.writer is not None:
+        if not any(getattr(options, name) for name in GENERATORS):
+            raise ValueError("--writer writes --reports, --summaries or --titles: add one of them")
+        output = getattr(options, "output", None)
+        answers = None if output is None else output.with_name(f"{output.name}.answers")
+        model = models.model_of(options.writer, options, answers=answers)
+    return [
+        configured(name, make(model), settings)
+        for name, make in GENERATORS.items()
+        if getattr(options, name)
+    ]
 
 
 def read_facts(path: Path) -> dict[str, list[Any]]:
@@ -197,7 +249,10 @@ def check_writable(file: Path) -> None:
 def _refuse_building_options(options: argparse.Namespace) -> None:
     """Refuse options that change how an index is built: this one is built already."""
     typed = [name for name in ("tokens", "facts", "encoding") if getattr(options, name) is not None]
-    typed += [name for name in ("names", "reports", "plain") if getattr(options, name)]
+    typed += [
+        name for name in ("names", "plain", "sentences", *GENERATORS) if getattr(options, name)
+    ]
+    typed += ["set"] * bool(index_settings(options.set))
     if typed:
         raise ValueError(
             f"{options.source} is a saved index: --{typed[0]} belongs to `clew index`, "

@@ -19,6 +19,7 @@ from clew.documentation.question_map import draw_map
 from clew.documentation.questions import DocumentationQuestion
 from clew.documentation.sections import Section
 from clew.graph import EMPTY
+from clew.usage import NO_USAGE, Usage
 
 MARK = "<!-- made by clew document: written anew each time -->"
 FIRST_FILE, MAP_FILE = "index.md", "questions.svg"
@@ -40,6 +41,7 @@ class Documentation:
         uncovered_places: Where the passages stand that are in no section.
         sections_of: The numbers of the sections on each document, by its page; all documents of
             the corpus, in its order.
+        usage: The calls and tokens of the language model.
     """
 
     title: str
@@ -51,6 +53,7 @@ class Documentation:
     introductions: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     uncovered_places: tuple[str, ...] = ()
     sections_of: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: EMPTY)
+    usage: Usage = NO_USAGE
 
     def save(self, path: str | Path) -> list[Path]:
         """Write the pages to a folder; pages of an earlier run in that folder are replaced.

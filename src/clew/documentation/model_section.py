@@ -23,25 +23,34 @@ def write_section(model: Model, extract: Section, context: Context) -> tuple[Sec
         context: What the section is made of.
 
     Returns:
-        The section and ""; or `extract` and the reason why the answer could not be used.
+        The section, and "" or which sources the model has not read; or `extract` and the reason why
+        the answer could not be used.
     """
     items = {item.id: item for item in context}
-    numbered = "\n\n".join(
+    sources = [
         f"[{number}] {items[id].heading}\n{items[id].text}"
         for number, id in enumerate(extract.source_ids, 1)
-    )
-    prompt = (
-        "Write one section of documentation that answers the question "
-        f"{context.question!r}, using only the numbered sources below.\n\n"
-        f"{numbered}\n\nAnswer with a JSON object and nothing else: "
-        '{"title": "a few words", "summary": "one to three sentences", '
-        '"explanations": [{"heading": "...", "text": "Markdown", "sources": [1]}], '
-        '"examples": ["code, or a case, that stands in the sources"]}. '
-        "Every explanation names the numbers of the sources that it is taken from. "
-        "Write in the language of the sources. Leave examples empty where there are none."
-    )
-    answer = model.ask(prompt, lambda text: _parse_section(text, extract, len(context)))
-    return (extract, answer.error) if answer.value is None else (answer.value, "")
+    ]
+
+    def build(shown: Sequence[str]) -> str:
+        numbered = "\n\n".join(shown)
+        return (
+            "Write one section of documentation that answers the question "
+            f"{context.question!r}, using only the numbered sources below.\n\n"
+            f"{numbered}\n\nAnswer with a JSON object and nothing else: "
+            '{"title": "a few words", "summary": "one to three sentences", '
+            '"explanations": [{"heading": "...", "text": "Markdown", "sources": [1]}], '
+            '"examples": ["code, or a case, that stands in the sources"]}. '
+            "Every explanation names the numbers of the sources that it is taken from. "
+            "Write in the language of the sources. Leave examples empty where there are none."
+        )
+
+    prompt = model.fit(build, sources, "sources")
+    shown = max(1, prompt.shown)
+    answer = model.ask(prompt.text, lambda text: _parse_section(text, extract, shown))
+    if answer.value is None:
+        return extract, answer.error
+    return answer.value, f"not read by the model: {prompt.left_out}" if prompt.left_out else ""
 
 
 def write_pivot_question(
@@ -55,18 +64,27 @@ def write_pivot_question(
         cluster: All its questions.
 
     Returns:
-        The question and ""; or that in the middle and the reason why the answer could not be used.
+        The question, and "" or how many the model has not read; or that in the middle and the
+        reason why the answer could not be used.
     """
     if len(cluster) == 1:
         return pivot.text, ""
-    listed = "\n".join(f"- {question.text}" for question in cluster)
-    prompt = (
-        f"These questions belong together:\n\n{listed}\n\n"
-        "Write the one question that stands for all of them, in their language. "
-        'Answer with a JSON object {"question": "..."} and nothing else.'
-    )
-    answer = model.ask(prompt, _parse_question)
-    return (pivot.text, answer.error) if answer.value is None else (answer.value, "")
+
+    def build(shown: Sequence[str]) -> str:
+        listed = "\n".join(f"- {text}" for text in shown)
+        return (
+            f"These questions belong together:\n\n{listed}\n\n"
+            "Write the one question that stands for all of them, in their language. "
+            'Answer with a JSON object {"question": "..."} and nothing else.'
+        )
+
+    texts = [question.text for question in cluster]
+    middle_first = sorted(range(len(texts)), key=lambda i: texts[i] != pivot.text)
+    prompt = model.fit(build, texts, "questions", order=middle_first)
+    answer = model.ask(prompt.text, _parse_question)
+    if answer.value is None:
+        return pivot.text, answer.error
+    return answer.value, f"not read by the model: {prompt.left_out}" if prompt.left_out else ""
 
 
 def _parse_question(answer: str) -> str:

@@ -14,7 +14,7 @@ from math import log
 
 from clew.documentation.branches import Branch, short_title, text_of
 from clew.graph import Graph
-from clew.model import Model, parse_json
+from clew.model import FittedPrompt, Model, fit_text, parse_json
 from clew.text.words import words
 
 MAX_WORDS = 6  # of a question without a model
@@ -54,24 +54,32 @@ def generate_questions(
         progress: Whether to show a progress bar.
 
     Returns:
-        The questions, and the branches on which the model's answer could not be used, each with
-        the reason. Such a branch has the question that it would have without a model.
+        The questions, and the branches that the model has not read to their end, or on which its
+        answer could not be used, each with the reason. The latter have the question that they would
+        have without a model.
     """
     without_model = _questions_from_words(graph, all_branches)
     if model is None:
         return tuple(DocumentationQuestion(text, i) for i, text in enumerate(without_model)), ()
-    prompts = [_prompt(graph, branch, questions_per_branch) for branch in all_branches]
+    prompts = [_prompt(model, graph, branch, questions_per_branch) for branch in all_branches]
     answers = model.ask_all(
-        prompts, _parse_questions, workers=workers, progress=progress, label="questions"
+        [prompt.text for prompt in prompts],
+        _parse_questions,
+        workers=workers,
+        progress=progress,
+        label="questions",
     )
     questions = list[DocumentationQuestion]()
     failed = list[tuple[str, str]]()
-    for i, answer in enumerate(answers):
+    for i, (answer, prompt) in enumerate(zip(answers, prompts, strict=True)):
+        task = f"questions on {' > '.join(all_branches[i].titles)}"
         if answer.value is None:
-            failed.append((f"questions on {' > '.join(all_branches[i].titles)}", answer.error))
+            failed.append((task, answer.error))
             texts = [without_model[i]]
         else:
             texts = answer.value[:questions_per_branch]
+            if prompt.left_out:
+                failed.append((task, f"not read by the model: {prompt.left_out}"))
         questions += [DocumentationQuestion(text, i) for text in texts]
     return tuple(questions), tuple(failed)
 
@@ -97,20 +105,25 @@ def _questions_from_words(graph: Graph, all_branches: Sequence[Branch]) -> list[
     return questions
 
 
-def _prompt(graph: Graph, branch: Branch, count: int) -> str:
-    shown = list[str]()
-    for row in branch.rows:
-        if shown and graph.count("\n\n".join([*shown, graph.texts[row]])) > MAX_SHOWN_TOKENS:
-            break
-        shown.append(graph.texts[row])
-    text = "\n\n".join(shown)
-    return (
-        "Below is a part of a collection of documents, headed "
-        f"{' > '.join(branch.titles)!r}.\n\n---\n{text}\n---\n\n"
-        f"Write {count} different questions that a reader could have and that this part answers. "
-        "Each must be understood without the text, and be in the language of the text. "
-        "Answer with a JSON list of strings and nothing else."
+def _prompt(model: Model, graph: Graph, branch: Branch, count: int) -> FittedPrompt:
+    """Return the prompt that shows the beginning of a branch, as much of it as fits."""
+    titles = fit_text(
+        " > ".join(branch.titles), lambda text: graph.count(text) <= MAX_SHOWN_TOKENS // 4
     )
+
+    def build(shown: Sequence[str]) -> str:
+        text = "\n\n".join(shown)
+        return (
+            f"Below is a part of a collection of documents, headed {titles!r}.\n\n"
+            f"---\n{text}\n---\n\n"
+            f"Write {count} different questions that a reader could have and that this part "
+            "answers. Each must be understood without the text, and be in the language of the "
+            "text. Answer with a JSON list of strings and nothing else."
+        )
+
+    texts = [graph.texts[row] for row in branch.rows]
+    most = model.tokens(build([])) + MAX_SHOWN_TOKENS
+    return model.fit(build, texts, "passages", max_tokens=most)
 
 
 def _parse_questions(answer: str) -> list[str]:

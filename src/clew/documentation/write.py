@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from clew import recipes
 from clew.budget import BudgetError
 from clew.documentation.belonging import select_for_section
 from clew.documentation.branches import branch_vectors, find_branches, short_title
@@ -37,7 +38,8 @@ from clew.graph import Graph, Vectors, titles_of
 from clew.index.index import Index
 from clew.model import Model
 from clew.recipes import DEFAULT
-from clew.types import Method
+from clew.types import Method, may_ask_model
+from clew.usage import metered
 
 PROMPT_TOKENS = 500  # of a prompt for a section, beside its context
 PLACE_WORDS = 8  # of a passage, beside where it stands
@@ -132,24 +134,26 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
     outline = DocumentationOutline.compute(index.graph)
     if not outline.branches:
         raise ValueError("there is nothing to document: the index has no passages")
-    language_model = None if model is None else Model.of(model)
-    questions, failed = generate_questions(
-        index.graph,
-        outline.branches,
-        language_model,
-        questions_per_branch=questions_per_branch,
-        workers=workers,
-        progress=progress,
-    )
-    settings = _Settings(recipe, budget, by, language_model, progress)
-    writer = _Writer(index, outline, questions, settings, list(failed))
-    clusters = writer.cluster(questions, sections)
-    written = writer.write_all(questions, clusters)
-    while coverage and (open_questions := writer.uncovered_questions(written, coverage)):
-        further = writer.write_all(open_questions, writer.cluster(open_questions, None), written)
-        if not _covered_ids(further) - _covered_ids(written):
-            break
-        written += further
+    language_model = None if model is None else Model.of(model, count=index.graph.count)
+    with metered(index.graph.count) as meter:
+        questions, failed = generate_questions(
+            index.graph,
+            outline.branches,
+            language_model,
+            questions_per_branch=questions_per_branch,
+            workers=workers,
+            progress=progress,
+        )
+        settings = _Settings(recipe, budget, by, language_model, progress)
+        writer = _Writer(index, outline, questions, settings, list(failed))
+        clusters = writer.cluster(questions, sections)
+        written = writer.write_all(questions, clusters)
+        while coverage and (open_questions := writer.uncovered_questions(written, coverage)):
+            own_clusters = writer.cluster(open_questions, None)
+            further = writer.write_all(open_questions, own_clusters, written)
+            if not _covered_ids(further) - _covered_ids(written):
+                break
+            written += further
     written = merge_sections(written, outline.branch_of, writer.embed)
     uncovered = _uncovered_ids(index.graph, outline, written)
     written = _in_corpus_order(written, outline, index.graph)
@@ -164,6 +168,7 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
         _introductions(index, outline),
         tuple(_place(index.graph, id) for id in uncovered),
         _sections_of_pages(written, outline),
+        meter.usage,
     )
 
 
@@ -271,8 +276,12 @@ class _Writer:
         question = self._pivot_question(pivot, members)
         section_name = f"the section on {question!r}"
         try:
+            takes_model = may_ask_model(recipes.get(settings.recipe))
             context = self.index.ask(
-                question, recipe=settings.recipe, budget=settings.budget, model=settings.model
+                question,
+                recipe=settings.recipe,
+                budget=settings.budget,
+                model=settings.model if takes_model else None,
             )
         except BudgetError as error:
             self.failed.append((section_name, str(error)))

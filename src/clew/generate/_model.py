@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.graph import Graph
-from clew.model import AnswerSource, Model, ModelSource
+from clew.model import AnswerSource, FittedPrompt, Model, ModelSource
 
 
 def check_positive(generator: object, names: Sequence[str]) -> None:
@@ -19,6 +19,16 @@ def check_positive(generator: object, names: Sequence[str]) -> None:
 def remember_answers(generator: object, model: ModelSource, answers: AnswerSource | None) -> None:
     """Set a frozen generator's `model` to one that has a cache of answers."""
     object.__setattr__(generator, "model", Model.with_cache(model, answers))
+
+
+def unread(prompt: FittedPrompt) -> dict[str, str]:
+    """Return the metadata of a text whose prompt left something out: what the model has not read.
+
+    Example:
+        >>> unread(FittedPrompt("...", 3, left_out="2 of 5 passages"))
+        {'unread': '2 of 5 passages'}
+    """
+    return {"unread": prompt.left_out} if prompt.left_out else {}
 
 
 def first_that_fit(graph: Graph, rows: Sequence[int], max_tokens: int) -> list[int]:

@@ -14,16 +14,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clew.generate._model import check_positive, one_line, remember_answers
+from clew.generate._model import check_positive, one_line, remember_answers, unread
 from clew.generate.extracts import distinctive_words, extract
 from clew.graph import Generated, Graph, heading_of
-from clew.model import AnswerSource, Model, ModelSource, parse_json
+from clew.model import AnswerSource, FittedPrompt, Model, ModelSource, parse_json
+from clew.usage import NO_USAGE, total_usage
 
 PROMPT = """Give this passage a title and describe what it says, so that it can be found by what \
 people ask. Say only what it says, with the
 names it uses.
 
-{heading}{text}
+{text}
 
 Answer with JSON alone: {{"title": a title of at most ten words, "description": at most {words} \
 words}}"""
@@ -42,9 +43,10 @@ class Descriptions:
     """Describe every passage: `{title}: {description}`, of kind "description".
 
     The id is `description:{id of the passage}`; the metadata has `title`, `description` and `by`:
-    "model" or "extract". Where the model's answer cannot be used, twice, the description is an
-    extract, and the reason is in `failed`. The recipe `da_rag` compares a question with the
-    description of a chunk where there is one.
+    "model" or "extract". Of a passage that is too long for the model's prompts, the model reads the
+    beginning, and `unread` says how much it has not read. Where the model's answer cannot be used,
+    twice, the description is an extract, and the reason is in `failed`. The recipe `da_rag`
+    compares a question with the description of a chunk where there is one.
 
     Attributes:
         model: whatever `clew.model.Model.of` takes, or None.
@@ -77,11 +79,19 @@ class Descriptions:
         ]
         by_model: list[Description | None] = [None] * len(rows)
         failed = list[tuple[str, str]]()
+        left_out: list[dict[str, str]] = [{} for _ in rows]
+        usage = NO_USAGE
         if self.model is not None:
-            prompts = [self._prompt(graph, row) for row in rows]
-            answers = Model.of(self.model).ask_all(
-                prompts, read_description, workers=self.workers, label="descriptions"
+            model = Model.of(self.model, count=graph.count)
+            prompts = [self._prompt(model, graph, row) for row in rows]
+            answers = model.ask_all(
+                [prompt.text for prompt in prompts],
+                read_description,
+                workers=self.workers,
+                label="descriptions",
             )
+            left_out = [unread(prompt) for prompt in prompts]
+            usage = total_usage(answer.usage for answer in answers)
             by_model = [answer.value for answer in answers]
             failed = [
                 (graph.ids[row], answer.error)
@@ -102,19 +112,26 @@ class Descriptions:
             ),
             read_from=[[row] for row in rows],
             metadata=tuple(
-                {**description._asdict(), "by": "extract" if written is None else "model"}
-                for description, written in zip(descriptions, by_model, strict=True)
+                {**description._asdict(), "by": "extract"}
+                if written is None
+                else {**description._asdict(), "by": "model", **missing}
+                for description, written, missing in zip(
+                    descriptions, by_model, left_out, strict=True
+                )
             ),
             failed=tuple(failed),
+            usage=usage,
         )
 
-    def _prompt(self, graph: Graph, row: int) -> str:
+    def _prompt(self, model: Model, graph: Graph, row: int) -> FittedPrompt:
         heading = heading_of(graph, row)
-        return PROMPT.format(
-            heading=f"{heading}\n" if heading else "",
-            text=graph.texts[row],
-            words=max(10, int(self.tokens * WORDS_PER_TOKEN)),
-        )
+
+        def build(parts: Sequence[str]) -> str:
+            words = max(10, int(self.tokens * WORDS_PER_TOKEN))
+            return PROMPT.format(text="\n".join(parts), words=words)
+
+        text = graph.texts[row]
+        return model.fit(build, [f"{heading}\n{text}" if heading else text], "passages")
 
 
 def title_of(graph: Graph, row: int, names: Mapping[int, Sequence[int]]) -> str:

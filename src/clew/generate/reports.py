@@ -8,7 +8,7 @@ made of the most central names and the most central sentences.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +16,24 @@ import numpy as np
 from clew.algorithms.community_detection.modularity import CommunityDetection, CommunityHierarchy
 from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.algorithms.ranking import top_k
-from clew.generate._model import check_positive, extract_reason, first_that_fit, one_line
+from clew.generate._model import (
+    check_positive,
+    extract_reason,
+    first_that_fit,
+    one_line,
+    unread,
+)
 from clew.generate.extracts import distinctive_words, extract, in_document_order, most_central
 from clew.graph import Floats, Generated, Graph, heading_of
-from clew.model import Model, ModelSource, parse_json
+from clew.model import (
+    AnswerSource,
+    FittedPrompt,
+    Model,
+    ModelSource,
+    parse_json,
+    read_score,
+)
+from clew.usage import NO_USAGE, total_usage
 
 MAX_NAMES, MAX_MEMBERS, MAX_FINDINGS, MAX_PASSAGES = 5, 20, 8, 60
 MIN_GROWTH = 1.5  # a level with hardly more communities than another says the same again
@@ -50,8 +64,9 @@ class Reports:
     the centre of the community stays. The metadata has the `level` (0 is the coarsest), the `size`
     in nodes, the number of `passages`, the ids of at most twenty `members` by centrality, the
     `names`, the `rank` within the level (1 has the highest rating or, without a model, the most
-    passages), the model's `rating` or None, and `by`: "model" or "extract". Where the model's
-    answer cannot be used, twice, the report is an extract, and the reason is in `failed`.
+    passages), the model's `rating` or None, `by`: "model" or "extract", and in `unread` what the
+    model has not read, if anything. Where the model's answer cannot be used, twice, the report is
+    an extract, and the reason is in `failed`.
 
     Attributes:
         model: whatever `clew.model.Model.of` takes, or None.
@@ -63,6 +78,8 @@ class Reports:
         tokens: the most tokens of a report, by the index's counter.
         prompt_tokens: tokens of passages in one prompt, the most central ones.
         workers: how many prompts are asked at the same time.
+        answers: the cache of answers, or the path of its file. None caches them as long as this
+            object lives, so that a report is paid for again only when its passages change.
 
     Example:
         >>> from clew.graph import Edges
@@ -81,9 +98,14 @@ class Reports:
     tokens: int = 125
     prompt_tokens: int = 4000
     workers: int = 4
+    # A saved index knows a generator by its `repr`: what changes no report is no part of it.
+    answers: AnswerSource | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_positive(self, ("min_passages", "tokens", "prompt_tokens", "workers"))
+        if self.model is not None:
+            cached = Model.with_cache(self.model, self.answers)
+            object.__setattr__(self, "answers", cached.answers)
         if any(level < 0 for level in _as_levels(self.level)):
             raise ValueError(f"a level is a whole number from 0, the coarsest; got {self.level!r}")
         CommunityDetection(self.kinds, self.resolution)  # refuses wrong kinds and resolutions
@@ -92,11 +114,19 @@ class Reports:
         communities = self._communities(graph)
         reports = [Report(self._extract(graph, one)) for one in communities]
         errors = [""] * len(communities)
+        left_out: list[dict[str, str]] = [{} for _ in communities]
+        usage = NO_USAGE
         if self.model is not None and communities:
-            prompts = [self._prompt(graph, one) for one in communities]
-            answers = Model.of(self.model).ask_all(
-                prompts, self._reader(graph), workers=self.workers, label="reports"
+            model = Model.of(self.model, answers=self.answers, count=graph.count)
+            prompts = [self._prompt(model, graph, one) for one in communities]
+            left_out = [unread(prompt) for prompt in prompts]
+            answers = model.ask_all(
+                [prompt.text for prompt in prompts],
+                self._reader(graph),
+                workers=self.workers,
+                label="reports",
             )
+            usage = total_usage(answer.usage for answer in answers)
             errors = [answer.error if answer.value is None else "" for answer in answers]
             reports = [
                 answer.value or known for known, answer in zip(reports, answers, strict=True)
@@ -110,13 +140,17 @@ class Reports:
             read_from=[one.passages for one in communities],
             metadata=tuple(
                 {**one.metadata(graph), "rank": rank, "rating": report.rating, "by": writer}
-                for one, rank, report, writer in zip(communities, ranks, reports, by, strict=True)
+                | (missing if writer == "model" else {})
+                for one, rank, report, writer, missing in zip(
+                    communities, ranks, reports, by, left_out, strict=True
+                )
             ),
             failed=tuple(
                 (one.id, extract_reason(error))
                 for one, error in zip(communities, errors, strict=True)
                 if error
             ),
+            usage=usage,
         )
 
     def _communities(self, graph: Graph) -> list[ReportedCommunity]:
@@ -161,18 +195,30 @@ class Reports:
             text = extract(graph, passages, max(room, 1))
         return head + text if text else head.removesuffix(": ")
 
-    def _prompt(self, graph: Graph, community: ReportedCommunity) -> str:
-        shown = first_that_fit(graph, community.passages, self.prompt_tokens)
-        passages = [
-            f"[{number}] {_under_heading(graph, row)}"
-            for number, row in enumerate(in_document_order(graph, shown), 1)
-        ]
-        return PROMPT.format(
-            names="; ".join(community.names),
-            passages="\n\n".join(passages),
-            words=self.tokens // 4,
-            findings=MAX_FINDINGS,
-        )
+    def _prompt(self, model: Model, graph: Graph, community: ReportedCommunity) -> FittedPrompt:
+        """Return the prompt with the most central passages, in document order."""
+        fitting = first_that_fit(graph, community.passages, self.prompt_tokens)
+        shown = in_document_order(graph, fitting or community.passages[:1])
+        rank = {row: place for place, row in enumerate(community.passages)}
+
+        def build(texts: Sequence[str]) -> str:
+            return PROMPT.format(
+                names="; ".join(community.names),
+                passages="\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1)),
+                words=self.tokens // 4,
+                findings=MAX_FINDINGS,
+            )
+
+        texts = [_under_heading(graph, row) for row in shown]
+        order = sorted(range(len(shown)), key=lambda place: rank[shown[place]])
+        # One passage that is too long is cut, so that the model has something to read.
+        most = None if fitting else model.tokens(build([])) + self.prompt_tokens
+        prompt = model.fit(build, texts, order=order, max_tokens=most)
+        n = len(community.passages)
+        left_out = [prompt.left_out.partition(", and ")[0]] if prompt.is_cut else []
+        if prompt.shown < n:
+            left_out.append(f"{n - prompt.shown:,} of {n:,} passages")
+        return prompt._replace(left_out=", ".join(left_out))
 
     def _reader(self, graph: Graph) -> Callable[[str], Report]:
         """Return the function that reads a model's answer, and raises ValueError for a bad one."""
@@ -293,11 +339,7 @@ def _findings(answer: dict[str, Any]) -> list[str]:
 
 def _rating(answer: dict[str, Any]) -> float | None:
     rating = answer.get("rating")
-    if rating is None:
-        return None
-    if isinstance(rating, bool) or not isinstance(rating, (int, float)) or not 0 <= rating <= 10:
-        raise ValueError(f'"rating" is a number from 0 to 10; got {rating!r}')
-    return float(rating)
+    return None if rating is None else read_score(rating, 10)
 
 
 def _under_heading(graph: Graph, row: int) -> str:

@@ -18,10 +18,12 @@ from clew.generate._model import (
     first_that_fit,
     one_line,
     remember_answers,
+    unread,
 )
 from clew.generate.extracts import extract, in_document_order, most_central
 from clew.graph import Edges, Generated, Graph
-from clew.model import AnswerSource, Model, ModelSource, parse_json
+from clew.model import AnswerSource, FittedPrompt, Model, ModelSource, parse_json
+from clew.usage import NO_USAGE, total_usage
 
 MAX_PASSAGES = 60  # of which an extract is made
 PROMPT = """What follows was read about "{name}" in several places of a collection. Write what it \
@@ -41,10 +43,11 @@ class Summaries:
     """Write a summary, of kind "summary", of every entity that enough passages mention.
 
     The id is `summary:{name of the entity}`. An edge "about" joins the summary to its entity, and
-    it is read from the passages that mention the entity. The metadata has `entity`, `passages` and
-    `by`: "model" or "extract". Where the model's answer cannot be used, twice, the summary is an
-    extract, and the reason is in `failed`. A question touches summaries by a seed that has
-    "summary" among its `kinds`; the edges "about" and "mentions" lead from them to the passages.
+    it is read from the passages that mention the entity. The metadata has `entity`, `passages`,
+    `by`: "model" or "extract", and in `unread` what the model has not read, if anything. Where the
+    model's answer cannot be used, twice, the summary is an extract, and the reason is in `failed`.
+    A question touches summaries by a seed that has "summary" among its `kinds`; the edges "about"
+    and "mentions" lead from them to the passages.
 
     Attributes:
         model: whatever `clew.model.Model.of` takes, or None.
@@ -82,10 +85,14 @@ class Summaries:
         facts = _facts_by_entity(graph)
         texts = [self._extract(graph, row, facts.get(row, [])) for row in entities]
         errors = [""] * len(entities)
+        left_out: list[dict[str, str]] = [{} for _ in entities]
+        usage = NO_USAGE
         if self.model is not None and entities:
-            prompts = [self._prompt(graph, row, facts.get(row, [])) for row in entities]
-            answers = Model.of(self.model).ask_all(
-                prompts,
+            model = Model.of(self.model, count=graph.count)
+            prompts = [self._prompt(model, graph, row, facts.get(row, [])) for row in entities]
+            left_out = [unread(prompt) for prompt in prompts]
+            answers = model.ask_all(
+                [prompt.text for prompt in prompts],
                 lambda text: self._read(graph, text),
                 workers=self.workers,
                 label="summaries",
@@ -95,6 +102,7 @@ class Summaries:
                 for known, answer in zip(texts, answers, strict=True)
             ]
             errors = ["" if answer.value is not None else answer.error for answer in answers]
+            usage = total_usage(answer.usage for answer in answers)
         ids = tuple(f"summary:{graph.texts[row]}" for row in entities)
         by = ["extract" if self.model is None or error else "model" for error in errors]
         first = len(graph)
@@ -105,12 +113,14 @@ class Summaries:
             read_from=[sorted(set(graph.read_from[row].tolist())) for row in entities],
             metadata=tuple(
                 {"entity": graph.ids[row], "passages": len(graph.read_from[row]), "by": writer}
-                for row, writer in zip(entities, by, strict=True)
+                | (missing if writer == "model" else {})
+                for row, writer, missing in zip(entities, by, left_out, strict=True)
             ),
             edges=Edges.of("about", np.arange(first, first + len(entities)), entities),
             failed=tuple(
                 (id, extract_reason(error)) for id, error in zip(ids, errors, strict=True) if error
             ),
+            usage=usage,
         )
 
     def _extract(self, graph: Graph, row: int, facts: Sequence[str]) -> str:
@@ -124,15 +134,32 @@ class Summaries:
         passages = most_central(graph, graph.read_from[row].tolist(), MAX_PASSAGES)
         return extract(graph, passages, self.tokens) or graph.texts[row]
 
-    def _prompt(self, graph: Graph, row: int, facts: Sequence[str]) -> str:
+    def _prompt(self, model: Model, graph: Graph, row: int, facts: Sequence[str]) -> FittedPrompt:
+        """Return the prompt: facts in at most half of the room, then the most central passages."""
         central = most_central(graph, graph.read_from[row].tolist(), MAX_PASSAGES)
-        shown = first_that_fit(graph, central, self.prompt_tokens)
-        return PROMPT.format(
-            name=graph.texts[row],
-            facts="; ".join(facts)[: 4 * self.prompt_tokens] or "none",
-            passages="\n\n".join(graph.texts[one] for one in in_document_order(graph, shown)),
-            words=max(1, self.tokens // 2),
-        )
+        most, ranked = self.prompt_tokens, in_document_order(graph, central)
+        room = min(most, model.max_prompt_tokens // 2)
+        stated = model.fit("; ".join, facts, "facts", max_tokens=room)
+        fitting = first_that_fit(graph, central, most)
+        shown = in_document_order(graph, fitting) or ranked[:1]  # one that is too long is cut
+
+        def build(texts: Sequence[str]) -> str:
+            return PROMPT.format(
+                name=graph.texts[row],
+                facts=stated.text or "none",
+                passages="\n\n".join(texts),
+                words=max(1, self.tokens // 2),
+            )
+
+        texts = [graph.texts[one] for one in shown]
+        prompt = model.fit(build, texts, max_tokens=model.tokens(build([])) + most)
+        passages = len(graph.read_from[row])
+        left_out = [stated.left_out] if stated.left_out else []
+        if prompt.is_cut:
+            left_out.append(prompt.left_out)
+        if prompt.shown < passages:
+            left_out.append(f"{passages - prompt.shown:,} of {passages:,} passages")
+        return prompt._replace(left_out=", ".join(left_out))
 
     def _read(self, graph: Graph, text: str) -> str:
         """Return the summary in a model's answer; raise ValueError where there is none."""

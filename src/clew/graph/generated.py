@@ -13,6 +13,7 @@ from clew.graph.columns import EMPTY, Labels, Ragged, freeze
 from clew.graph.core import GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.graph import Graph, Part, PartCache
+from clew.usage import NO_USAGE, Usage
 
 Result = TypeVar("Result", covariant=True)
 Value = TypeVar("Value")
@@ -33,6 +34,7 @@ class Generated:
         edges: edges between the new texts, and between them and the graph. New text `i` is row
             `n + i`, where the graph has `n` nodes.
         failed: texts that could not be generated: what they were to be made of, and the reason.
+        usage: the calls and tokens of language models.
 
     Example:
         >>> report = Generated(("r0",), ("report",), ("Anna knows Ben.",), [[0]])
@@ -47,6 +49,7 @@ class Generated:
     metadata: tuple[Mapping[str, Any], ...] = ()
     edges: Edges = field(default_factory=Edges)
     failed: tuple[tuple[str, str], ...] = ()
+    usage: Usage = NO_USAGE
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -16,10 +18,18 @@ from clew.index.contents import IndexContents
 from clew.index.options import option_names
 from clew.index.question import QueryOptions
 from clew.items import Step
-from clew.types import UNLIMITED, BoundMethodPart, Query
+from clew.types import UNLIMITED, BoundMethodPart, Query, may_ask_model
+from clew.usage import metered
 
 STAGE_OPTIONS = tuple(name for name in option_names(QueryOptions) if name in option_names(Query))
 """The options that reach the stages: `Query` has fields of the same names."""
+
+
+UNUSED_MODEL = "the recipe asks no language model, so the one that was given has no part in this"
+
+
+class UnusedModelWarning(UserWarning):
+    """A question has a language model, and its recipe asks none."""
 
 
 def answer(
@@ -54,7 +64,14 @@ def answer(
         **stage_options,
     )
     budget = UNLIMITED if options.budget is None else options.budget
-    return index.graph.part(BoundMethodPart(method))(query, budget)
+    with metered(index.graph.count) as meter:
+        context = index.graph.part(BoundMethodPart(method))(query, budget)
+    context = replace(context, usage=meter.usage)
+    if options.model is None or context.usage or may_ask_model(method):
+        return context
+    warnings.warn(UNUSED_MODEL, UnusedModelWarning, stacklevel=3)
+    step = Step("language model", 0.0, {"fallback": UNUSED_MODEL})
+    return replace(context, trace=(*context.trace, step))
 
 
 def _unit_vector(index: IndexContents, vector: ArrayLike) -> Vectors:

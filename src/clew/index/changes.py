@@ -16,6 +16,7 @@ from clew.graph import Vectors
 from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
 from clew.index.contents import IndexContents
 from clew.read import Triple, load_documents
+from clew.usage import metered
 
 Contents = TypeVar("Contents", bound=IndexContents)
 
@@ -49,10 +50,11 @@ def rebuild(
         triples=index.extracted,
         unread=None if ask_models else dict(index.failed),
     )
-    built = build_graph(documents, facts, index.config, known, progress)
-    graph, failed = generate_texts(
-        built.graph, built.embedder, index.generators, known.vectors, progress
-    )
+    with metered(index.config.count) as meter:
+        built = build_graph(documents, facts, index.config, known, progress)
+        graph, failed = generate_texts(
+            built.graph, built.embedder, index.generators, known.vectors, progress
+        )
     graph, learned = index.learned.on(graph)
     return replace(
         index,
@@ -63,6 +65,7 @@ def rebuild(
         extracted=built.extracted,
         failed=(*built.failed, *failed),
         learned=learned,
+        usage=index.usage + meter.usage,
     )
 
 

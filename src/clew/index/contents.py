@@ -12,6 +12,7 @@ from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.read import Split, Triple
 from clew.types import Generate, Link
+from clew.usage import NO_USAGE, Usage
 
 Failures = tuple[tuple[str, str], ...]
 """What could not be read or generated, each with the reason."""
@@ -33,6 +34,7 @@ class IndexContents:
         failed: Passages that could not be read and texts that could not be generated, each with the
             reason.
         learned: Strengths of edges that questions have taught.
+        usage: The calls and tokens of language models since the index was made or loaded.
     """
 
     graph: Graph
@@ -44,6 +46,7 @@ class IndexContents:
     skipped: Failures = ()
     failed: Failures = ()
     learned: Learned = field(default_factory=Learned, repr=False)
+    usage: Usage = field(default=NO_USAGE, repr=False)
 
     @property
     def embedder(self) -> Embedder:

@@ -25,6 +25,7 @@ from clew.index.options import documents_keywords
 from clew.index.question import QueryKeywords, QueryOptions, Where, check_question
 from clew.read import Triple
 from clew.types import Generate, Link
+from clew.usage import metered
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,10 +81,11 @@ class Index(IndexContents):
             )
             raise ValueError(f"no documents came: an index needs at least one with text{example}")
         collected = collect_facts(loaded, facts)
-        built = build_graph(tuple(loaded), collected, chosen, progress=progress)
-        graph, failed = generate_texts(
-            built.graph, built.embedder, chosen.generators, progress=progress
-        )
+        with metered(chosen.count) as meter:
+            built = build_graph(tuple(loaded), collected, chosen, progress=progress)
+            graph, failed = generate_texts(
+                built.graph, built.embedder, chosen.generators, progress=progress
+            )
         return cls(
             graph=graph,
             config=chosen,
@@ -93,6 +95,7 @@ class Index(IndexContents):
             extracted=built.extracted,
             skipped=tuple(skipped),
             failed=(*built.failed, *failed),
+            usage=meter.usage,
         )
 
     @classmethod
@@ -277,12 +280,14 @@ class Index(IndexContents):
             *generators: Such as `clew.generate.Reports()`.
             progress: Whether to show bars on stderr.
         """
-        graph, failed = generate_texts(self.graph, self.embedder, generators, progress=progress)
+        with metered(self.graph.count) as meter:
+            graph, failed = generate_texts(self.graph, self.embedder, generators, progress=progress)
         return replace(
             self,
             graph=graph,
             config=replace(self.config, generators=(*self.generators, *generators)),
             failed=(*self.failed, *failed),
+            usage=self.usage + meter.usage,
         )
 
     def written(self, *writers: Generate, progress: bool = False) -> Self:

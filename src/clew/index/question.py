@@ -49,7 +49,8 @@ class QueryOptions:
             metadata. What it forbids influences nothing. None allows everything.
         deadline: Seconds after which an anytime method returns its best result so far, marked as
             such. None waits for the end.
-        model: A language model, for methods that ask one.
+        model: A language model, for methods that ask one: whatever `clew.Model.of` takes. A method
+            that asks none says so, in a warning and in the trace.
         max_question: Characters that a question may have; a longer one is refused.
 
     Example:

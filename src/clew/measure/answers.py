@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import warnings
 from collections import Counter
 from os import PathLike
 
 from clew.context import Context
 from clew.measure.benchmark import BenchmarkQuestion
 from clew.measure.compare import Figure
+from clew.measure.judge import CUT_CONTEXT
 from clew.model import AnswerCache, Model
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -27,7 +29,8 @@ def answer_figures(
 ) -> dict[str, Figure]:
     """Return the figures "EM" and "F1" for `compare(figures=...)`.
 
-    The model is asked once for each context. A figure raises ValueError for a question without an
+    The model is asked once for each context. A context that is too long for its prompts is cut,
+    with a warning. A figure raises ValueError for a question without an
     `answer` in the benchmark, and RuntimeError when the model fails twice.
 
     Args:
@@ -44,7 +47,10 @@ def answer_figures(
     remembering = Model.with_cache(model, answers)
 
     def answer_to(context: Context, question: BenchmarkQuestion) -> str:
-        answer = remembering.ask(_prompt(context, question), _non_empty)
+        prompt = remembering.fit(lambda shown: _prompt("".join(shown), question), [context.text])
+        if prompt.left_out:
+            warnings.warn(CUT_CONTEXT, stacklevel=2)
+        answer = remembering.ask(prompt.text, _non_empty)
         if answer.value is None:
             raise RuntimeError(f"no answer to the question {question.id!r}: {answer.error}")
         return answer.value
@@ -112,8 +118,8 @@ def normalised(text: str) -> str:
     return " ".join(ARTICLES.sub(" ", bare).split())
 
 
-def _prompt(context: Context, question: BenchmarkQuestion) -> str:
-    return f"{context.text}\n\nQuestion: {question.text}\n\n{INSTRUCTION}"
+def _prompt(context: str, question: BenchmarkQuestion) -> str:
+    return f"{context}\n\nQuestion: {question.text}\n\n{INSTRUCTION}"
 
 
 def _non_empty(answer: str) -> str:

@@ -25,6 +25,7 @@ from clew.measure.benchmark import Benchmark, BenchmarkQuestion, FactFile, NameF
 from clew.measure.metrics import all_gold, by_score, first_that_fit, recall, reciprocal_rank
 from clew.measure.paired import Table, build_table
 from clew.types import Generate, Method
+from clew.usage import metered
 
 KS, BUDGETS = (2, 5, 10), (256, 512, 1024, 2048)
 MIN_QUESTIONS = 30  # with fewer, the questions drawn anew say too little about others
@@ -198,10 +199,13 @@ def compare(  # noqa: PLR0913  # the options of one call, each named by its call
         for label, method in labelled.items():
             run = runs[label] = _Run(index, label, method, wanted)
             run.warm_up(benchmark.questions[0])
-            for question in benchmark.questions:
-                run.measure(question)
-                bar.update()
+            with metered(index.graph.count) as meter:
+                for question in benchmark.questions:
+                    run.measure(question)
+                    bar.update()
             notes += run.notes()
+            if meter.usage:
+                notes.append(f"{label} asked language models for {meter.usage}")
     tables = tuple(
         build_table(
             title,
@@ -229,7 +233,7 @@ def compare(  # noqa: PLR0913  # the options of one call, each named by its call
 
 def compare_folder(  # noqa: PLR0913  # the options of one call, each named by its caller
     folder: str | Path,
-    recipe_names: Sequence[str] = (),
+    recipe_names: Sequence[str] | Mapping[str, str | Method] = (),
     *,
     ks: Sequence[int] = KS,
     budgets: Sequence[int] = BUDGETS,
@@ -251,7 +255,7 @@ def compare_folder(  # noqa: PLR0913  # the options of one call, each named by i
 
     Args:
         folder: The folder of a benchmark.
-        recipe_names: The recipes; none for all of them.
+        recipe_names: The recipes, or methods by label; none for all recipes.
         ks: As in `compare`.
         budgets: As in `compare`.
         baseline: As in `compare`.
@@ -275,7 +279,7 @@ def compare_folder(  # noqa: PLR0913  # the options of one call, each named by i
     index = index.generate(*generators, progress=progress)
     comparison = compare(
         benchmark,
-        tuple(recipe_names) or recipes.names(),
+        recipe_names or recipes.names(),
         ks,
         budgets,
         baseline,

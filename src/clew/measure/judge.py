@@ -17,13 +17,15 @@ that are known, and needs no judge.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from clew.measure.paired import bootstrap_intervals
-from clew.model import Model, parse_json
+from clew.model import Model, fit_texts, parse_json
+from clew.usage import NO_USAGE, Usage, total_usage
 
 CRITERIA = {
     "comprehensiveness": "How much detail does the answer give to cover all sides of the question?",
@@ -48,6 +50,10 @@ Answer 2:
 
 Reply with JSON alone, 1 or 2 for each: {{{wanted}}}"""
 
+CUT_CONTEXT = (
+    "a context is cut, since it is too long for one prompt: Model.of(model, max_prompt_tokens=...) "
+    "allows longer ones"
+)
 INSTRUCTION = "Answer the question out of the context alone. If the context does not say, say so."
 
 
@@ -62,6 +68,9 @@ class JudgeVerdict:
         questions: How many questions were judged in both orders.
         consistency: The share of overall verdicts that are the same in both orders.
         failed: The places of questions that were not judged, each with the reason.
+        cut: The places of questions whose answers were too long for the model's prompts. Both
+            answers of each were cut to one length, and judged so.
+        usage: The calls and tokens of the model.
     """
 
     wins: dict[str, float]
@@ -70,6 +79,8 @@ class JudgeVerdict:
     questions: int
     consistency: float
     failed: tuple[tuple[int, str], ...] = ()
+    cut: tuple[int, ...] = ()
+    usage: Usage = NO_USAGE
 
 
 def judge(
@@ -111,9 +122,14 @@ def judge(
             "wanted as many answers as questions, and at least one; got "
             f"{n} questions, {len(first)} and {len(second)} answers"
         )
-    prompts = [judge_prompt(*triple) for triple in zip(questions, first, second, strict=True)]
-    prompts += [judge_prompt(*triple) for triple in zip(questions, second, first, strict=True)]
-    answers = Model.of(model).ask_all(
+    asked, prompts, cut = Model.of(model), list[str](), dict[int, None]()
+    for one, other in ((first, second), (second, first)):
+        for i, (question, *both) in enumerate(zip(questions, one, other, strict=True)):
+            prompt, n_cut = _fitted_prompt(asked, question, both)
+            prompts.append(prompt)
+            if n_cut:
+                cut[i] = None
+    answers = asked.ask_all(
         prompts, parse_verdict, workers=workers, progress=progress, label="judging"
     )
     verdicts = list[tuple[dict[str, int], dict[str, int]]]()
@@ -143,7 +159,18 @@ def judge(
         len(verdicts),
         float(np.mean(same)),
         tuple(failed),
+        tuple(cut),
+        total_usage(answer.usage for answer in answers),
     )
+
+
+def _fitted_prompt(model: Model, question: str, answers: Sequence[str]) -> tuple[str, int]:
+    """Return the prompt on two answers, cut to one length where they are too long together."""
+
+    def build(shown: Sequence[str]) -> str:
+        return judge_prompt(question, shown[0], shown[1])
+
+    return fit_texts(build, answers, model.max_prompt_tokens, model.tokens)
 
 
 def judge_prompt(question: str, first: str, second: str) -> str:
@@ -192,17 +219,25 @@ def answers_of(
         instruction: What the model is told to do; "" to answer from the context alone.
 
     Returns:
-        The answers; "" where the model gave none.
+        The answers; "" where the model gave none. A context that is too long for the model's
+        prompts is cut, with a warning.
 
     Example:
         >>> answers_of(lambda prompt: "Of ash.", ["Of what are oars?"], ["Oars are of ash."])
         ['Of ash.']
     """
-    prompts = [
-        f"{instruction or INSTRUCTION}\n\nContext:\n{context}\n\nQuestion: {question}"
-        for question, context in zip(questions, contexts, strict=True)
-    ]
-    answers = Model.of(model).ask_all(prompts, _strip, workers=workers)
+    asked, prompts = Model.of(model), list[str]()
+    for question, context in zip(questions, contexts, strict=True):
+        end = f"Question: {question}"
+
+        def build(shown: Sequence[str], end: str = end) -> str:
+            return f"{instruction or INSTRUCTION}\n\nContext:\n{''.join(shown)}\n\n{end}"
+
+        prompt = asked.fit(build, [str(context)])
+        if prompt.left_out:
+            warnings.warn(CUT_CONTEXT, stacklevel=2)
+        prompts.append(prompt.text)
+    answers = asked.ask_all(prompts, _strip, workers=workers)
     return [answer.value or "" for answer in answers]
 
 

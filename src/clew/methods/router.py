@@ -106,6 +106,11 @@ class Router:
         if unknown:
             raise ValueError(f"cues are for 'whole' and 'relation'; got {unknown[0]!r}")
 
+    @property
+    def asks_model(self) -> bool:
+        """Whether the question's language model may choose."""
+        return self.asks
+
     def on(self, graph: Graph) -> Callable[[Query, int], Context]:
         """Bind the seed to a graph; each preset is bound when it is first chosen."""
         profile, seed = graph.part(GraphProfilePart()), self.seed.on(graph)
@@ -128,9 +133,16 @@ class Router:
     ) -> Choice:
         fallback: dict[str, str] = {}
         if self.asks and query.model is not None:
-            answer = Model.of(query.model).ask(PROMPT.format(question=query.text), _read_preset)
+            model = Model.of(query.model)
+            prompt = model.fit(
+                lambda shown: PROMPT.format(question="".join(shown)), [query.text], "questions"
+            )
+            if prompt.left_out:  # its beginning tells what it is about, too
+                fallback["not shown to the model"] = f"{prompt.left_out} of the question"
+            answer = model.ask(prompt.text, _read_preset)
             if answer.value is not None:
-                return Choice(answer.value, {"by": "the language model", "why": "its answer"})
+                by_model = {"by": "the language model", "why": "its answer", **fallback}
+                return Choice(answer.value, by_model)
             fallback["fallback"] = f"by the rules: {answer.error}"
         names = profile.names_in(query.text)
         cues = {

@@ -5,12 +5,11 @@ Both are values for `BestFirst.intent`, and what they decide is recorded in the 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
-from clew.model import Model
+from clew.model import Model, parse_json, read_score
 from clew.text.words import contains_phrase
 from clew.types import Query
 
@@ -84,6 +83,7 @@ class ModelIntent:
     """
 
     max_types: int = 60
+    asks_model: ClassVar[bool] = True
 
     def __call__(
         self, query: Query, types: tuple[str, ...]
@@ -92,30 +92,31 @@ class ModelIntent:
         if query.model is None:
             note = "without a language model the types count as the table has them"
             return {}, {"fallback": note}
-        shown = types[: self.max_types]
-        names = "\n".join(f"- {name}" for name in shown)
-        prompt = PROMPT.format(question=query.text, types=names, most=int(MAX_FACTOR))
-        answer = Model.of(query.model).ask(prompt, lambda text: _parse(text, shown))
+        model, names = Model.of(query.model), types[: self.max_types]
+
+        def build(shown: Sequence[str]) -> str:
+            listed = "\n".join(f"- {name}" for name in shown)
+            return PROMPT.format(question=query.text, types=listed, most=int(MAX_FACTOR))
+
+        prompt = model.fit(build, names, "types")
+        shown = names[: prompt.shown]
+        notes = {"not shown to the model": prompt.left_out} if prompt.left_out else {}
+        answer = model.ask(prompt.text, lambda text: _parse(text, shown))
         if answer.value is None:
-            return {}, {"fallback": f"the types count as the table has them: {answer.error}"}
-        return answer.value, {"types for this question": answer.value}
+            fallback = f"the types count as the table has them: {answer.error}"
+            return {}, {"fallback": fallback, **notes}
+        return answer.value, {"types for this question": answer.value, **notes}
 
 
 def _parse(text: str, types: tuple[str, ...]) -> dict[str, float]:
     """Return the factors in a model's answer, which may have a fence or text around its JSON."""
-    start, end = text.find("{"), text.rfind("}")
+    factors = parse_json(text)
+    if not isinstance(factors, dict):
+        raise ValueError("wanted a JSON object from names of types to numbers")  # noqa: TRY004  # an answer, no argument
+    for name in factors:
+        if name not in types:
+            raise ValueError(f"{name!r} is no type that was named")
     try:
-        factors = json.loads(text[start : end + 1])
-    except ValueError as error:
-        raise ValueError(f"no JSON object: {error}") from None
-    if not isinstance(factors, dict) or not all(
-        isinstance(value, (int, float)) and not isinstance(value, bool)
-        for value in factors.values()
-    ):
-        raise ValueError("wanted a JSON object from names of types to numbers")
-    for name, value in factors.items():
-        if name not in types or not 0 <= value <= MAX_FACTOR:
-            raise ValueError(
-                f"{name!r} is no type that was named, or its number is not from 0 to {MAX_FACTOR:g}"
-            )
-    return {name: float(value) for name, value in factors.items()}
+        return {name: read_score(value, MAX_FACTOR) for name, value in factors.items()}
+    except ValueError as problem:
+        raise ValueError(f"wanted numbers from 0 to {MAX_FACTOR:g}: {problem}") from None

@@ -13,15 +13,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from clew.algorithms.ranking import top_k
 from clew.context import Context
 from clew.graph import Edges, Floats, Generated, Graph, Overlay, freeze, overlay_generated
 from clew.items import Step
 from clew.methods.da_rag.selection import CHUNKS, Candidate, CommunitySearch, Rooms
-from clew.model import Model, ModelAnswer, parse_json
+from clew.model import FittedPrompt, Model, ModelAnswer, parse_json, read_score
 from clew.order import FactsFirst
 from clew.pipeline import Pipeline
 from clew.render import Render
@@ -78,6 +79,7 @@ class DaRag:
     seed: Seed = field(default=Dense())
     workers: int = 4
     render: Render = field(default=Render())
+    asks_model: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Callable[[Query, int], Context]:
         """Bind the method to a graph and return the function (question, budget) -> context."""
@@ -96,10 +98,15 @@ class DaRag:
             rooms = self.communities.rooms(budget)
             model = Model.of(query.model)
             prompts = [
-                prompt_of(graph, query, candidate, rooms.report) for candidate in communities
+                prompt_of(graph, query, candidate, rooms.report, model=model)
+                for candidate in communities
             ]
-            answers = model.ask_all(prompts, read_judgement, workers=self.workers)
+            answers = model.ask_all(
+                [prompt.text for prompt in prompts], read_judgement, workers=self.workers
+            )
             reports, notes = _retained_reports(graph, communities, answers, rooms)
+            if left_out := [prompt.left_out for prompt in prompts if prompt.left_out]:
+                notes["not shown to the model"] = left_out
             step = Step(f"{model.name} on communities", time.perf_counter() - begin, notes)
             if reports:
                 context = self._with_reports(graph, query, seeds, communities, reports)(
@@ -139,18 +146,27 @@ class DaRag:
         ).on(overlay)
 
 
-def prompt_of(graph: Graph, query: Query, candidate: Candidate, report_tokens: int) -> str:
+def prompt_of(
+    graph: Graph, query: Query, candidate: Candidate, report_tokens: int, *, model: Model
+) -> FittedPrompt:
     """Return the prompt that asks a model to judge one community.
+
+    What is above the model's ceiling is left out: of passages those least like the question, of
+    names and facts the last ones.
 
     Args:
         graph: the graph.
         query: the question.
         candidate: the community.
         report_tokens: the most tokens of the report.
+        model: the model that is asked.
     """
     rows = candidate.community.rows.tolist()
+    order = range(len(rows))
     if candidate.layer == CHUNKS:
         what, lines = "passages", [graph.texts[row] for row in rows]
+        if query.vector is not None:
+            order = top_k(graph.vectors[rows] @ query.vector).tolist()
     else:
         what = "names, and facts about them"
         facts = graph.edges.facts[candidate.edges].tolist()
@@ -158,12 +174,16 @@ def prompt_of(graph: Graph, query: Query, candidate: Candidate, report_tokens: i
         lines = [f"Names: {', '.join(graph.texts[row] for row in rows)}"]
         lines += [f"{graph.texts[row]}: {summaries[row]}" for row in rows if row in summaries]
         lines += [graph.facts.texts[fact] for fact in facts]
-    return PROMPT.format(
-        question=query.text,
-        what=what,
-        text="\n".join(f"- {line}" for line in lines),
-        words=max(10, int(min(report_tokens, 3200) * WORDS_PER_TOKEN)),
-    )
+
+    def build(shown: Sequence[str]) -> str:
+        return PROMPT.format(
+            question=query.text,
+            what=what,
+            text="\n".join(f"- {line}" for line in shown),
+            words=max(10, int(min(report_tokens, 3200) * WORDS_PER_TOKEN)),
+        )
+
+    return model.fit(build, lines, f"lines of {what}", order=order)
 
 
 def read_judgement(text: str) -> Judgement:
@@ -179,12 +199,10 @@ def read_judgement(text: str) -> Judgement:
     answer = parse_json(text)
     if not isinstance(answer, dict):
         raise ValueError("a list came; wanted an object with 'score' and 'report'")  # noqa: TRY004  # an answer, no argument
-    score, report = answer.get("score"), answer.get("report")
-    if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= 100:
-        raise ValueError(f"'score' must be a number from 0 to 100; it is {score!r}")
+    score, report = read_score(answer.get("score"), 100), answer.get("report")
     if not isinstance(report, str) or not report.strip():
         raise ValueError(f"'report' must be a text; it is {report!r}")
-    return Judgement(float(score), " ".join(report.split()))
+    return Judgement(score, " ".join(report.split()))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from clew.document import Document
-from clew.model import Model, parse_json
+from clew.model import Model, fit_text, parse_json
 from clew.read.extract.extractor import IncompleteTriples, Passage, Triple
 from clew.read.split.splitter import Splitter
 from clew.text.estimate import estimate_tokens
@@ -21,6 +21,7 @@ from clew.text.words import fold_case, words
 
 MAX_LENGTH = 300  # characters of a name or a relation; more is a clause
 TOKENS_PER_FACT = 24  # in an answer
+SEAM = 4  # tokens that a tokenizer may make more of a text within a prompt
 KEYS = {  # under which models write the parts of a fact
     "subject": ("subject", "head", "source"),
     "relation": ("relation", "predicate", "type"),
@@ -115,7 +116,7 @@ class Triples:
         relations: The only relations allowed, in the order of preference. Empty: all.
         max_facts: The number of facts that one prompt asks for.
         tokens: The number of tokens of a passage, by `count`, that one prompt shows; a longer
-            passage is shown in parts.
+            passage is shown in parts, and so is one that is too long for the model's prompts.
         verbatim: Whether to leave out facts whose subject or object is not, word for word, in the
             text or the title.
         workers: The number of prompts under way at a time.
@@ -152,7 +153,10 @@ class Triples:
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} are several texts; got {getattr(self, name)!r}")
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "model", Model.with_cache(self.model, self.answers, self.timeout))
+        cached = Model.with_cache(self.model, self.answers, self.timeout)
+        if self.count is not estimate_tokens:  # that of the model or of the index goes before
+            cached = Model.of(cached, count=self.count)
+        object.__setattr__(self, "model", cached)
         object.__setattr__(self, "answers", self.model.answers)
 
     def __repr__(self) -> str:
@@ -213,7 +217,8 @@ class Triples:
 
         Args:
             excerpt: What is shown.
-            known: Facts of the excerpt that are known already; the prompt asks for the others.
+            known: Facts of the excerpt that are known already; the prompt asks for the others. Of
+                those that do not fit under the model's ceiling, the last ones are shown.
         """
         title, text = (side.encode("utf-8", "replace").decode() for side in excerpt)
         limits = ""
@@ -228,16 +233,33 @@ class Triples:
             title=title or "(none)",
             text=text,
         )
-        return (
-            prompt + MORE.format(known=json.dumps(known, ensure_ascii=False)) if known else prompt
-        )
+        if not known:
+            return prompt
+
+        def build(shown: Sequence[str]) -> str:
+            return prompt + MORE.format(known=f"[{', '.join(shown)}]")
+
+        stated = [json.dumps(fact, ensure_ascii=False) for fact in known]
+        latest_first = range(len(stated))[::-1]
+        return str(self.model.fit(build, stated, "facts", order=latest_first).text)
 
     def _excerpts(self, passage: Passage) -> list[Excerpt]:
-        if self.count(passage.text) <= self.tokens:
-            return [Excerpt(passage.title, passage.text)]
-        pieces = Splitter(self.tokens, count=self.count)(Document(passage.id, passage.text))
+        """Return what is shown of a passage: all of it, in parts where it is too long for one."""
+        model: Model = self.model
+        title = fit_text(
+            passage.title, lambda text: model.tokens(text) <= model.max_prompt_tokens // 4
+        )
+        room = model.max_prompt_tokens - model.tokens(self.prompt(Excerpt(title, ""))) - SEAM
+        tokens = max(1, min(self.tokens, room))
+
+        def count(text: str) -> int:
+            return max(self.count(text), model.tokens(text))
+
+        if self.count(passage.text) <= self.tokens and model.tokens(passage.text) <= max(1, room):
+            return [Excerpt(title, passage.text)]
+        pieces = Splitter(tokens, count=count)(Document(passage.id, passage.text))
         return [
-            Excerpt(passage.title, piece.text)
+            Excerpt(title, piece.text)
             for piece in pieces
             if piece.kind == "passage" and piece.text.strip()
         ]
@@ -298,10 +320,7 @@ def parse_facts(
         >>> parse_facts('Here: {"facts": [["Anna", "born in", 1926], "x"]}')
         (('Anna', 'born in', '1926'),)
     """
-    try:
-        content = parse_json(answer)
-    except RecursionError as error:
-        raise ValueError("its brackets are nested too deep") from error
+    content = parse_json(answer)
     items: Any = content
     if isinstance(content, dict):
         items = next((content[key] for key in ("facts", "triples") if key in content), None)
