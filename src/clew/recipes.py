@@ -77,6 +77,7 @@ OUTLINE = "Graph-based context optimization for RAG, an outline"
 
 # The edges that a graph of facts has: HippoRAG 2 and AGRAG know no others.
 FACT_GRAPH = ("fact", "mentions", "synonym")
+WALKED_FACTS = (("fact", 1.0), ("mentions", 0.5), ("synonym", 0.5))
 
 # Walks follow links that are read in the documents, not those that likeness of vectors makes: the
 # seeds have compared these vectors with the question already, and such links lead to where many
@@ -156,7 +157,7 @@ RECIPES: dict[str, Recipe] = {
     "hipporag": Recipe(
         Pipeline(
             seed.RecognisedFacts(),
-            (spread.PageRank(0.5, (("fact", 1.0), ("mentions", 0.5), ("synonym", 0.5))),),
+            (spread.PageRank(0.5, WALKED_FACTS),),
             (select.Top(),),
             order=order.ByPrize(),
         ),
@@ -194,7 +195,7 @@ RECIPES: dict[str, Recipe] = {
     "budgeted": Recipe(
         Pipeline(
             seed.RecognisedFacts(),
-            (spread.PageRank(0.5, excluded_kinds=VECTOR_LINKS),),
+            (spread.PageRank(0.5, WALKED_FACTS), spread.Power(2.0), spread.Substance(128)),
             (select.Budgeted(extend_links=True),),
             order=order.Sandwich(by_heading=True),
         ),

@@ -10,6 +10,7 @@ from clew.spread.influence import Influence
 from clew.spread.local_pagerank import LocalPageRank
 from clew.spread.pagerank import PageRank
 from clew.spread.power import Power
+from clew.spread.substance import Substance
 
 __all__ = [
     "BestFirst",
@@ -20,4 +21,5 @@ __all__ = [
     "ModelIntent",
     "PageRank",
     "Power",
+    "Substance",
 ]
