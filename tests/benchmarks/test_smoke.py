@@ -53,6 +53,17 @@ def folder(tmp_path_factory):
             }
             for i, (one, other, _) in enumerate(pairs[:4])
         ],
+        "everyday.jsonl": [
+            {
+                "id": f"e{i}",
+                "question": f"Who knows {other}?",
+                "gold": [{"file": f"page{i}.md", "quote": f"brought to island {i}"}],
+                "half": "tune",
+                "answerable": True,
+            }
+            for i, (_, other, _) in enumerate(pairs[:4])
+        ]
+        + [{"id": "e4", "question": "bread", "gold": [], "half": "tune", "answerable": False}],
         "triples.jsonl": [
             {"passage_id": f"p{i}", "entities": [one, other], "triples": [[one, "knows", other]]}
             for i, (one, other, _) in enumerate(pairs)

