@@ -84,6 +84,9 @@ WALKED_FACTS = (("fact", 1.0), ("mentions", 0.5), ("synonym", 0.5))
 # passages are alike. Without any other link a walk stays where it starts.
 VECTOR_LINKS = ("similar",)
 
+# What a descent compares with a question: whatever has a text, of whatever size.
+WRITTEN = ("passage", "sentence", "report")
+
 # The four presets and the journey are cumulative: they share these stages.
 NEAREST_FIVE = seed.TopSeeds(5)
 TWO_HOPS = spread.BreadthFirst(2, 50, excluded_kinds=VECTOR_LINKS)
@@ -206,8 +209,9 @@ RECIPES: dict[str, Recipe] = {
     ),
     "kurisu": Recipe(
         Pipeline(
-            seed.Dense(kinds=("passage", "sentence", "report")),
-            selects=(methods.Descent(),),
+            seed.Blend((seed.Dense(WRITTEN), seed.BM25(kinds=WRITTEN))),
+            (methods.DocumentEvidence(),),
+            (methods.Descent(),),
             order=order.ByDocument(),
         ),
         "Down from the root of the corpus through documents, sections, passages and sentences to "
@@ -332,23 +336,30 @@ RECIPES: dict[str, Recipe] = {
                 methods.Descent(
                     max_depth=4,
                     sim_threshold=0.8,
+                    threshold="literal",
+                    structure="embedding",
+                    fused_vector="text",
+                    graft_similarity=0.8,
+                    initial_strength=1.0,
                     n_loc=64,
                     reward=0.1,
                     container_similarity="mean",
                     bisect=False,
                     max_paths=1,
+                    fill=False,
                 ),
             ),
             order=order.ByDocument(),
         ),
-        "As published: one path down from the root of the corpus, siblings fused and children "
-        "grafted where that changes the graph little, read from its end",
+        "As published: one path down from the root of the corpus, siblings fused and embedded "
+        "as one text, children grafted, as the distance of vectors allows; read from its end, and "
+        "nothing but the path",
         source=KURISU_PAPER,
         when="to compare with the paper, which prints no values but 0.2 and 0.8 for the "
         "similarity threshold; the others are what its figures and ranges suggest. Not expressed: "
         "the distance over whole graphs, which takes their size to the third power (64 nodes "
-        "around the path here), and its structure matrix, to which a graft changes nothing "
-        "(shortest paths here)",
+        "around the path here); uniform masses after a fusion, by which no fusion is small; the "
+        "text of a document or section, which is the mean vector of its contents here",
     ),
     "da_rag_paper": Recipe(
         methods.DaRag(
@@ -480,16 +491,50 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
         Departure("five passages", "as many as fit", "the budget is used"),
     ),
     "kurisu_paper": (
-        Departure("one path", "ten, each to a new end", "passages from several places are read"),
+        Departure(
+            "one path, and nothing but the path",
+            "five, each to the best that no other has reached, then the rest by prize",
+            "passages from several places are read, and the room is used",
+        ),
+        Departure(
+            "similarity is the cosine",
+            "cosine and BM25, and half of what the document around is similar",
+            "names are matched exactly, and a passage counts for what its document is about",
+        ),
         Departure(
             "a container is as similar as its text on average",
-            "it is as similar as the best of what it holds",
+            "it is as similar as the best of what is left in it",
             "a long document is not passed by for its other parts",
         ),
         Departure(
-            "siblings from 0.8 of the best, around the path 64 nodes",
-            "from 0.9, and 32 nodes",
-            "fewer and closer siblings are fused, in less time",
+            "the threshold weighs strengths on one side (line 11)",
+            "on both sides, and so does the choice of the best child",
+            "what was learnt decides where a path goes",
+        ),
+        Departure(
+            "the structure is the distance of vectors (section 2.2.4)",
+            "it is shortest paths over edges of such lengths",
+            "a graft is seen: by vectors alone none changes anything, and all are allowed",
+        ),
+        Departure(
+            "a fused node has the vector of its whole text",
+            "it has the mean of its members' vectors",
+            "nothing is embedded at question time",
+        ),
+        Departure(
+            "edges exist with strength 1 before anything is learnt",
+            "with strength 1/2",
+            "gains have the same room as penalties",
+        ),
+        Departure(
+            "a graft gains above the similarity tau that also selects children (0.8)",
+            "above 0.5",
+            "tau is relative to the best child there, and absolute here",
+        ),
+        Departure(
+            "siblings from 0.8 of the best, around the path 64 nodes, at most 5 steps",
+            "from 0.9, 32 nodes and 9 steps",
+            "fewer and closer siblings are fused, in less time, in deeper documents",
         ),
         Departure(
             "the longest fusion, one sibling at a time",

@@ -241,9 +241,15 @@ METHODS = {
     "kurisu, one path": replace(
         recipes.get("kurisu"), selects=(replace(recipes.get("kurisu").selects[0], max_paths=1),)
     ),
-    "kurisu, 5 paths": replace(
-        recipes.get("kurisu"), selects=(replace(recipes.get("kurisu").selects[0], max_paths=5),)
+    "kurisu, 10 paths": replace(
+        recipes.get("kurisu"), selects=(replace(recipes.get("kurisu").selects[0], max_paths=10),)
     ),
+    "kurisu, no documents": replace(recipes.get("kurisu"), spreads=()),
+    "kurisu, whole texts": replace(
+        recipes.get("kurisu"),
+        selects=(replace(recipes.get("kurisu").selects[0], fused_vector="text"),),
+    ),
+    "kurisu_paper": recipes.get("kurisu_paper"),
     "kurisu, no fusion": replace(
         recipes.get("kurisu"),
         selects=(replace(recipes.get("kurisu").selects[0], fgw_threshold=-1.0),),

@@ -278,3 +278,10 @@ def test_what_cannot_be_is_refused(index):
 )
 def test_a_definition_is_spoken_of_by_its_name(title, wanted):
     assert short_title(title) == wanted
+
+
+@pytest.mark.parametrize(("nearness", "n_topics"), [(0.45, 2), (0.55, 1)])
+def test_half_as_near_is_near_enough_to_be_one_topic(nearness, n_topics):
+    vectors = np.array([[1, 0], [nearness, np.sqrt(1 - nearness**2)]])
+    together = Clusters(np.int32([0, 0]), np.int32([0]), vectors, 0.0)
+    assert len(split_by_topic(together, vectors, vectors, ["a", "b"])) == n_topics

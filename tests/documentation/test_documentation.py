@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import clew
@@ -15,8 +18,10 @@ from clew.cli import main
 from clew.documentation import estimate_documentation, write_documentation
 from clew.documentation.belonging import select_for_section
 from clew.documentation.branches import find_branches, short_title
+from clew.documentation.merging import merge_sections
 from clew.documentation.outline import DocumentationOutline
 from clew.documentation.questions import generate_questions
+from clew.documentation.sections import Explanation, Section
 
 PACKAGE = Path(json.__file__).parent
 
@@ -472,3 +477,70 @@ def test_the_command_takes_a_model_and_says_first_what_it_would_be_asked(
     assert "Of ash." in next((tmp_path / "out").glob("1-*.md")).read_text(encoding="utf-8")
     assert (tmp_path / "out.answers").exists()
     assert main(["document", "notes", "-o", "out", "--model", "nobody:write"]) == 2
+
+
+def test_a_section_can_have_what_was_retrieved_and_nothing_else(index):
+    """Algorithm 8 as printed."""
+    options = {"sections": 4, "coverage": 0, "budget": 400, "recipe": "kurisu"}
+    found = write_documentation(index, as_retrieved=True, **options)
+    chosen_by_branch = write_documentation(index, **options)
+    differ = 0
+    for section in found.sections:
+        if section.merged_questions:
+            continue
+        context = index.ask(section.question, recipe="kurisu", budget=400)
+        assert {id for id, _ in section.sources} == set(context.ids)
+    for one, other in zip(found.sections, chosen_by_branch.sections, strict=False):
+        differ += one.source_ids != other.source_ids
+    assert differ, "the switch does something"
+
+
+def test_pivot_questions_and_sections_are_asked_several_at_a_time(index):
+    lock, running, most = threading.Lock(), {}, {}
+    writer = Writer()
+
+    def model(prompt):
+        kind = next(
+            (kind for kind in ("different questions", "belong together") if kind in prompt),
+            "section",
+        )
+        with lock:
+            running[kind] = running.get(kind, 0) + 1
+            most[kind] = max(most.get(kind, 0), running[kind])
+        time.sleep(0.02)
+        with lock:
+            running[kind] -= 1
+            return writer(prompt)
+
+    for workers, expected in ((1, {1}), (3, {3})):
+        most.clear()
+        made = write_documentation(index, model=model, sections=6, coverage=0, workers=workers)
+        assert not made.failed
+        assert set(most.values()) == expected
+    assert len(most) == 3
+
+
+def test_sections_are_the_same_however_many_are_written_at_a_time(index):
+    def model(prompt):
+        return Writer()(prompt)
+
+    one, many = (
+        write_documentation(index, model=model, sections=5, coverage=0, workers=workers)
+        for workers in (1, 4)
+    )
+    assert one.pages() == many.pages()
+
+
+def test_sections_that_say_the_same_are_one_and_others_stay():
+    def section(question, text):
+        sources = ((question, "somewhere"),)
+        said = (Explanation("", text, (1,)),)
+        return Section(question, question, "", said, (), sources, "page", by_model=True)
+
+    vectors = {"oars?": [1.0, 0.0], "blades?": [0.95, 0.3122], "sails?": [0.6, 0.8]}
+    sections = [section(question, "text") for question in vectors]
+    merged = merge_sections(
+        sections, {}, lambda texts: np.array([vectors[text.split()[0]] for text in texts])
+    )
+    assert [one.question for one in merged] == ["oars?", "sails?"]
+    assert merged[0].merged_questions == ("blades?",)

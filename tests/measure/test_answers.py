@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import clew
 from clew.cli import main
 from clew.measure import Benchmark, BenchmarkQuestion, compare
-from clew.measure.answers import answer_figures, exact_match, f1, normalised
+from clew.measure.answers import answer_figures, exact_match, f1, lenient_match, normalised
 from clew.model import Model
 
 
@@ -31,6 +31,20 @@ from clew.model import Model
 def test_exact_match_and_f1_by_hand(answer, right, exact, overlap):
     assert exact_match(answer, right) == exact
     assert f1(answer, right) == pytest.approx(overlap)
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "lenient"),
+    [
+        ("It is on Corfu.", "corfu", 1),
+        ("Corfu", "the island of Cor fu", 1),
+        ("Paxos", "Corfu", 0),
+        ("Corfu!", "Corfu?", 0),  # punctuation stays, as in the script of ToG-2
+        ("", "Corfu", 0),
+    ],
+)
+def test_lenient_exact_match_by_hand(answer, right, lenient):
+    assert lenient_match(answer, right) == lenient
 
 
 @given(st.text(), st.text())
@@ -55,7 +69,7 @@ def test_as_figures_of_a_comparison_the_model_is_asked_once_for_each_context():
 
     def model(prompt):
         prompts.append(prompt)
-        return "Kerkyra!" if "Anna live?" in prompt else "in Berlin"
+        return "Kerkyra" if "Anna live?" in prompt else "in Berlin"
 
     found = compare(
         Benchmark("two", documents, asked, {}),
@@ -65,6 +79,7 @@ def test_as_figures_of_a_comparison_the_model_is_asked_once_for_each_context():
         figures=answer_figures(model),
     )
     assert found.mean("dense", "EM@20 tokens") == 0.5
+    assert found.mean("dense", "lenient EM@20 tokens") == 0.5
     assert found.mean("dense", "F1@20 tokens") == 0.5
     assert len(prompts) == 2
 

@@ -14,16 +14,21 @@ from hypothesis import strategies as st
 import clew
 from clew import Index, recipes
 from clew.algorithms.transport.neighbourhood import SHORTEST, Neighbourhood
-from clew.graph import Edges, Graph
-from clew.methods import Descent
-from clew.methods.kurisu.branching import fit_decay
-from clew.methods.kurisu.children import RankedChildren, successors
+from clew.graph import Edges, Graph, freeze
+from clew.methods import Descent, DocumentEvidence
+from clew.methods.kurisu.branching import (
+    ClusterBranching,
+    expected_tests,
+    expected_tests_of_clusters,
+    fit_decay,
+)
+from clew.methods.kurisu.children import Children, RankedChildren, successors
 from clew.methods.kurisu.edge_learning import strength_changes
 from clew.methods.kurisu.hierarchy import DocumentTreePart, node_vectors
 from clew.methods.kurisu.surroundings import Surroundings
 from clew.methods.kurisu.traversal import Traversal, longest_prefix
 from clew.pipeline import Pipeline
-from clew.types import UNLIMITED, Query
+from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 KURISU = recipes.get("kurisu")
 
@@ -192,8 +197,7 @@ def test_as_many_children_are_fused_as_the_distance_allows(seed, n, most):
         np.zeros(0, np.int64),
         RankedChildren(children, ranked, step.n_relevant),
         walk.scores,
-        n_loc=64,
-        sharpness=1.0,
+        Descent(n_loc=64),
     ).hood
     values = [0.0] + [
         plain_fgw(hood, list(range(1, size + 1))) for size in range(2, step.n_relevant + 1)
@@ -414,8 +418,356 @@ def test_the_decay_of_what_decays_is_found():
 
 
 def test_wrong_parameters_are_refused():
-    with pytest.raises(ValueError, match="unknown container_similarity 'mode'; known: mean, best"):
+    with pytest.raises(ValueError, match="unknown container_similarity 'mode'; known: best, mean"):
         Descent(container_similarity="mode")
     with pytest.raises(ValueError, match="n_loc is at least 2"):
         Descent(n_loc=1)
+    with pytest.raises(ValueError, match="initial_strength is above 0 and at most 1; got 0"):
+        Descent(initial_strength=0)
+    with pytest.raises(ValueError, match="min_deviation is above 0; got 0"):
+        Descent(min_deviation=0)
     assert isinstance(KURISU, Pipeline)
+
+
+def tree_of(graph, **fields):
+    return graph.part(DocumentTreePart(**fields))
+
+
+def shelves(seed, n_documents=4, n_passages=5, d=12, spread=1.0):
+    """Documents of passages and nothing else."""
+    rng = np.random.default_rng(seed)
+    parents, vectors = [], []
+    for number in range(n_documents):
+        topic, above = rng.normal(size=d), number * (n_passages + 1)
+        parents += [-1] + [above] * n_passages
+        vectors += [np.zeros(d), *(topic + spread * rng.normal(size=(n_passages, d)))]
+    vectors = np.array(vectors)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    kinds = (["document"] + ["passage"] * n_passages) * n_documents
+    n = len(parents)
+    return Graph.of(
+        [f"text {row}" for row in range(n)],
+        kinds=kinds,
+        parents=parents,
+        documents=[row if above < 0 else above for row, above in enumerate(parents)],
+        spans=[(10 * row, 10 * row + 9) for row in range(n)],
+        vectors=vectors,
+    )
+
+
+def everything(graph):
+    return Subgraph(freeze(np.arange(len(graph)), np.int32))
+
+
+def descend(graph, query, rule, prizes=None, budget=10**6):
+    if prizes is None:
+        prizes = np.maximum(0, graph.vectors @ query.vector).astype(float)
+    return rule.on(graph)(query, Seeds(prizes), prizes, everything(graph), budget)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_without_fusion_paths_end_at_the_best_passages_wherever_they_stand(seed, n_paths):
+    graph, query = shelves(seed), question(seed, 12)
+    prizes = np.maximum(0, graph.vectors @ query.vector).astype(float)
+    rule = Descent(fgw_threshold=-1, max_paths=n_paths, max_path_nodes=1)
+    if (prizes > 1e-3).sum() >= n_paths:
+        chosen = descend(graph, query, rule).nodes
+        assert sorted(chosen) == sorted(np.argsort(-prizes)[:n_paths])
+
+
+@settings(max_examples=20)
+@given(FORESTS, st.sampled_from([0.2, 0.5, 0.8, 0.95]), st.sampled_from(["weighted", "literal"]))
+def test_relevant_children_are_those_of_line_11(graph, tau, threshold):
+    rng = np.random.default_rng(len(graph))
+    walk = traversal(graph, question(3), Descent(sim_threshold=tau, threshold=threshold))
+    rows = np.arange(min(9, len(graph)))
+    p, s = rng.uniform(0.05, 1, len(rows)), walk.scores[rows]
+    ranked, relevant = walk.rank(Children(rows, p, rows))
+    limit = tau * max(p * s)
+    left = p * s if threshold == "weighted" else s
+    assert {int(i) for i in relevant} == {i for i in range(len(rows)) if left[i] > limit + 1e-12}
+    assert ranked.n_relevant == len(relevant)
+    assert list(relevant) == sorted(relevant, key=lambda i: -left[i])
+
+
+@pytest.mark.parametrize(("rate", "neutral"), [(0.4, 0.5), (0.4, -0.5), (0.0, 0.5)])
+def test_a_graft_gains_as_its_ends_are_similar_beyond_the_neutral_similarity(rate, neutral):
+    rule = Descent(
+        sim_threshold=0.5,
+        fgw_threshold=0.5,
+        graft_fgw_threshold=1.0,
+        graft_rate=rate,
+        graft_similarity=neutral,
+    )
+    seen = 0
+    for seed in range(30):
+        graph = forest(seed, n=50)
+        walk = traversal(graph, question(seed), rule)
+        parent = None
+        for step in walk.path(np.zeros(len(graph), np.bool_)):
+            for row, strength, source in zip(
+                step.grafts.rows, step.grafts.strengths, step.grafts.sources, strict=True
+            ):
+                if parent is not None and len(parent.node.rows) > 1:
+                    break  # its own strengths are means of several edges
+                members = node_vectors(graph, walk.tree, np.array(step.node.rows)).sum(axis=0)
+                cosine = members @ node_vectors(graph, walk.tree, np.array([row]))[0]
+                cosine /= np.linalg.norm(members)
+                children = step.ranked.children
+                first = children.strengths[children.rows.tolist().index(source)]
+                slots = walk.tree.slots(np.array([source]))
+                second = walk.tree.strengths[slots][walk.tree.heads[slots] == row][0]
+                expected = np.clip(first * second / 0.5 + rate * (cosine - neutral), 0, 1)
+                assert strength == pytest.approx(expected, abs=1e-5)
+                seen += 1
+            parent = step
+    assert seen > 5
+
+
+def test_the_printed_structure_is_the_length_between_any_two_vectors():
+    rng = np.random.default_rng(4)
+    vectors = rng.normal(size=(5, 3))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    products, joined = vectors @ vectors.T, np.zeros((5, 5), np.bool_)
+    joined[0, 1] = joined[1, 0] = True
+    hood = Neighbourhood.of(products, joined, 2.0, direct=True)
+    lengths = np.exp(2.0 * (1 - products)) - 1
+    assert hood.distances == pytest.approx(lengths / lengths.max())
+    grafted = hood.may_link(np.array([1]), np.array([4]), 0.0, 0.5)
+    assert grafted.accepted
+    assert grafted.value == pytest.approx(0), "by vectors alone no graft changes anything"
+    own = vectors[3] + 0.2
+    own /= np.linalg.norm(own)
+    after, costs = hood.fused(np.array([1, 2]), vectors @ own)
+    assert after.distances[1, 2] == 0
+    assert after.products[1, 4] == pytest.approx(own @ vectors[4])
+    assert costs[1, 1] == pytest.approx(((vectors[1] - own) ** 2).sum() / 4)
+
+
+def test_the_text_of_a_fused_node_is_embedded_whole_in_document_order():
+    vectors = np.array([[1.0, 0.1, 0], [1, 0, 0.1], [0, 0, 1]])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    graph = Graph.of(
+        ["Second.", "First.", "Other."],
+        vectors=vectors,
+        documents=[0, 0, 0],
+        spans=[(9, 12), (0, 5), (20, 25)],
+    )
+    asked, whole = [], np.float32([0.6, 0.8, 0])
+
+    def embed(texts):
+        asked.extend(texts)
+        return np.array([whole] * len(texts))
+
+    query = Query("?", np.float32([1, 0, 0]), embed=embed)
+    rule = Descent(fused_vector="text", fgw_threshold=1.0, max_paths=1)
+    note = descend(graph, query, rule).notes["path"][0]
+    assert set(note[0]) == {"0", "1"}
+    assert note[1] == pytest.approx(0.6), "the cosine of the whole text"
+    assert set(asked) == {"First.\nSecond."}
+    mean = descend(graph, query, replace(rule, fused_vector="mean")).notes["path"][0]
+    assert mean[1] == pytest.approx(
+        float(vectors[:2].sum(0)[0] / np.linalg.norm(vectors[:2].sum(0)))
+    )
+
+
+def test_a_whole_text_that_is_unlike_its_parts_is_not_fused():
+    vectors = np.array([[1.0, 0.1, 0], [1, 0, 0.1], [0, 0, 1]])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    graph = Graph.of(["one", "two", "three"], vectors=vectors)
+    rule = Descent(fused_vector="text", fgw_threshold=0.02, max_paths=1)
+    sizes = []
+    for whole in ([1, 0, 0], [-1, 0, 0]):
+        query = Query(
+            "?",
+            np.float32([1, 0, 0]),
+            embed=lambda texts, whole=whole: np.float32([whole] * len(texts)),
+        )
+        sizes.append(len(descend(graph, query, rule).notes["path"][0][0]))
+    assert sizes == [2, 1]
+
+
+def test_where_a_text_cannot_be_embedded_it_is_the_mean_and_the_trace_says_so():
+    vectors = np.array([[1.0, 0.1, 0], [1, 0, 0.1], [0, 0, 1]])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    graph = Graph.of(["one", "two", "three"], vectors=vectors)
+
+    def embed(texts):
+        raise RuntimeError("the embedder knows stored vectors alone")
+
+    query = Query("?", np.float32([1, 0, 0]), embed=embed)
+    rule = Descent(fused_vector="text", fgw_threshold=1.0)
+    notes = descend(graph, query, rule).notes
+    assert "mean vectors: the embedder knows stored vectors alone" in notes["fallback"]
+    assert notes["path"] == descend(graph, query, replace(rule, fused_vector="mean")).notes["path"]
+
+
+def test_penalties_reach_all_children():
+    rng = np.random.default_rng(0)
+    vectors = np.abs(rng.normal(size=(60, 8)))
+    vectors[-9:, 0] = 0
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    graph = Graph.of([f"text {row}" for row in range(60)], vectors=vectors)
+    query = Query("?", np.float32([1] + [0] * 7))
+    rule = Descent(
+        n_loc=8,
+        reward=0.2,
+        penalty_share=0.3,
+        reward_margin=0.1,
+        penalty_cut=0.8,
+        reward_temperature=2.0,
+        penalty_temperature=0.5,
+        min_deviation=0.01,
+        max_paths=1,
+    )
+    changes = {head: change for _, head, change in descend(graph, query, rule).rewards}
+    assert set(changes) == set(range(60))
+    s = np.maximum(0, vectors[:, 0])
+    z = (s - s.mean()) / max(s.std(), 0.01)
+    gains = np.exp(np.maximum(0, z + 0.1) / 2.0)
+    losses = np.where(z < -0.8, np.exp(-z / 0.5), 0)
+    expected = 0.7 * 0.2 * gains / gains.sum() - 0.3 * 0.2 * losses / losses.sum()
+    assert [changes[row] for row in range(60)] == pytest.approx(expected, abs=1e-6)
+    assert max(changes[row] for row in range(51, 60)) < 0, "those that B.3 penalises"
+
+
+def test_edges_exist_with_the_initial_strength_and_what_is_learnt_moves_them_from_there():
+    edges = Edges.join(
+        [
+            Edges.of("similar", [1], [2], 0.9),
+            Edges.of("learned", [0, 1, 1], [0, 2, 3], [0.7, 0.35, 0.2]),
+        ]
+    )
+    kinds = ["document", "passage", "passage", "passage"]
+    graph = Graph.of(["text"] * 4, kinds=kinds, parents=[-1, 0, 0, 0], edges=edges)
+    for p in (0.5, 0.8, 1.0):
+        tree = tree_of(graph, initial_strength=p)
+        assert tree.top_strengths == pytest.approx([min(1, p + 0.2)])
+        found = dict(
+            zip(
+                zip(tree.sources(np.arange(4)).tolist(), tree.heads.tolist(), strict=True),
+                tree.strengths,
+                strict=True,
+            )
+        )
+        assert found[0, 1] == pytest.approx(p)
+        assert found[2, 1] == pytest.approx(0.9 * p)
+        assert found[1, 2] == pytest.approx(0.9 * p + 0.35 - 0.45)
+        assert found[1, 3] == pytest.approx(0.2), "a graft is what was learnt"
+
+
+def test_a_path_can_begin_at_any_node():
+    graph, query = shelves(5), question(8, 12)
+    result = descend(graph, query, Descent(start_node="6", max_paths=2))
+    assert set(result.nodes.tolist()) <= set(range(7, 12))
+    assert len(result.nodes) > 2, "the rest of what is below it fills the room"
+    with pytest.raises(
+        ValueError, match="start_node is the id of a node of the graph: no node with id 'x'"
+    ):
+        Descent(start_node="x").on(graph)
+
+
+def test_nothing_but_the_path_is_read_where_the_room_is_not_filled():
+    graph, query = shelves(5), question(8, 12)
+    rule = Descent(max_paths=1, fill=False, sim_threshold=0.9999)
+    result = descend(graph, query, rule)
+    document = int(graph.parents[result.nodes[0]])
+    assert document >= 0
+    assert set(result.nodes.tolist()) <= {document + i for i in range(1, 6)}
+    assert len(descend(graph, query, replace(rule, fill=True)).nodes) > len(result.nodes)
+
+
+def test_the_published_setting_differs_from_ours_where_the_table_says_so():
+    paper, ours = (recipes.get(name).selects[0] for name in ("kurisu_paper", "kurisu"))
+    assert (paper.threshold, paper.structure, paper.fused_vector) == (
+        "literal",
+        "embedding",
+        "text",
+    )
+    assert (paper.max_paths, paper.fill, paper.bisect, paper.initial_strength) == (
+        1,
+        False,
+        False,
+        1.0,
+    )
+    assert paper.graft_similarity == paper.sim_threshold == 0.8
+    changed = [name for name in vars(paper) if getattr(paper, name) != getattr(ours, name)]
+    assert len(changed) <= 1 + len(recipes.DEPARTURES["kurisu_paper"]) + 3
+
+
+class TestDocumentEvidence:
+    def test_a_passage_gains_by_the_cosine_of_all_its_document_says(self):
+        graph, query = shelves(11), question(2, 12)
+        tokens = np.maximum(graph.tokens, 1)
+        prizes = np.where(graph.content, np.random.default_rng(0).uniform(0, 3, len(graph)), 0)
+        prizes[8] = 0
+        raised = DocumentEvidence(0.4).on(graph)(query, Seeds(prizes), prizes)
+        means = {}
+        for document in range(0, 24, 6):
+            inside = np.arange(document + 1, document + 6)
+            mean = (graph.vectors[inside] * tokens[inside, None]).sum(axis=0)
+            means[document] = max(0, float(mean @ query.vector / np.linalg.norm(mean)))
+        for row in range(24):
+            share = prizes.max() * means[row // 6 * 6] / max(means.values())
+            expected = (prizes[row] + 0.4 * share) / 1.4 if prizes[row] > 0 else 0
+            assert raised[row] == pytest.approx(expected, abs=1e-5)
+
+    def test_a_single_document_is_taken_by_its_chapters_and_a_flat_corpus_as_it_is(self):
+        graph = Graph.of(
+            ["all", "A", "one", "B", "two", "deep", "three"],
+            kinds=["document", "section", "passage", "section", "passage", "section", "passage"],
+            parents=[-1, 0, 1, 0, 3, 3, 5],
+            vectors=np.array([[0, 0], [0, 0], [1, 0], [0, 0], [0, 1], [0, 0], [0, 1]], float),
+        )
+        query, prizes = Query("?", np.float32([1, 0])), np.array([0, 0, 0.5, 0, 0.5, 0, 0.5])
+        raised = DocumentEvidence().on(graph)(query, Seeds(prizes), prizes)
+        assert raised == pytest.approx([0, 0, 0.5, 0, 1 / 3, 0, 1 / 3])
+        flat = Graph.of(["one", "two"], vectors=np.eye(2))
+        prizes = np.array([0.2, 0.4])
+        assert DocumentEvidence().on(flat)(query, Seeds(prizes), prizes).tolist() == [0.2, 0.4]
+
+    def test_a_passage_without_a_document_is_one_by_itself(self):
+        kinds, parents = ["document", "passage", "passage"], [-1, 0, -1]
+        vectors = np.array([[0, 0], [0.6, 0.8], [1, 0]])
+        graph = Graph.of(["A", "one", "two"], kinds=kinds, parents=parents, vectors=vectors)
+        query, prizes = Query("?", np.float32([1, 0])), np.array([0, 0.8, 0.5])
+        raised = DocumentEvidence(1.0).on(graph)(query, Seeds(prizes), prizes)
+        assert raised == pytest.approx([0, (0.8 + 0.8 * 0.6) / 2, (0.5 + 0.8) / 2])
+
+    def test_its_weight_is_not_negative(self):
+        with pytest.raises(ValueError, match="at least 0; got -1"):
+            DocumentEvidence(-1)
+
+
+class TestExpectedTests:
+    @given(st.floats(1, 500), st.floats(0, 2), st.integers(0, 12))
+    def test_c1_is_the_sum_over_depths(self, start, decay, max_depth):
+        total = 0.0
+        for depth in range(max_depth + 1):
+            logarithm = (np.log(start) - decay * depth) / np.log(2)
+            total += max(0.0, logarithm)
+        assert expected_tests(start, decay, max_depth) == pytest.approx(total, abs=1e-5)
+
+    def test_c2_is_the_mean_over_normally_distributed_beginnings(self):
+        clusters = [ClusterBranching(20, 6, 0.2, 3), ClusterBranching(3, 2, 0.0, 2)]
+        rng, total = np.random.default_rng(0), 0.0
+        for cluster in clusters:
+            starts = np.maximum(1, rng.normal(cluster.mean, cluster.deviation, 200_000))
+            for depth in range(cluster.max_depth + 1):
+                total += float((np.log2(starts) - cluster.decay * depth / np.log(2)).mean())
+        assert expected_tests_of_clusters(clusters) == pytest.approx(total, rel=0.01)
+
+
+@pytest.mark.parametrize("tau", [0.9, 0.6])
+def test_what_is_grafted_is_nearly_as_similar_as_the_best_of_it(tau):
+    rule = Descent(sim_threshold=tau, fgw_threshold=0.5, graft_fgw_threshold=1.0)
+    several = 0
+    for seed in range(40):
+        graph = forest(seed, n=60, spread=0.3)
+        walk = traversal(graph, question(seed), rule)
+        for step in walk.path(np.zeros(len(graph), np.bool_)):
+            scores = walk.scores[step.grafts.rows]
+            assert (scores > tau * scores.max(initial=0)).all()
+            several += len(scores) > 1
+    assert several > 3

@@ -82,6 +82,12 @@ def add_parser(commands: Commands) -> None:
         "slower and more exact)",
     )
     parser.add_argument(
+        "--as-retrieved",
+        action="store_true",
+        help="a section has what the recipe retrieved, and nothing else (default: its branches are "
+        "completed, and what has nothing to do with them is left out)",
+    )
+    parser.add_argument(
         "--model",
         metavar=models.METAVAR,
         help=f"let this language model write; its answers stay in DIR.answers: {models.HELP}",
@@ -120,6 +126,7 @@ def document(options: argparse.Namespace) -> int:
         sections=options.sections,
         coverage=options.cover,
         by=options.by,
+        as_retrieved=options.as_retrieved,
         progress=shows_progress(),
     )
     files = documentation.save(options.output)

@@ -9,15 +9,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from tqdm import tqdm
 
 from clew import recipes
 from clew.budget import BudgetError
+from clew.context import Context
 from clew.documentation.belonging import select_for_section
 from clew.documentation.branches import branch_vectors, find_branches, short_title
 from clew.documentation.clusters import By, Clusters, cluster_questions, split_by_topic
@@ -40,6 +44,10 @@ from clew.model import Model
 from clew.recipes import DEFAULT
 from clew.types import Method, may_ask_model
 from clew.usage import metered
+
+First = TypeVar("First")
+Second = TypeVar("Second")
+Result = TypeVar("Result")
 
 PROMPT_TOKENS = 500  # of a prompt for a section, beside its context
 PLACE_WORDS = 8  # of a passage, beside where it stands
@@ -97,6 +105,7 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
     coverage: float = 0.8,
     questions_per_branch: int = 3,
     by: By = "words",
+    as_retrieved: bool = False,
     workers: int = 4,
     progress: bool = False,
 ) -> Documentation:
@@ -115,6 +124,10 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
             paper.
         questions_per_branch: How many questions a model is asked for on each branch.
         by: What makes questions alike; see `clew.documentation.clusters`.
+        as_retrieved: Whether a section has what the recipe retrieved for its question, as it stands
+            (algorithm 8 as printed; with the recipe "kurisu" or "kurisu_paper", the paper's whole
+            way). False completes the branches that the section is on, and leaves out what has
+            nothing to do with them; see `clew.documentation.belonging`.
         workers: How many prompts are asked at a time.
         progress: Whether to show progress bars.
 
@@ -144,7 +157,7 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
             workers=workers,
             progress=progress,
         )
-        settings = _Settings(recipe, budget, by, language_model, progress)
+        settings = _Settings(recipe, budget, by, language_model, progress, as_retrieved, workers)
         writer = _Writer(index, outline, questions, settings, list(failed))
         clusters = writer.cluster(questions, sections)
         written = writer.write_all(questions, clusters)
@@ -180,6 +193,8 @@ class _Settings(NamedTuple):
     by: By
     model: Model | None
     progress: bool
+    as_retrieved: bool
+    workers: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,29 +266,41 @@ class _Writer:
             clusters: The clusters of these questions.
             before: The sections of earlier rounds.
         """
-        written = []
-        for number in tqdm(
-            range(len(clusters)),
-            desc="sections",
-            unit="section",
-            disable=not self.settings.progress,
+        clustered = [
+            [questions[i] for i in np.flatnonzero(clusters.labels == number).tolist()]
+            for number in range(len(clusters))
+        ]
+        pivots = [questions[i] for i in clusters.pivots.tolist()]
+        asked = self._for_each(self._pivot_question, list(zip(pivots, clustered, strict=True)))
+        extracts = list[tuple[Section, Context]]()
+        for pivot, members, (question, problem) in zip(pivots, clustered, asked, strict=True):
+            if problem:
+                task = f"the pivot question of {pivot.text!r} and {len(members) - 1} more"
+                self.failed.append((task, problem))
+            made = self._extract(question, pivot, members, before)
+            if made is not None:
+                extracts.append(made)
+        written = list[Section]()
+        for (extract, _), (section, problem) in zip(
+            extracts, self._for_each(self._write, extracts, label="sections"), strict=True
         ):
-            members = [questions[i] for i in np.flatnonzero(clusters.labels == number).tolist()]
-            pivot = questions[int(clusters.pivots[number])]
-            section = self.write_one(pivot, members, before)
-            if section is not None:
-                written.append(section)
+            if problem:
+                self.failed.append((f"the section on {extract.question!r}", problem))
+            written.append(section)
         return written
 
-    def write_one(
+    def _extract(
         self,
+        question: str,
         pivot: DocumentationQuestion,
         members: Sequence[DocumentationQuestion],
         before: Sequence[Section],
-    ) -> Section | None:
-        """Return the section of one cluster; None where no passage of its own fits the budget."""
+    ) -> tuple[Section, Context] | None:
+        """Return the extract of one cluster's section, and what it is made of.
+
+        None where nothing, or no passage of its own, fits the budget.
+        """
         settings, outline = self.settings, self.outline
-        question = self._pivot_question(pivot, members)
         section_name = f"the section on {question!r}"
         try:
             takes_model = may_ask_model(recipes.get(settings.recipe))
@@ -287,38 +314,70 @@ class _Writer:
             self.failed.append((section_name, str(error)))
             return None
         own_branches = tuple(dict.fromkeys((pivot.branch, *(one.branch for one in members))))
-        context = select_for_section(
-            context,
-            self.index.graph,
-            outline.branches,
-            outline.branch_of,
-            own_branches,
-            self.embed([question])[0].astype(np.float64),
-            _covered_ids([section for section in before if section.branch == pivot.branch]),
-        )
-        if not any(outline.branch_of.get(item.id) == pivot.branch for item in context):
-            reason = f"no passage of what it is titled after fits into {settings.budget} tokens"
-            self.failed.append((section_name, reason))
-            return None
+        if settings.as_retrieved:
+            passages = [item for item in context if item.id in outline.branch_of]
+            context = replace(context, items=tuple(passages))
+            if not passages:
+                self.failed.append((section_name, "nothing was retrieved"))
+                return None
+        else:
+            context = select_for_section(
+                context,
+                self.index.graph,
+                outline.branches,
+                outline.branch_of,
+                own_branches,
+                self.embed([question])[0].astype(np.float64),
+                _covered_ids([section for section in before if section.branch == pivot.branch]),
+            )
+            if not any(outline.branch_of.get(item.id) == pivot.branch for item in context):
+                reason = f"no passage of what it is titled after fits into {settings.budget} tokens"
+                self.failed.append((section_name, reason))
+                return None
         documents = {document.id: document for document in self.index.documents}
-        section = extract_section(context, outline, own_branches, documents, self.embed)
-        if settings.model is None:
-            return section
-        section, problem = write_section(settings.model, section, context)
-        if problem:
-            self.failed.append((section_name, problem))
-        return section
+        return extract_section(context, outline, own_branches, documents, self.embed), context
+
+    def _write(self, extract: Section, context: Context) -> tuple[Section, str]:
+        """Return the section that the model writes of an extract, and what went wrong."""
+        if self.settings.model is None:
+            return extract, ""
+        return write_section(self.settings.model, extract, context)
 
     def _pivot_question(
         self, pivot: DocumentationQuestion, members: Sequence[DocumentationQuestion]
-    ) -> str:
+    ) -> tuple[str, str]:
+        """Return the question for a whole cluster, and what went wrong."""
         if self.settings.model is None:
-            return pivot.text
-        question, problem = write_pivot_question(self.settings.model, pivot, members)
-        if problem:
-            task = f"the pivot question of {pivot.text!r} and {len(members) - 1} more"
-            self.failed.append((task, problem))
-        return question
+            return pivot.text, ""
+        return write_pivot_question(self.settings.model, pivot, members)
+
+    def _for_each(
+        self,
+        work: Callable[[First, Second], tuple[Result, str]],
+        pairs: Sequence[tuple[First, Second]],
+        label: str = "pivot questions",
+    ) -> list[tuple[Result, str]]:
+        """Return what `work` makes of every pair, in their order, `workers` at a time.
+
+        Each runs in a copy of the caller's context variables, so that what counts calls there
+        counts these too.
+        """
+        settings, results = self.settings, list[tuple[Result, str]]()
+        hidden = not settings.progress or settings.model is None
+        with (
+            ThreadPoolExecutor(settings.workers if settings.model else 1) as pool,
+            tqdm(total=len(pairs), desc=label, unit="prompt", disable=hidden) as bar,
+        ):
+            futures = [
+                pool.submit(partial(copy_context().run, work, one, other)) for one, other in pairs
+            ]
+            try:
+                for future in futures:
+                    results.append(future.result())
+                    bar.update()
+            finally:
+                pool.shutdown(cancel_futures=True)
+        return results
 
 
 def _covered_ids(sections: Sequence[Section]) -> set[str]:

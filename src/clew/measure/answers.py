@@ -1,8 +1,9 @@
 """Exact match and F1 of what a language model answers from a context, as SQuAD defines them.
 
 An answer is compared with the right one without case, punctuation, articles and runs of space.
-Exact match says whether they are equal; F1 is the harmonic mean of the precision and recall of
-their words. Where the right answer may be given in several ways, the best value counts
+Exact match says whether they are equal, lenient exact match whether one holds the other; F1 is the
+harmonic mean of the precision and recall of their words. Where the right answer may be given in
+several ways, the best value counts
 (Rajpurkar et al. 2016, section 6.1).
 """
 
@@ -27,7 +28,7 @@ INSTRUCTION = "Answer from what is said above, with the answer alone, in as few 
 def answer_figures(
     model: object, *, answers: AnswerCache | str | PathLike[str] | None = None
 ) -> dict[str, Figure]:
-    """Return the figures "EM" and "F1" for `compare(figures=...)`.
+    """Return the figures "EM", "lenient EM" and "F1" for `compare(figures=...)`.
 
     The model is asked once for each context. A context that is too long for its prompts is cut,
     with a warning. A figure raises ValueError for a question without an
@@ -65,7 +66,12 @@ def answer_figures(
         answer = answer_to(context, question)
         return max(f1(answer, right) for right in right_ones)
 
-    return {"EM": best_exact_match, "F1": best_f1}
+    def best_lenient_match(context: Context, question: BenchmarkQuestion) -> float:
+        right_ones = right_answers(question)
+        answer = answer_to(context, question)
+        return max(lenient_match(answer, right) for right in right_ones)
+
+    return {"EM": best_exact_match, "lenient EM": best_lenient_match, "F1": best_f1}
 
 
 def right_answers(question: BenchmarkQuestion) -> tuple[str, ...]:
@@ -92,6 +98,21 @@ def exact_match(answer: str, right: str) -> float:
         1.0
     """
     return float(normalised(answer) == normalised(right))
+
+
+def lenient_match(answer: str, right: str) -> float:
+    """Return 1 where one holds the other, without spaces and in small letters, else 0.
+
+    By this ToG-2 and Kurisu-G2 say "exact match" (the evaluation script of
+    https://github.com/IDEA-FinAI/ToG-2). It lets an answer in a whole sentence pass, and one that
+    names every possibility.
+
+    Example:
+        >>> lenient_match("It is on Corfu.", "corfu"), exact_match("It is on Corfu.", "corfu")
+        (1.0, 0.0)
+    """
+    one, other = (text.replace(" ", "").strip().lower() for text in (answer, right))
+    return float(bool(one) and bool(other) and (one in other or other in one))
 
 
 def f1(answer: str, right: str) -> float:

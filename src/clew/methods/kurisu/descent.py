@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from clew.graph import Floats, Graph, Mask, Vectors, freeze
-from clew.methods.kurisu.edge_learning import strength_changes
+from clew.methods.kurisu.children import ROOT
+from clew.methods.kurisu.edge_learning import MIN_CHANGE, strength_changes
 from clew.methods.kurisu.explanation import (
     DescentResult,
     EdgeValue,
@@ -48,7 +49,10 @@ class Descent(DescentParameters):
     """
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
-        tree = graph.part(DocumentTreePart(self.similar_threshold))
+        tree = graph.part(
+            DocumentTreePart(self.similar_threshold, initial_strength=self.initial_strength)
+        )
+        start_row = ROOT if self.start_node is None else _row_of(graph, self.start_node)
         content = graph.content
         # A question that is asked again with less room takes the same paths: they are kept with
         # the question, and go with it.
@@ -56,10 +60,10 @@ class Descent(DescentParameters):
 
         def descend(query: Query, prizes: Floats, offered: Mask, prized: Floats) -> DescentResult:
             if not offered.all():
-                return self.descend(graph, tree, query, offered, prized)
+                return self.descend(graph, tree, query, offered, prized, start_row)
             before = results.get(query)
             if before is None or before[0] is not prizes:
-                before = prizes, self.descend(graph, tree, query, offered, prized)
+                before = prizes, self.descend(graph, tree, query, offered, prized, start_row)
                 results[query] = before
             return before[1]
 
@@ -75,7 +79,8 @@ class Descent(DescentParameters):
             required = required_rows(candidates)
             for row in required[content[required]].tolist():
                 selection.add(row)
-            read_paths(selection, result.paths, prized, self)
+            within = tree.content_within(np.array([start_row]), content) if start_row >= 0 else None
+            read_paths(selection, result.paths, prized, self, within)
             return Subgraph(
                 freeze(list(selection.rows), np.int32),
                 required=candidates.required,
@@ -91,7 +96,13 @@ class Descent(DescentParameters):
         return select
 
     def descend(
-        self, graph: Graph, tree: DocumentTree, query: Query, offered: Mask, prizes: Floats
+        self,
+        graph: Graph,
+        tree: DocumentTree,
+        query: Query,
+        offered: Mask,
+        prizes: Floats,
+        start_row: int = ROOT,
     ) -> DescentResult:
         """Return the question's paths, each to an end where no other path ended.
 
@@ -101,20 +112,29 @@ class Descent(DescentParameters):
             query: the question.
             offered: True for the nodes that may be entered, bool [n]; containers always may.
             prizes: of the offered nodes, float64 [n], 0 elsewhere.
+            start_row: where every path begins; -1 for the root.
         """
         vector = query.vector if query.vector is not None and query.vector.any() else None
         if vector is None and not prizes.any():
             return DescentResult()
         scores = self._similarities(tree, prizes, vector)
-        traversal = Traversal(self, graph, tree, scores, _cosines(graph, tree, vector))
+        cosines = _cosines(graph, tree, vector)
+        traversal = Traversal(
+            self, graph, tree, scores, cosines, start_row, query.embed, query.vector
+        )
         visited, paths = graph.content & ~offered, list[Path]()
         while len(paths) < self.max_paths and (path := traversal.path(visited)):
+            if paths and not path[0].ranked.order.size:
+                break  # only the first path goes on where nothing is similar
             paths.append(path)
-            visited[list(path[-1].node.rows)] = True
+            ended = np.array(path[-1].node.rows)
+            visited[ended] = True
+            if self.container_similarity == "best":
+                traversal = traversal.with_scores(tree.best_left(traversal.scores, ended))
         rewards = [
             reward for path in paths[:1] for step in path for reward in self._rewards(step, scores)
         ]
-        return DescentResult(tuple(paths), tuple(rewards))
+        return DescentResult(tuple(paths), tuple(rewards), tuple(traversal.problems))
 
     def _similarities(self, tree: DocumentTree, prizes: Floats, vector: Vectors | None) -> Floats:
         """Return every node's similarity: a passage's prize, or what a container's contents say."""
@@ -127,14 +147,24 @@ class Descent(DescentParameters):
         return scores
 
     def _rewards(self, step: DescentStep, scores: Floats) -> list[EdgeValue]:
-        """Return how the edges to the best children of a step would change: tail, head, change."""
-        children, order, _ = step.ranked
-        near = np.sort(order[: self.n_loc - 1])
-        rows, sources = children.rows[near], children.sources[near]
+        """Return how the edges to the children of a step would change: tail, head, change."""
+        children = step.ranked.children
         changes = strength_changes(
-            np.minimum(scores[rows], 1), reward=self.reward, penalty_share=self.penalty_share
+            np.minimum(scores[children.rows], 1),
+            reward=self.reward,
+            penalty_share=self.penalty_share,
+            shape=self.reward_shape,
         )
-        return list(zip(sources.tolist(), rows.tolist(), changes.tolist(), strict=True))
+        changed = np.abs(changes) >= MIN_CHANGE
+        columns = children.sources, children.rows, changes
+        return list(zip(*(column[changed].tolist() for column in columns), strict=True))
+
+
+def _row_of(graph: Graph, start_node: str) -> int:
+    try:
+        return graph.row(start_node)
+    except KeyError as error:
+        raise ValueError(f"start_node is the id of a node of the graph: {error.args[0]}") from None
 
 
 def _cosines(

@@ -45,6 +45,9 @@ class RewardShape(NamedTuple):
 
 
 DEFAULT_SHAPE = RewardShape()
+# A change of strength below this is none: strengths are kept as float32. Only the gains of nodes
+# with tens of thousands of children are so small.
+MIN_CHANGE = 1e-7
 
 
 def strength_changes(

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from clew.graph import Floats, Graph
-from clew.methods.kurisu.branching import fit_decay
+from clew.methods.kurisu.branching import ClusterBranching, fit_decay
 from clew.methods.kurisu.hierarchy import DocumentTree
 from clew.methods.kurisu.traversal import Path
 
@@ -24,11 +24,13 @@ class DescentResult:
         paths: the paths, the first one best.
         rewards: how the first path would change the strength of edges: tail row (-1 for the root),
             head row, change.
+        problems: why texts of fused nodes could not be embedded.
         grafts: the grafts that the first path followed: tail row, head row, strength.
     """
 
     paths: tuple[Path, ...] = ()
     rewards: tuple[EdgeValue, ...] = ()
+    problems: tuple[str, ...] = ()
 
     @property
     def grafts(self) -> tuple[EdgeValue, ...]:
@@ -46,8 +48,9 @@ class DescentResult:
 def descent_notes(graph: Graph, result: DescentResult) -> dict[str, Any]:
     """Return notes for the trace, with ids in the place of rows.
 
-    They are the first path with its scores, the number of paths, what decided the tests, how fast
-    the path narrowed, all grafts, the grafts that were followed (`taken`) and the rewards.
+    They are the first path with its scores, the number of paths, what decided the tests, how many
+    tests of fusions appendix C.2 of the paper expects, how fast the path narrowed, all grafts, the
+    grafts that were followed (`taken`) and the rewards.
     """
     if not result.paths:
         return {
@@ -59,7 +62,9 @@ def descent_notes(graph: Graph, result: DescentResult) -> dict[str, Any]:
     tests = Counter(verdict for step in steps for verdict in step.verdicts)
     n_successors = [step.n_successors for step in first]
     n_relevant = [step.n_relevant for step in first]
+    fallbacks = [f"fused nodes have mean vectors: {problem}" for problem in result.problems]
     return {
+        **({"fallback": fallbacks[0]} if fallbacks else {}),
         "path": tuple(
             (tuple(graph.ids[row] for row in step.node.rows), step.node.score) for step in first
         ),
@@ -67,6 +72,7 @@ def descent_notes(graph: Graph, result: DescentResult) -> dict[str, Any]:
         "tests": {by: tests[by] for by in ("bound", "lower bound", "solver")},
         "successors": tuple(n_successors),
         "relevant": tuple(n_relevant),
+        "expected tests": round(_expected_tests(result.paths), 1),
         "decay": (round(fit_decay(n_successors)[1], 3), round(fit_decay(n_relevant)[1], 3)),
         "grafts": tuple(
             (graph.ids[row], strength)
@@ -78,6 +84,18 @@ def descent_notes(graph: Graph, result: DescentResult) -> dict[str, Any]:
         "taken": _with_ids(graph, result.grafts),
         "rewards": _with_ids(graph, result.rewards),
     }
+
+
+def _expected_tests(paths: Sequence[Path]) -> float:
+    """Return the tests that C.2 expects, with what stands under one first node as a cluster."""
+    counts: dict[tuple[int, ...], list[list[float]]] = {}
+    for path in paths:
+        numbers = [float(step.n_relevant) for step in path]
+        counts.setdefault(path[0].node.rows, []).append(numbers)
+    return sum(
+        len(of_paths) * ClusterBranching.fit(of_paths).expected_tests()
+        for of_paths in counts.values()
+    )
 
 
 def paths_to_rows(

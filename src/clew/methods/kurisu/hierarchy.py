@@ -4,10 +4,10 @@ The virtual root of the corpus leads to every node that nothing contains. A node
 contains and to nodes that are very similar, since a hierarchical document graph has semantic edges
 too (Kurisu-G2, Algorithm 4).
 
-An edge of weight w has the strength w / 2, and an edge of the root that of weight 1. An edge of
-kind "learned" beside it replaces that strength; the root's edge to a node is learnt as an edge from
-the node to itself. A learnt edge that has no other edge beside it is a graft that was retained. See
-`clew.index.learning`.
+An edge of weight w has the strength p w, with the initial strength p, and an edge of the root that
+of weight 1. What an edge of kind "learned" beside it has learnt, the difference from w / 2, is
+added; the root's edge to a node is learnt as an edge from the node to itself. A learnt edge that
+has no other edge beside it is a graft that was retained. See `clew.index.learning`.
 """
 
 from __future__ import annotations
@@ -86,6 +86,26 @@ class DocumentTree:
             np.maximum.at(best, self.containers[rows], best[rows])
         return best
 
+    def best_left(self, best: Floats, ended: IntRows) -> Floats:
+        """Return the best prizes once paths have ended at some nodes, float64 [n].
+
+        These nodes have 0. What is around them is as good as the best that is left inside.
+
+        Args:
+            best: of every node, as `best_prizes` or this function returned it.
+            ended: the nodes at which paths ended.
+        """
+        left = best.copy()
+        left[ended] = 0
+        around = self.containers[ended]
+        while len(around := np.unique(around[around >= 0]).astype(np.int64)):
+            for container in around.tolist():
+                slots = self.slots(np.array([container]))
+                inside = self.heads[slots[self.contains[slots]]]
+                left[container] = left[inside].max(initial=0)
+            around = self.containers[around]
+        return left
+
 
 @dataclass(frozen=True)
 class DocumentTreePart:
@@ -94,6 +114,7 @@ class DocumentTreePart:
     Attributes:
         min_weight: semantic edges have at least this weight.
         similar: the kinds of semantic edges.
+        initial_strength: p, the strength of an edge of weight 1 before anything is learnt.
 
     Example:
         >>> from clew.graph import Graph
@@ -106,6 +127,7 @@ class DocumentTreePart:
 
     min_weight: float = 0.8
     similar: tuple[str, ...] = SIMILAR
+    initial_strength: float = BUILT_STRENGTH
 
     def compute(self, graph: Graph) -> DocumentTree:
         learned = _learned_edges(graph)
@@ -117,9 +139,10 @@ class DocumentTreePart:
         containers[edges.heads[by_edge_alone][::-1]] = edges.tails[by_edge_alone][::-1]
         top_rows, levels = _depths(containers, ~graph.kinds.mask("entity"))
         vectors, vector_rows, root_vector = _container_vectors(graph, containers, len(levels))
-        root_strengths = np.full(len(graph), BUILT_STRENGTH)
+        root_strengths = np.full(len(graph), self.initial_strength)
         of_root = learned.tails == learned.heads
-        root_strengths[learned.heads[of_root]] = learned.weights[of_root]
+        root_strengths[learned.heads[of_root]] += learned.weights[of_root] - BUILT_STRENGTH
+        root_strengths = np.clip(root_strengths, 0, 1)
         return DocumentTree(
             starts,
             freeze(edges.heads, np.int32),
@@ -168,8 +191,10 @@ class DocumentTreePart:
         )
         contains = np.arange(len(tails)) < len(contained) + len(children)
         keys, first = np.unique(tails * n + heads, return_index=True)
-        strengths = BUILT_STRENGTH * weights[first]
-        strengths[np.searchsorted(keys, graft_tails * n + graft_heads)] = learned.weights[is_graft]
+        strengths = self.initial_strength * weights[first]
+        slots = np.searchsorted(keys, graft_tails * n + graft_heads)
+        strengths[slots] += learned.weights[is_graft] - BUILT_STRENGTH * weights[first][slots]
+        strengths = np.clip(strengths, 0, 1)
         return _DirectedEdges(tails[first], heads[first], strengths, contains[first])
 
 

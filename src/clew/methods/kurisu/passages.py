@@ -2,8 +2,8 @@
 
 Kurisu-G2 (ICLR 2026 submission 18441), section 2.3: the end of a path is its smallest and most
 precise node, its beginning the broadest. All paths are read back at the same pace, so that no path
-uses the room that the end of another needs. A fused node is read as its members. No text is read
-twice: a passage replaces its sentences.
+uses the room that the end of another needs, and what they have at one level is read by prize. A
+fused node is read as its members. No text is read twice: a passage replaces its sentences.
 """
 
 from __future__ import annotations
@@ -75,6 +75,14 @@ class PassageSelection:
         self._rejected_before_last = len(self.rejected)
         return True
 
+    def add_all(self, rows: Iterable[int], max_rows: int | None = None) -> None:
+        """Choose these rows, the first ones first, until no more, or `max_rows`, are wanted."""
+        wanted = self.max_rows if max_rows is None else len(self.rows) + max_rows
+        for row in rows:
+            if self.is_full or len(self.rows) >= wanted:
+                return
+            self.add(row)
+
     def dropped(self) -> list[tuple[int, str]]:
         """Return the rows that did not fit, with the reasons.
 
@@ -89,14 +97,16 @@ def read_paths(
     paths: Sequence[Path],
     prizes: Floats,
     parameters: DescentParameters,
+    within: IntRows | None = None,
 ) -> None:
-    """Add the passages of the paths, and then the rest of the corpus, while they fit.
+    """Add the passages of the paths, and then of the rest of the corpus, while they fit.
 
     Args:
         selection: what is chosen already; it grows.
         paths: of one question.
         prizes: of all nodes, float64 [n].
-        parameters: `max_path_nodes`, `broad` and `window` say what is read.
+        parameters: `max_path_nodes`, `fill`, `broad` and `window` say what is read.
+        within: the passages that the rest is of; None for the whole corpus.
     """
     graph, tree, content = selection.graph, selection.tree, selection.graph.content
     nodes = [
@@ -105,21 +115,25 @@ def read_paths(
         ]
         for path in paths
     ]
-    for place, node in _level_by_level(nodes):
-        inside = tree.content_within(np.array(node.rows), content)
-        for row in _ranked(inside, node, prizes, content):
+    for place, level in enumerate(_levels(nodes)):
+        for row in _rows_of_level(tree, level, prizes, content):
             if selection.is_full:
                 return
             if selection.add(row) and place == 0 and parameters.window:
-                for neighbour in _neighbours(graph, tree, row, parameters.window):
-                    if not selection.is_full:
-                        selection.add(neighbour)
-    if parameters.max_path_nodes is None:
-        in_content = (tree.containers >= 0) & content[tree.containers]
-        for row in _best_first(np.flatnonzero(content & (prizes > 0) & ~in_content), prizes):
-            if selection.is_full:
-                return
-            selection.add(row)
+                selection.add_all(_neighbours(graph, tree, row, parameters.window))
+    if parameters.max_path_nodes is None and (parameters.fill or not selection.rows):
+        rest = _rest_of_corpus(tree, prizes, content, within)
+        selection.add_all(rest, None if parameters.fill else 1)
+
+
+def _rest_of_corpus(
+    tree: DocumentTree, prizes: Floats, content: Mask, within: IntRows | None
+) -> Iterator[int]:
+    in_content = (tree.containers >= 0) & content[tree.containers]
+    rest = content & (prizes > 0) & ~in_content
+    if within is not None:
+        rest &= np.isin(np.arange(len(rest)), within)
+    return _best_first(np.flatnonzero(rest), prizes)
 
 
 def fused_groups(paths: Sequence[Path], chosen: Iterable[int]) -> tuple[tuple[int, ...], ...]:
@@ -130,22 +144,23 @@ def fused_groups(paths: Sequence[Path], chosen: Iterable[int]) -> tuple[tuple[in
     return tuple(rows for rows in groups if len(rows) > 1)
 
 
-def _level_by_level(paths: list[list[PathNode]]) -> Iterator[tuple[int, PathNode]]:
-    """Yield the first node of all paths, then the second of all, and so on; each node once."""
+def _levels(paths: list[list[PathNode]]) -> Iterator[list[PathNode]]:
+    """Yield the first nodes of all paths, then the second of all, and so on; each node once."""
     seen: set[PathNode] = set()
-    for place, level in enumerate(zip_longest(*paths)):
-        for node in level:
-            if node is not None and node not in seen:
-                seen.add(node)
-                yield place, node
+    for level in zip_longest(*paths):
+        new = [node for node in level if node is not None and node not in seen]
+        seen.update(new)
+        yield new
 
 
-def _ranked(rows: IntRows, node: PathNode, prizes: Floats, content: Mask) -> Iterator[int]:
-    """Yield the members that are content, as they were fused, then the other content by prize."""
-    members = [row for row in node.rows if content[row]]
-    yield from members
-    if len(rows) > len(members):
-        yield from _best_first(rows if not members else rows[~np.isin(rows, members)], prizes)
+def _rows_of_level(
+    tree: DocumentTree, nodes: Sequence[PathNode], prizes: Floats, content: Mask
+) -> Iterator[int]:
+    """Yield the content of these nodes, of most prize first; equal prizes in the paths' order."""
+    inside = [tree.content_within(np.array(node.rows), content) for node in nodes]
+    rows = np.concatenate([np.zeros(0, np.int64), *inside])
+    first = np.sort(np.unique(rows, return_index=True)[1])
+    yield from _best_first(rows[first], prizes)
 
 
 def _best_first(rows: IntRows, prizes: Floats) -> Iterator[int]:

@@ -15,6 +15,7 @@ from clew.algorithms.transport.neighbourhood import Neighbourhood
 from clew.graph import Floats, Graph, Vectors
 from clew.methods.kurisu.children import RankedChildren
 from clew.methods.kurisu.hierarchy import DocumentTree, IntRows, node_vectors
+from clew.methods.kurisu.parameters import DescentParameters
 
 # What float32 vectors are good for. A product that noise moves over a line of this grid moves a
 # distance by as much, and changes no order.
@@ -29,11 +30,13 @@ class Surroundings:
         hood: the small graph, which knows its distances.
         rows: the graph's row of each slot from 1 on.
         order: sorts `rows`.
+        vectors: of the slots, float64 [slots, d].
     """
 
     hood: Neighbourhood
     rows: IntRows
     order: IntRows
+    vectors: Floats
 
     @classmethod
     def around(
@@ -43,11 +46,9 @@ class Surroundings:
         rows: IntRows,
         ranked: RankedChildren,
         scores: Floats,
-        *,
-        n_loc: int,
-        sharpness: float,
+        parameters: DescentParameters,
     ) -> Surroundings:
-        """Return the surroundings of a node, with at most `n_loc` slots.
+        """Return the surroundings of a node, with at most `parameters.n_loc` slots.
 
         Args:
             graph: the graph.
@@ -56,12 +57,11 @@ class Surroundings:
             ranked: its children. The relevant ones come first, as far as there are slots.
             scores: similarity of every node of the graph to the question, float64 [n]; the most
                 similar nodes below the node have the slots that are left.
-            n_loc: the most slots.
-            sharpness: the exponent of an edge's length.
+            parameters: `n_loc`, `sharpness` and `structure` say how they are measured.
         """
         from clew.algorithms.transport.kernels.fusing import joins
 
-        children = ranked.children.rows
+        children, n_loc = ranked.children.rows, parameters.n_loc
         relevant = children[ranked.order[: min(ranked.n_relevant, n_loc - 1)]]
         below = np.zeros(len(graph), np.bool_)
         below[children] = below[tree.heads[tree.slots(children)]] = True
@@ -74,8 +74,15 @@ class Surroundings:
         vectors = np.concatenate([centre, node_vectors(graph, tree, slot_rows)]).astype(np.float64)
         products = np.round(vectors @ vectors.T, DECIMALS)
         joined = joins(slot_rows, tree.starts, tree.heads, children)
-        hood = Neighbourhood.of(products, joined, sharpness)
-        return cls(hood, slot_rows, np.argsort(slot_rows))
+        hood = Neighbourhood.of(
+            products, joined, parameters.sharpness, direct=parameters.structure == "embedding"
+        )
+        return cls(hood, slot_rows, np.argsort(slot_rows), vectors)
+
+    def products_with(self, vector: Vectors) -> Floats:
+        """Return the products of a unit vector with those of all slots, float64 [slots]."""
+        products: Floats = np.round(self.vectors @ vector.astype(np.float64), DECIMALS)
+        return products
 
     def slots_of(self, rows: IntRows) -> IntRows:
         """Return the slot of each row; 0 for a row that has none."""

@@ -15,12 +15,13 @@ surroundings before and after it is at most the threshold.
 Where the paper errs or is silent:
 - The distance is taken on the surroundings of the step. On the whole graph every test would cost
   the cube of the nodes.
-- Distances between nodes are those of shortest paths. By embeddings alone no new edge would change
-  anything, and the constraint on grafts would be empty.
+- Distances between nodes are those of shortest paths. By embeddings alone (`structure`) no new edge
+  changes anything, and the constraint on grafts is empty.
 - A fused node has the sum of its members' masses. With uniform masses a harmless fusion is dear.
 - The squared distance is compared with the threshold.
 - Negative similarities count as 0. Where all are 0, the child with the highest cosine is taken.
-- The strength of an edge weighs both sides of the threshold (line 11 weighs one, by a wrong index).
+- The strength of an edge weighs both sides of the threshold. Line 11 weighs one, by a wrong index,
+  and line 39 none (`threshold="literal"`).
 - A node is visited once, so that rings end.
 - Fused nodes and grafts belong to the question. The graph never changes.
 """
@@ -28,16 +29,21 @@ Where the paper errs or is silent:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from clew.algorithms.ranking import dense_ranks, exceeds, top_k
 from clew.algorithms.transport.fused_gromov_wasserstein import TransportVerdict
-from clew.graph import Floats, Graph, Mask
-from clew.methods.kurisu.children import NO_CHILDREN, Children, RankedChildren, successors
-from clew.methods.kurisu.edge_learning import BUILT_STRENGTH
+from clew.graph import Floats, Graph, Mask, Vectors
+from clew.methods.kurisu.children import (
+    NO_CHILDREN,
+    ROOT,
+    Children,
+    RankedChildren,
+    successors,
+)
 from clew.methods.kurisu.hierarchy import DocumentTree, IntRows
 from clew.methods.kurisu.parameters import DescentParameters
 from clew.methods.kurisu.surroundings import Surroundings
@@ -110,6 +116,10 @@ class Traversal:
         tree: its document hierarchy.
         scores: similarity of every node to the question, float64 [n], >= 0.
         cosine: rows -> their cosines with the question, which may be negative.
+        start_row: where every path begins; -1 for the root.
+        embed: texts -> unit rows, for the texts of fused nodes; None to take the mean vectors.
+        question: the question's vector; None for none.
+        problems: why the text of a fused node could not be embedded; it has the mean vector then.
     """
 
     parameters: DescentParameters
@@ -117,9 +127,14 @@ class Traversal:
     tree: DocumentTree
     scores: Floats
     cosine: Callable[[IntRows], Floats]
+    start_row: int = ROOT
+    embed: Callable[[list[str]], Vectors] | None = None
+    question: Vectors | None = None
+    problems: list[str] = field(default_factory=list, repr=False)
     # A later path of the same question meets the same nodes with the same children.
     _children: dict[tuple[bytes, bytes], Children] = field(default_factory=dict, repr=False)
     _steps: dict[tuple[bytes, bytes], DescentStep] = field(default_factory=dict, repr=False)
+    _text_vectors: dict[str, Vectors] = field(default_factory=dict, repr=False)
 
     def path(self, visited: Mask) -> Path:
         """Return the steps of a path that enters no node twice, and none that is `visited`.
@@ -129,6 +144,9 @@ class Traversal:
         """
         entered, steps = visited.copy(), list[DescentStep]()
         rows, grafts = np.zeros(0, np.int64), NO_CHILDREN  # the root
+        if self.start_row >= 0:
+            rows = np.array([self.start_row])
+            entered[rows] = True
         for _ in range(self.parameters.max_depth + 1):
             place = rows.tobytes(), grafts.rows.tobytes()
             if place not in self._children:
@@ -144,6 +162,10 @@ class Traversal:
             rows, grafts = np.array(step.node.rows), step.grafts
             entered[rows] = True
         return tuple(steps)
+
+    def with_scores(self, scores: Floats) -> Traversal:
+        """Return the same traversal with other similarities of the nodes, float64 [n]."""
+        return replace(self, scores=scores, _steps={})
 
     def step(self, rows: IntRows, children: Children) -> DescentStep:
         """Return the next node of a path: the body of the loop of Algorithms 1 and 2.
@@ -168,9 +190,10 @@ class Traversal:
 
     def rank(self, children: Children) -> tuple[RankedChildren, IntRows]:
         """Return the children by falling p s, and the places of the relevant ones (lines 9-11)."""
-        values = children.strengths * self.scores[children.rows]
-        order = top_k(values)
-        best = values[order[0]]
+        similarities = self.scores[children.rows]
+        weighted = children.strengths * similarities
+        values = similarities if self.parameters.threshold == "literal" else weighted
+        order, best = top_k(values), float(weighted.max())
         relevant = order[exceeds(values[order], self.parameters.sim_threshold * best, best)]
         return RankedChildren(children, order, len(relevant)), relevant
 
@@ -183,17 +206,47 @@ class Traversal:
             rows,
             ranked,
             self.scores,
-            n_loc=rule.n_loc,
-            sharpness=rule.sharpness,
+            rule,
         )
         hood = surroundings.hood
         slots, verdicts = longest_prefix(
             1 + np.arange(min(ranked.n_relevant, rule.n_loc - 1)),
-            lambda prefix: hood.may_fuse(prefix, rule.fgw_threshold, rule.content_weight),
+            lambda prefix: hood.may_fuse(
+                prefix,
+                rule.fgw_threshold,
+                rule.content_weight,
+                self._fused_products(surroundings, prefix),
+            ),
             bisect=rule.bisect,
             min_size=1,
         )
         return Fusion(surroundings, slots, verdicts)
+
+    def fused_vector(self, rows: IntRows) -> Vectors | None:
+        """Return the vector of the text of a fused node; None where it is the members' mean.
+
+        Args:
+            rows: the members.
+        """
+        graph = self.graph
+        if self.parameters.fused_vector == "mean" or self.embed is None or len(rows) < 2:
+            return None
+        if not graph.content[rows].all():
+            return None
+        in_order = np.lexsort((rows, graph.spans[rows, 0], graph.documents[rows]))
+        text = "\n".join(graph.texts[row] for row in rows[in_order].tolist())
+        if text not in self._text_vectors and not self.problems:
+            try:
+                self._text_vectors[text] = self.embed([text])[0]
+            except RuntimeError as problem:  # an embedder of stored vectors knows no new texts
+                self.problems.append(str(problem).partition("\n")[0])
+        vector = self._text_vectors.get(text)
+        return None if vector is None or not vector.any() else vector
+
+    def _fused_products(self, surroundings: Surroundings, slots: IntRows) -> Floats | None:
+        """Return the products of a fused node's vector with all slots; None for the mean's."""
+        vector = self.fused_vector(surroundings.rows[slots - 1])
+        return None if vector is None else surroundings.products_with(vector)
 
     def graft(self, ranked: RankedChildren, fusion: Fusion) -> tuple[Children, tuple[str, ...]]:
         """Return the grandchildren that are grafted on to the fused node (lines 27-35).
@@ -210,7 +263,8 @@ class Traversal:
         order = top_k(similarities)
         best = float(similarities.max(initial=0))
         order = order[exceeds(similarities[order], rule.sim_threshold * best, best)]
-        hood, _ = fusion.surroundings.hood.fused(fusion.slots)
+        products = self._fused_products(fusion.surroundings, fusion.slots)
+        hood, _ = fusion.surroundings.hood.fused(fusion.slots, products)
         allowed, verdicts = longest_prefix(
             slots[order],
             lambda to: hood.may_link(
@@ -237,13 +291,17 @@ class Traversal:
         return DescentStep(node, children.sources_of(best), NO_CHILDREN, ranked)
 
     def _fused_step(self, ranked: RankedChildren, fusion: Fusion) -> DescentStep:
-        """Return the step to the fused node; its score is the cosine of its members' mean."""
+        """Return the step to the fused node; its score is its vector's cosine."""
         size = len(fusion.slots)
         members = ranked.children.rows[ranked.order[:size]]
-        # A copy, so that the sum runs over contiguous numbers.
-        products = fusion.surroundings.hood.products[1 : size + 1, 1 : size + 1].copy()
-        length = np.sqrt(max(1e-12, products.sum()))
-        node = PathNode(tuple(members.tolist()), float(self.cosine(members).sum() / length))
+        vector = self.fused_vector(members)
+        if vector is None or self.question is None:
+            # A copy, so that the sum runs over contiguous numbers.
+            products = fusion.surroundings.hood.products[1 : size + 1, 1 : size + 1].copy()
+            score = float(self.cosine(members).sum() / np.sqrt(max(1e-12, products.sum())))
+        else:
+            score = float(vector.astype(np.float64) @ self.question)
+        node = PathNode(tuple(members.tolist()), score)
         grafts, verdicts = self.graft(ranked, fusion)
         sources = ranked.children.sources_of(members)
         return DescentStep(node, sources, grafts, ranked, fusion.verdicts + verdicts)
@@ -263,7 +321,7 @@ class Traversal:
         strengths = (
             others.strengths[np.searchsorted(others.rows, sources)]
             * tree.strengths[slots]
-            / BUILT_STRENGTH
+            / self.parameters.initial_strength
         )
         near = np.zeros(len(self.scores), np.bool_)
         near[members] = near[tree.heads[tree.slots(members)]] = near[children.rows] = True

@@ -9,23 +9,28 @@ from clew.algorithms.transport.kernels.shortest import shortest
 
 
 @compiled
-def fuse(products, joined, alike, members):
+def fuse(products, joined, alike, members, given):
     """Return (products, joined, alike) with these slots as one node, and the content costs.
 
-    The costs [n, n] are those of taking each old slot for each new one. The node's vector is the
-    members' mean, scaled to a unit vector. It is joined to all slots that they were joined to.
+    The costs [n, n] are those of taking each old slot for each new one. The products of the node's
+    vector with every slot are `given`, [n]; where that is empty, the vector is the members' mean,
+    scaled to a unit vector. It is joined to all slots that they were joined to.
     """
     n = len(products)
     mean, square = np.zeros(n), 0.0
-    for row in range(n):
+    if len(given):
+        mean[:] = given
+        itself = 1.0
+    else:
+        for row in range(n):
+            for member in members:
+                mean[row] += products[row, member]
         for member in members:
-            mean[row] += products[row, member]
-    for member in members:
-        square += mean[member]
-    length = np.sqrt(max(0.0, square))
-    itself = 1.0 if length > 0 else 0.0
-    for row in range(n):
-        mean[row] = mean[row] / length if length > 0 else 0.0
+            square += mean[member]
+        length = np.sqrt(max(0.0, square))
+        itself = 1.0 if length > 0 else 0.0
+        for row in range(n):
+            mean[row] = mean[row] / length if length > 0 else 0.0
     inside, near = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     for member in members:
         inside[member] = True
@@ -49,11 +54,12 @@ def fuse(products, joined, alike, members):
 
 
 @compiled
-def slot_distances(products, joined, alike, sharpness, shortest_edge, scale):
+def slot_distances(products, joined, alike, sharpness, shortest_edge, scale, direct):
     """Return the distances between the slots, [n, n], and the scale that they are shares of.
 
-    They are lengths of shortest paths, and 1 where no path leads. A scale of 0 stands for the
-    longest path, or 1 where all are 0.
+    They are lengths of shortest paths, and 1 where no path leads. `direct` takes the length
+    between any two slots instead, joined or not. A scale of 0 stands for the longest distance, or
+    1 where all are 0.
     """
     n = len(products)
     lengths = np.empty((n, n))
@@ -62,10 +68,13 @@ def slot_distances(products, joined, alike, sharpness, shortest_edge, scale):
             length = np.inf
             if alike[row, other]:
                 length = 0.0
+            elif direct:
+                length = np.exp(sharpness * (1 - products[row, other])) - 1
             elif joined[row, other]:
                 length = np.exp(sharpness * (1 - products[row, other])) - 1 + shortest_edge
             lengths[row, other] = lengths[other, row] = length
-    shortest(lengths)
+    if not direct:
+        shortest(lengths)
     if scale == 0:
         for length in lengths.flat:
             if length < np.inf:
