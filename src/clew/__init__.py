@@ -27,6 +27,7 @@ from clew import (
     select,
     spread,
 )
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.budget import BudgetError
 from clew.context import Context
 from clew.document import Document
@@ -59,6 +60,7 @@ from clew.types import (
 from clew.version import __version__
 
 __all__ = [
+    "HNSW",
     "AnswerCache",
     "BudgetError",
     "Context",

@@ -50,6 +50,7 @@ class PageRequest:
         seeds: where it touches the graph.
         prizes: float64 [n], the prize of every node.
         render: how the page is printed.
+        missing: pairs of nodes that could not be joined, of which the page may speak.
     """
 
     graph: Graph
@@ -57,14 +58,16 @@ class PageRequest:
     seeds: Seeds
     prizes: Floats
     render: Render
+    missing: tuple[tuple[int, int], ...] = ()
 
-    def with_extra_prizes(self, subgraph: Subgraph) -> PageRequest:
-        """Return it with the prizes that only the selectors know."""
+    def of_subgraph(self, subgraph: Subgraph) -> PageRequest:
+        """Return it with the prizes and the missing links that only the selectors know."""
+        request = replace(self, missing=subgraph.missing)
         if not subgraph.extra_prizes:
-            return self
+            return request
         prizes = self.prizes.copy()
         prizes[list(subgraph.extra_prizes)] = list(subgraph.extra_prizes.values())
-        return replace(self, prizes=prizes)
+        return replace(request, prizes=prizes)
 
     @cached_property
     def max_prize(self) -> float:
@@ -97,8 +100,14 @@ class PageRequest:
 
     def tokens(self, reading: Reading) -> int:
         """Return what the printed page costs, by the caller's own counter."""
+        text = self.text(reading)
+        return self.graph.count(text) if text else 0
+
+    def text(self, reading: Reading) -> str:
+        """Return the page; empty where nothing is read."""
         pieces = self.pieces(reading)
-        return self.graph.count("\n".join(pieces)) if pieces else 0
+        line = self.render.missing_line(self.graph, self.missing) if pieces else ""
+        return "\n".join([*pieces, line] if line else pieces)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +151,11 @@ def fit_to_budget(
         BudgetError: something was selected, and the budget holds none of it.
     """
     first = _page(request, select(budget), arrange, budget)
-    page, wanted = _reselect_until_fitting(first, request, select, arrange, budget)
-    page = _drop_until_fitting(page, budget)
+    selected, wanted = _reselect_until_fitting(first, request, select, arrange, budget)
+    page = _drop_until_fitting(selected, budget)
+    if not len(page.reading) and selected.request.missing:  # a line on it leaves no other room
+        bare = replace(selected.request, missing=())
+        page = _drop_until_fitting(replace(selected, request=bare), budget)
     if first.tokens > budget and page.tokens < budget:
         page = _refill(page, wanted, arrange, budget)
     dropped = (*page.dropped, *_copies_of_read(page))
@@ -223,7 +235,7 @@ def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> Fitt
 
 def _page(request: PageRequest, subgraph: Subgraph, arrange: Arrange, room: int) -> FittedPage:
     """Return the page of a subgraph, filled up or cut to as many entries as the question wants."""
-    request, limit = request.with_extra_prizes(subgraph), request.query.limit
+    request, limit = request.of_subgraph(subgraph), request.query.limit
     reading, overlapping = _without_overlap(request, arrange(subgraph))
     fill_rows: list[int] = []
     if limit is not None and len(reading) < limit:

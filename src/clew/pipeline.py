@@ -113,7 +113,7 @@ def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> C
     rows = freeze(reading.nodes[reading.nodes >= 0], np.int32)
     return Context(
         items=items,
-        text="\n".join(pieces),
+        text=request.text(reading),
         tokens=page.tokens,
         budget=None if budget == UNLIMITED else budget,
         question=request.query.text,

@@ -8,11 +8,13 @@ can write a second source into it. `original_text` takes them away again.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.graph import Graph, heading_of
 from clew.types import Reading
 
+MAX_NAME = 40  # characters of a node's name in a sentence
 STYLES = ("bullets", "triples", "numbered", "plain")
 INDENT = "  "
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2060\ufeff]*+"  # before the first sign of a line
@@ -31,6 +33,10 @@ class Render:
             `(subject, relation, object)`), "numbered" (`[1] text`, to be cited) or "plain".
         headings: write `# Title > Section` above a run of items that share one.
         first: the number that "numbered" begins with.
+        missing: say, in a last line, between which of the places that the question touches no
+            connection was found. A method that promises a connection says so where it has none. The
+            line is in the budget; where it leaves no room for anything else, it is left out, and
+            `Context.missing` alone has the pairs.
 
     Example:
         >>> from clew import Graph
@@ -45,6 +51,7 @@ class Render:
     style: str = "bullets"
     headings: bool = True
     first: int = 1
+    missing: bool = False
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
@@ -66,6 +73,29 @@ class Render:
             pieces.append(f"{heading}\n{entry}" if heading and heading != heading_above else entry)
             heading_above = heading
         return pieces
+
+    def missing_line(self, graph: Graph, pairs: Sequence[tuple[int, int]]) -> str:
+        """Return the line that says which nodes could not be joined; empty for none.
+
+        Args:
+            graph: the graph of the nodes.
+            pairs: a node of one part, and a node of a part that nothing joins to it.
+
+        Example:
+            >>> graph = Graph.of(["Anna", "Ben", "Cleo"], kinds="entity")
+            >>> Render(missing=True).missing_line(graph, [(0, 1), (0, 2)])
+            '(No connection was found from "Anna" to "Ben" or "Cleo".)'
+        """
+        if not self.missing or not pairs:
+            return ""
+        others: dict[int, list[str]] = {}
+        for one, other in dict.fromkeys(pairs):
+            others.setdefault(one, []).append(_short_name(graph, other))
+        clauses = [
+            f"from {_short_name(graph, one)} to {' or '.join(names)}"
+            for one, names in others.items()
+        ]
+        return f"(No connection was found {', nor '.join(clauses)}.)"
 
     def heading_line(self, graph: Graph, node: int) -> str:
         """Return the line above a run of nodes with this heading; empty for none."""
@@ -152,3 +182,12 @@ class Render:
         if mark is None and self.style == "triples":
             mark = _TRIPLE.match(line)
         return mark
+
+
+def _short_name(graph: Graph, row: int) -> str:
+    """Return a node's heading, or else the beginning of its text, in quotes."""
+    is_content = bool(graph.content[row])
+    name = " ".join(((heading_of(graph, row) if is_content else "") or graph.texts[row]).split())
+    if len(name) > MAX_NAME:
+        name = f"{name[: MAX_NAME - 3].rstrip()}..."
+    return f'"{name}"'

@@ -36,6 +36,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.algorithms.ranking import top_k
 from clew.context import Context
 from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Mask, Rows, Vectors, freeze
@@ -63,6 +64,8 @@ class Query:
         model: the caller's language model, or None.
         limit: the wanted number of items, or None.
         deadline: seconds that a solver may take, or None.
+        nearest: the approximate index that seeds by similarity use instead of measuring all, or
+            None.
         candidate_scores: row -> score, where the candidates come from another retriever. A seed by
             similarity uses these scores in place of its own search.
         style: how the page is printed, for selectors that count what an entry costs there; None
@@ -81,6 +84,7 @@ class Query:
     model: object | None = None
     limit: int | None = None
     deadline: float | None = None
+    nearest: HNSW | None = None
     candidate_scores: Mapping[int, float] | None = None
     style: PageStyle | None = None
 
@@ -293,7 +297,8 @@ class Generate(Protocol):
     """Which texts can be made of the graph?  passages -> texts, once, after the graph is linked.
 
     A stage that asks a language model has it as its field `model`. If that is None, it works
-    without one.
+    without one. A stage may also have `update(graph, before)`, which `Index.add` calls in the place
+    of `on(graph)`, with the graph before the documents came, and its generated texts.
     """
 
     def on(self, graph: Graph) -> Generated:

@@ -414,3 +414,91 @@ def test_a_walk_over_all_links_passes_reports_by(index, plain):
         seed.Blend(), (spread.PageRank(0.85),), (select.Top(),), order=order.ByPrize()
     )
     assert index.ask(QUESTION, recipe=method).ids == plain.ask(QUESTION, recipe=method).ids
+
+
+@pytest.mark.parametrize("method", ["leiden", "louvain"])
+def test_the_communities_are_those_of_the_chosen_method(plain, method):
+    made = Reports(level=0, method=method, min_passages=1).on(plain.graph)
+    wanted = CommunityDetection(method=method).compute(plain.graph).levels[0]
+    passages = plain.graph.rows("passage")
+    by_definition = {
+        frozenset(passages[wanted[passages] == number].tolist())
+        for number in set(wanted[passages].tolist())
+    }
+    assert {frozenset(rows) for rows in made.read_from} == by_definition
+    with pytest.raises(ValueError, match="method"):
+        Reports(method="metis")
+
+
+def test_where_documents_are_added_communities_can_be_kept_and_what_is_new_joins_its_neighbours(
+    plain,
+):
+    """By definition: old passages keep their community; new ones have that of most weight."""
+    kept = plain.generate(Reports(keep_communities=True))
+    before = {id: passages_of(kept, id) for id in reports(kept)}
+    new = [clew.Document(f"new-{theme}", next(texts(theme, 9)), {}) for theme in THEMES]
+    new[0] = clew.Document("new-ships", list(texts("ships", 9))[-1])
+    alone = clew.Document("alone", "Quartz xylophones jangle vexingly.")
+    after = kept.add([*new, alone])
+    groups = [passages_of(after, id) for id in reports(after)]
+    for old in before.values():
+        (group,) = [one for one in groups if old <= one]
+        assert set(group - old) <= {one.id for one in new}
+    assert not any("alone" in group for group in groups)  # alone it is too small for a report
+    links = CommunityDetection().links(after.graph)
+    (home,) = [one for one in groups if "new-ships" in one]
+    weights = {}
+    row = after.graph.row("new-ships")
+    for slot in range(links.starts[row], links.starts[row + 1]):
+        id = after.graph.ids[links.targets[slot]]
+        for number, group in enumerate(groups):
+            if id in group:
+                weights[number] = weights.get(number, 0) + float(links.weights[slot])
+    assert groups[max(weights, key=weights.get)] == home
+    # The default stays exact: equal to an index of all documents at once.
+    exact = plain.generate(Reports()).add([*new, alone])
+    whole = clew.Index.from_documents([*documents(), *new, alone]).generate(Reports())
+    assert reports(exact) == reports(whole)
+    # Nothing of it is left behind when documents go or a filter is applied.
+    assert (
+        reports(after.delete(["alone"])).keys()
+        == reports(plain.add(new).generate(Reports())).keys()
+    )
+
+
+def test_a_model_is_not_asked_again_about_communities_that_nothing_joined(plain):
+    asked = []
+
+    def model(prompt):
+        asked.append(prompt)
+        return json.dumps({"title": "A title", "summary": "A summary.", "findings": []})
+
+    remembering = clew.Model.with_cache(model)
+    kept = plain.generate(Reports(remembering, keep_communities=True))
+    first = len(asked)
+    kept.add([clew.Document("new", list(texts("ships", 9))[-1])])
+    assert first == len(reports(kept)) > 1
+    assert len(asked) - first <= 1
+
+
+@pytest.mark.parametrize("name", ["enterprise", "agentic", "journey"])
+def test_without_reports_a_central_passage_of_the_dominant_community_is_read(plain, name):
+    question = "Who knew the bakery and the flour in Oslo?"
+    context = plain.ask(question, recipe=name, budget=600)
+    notes = next(step.notes for step in context.trace if "communities" in step.notes)
+    assert notes["communities"]
+    assert "no reports" in notes["reports by"]
+    graph = plain.graph
+    hierarchy = graph.part(CommunityDetection())
+    for one in notes["communities"]:
+        assert one["id"] in context.ids
+        members = np.flatnonzero(hierarchy.levels[0] == hierarchy.levels[0][graph.row(one["id"])])
+        passages = members[graph.kinds.mask("passage")[members]]
+        assert len(passages) == one["passages"] >= 3
+    # The best is of the theme that is asked about.
+    assert notes["communities"][0]["id"].startswith("bread")
+    share = sum(int(graph.tokens[graph.row(one["id"])]) for one in notes["communities"])
+    assert share <= 0.2 * 600
+    written = plain.generate(Reports()).ask(question, recipe=name, budget=600)
+    assert any(item.kind == "report" for item in written)
+    assert not any("reports by" in step.notes for step in written.trace)

@@ -16,9 +16,19 @@ from llama_index.core import Document
 import clew
 import clew.generate
 from clew import recipes
-from clew.graph import Edges, Graph, freeze
+from clew.graph import (
+    Edges,
+    Facts,
+    Generated,
+    Graph,
+    Labels,
+    Ragged,
+    add_generated,
+    freeze,
+)
 from clew.methods import CommunitySearch
-from clew.methods.da_rag.method import DaRag, read_judgement
+from clew.methods.da_rag.layers import SimilarityLayer
+from clew.methods.da_rag.method import DaRag, cut_report, read_judgement
 from clew.model import AnswerCache, Model
 from clew.seed import Dense
 from clew.types import UNLIMITED, Query, Subgraph
@@ -225,7 +235,206 @@ def test_what_is_kept_fits_its_rooms_and_is_told_once(embed, budget, share, seed
         graph.count(f"- {graph.facts.texts[fact]}\n") for fact in facts
     )
     assert sum(one.tokens for one in packed) <= reports * share + 1e-9
-    assert all(one.tokens <= report for one in packed)
+    assert all(one.tokens <= report * share for one in packed)
+
+
+def passage_tokens(graph, context):
+    """What the passages of a context cost, each with its own heading."""
+    return sum(int(graph.tokens[graph.row(item.id)]) for item in context if item.kind == "passage")
+
+
+@pytest.mark.parametrize("recipe", ["da_rag", "da_rag_paper"])
+def test_the_room_of_chunks_is_a_ceiling_without_a_budget_too(recipe, embed):
+    index = indexed([*CLIQUE, *([] for _ in range(50))], embed)
+    method = recipes.get(recipe)
+    for room in (40, 120, 4000):
+        search = replace(method.communities, text_unit_tokens=room)
+        context = index.ask(QUESTION, recipe=replace(method, communities=search), budget=None)
+        assert 0 < passage_tokens(index.graph, context) <= room
+    judged = index.ask(
+        QUESTION,
+        recipe=replace(method, communities=replace(method.communities, text_unit_tokens=40)),
+        budget=None,
+        model=Judge(),
+    )
+    assert {item.role for item in judged} >= {"report"}
+    assert passage_tokens(index.graph, judged) <= 40
+
+
+def test_with_a_budget_chunks_have_their_own_room_or_also_what_reports_leave(embed):
+    index = indexed(CLIQUE, embed)
+    for budget in (30, 45, 60):
+        read = {}
+        for lent in (False, True):
+            search = CommunitySearch(unused_to_chunks=lent, max_nearest=None)
+            context = index.ask(QUESTION, recipe=DaRag(search), budget=budget)
+            read[lent] = passage_tokens(index.graph, context)
+            assert context.tokens <= budget
+        assert read[False] <= search.rooms(budget).chunks
+        assert read[False] < read[True]
+
+
+def test_a_report_is_cut_at_its_own_room_whatever_all_reports_may_have(embed):
+    index = indexed(CLIQUE, embed)
+    cost = max(index.graph.count(f"- {text}\n") for text in index.graph.facts.texts)
+    search = CommunitySearch(report_tokens=3 * cost, fact_share=1.0)
+    notes = notes_of(index.ask(QUESTION, recipe=DaRag(search), budget=None))
+    kept = [one for one in notes["facts"] if one["kept"]]
+    facts = [
+        item
+        for item in index.ask(QUESTION, recipe=DaRag(search), budget=None)
+        if item.role == "fact"
+    ]
+    assert kept
+    # Each community states some of ten facts, no more of them than three have room.
+    communities = sum(one["kept"] for layer in ("facts", "alike") for one in notes[layer])
+    assert len(facts) <= 3 * communities < len(index.graph.facts) * communities
+    wide = replace(search, report_tokens=3200)
+    assert len(
+        [i for i in index.ask(QUESTION, recipe=DaRag(wide), budget=None) if i.role == "fact"]
+    ) > len(facts)
+
+
+def two_places():
+    """Two communities of chunks: a triangle near to the question (k = 3), and four others (k = 4).
+
+    Every chunk mentions entities of its own, joined by facts in a triangle for each place.
+    """
+    near, far = [0, 1, 2], [3, 4, 5, 6]
+    entities = {"near": [7, 8, 9], "far": [10, 11, 12]}
+    pairs = [*combinations(near, 2), *combinations(far, 2)]
+    triangles = [*combinations(entities["near"], 2), *combinations(entities["far"], 2)]
+    cosines = np.array([0.9] * 3 + [0.6] * 4 + [0.5] * 3 + [0.8] * 3)
+    read_from = [[]] * 7 + [[0], [1], [2], [3], [4], [5]]
+    names = [f"chunk {i}" for i in range(7)] + [f"name {i}" for i in range(6)]
+    facts = Facts(
+        tuple(f"{names[a]} knows {names[b]}" for a, b in triangles),
+        np.float32([[1, 0]] * 6),
+        np.int32([a for a, _ in triangles]),
+        np.int32([b for _, b in triangles]),
+        Labels.of(["knows"] * 6),
+        Ragged.of([[0]] * 3 + [[3]] * 3),
+    )
+    tails, heads = zip(*triangles, strict=True)
+    edges = Edges.join(
+        [
+            Edges.of("related", *zip(*pairs, strict=True)),
+            Edges.of("fact", tails, heads, facts=list(range(6))),
+        ]
+    )
+    return Graph.of(
+        names,
+        kinds=["passage"] * 7 + ["entity"] * 6,
+        vectors=np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1),
+        read_from=Ragged.of(read_from),
+        facts=facts,
+        edges=edges,
+    )
+
+
+def looked_among(graph, search, **how):
+    """The entities of the fine communities, and the chosen chunks."""
+    query = Query("?", np.float32([1, 0]))
+    everything = Subgraph(freeze(np.arange(len(graph)), np.int32))
+    budget = how.get("budget", UNLIMITED)
+    found = search.finder(graph)(
+        query,
+        Dense().on(graph)(query),
+        everything,
+        lambda coarse: search.choose_chunks(graph, coarse, budget),
+    )
+    fine = {row for one in found if one.layer == "facts" for row in one.community.rows.tolist()}
+    chunks = [
+        one.community.rows.tolist() for one in found if one.layer == "chunks" and one.retained
+    ]
+    return fine, chunks
+
+
+def test_the_fine_search_is_among_the_entities_of_all_chosen_communities_and_of_no_other():
+    graph, search = two_places(), CommunitySearch(max_nearest=None, similarity_layer=False)
+    # Both places are chosen, and of their entities those of the second are nearest.
+    assert looked_among(graph, search) == ({10, 11, 12}, [[0, 1, 2], [3, 4, 5, 6]])
+    one_place = replace(search, text_unit_tokens=int(graph.tokens[:3].sum()))
+    # The room of chunks holds the nearest place alone: the other is not gone into.
+    assert looked_among(graph, one_place) == ({7, 8, 9}, [[0, 1, 2]])
+
+
+def test_with_a_model_the_fine_search_is_among_the_entities_of_what_it_reports_on():
+    graph = two_places()
+    method = DaRag(CommunitySearch(max_nearest=None, similarity_layer=False), workers=1)
+
+    def names_asked(liked):
+        """The names that the fine search puts to a model that likes one group of chunks."""
+        asked = []
+
+        def model(prompt):
+            asked.append(prompt)
+            score = 50 if "group of names" in prompt or f"- {liked}" in prompt else 0
+            return json.dumps({"score": score, "report": "A report."})
+
+        query = Query("?", np.float32([1, 0]), model=model)
+        context = method.on(graph)(query, UNLIMITED)
+        return {name for name in graph.texts[7:] if name in "".join(asked)}, context
+
+    assert names_asked("chunk 0")[0] == set(graph.texts[7:10])
+    assert names_asked("chunk 3")[0] == set(graph.texts[10:13])
+    names, context = names_asked("nothing")  # then the chunks are chosen by relevance
+    assert names == set(graph.texts[10:13])
+    assert "by relevance" in context.trace[0].notes["chunks chosen"]
+
+
+def test_entities_are_compared_by_their_descriptions_where_that_is_chosen():
+    graph = two_places()
+    described = Generated(
+        ("s",),
+        ("summary",),
+        ("name 0 is what is asked for",),
+        [[0]],
+        edges=Edges.of("about", [13], [7]),
+    )
+    graph = add_generated(graph, described)
+    vectors = graph.vectors.copy()
+    vectors[13] = [1, 0]
+    graph = replace(graph, vectors=freeze(vectors, np.float32))
+    query = Query("?", np.float32([1, 0]))
+    everything = Subgraph(freeze(np.arange(len(graph)), np.int32))
+    means, neighbours = {}, {}
+    for chosen in (False, True):
+        search = CommunitySearch(max_nearest=None, entity_descriptions=chosen, k_neighbor=1)
+        found = search.finder(graph)(query, Dense().on(graph)(query), everything, None)
+        (facts,) = [one for one in found if one.layer == "facts"]
+        means[chosen] = facts.community.mean
+        links = graph.part(SimilarityLayer(1, chosen)).links
+        neighbours[chosen] = links.neighbours(7).tolist()
+    # By definition: the mean cosine of a triangle, of which name 0 has .5 by its name, 1 described.
+    assert means[False] == pytest.approx(0.8)
+    assert means[True] == pytest.approx(0.8)
+    assert set(neighbours[False]) == {8, 9}  # the nearest to .5 by name
+    assert set(neighbours[True]) & {10, 11, 12}  # the nearest to 1 are those of .8
+
+
+def test_as_published_there_is_no_limit_on_k_and_no_chunk_from_elsewhere():
+    search = recipes.get("da_rag_paper").communities
+    assert (search.max_nearest, search.max_k) == (None, None)
+    assert (search.cascade, search.extra_entities, search.k_neighbor) == (False, 0, 5)
+    assert search.entity_descriptions
+    assert not search.other_chunks
+    assert not search.unused_to_chunks
+    graph = two_places()
+    only = replace(search, text_unit_tokens=int(graph.tokens[:3].sum()))
+    context = DaRag(only).on(graph)(Query("?", np.float32([1, 0])), UNLIMITED)
+    assert {item.id for item in context if item.kind == "passage"} == {"0", "1", "2"}
+    # A clique of ten chunks is a 10-truss: every k to 10 is one and the same community.
+    pairs = list(combinations(range(10), 2))
+    clique = Graph.of(
+        [f"chunk {i}" for i in range(10)],
+        vectors=np.tile([1.0, 0.0], (10, 1)),
+        edges=Edges.of("related", *zip(*pairs, strict=True)),
+    )
+    query = Query("?", np.float32([1, 0]))
+    everything = Subgraph(freeze(np.arange(10), np.int32))
+    (found,) = search.finder(clique)(query, Dense().on(clique)(query), everything, None)
+    assert found.community.k == 10
 
 
 class Judge:
@@ -278,12 +487,38 @@ def test_summaries_of_entities_are_put_to_the_model(index):
     )
 
 
-def test_reports_that_do_not_fit_are_passed_over(index):
-    long = Judge(json.dumps({"score": 99, "report": "word " * 500}))
-    notes = index.ask(QUESTION, recipe="da_rag", budget=300, model=long).trace[0].notes
-    assert notes["reports"] == 0
-    assert notes["without_room"] == len(long.calls)
-    assert "fallback" in notes
+def test_a_report_that_is_too_long_is_cut_and_says_so(index):
+    sentence = "Anna knows Ben and Ben knows Cleo. "
+    long = Judge(json.dumps({"score": 99, "report": sentence * 100}))
+    context = index.ask(QUESTION, recipe="da_rag", budget=300, model=long)
+    notes = context.trace[0].notes
+    first = context.items[0]
+    assert "fallback" not in notes
+    assert first.role == "report"
+    assert first.text.endswith(f"{sentence.strip()} [cut]")
+    assert first.metadata["cut from tokens"] == index.graph.count(f"- {(sentence * 100).strip()}\n")
+    assert first.id in notes["cut"]
+    reports, report, _ = recipes.get("da_rag").communities.rooms(300)
+    told = [item for item in context if item.role == "report"]
+    costs = [index.graph.count(f"- {item.text}\n") for item in told]
+    assert max(costs) <= report
+    assert sum(costs) <= reports
+    # What has no room beside it is named, with the reason.
+    passed_over = [one for one in context.dropped if "the reports' room" in one.reason]
+    assert len(passed_over) == notes["without_room"] == len(long.calls) - len(told) > 0
+
+
+@given(st.text("ab. ", max_size=80), st.integers(0, 60))
+def test_a_cut_report_fits_and_is_the_longest_beginning_of_its_kind(text, most):
+    graph = Graph.of(["a"])
+    graph = replace(graph, count=len)
+    text = " ".join(text.split())
+    cut = cut_report(graph, text, most)
+    assert not cut or (cut.endswith(" [cut]") and text.startswith(cut.removesuffix(" [cut]")))
+    assert not cut or len(f"- {cut}\n") <= most
+    if not cut:  # then not even the first word fits, or there is one word alone
+        first = text.split(" ")[0]
+        assert " " not in text or len(f"- {first} [cut]\n") > most
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from clew import Pipeline
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
 from clew.order import ByPrize
-from clew.seed import Dense
-from clew.select import MMR, Bridges, Top
+from clew.render import Render
+from clew.seed import Dense, TopSeeds
+from clew.select import MMR, Bridges, Top, bridges
+from clew.select._shared import Offer
 from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 QUESTION = np.float32([1, 0])
@@ -184,3 +186,117 @@ def test_the_presets_and_the_journey_are_told_in_the_trace(embed):
     )
     assert told["Bridges"]["kept"] >= 3
     assert told["TopReports"]["left out"] == told["Bridges"]["nodes"] - told["TopReports"]["nodes"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from([0.5, 1.0])),
+        min_size=4,
+        max_size=25,
+    ),
+    st.sampled_from(["mehlhorn", "kou"]),
+    st.sampled_from([0.3, 0.6, 1.2]),
+)
+def test_seeds_are_joined_over_chains_of_neighbours_that_are_no_farther_apart_than_the_longest_path(
+    ties, method, max_path
+):
+    """By definition: shortest paths by networkx over the lengths (1 - weighted mean cosine) / 2."""
+    graph, k = graph_of(ties), 4
+    scores = Dense().on(graph)(Query("?", QUESTION)).scores
+    chosen = Bridges(k, max_path=max_path, method=method, budget_share=1.0).on(graph)(
+        Query("?", QUESTION), Seeds(scores), scores, whole(graph), UNLIMITED
+    )
+    tree = networkx.Graph(
+        zip(
+            graph.edges.tails[chosen.edges].tolist(),
+            graph.edges.heads[chosen.edges].tolist(),
+            strict=True,
+        )
+    )
+    tree.add_nodes_from(range(k))
+    links = graph.links()
+    offer = Offer(graph, Query("?", QUESTION), Seeds(scores), scores, whole(graph), UNLIMITED)
+    lengths = bridges._lengths(offer, links, graph.part(bridges._SlotFactsPart(None)))
+    network = networkx.Graph()
+    network.add_nodes_from(range(10))
+    network.add_weighted_edges_from(
+        zip(
+            links.sources.tolist(),
+            links.targets.tolist(),
+            lengths.measure_all(links).tolist(),
+            strict=True,
+        )
+    )
+    near = networkx.Graph()
+    near.add_nodes_from(range(k))
+    for one, reached in networkx.all_pairs_dijkstra_path_length(network):
+        if one < k:
+            near.add_edges_from((one, b) for b, far in reached.items() if b < k and far <= max_path)
+    for one in range(k):
+        for other in range(k):
+            assert networkx.has_path(near, one, other) == networkx.has_path(tree, one, other)
+
+
+def test_unknown_methods_and_paths_that_a_method_does_not_know_are_refused():
+    for wrong in (
+        {"method": "prim"},
+        {"max_path": 0.0},
+        {"max_path": 1.0, "method": "exact"},
+    ):
+        with pytest.raises(ValueError, match=r"got|known"):
+            Bridges(**wrong)
+
+
+def test_the_page_says_what_could_not_be_joined_and_pays_for_it():
+    names = ["Musk", "Socrates", "Swift", "Tesla"]
+    graph = Graph.of(
+        names,
+        vectors=np.float32([[0.8, 0.6], [0.8, 0.6], [0.8, 0.6], [0.6, 0.8]]),
+        edges=Edges.of("tie", [0], [3]),
+    )
+    seed_stage = TopSeeds(3)
+    answers = {}
+    for said in (False, True):
+        method = Pipeline(
+            seed_stage,
+            selects=(Bridges(3), Top()),
+            order=ByPrize(),
+            render=Render(missing=said),
+        ).on(graph)
+        answers[said] = method(Query("How?", QUESTION), UNLIMITED)
+        for budget in range(6, 60):
+            context = method(Query("How?", QUESTION), budget)
+            assert context.tokens <= budget
+            assert context.tokens == graph.count(context.text)
+            assert len(context.items) > 0
+            # The line gives way where it would leave no room for anything else, never before.
+            line = context.text.splitlines()[-1]
+            if said and context.missing and "No connection" not in line:
+                with_line = f"- {context.items[0].text}\n{line_of(answers[True])}"
+                assert graph.count(with_line) > budget or len(context.missing) < 2
+    assert answers[False].missing == answers[True].missing == (("0", "1"), ("0", "2"))
+    assert (
+        line_of(answers[True]) == '(No connection was found from "Musk" to "Socrates" or "Swift".)'
+    )
+    assert answers[True].text == f"{answers[False].text}\n{line_of(answers[True])}"
+
+
+def line_of(context):
+    return context.text.splitlines()[-1]
+
+
+def test_recipes_that_promise_a_connection_say_where_there_is_none(embed):
+    import clew
+
+    index = clew.Index.from_documents(
+        ["Anna moved to Rome.", "Cats sleep in the sun.", "Ferries sail at ten."],
+        embedder=embed,
+        links=(),
+    )
+    question = "Where do cats sleep, Anna moved and ferries sail?"
+    for name in ("agentic", "journey", "journey_paper"):
+        context = index.ask(question, recipe=name)
+        assert context.missing
+        assert "No connection was found" in line_of(context)
+    assert clew.recipes.get("agrag").render.missing
+    assert "No connection" not in index.ask(question, recipe="lightweight").text

@@ -24,12 +24,28 @@ from clew.cli.settings import (
     method_of,
     recipe_settings,
 )
+from clew.cli.source import TOKENS, existing_path
 from clew.cli.terminal import print_result, shows_progress
 from clew.generate import Reports
-from clew.measure import answer_figures, compare_folder, prepare
+from clew.index.index import Index
+from clew.measure import (
+    Benchmark,
+    ModelMeter,
+    answer_figures,
+    compare_folder,
+    generate_questions,
+    judge_recipes,
+    prepare,
+    read_questions,
+    write_questions,
+)
 from clew.measure.compare import BUDGETS, KS
-from clew.read import Names
+from clew.measure.files import find_file
+from clew.read import Names, Splitter
+from clew.store import is_index
 from clew.types import Method
+
+DA_RAG_TOKENS = 8800  # its own budgets: 4,800 for reports and 4,000 for chunks
 
 EXAMPLES = """examples:
   clew measure --prepare hotpot_dev_distractor_v1.json -o hotpot/ --questions 500
@@ -38,9 +54,12 @@ EXAMPLES = """examples:
   clew measure hotpot/ --recipes agrag --baseline agrag --set select.variant=sum
   clew measure hotpot/ --embedder all-MiniLM-L6-v2
   clew measure hotpot/ --own-vectors --facts none
+  clew measure docs.clew --generate-questions 125 --model mymodel:answer -o asked.jsonl
+  clew measure docs.clew --judge --model mymodel:answer --asked asked.jsonl --recipes da_rag,dense
 
 Recall of the passages that answer, among the best K and in contexts of N tokens, with intervals
-for the differences from the baseline."""
+for the differences from the baseline. --judge has a model answer from the contexts and judge the
+answers, the first recipe's against each of the others', and prints calls, tokens and seconds."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -51,7 +70,8 @@ def add_parser(commands: Commands) -> None:
         "source",
         nargs="?",
         metavar="FOLDER",
-        help="corpus.jsonl, queries.jsonl and what else `--prepare` writes",
+        help="corpus.jsonl, queries.jsonl and what else `--prepare` writes; to generate questions "
+        "and to judge also an index or a folder of documents",
     )
     _add_comparison_options(parser)
     _add_benchmark_options(parser)
@@ -70,8 +90,9 @@ def add_parser(commands: Commands) -> None:
         "--questions",
         type=positive_integer,
         metavar="N",
-        help="prepare N questions, drawn at random (default: all)",
+        help="prepare N questions, drawn at random (default: all); or judge by the first N",
     )
+    _add_judging_options(parser)
 
 
 def _add_comparison_options(parser: Parser) -> None:
@@ -109,6 +130,33 @@ def _add_comparison_options(parser: Parser) -> None:
     models.add_model_options(parser)
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of the intervals' resampling (default: 0)"
+    )
+
+
+def _add_judging_options(parser: Parser) -> None:
+    """Declare how a model asks, answers and judges."""
+    parser.add_argument(
+        "--generate-questions",
+        type=positive_integer,
+        metavar="N",
+        help="have the model ask N questions on the whole corpus, and write them to -o FILE",
+    )
+    parser.add_argument(
+        "--judge",
+        action="store_true",
+        help="have the model answer from each recipe's context, and judge the answers in both "
+        "orders; with the first of --budgets",
+    )
+    parser.add_argument(
+        "--asked",
+        type=Path,
+        metavar="FILE",
+        help='questions to judge by, a line {"question": ...} each (default: those of FOLDER)',
+    )
+    parser.add_argument(
+        "--judge-model",
+        metavar=models.METAVAR,
+        help="the model that judges (default: that of --model)",
     )
 
 
@@ -150,8 +198,16 @@ def measure(options: argparse.Namespace) -> int:
         raise ValueError(
             "name a folder of questions and passages; --prepare SOURCE -o FOLDER makes one"
         )
+    if options.generate_questions is not None:
+        return _generate_questions(options)
     if options.output:
-        raise ValueError("-o belongs to --prepare: the tables go to stdout")
+        raise ValueError(
+            "-o belongs to --prepare and --generate-questions: the tables go to stdout"
+        )
+    if options.judge:
+        return _judge(options)
+    if options.asked is not None or options.judge_model is not None:
+        raise ValueError("--asked and --judge-model belong to --judge")
     settings = index_settings(options.set)
     check_used(settings, _parts(options), options)
     figures = None
@@ -177,6 +233,80 @@ def measure(options: argparse.Namespace) -> int:
     else:
         print_result(comparison.to_markdown(intervals=options.intervals).rstrip())
     return 0
+
+
+def _generate_questions(options: argparse.Namespace) -> int:
+    if options.model is None or options.output is None:
+        raise ValueError(
+            "--generate-questions takes the model that asks and -o the file to write: "
+            "clew measure FOLDER --generate-questions 125 --model MODULE:NAME -o FILE"
+        )
+    meter = ModelMeter(models.model_of(options.model, options))
+    index, _ = _corpus(options)
+    asked = generate_questions(
+        meter.model, index.graph, options.generate_questions, progress=shows_progress()
+    )
+    write_questions(options.output, asked.questions)
+    failed = f", {len(asked.failed)} tasks failed: {asked.failed[0][1]}" if asked.failed else ""
+    use = meter.use
+    print_result(
+        f"{options.output}: {len(asked.questions):,} questions in {use.calls:,} calls "
+        f"({use.prompt_tokens:,} + {use.completion_tokens:,} tokens, {use.seconds:.1f} s){failed}"
+    )
+    return 0
+
+
+def _judge(options: argparse.Namespace) -> int:
+    if options.model is None:
+        raise ValueError("--judge takes a model that answers and judges: name one with --model")
+    index, questions = _corpus(options)
+    if options.asked is not None:
+        questions = tuple(one.question for one in read_questions(options.asked))
+    judge_model = None
+    if options.judge_model is not None:
+        judge_model = models.model_of(options.judge_model, options)
+    result = judge_recipes(
+        index,
+        questions[: options.questions],
+        _methods(options) or ("da_rag", options.baseline),
+        models.model_of(options.model, options),
+        judge_model=judge_model,
+        budget=options.budgets[0] if options.budgets else DA_RAG_TOKENS,
+        progress=shows_progress(),
+    )
+    if options.json:
+        print_result(json.dumps(result.to_dict(), ensure_ascii=False))
+    else:
+        print_result(result.to_markdown())
+    return 0
+
+
+def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
+    """Return the index of what is named, and its questions where it is a benchmark."""
+    path, settings = existing_path(options.source), index_settings(options.set)
+    check_used(settings, [] if is_index(path) else _parts(options), options)
+    if is_index(path):
+        return Index.load(path, embedder=options.embedder), ()
+    extractor = configured("names", Names(), settings) if options.names else None
+    if path.is_dir() and find_file(path, "corpus.jsonl") is not None:
+        own = options.names or options.own_vectors
+        benchmark = Benchmark.open(
+            path,
+            embedder=options.embedder,
+            vectors=not own,
+            facts="none" if options.names else options.facts,
+        )
+        index = benchmark.index(extractor=extractor, progress=shows_progress())
+        questions = tuple(question.text for question in benchmark.questions)
+    else:
+        index, questions = (
+            Index.from_documents(
+                path, embedder=options.embedder, extractor=extractor, splitter=Splitter(TOKENS)
+            ),
+            (),
+        )
+    reports = [configured("reports", Reports(), settings)] if options.reports else []
+    return index.generate(*reports), questions
 
 
 def _parts(options: argparse.Namespace) -> list[str]:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from clew.algorithms.community_detection.modularity import METHODS
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.cli import models
 from clew.cli.parser import Parser, positive_integer
 from clew.cli.settings import check_used, configured, index_settings
@@ -24,10 +26,10 @@ from clew.types import Generate
 TOKENS = 256  # of a passage, unless the user says otherwise
 SLOW = 5.0  # seconds of reading, from which a saved index is recommended
 MAX_NAMES = 3  # of files, in a remark
-GENERATORS: Mapping[str, Callable[[Model | None], Generate]] = {  # by option
-    "titles": lambda model: Descriptions(model),
-    "summaries": lambda model: Summaries(model),
-    "reports": lambda model: Reports(model, level=None),
+GENERATORS: Mapping[str, Callable[[Model | None, argparse.Namespace], Generate]] = {  # by option
+    "titles": lambda model, _: Descriptions(model),
+    "summaries": lambda model, _: Summaries(model),
+    "reports": lambda model, options: Reports(model, level=None, method=options.communities),
 }
 
 
@@ -75,9 +77,22 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
         help="the language model that writes these; without one they are extracts",
     )
     parser.add_argument(
+        "--communities",
+        choices=METHODS,
+        default=METHODS[0],
+        help=f"how the communities of --reports are found (default: {METHODS[0]})",
+    )
+    parser.add_argument(
         "--plain",
         action="store_true",
         help="find passages by their text without Markdown, HTML and citation marks",
+    )
+    parser.add_argument(
+        "--nearest",
+        type=nearest_index,
+        metavar="hnsw[:NAME=N,...]",
+        help="find near passages by an approximate index, which is saved with the others "
+        "(extra ann; its parameters are m, ef_construction, ef_search and threads)",
     )
     parser.add_argument(
         "--facts",
@@ -98,6 +113,29 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
         "facts",
     )
     return extractors
+
+
+def nearest_index(text: str) -> HNSW:
+    """Return the approximate index that `--nearest` describes.
+
+    Example:
+        >>> nearest_index("hnsw:m=32,ef_search=200").ef_search
+        200
+    """
+    name, _, rest = text.partition(":")
+    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
+    known = ("m", "ef_construction", "ef_search", "threads")
+    wrong = [key for key, _, value in pairs if key not in known or not value.isdecimal()]
+    if name != "hnsw" or wrong:
+        raise argparse.ArgumentTypeError(
+            f"hnsw is wanted, or hnsw: with numbers for {', '.join(known)}, "
+            f"for instance hnsw:m=32,ef_search=200; not {text!r}"
+        )
+    parameters: dict[str, Any] = {key: int(value) for key, _, value in pairs}
+    try:
+        return HNSW(**parameters)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def open_source(options: argparse.Namespace) -> Index:
@@ -142,6 +180,7 @@ def build_index(options: argparse.Namespace, extractor: Triples | None = None) -
         extractor=configured("names", Names(), settings) if options.names else extractor,
         splitter=splitter_of(options),
         canonical=Plain() if options.plain else None,
+        nearest=options.nearest,
         encoding=options.encoding,
         progress=shows_progress(),
     )
@@ -177,7 +216,7 @@ def generators_of(options: argparse.Namespace) -> list[Generate]:
         answers = None if output is None else output.with_name(f"{output.name}.answers")
         model = models.model_of(options.writer, options, answers=answers)
     return [
-        configured(name, make(model), settings)
+        configured(name, make(model, options), settings)
         for name, make in GENERATORS.items()
         if getattr(options, name)
     ]
@@ -248,7 +287,8 @@ def check_writable(file: Path) -> None:
 
 def _refuse_building_options(options: argparse.Namespace) -> None:
     """Refuse options that change how an index is built: this one is built already."""
-    typed = [name for name in ("tokens", "facts", "encoding") if getattr(options, name) is not None]
+    given = ("tokens", "facts", "nearest", "encoding")
+    typed = [name for name in given if getattr(options, name) is not None]
     typed += [
         name for name in ("names", "plain", "sentences", *GENERATORS) if getattr(options, name)
     ]

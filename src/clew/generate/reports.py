@@ -12,8 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clew.algorithms.community_detection.modularity import CommunityDetection, CommunityHierarchy
+from clew.algorithms.community_detection.modularity import (
+    CommunityDetection,
+    CommunityHierarchy,
+    modularity,
+    propagate_labels,
+)
 from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.algorithms.ranking import top_k
 from clew.generate._model import (
@@ -38,6 +44,7 @@ from clew.usage import NO_USAGE, total_usage
 MAX_NAMES, MAX_MEMBERS, MAX_FINDINGS, MAX_PASSAGES = 5, 20, 8, 60
 MIN_GROWTH = 1.5  # a level with hardly more communities than another says the same again
 DAMPING = 0.85
+ID_BEGIN = "community:"
 
 PROMPT = """The passages below belong together in a larger collection. Write a report on them for \
 someone who has not read them and has \
@@ -74,6 +81,13 @@ class Reports:
             is every level with at least half as many communities again as the one before.
         resolution: above 1 for more and smaller communities.
         kinds: kinds of edges, or pairs of a kind and a factor; None for all kinds.
+        method: how communities are found, "leiden" or "louvain".
+        keep_communities: `Index.add` keeps the communities that there are, and what is new joins
+            that which it is linked to most (label propagation). Reports on parts of the corpus to
+            which nothing came then stay as they are. Such an index differs from one that is built
+            of all documents at once, where False makes them equal: communities are never merged,
+            split or moved, until the index is built anew. Passages in too small communities, of
+            which there is no report, count as new.
         min_passages: how many passages a community must have.
         tokens: the most tokens of a report, by the index's counter.
         prompt_tokens: tokens of passages in one prompt, the most central ones.
@@ -94,6 +108,8 @@ class Reports:
     level: int | tuple[int, ...] | None = 0
     resolution: float = 1.0
     kinds: tuple[str | tuple[str, float], ...] | None = None
+    method: str = "leiden"
+    keep_communities: bool = False
     min_passages: int = 3
     tokens: int = 125
     prompt_tokens: int = 4000
@@ -108,10 +124,36 @@ class Reports:
             object.__setattr__(self, "answers", cached.answers)
         if any(level < 0 for level in _as_levels(self.level)):
             raise ValueError(f"a level is a whole number from 0, the coarsest; got {self.level!r}")
-        CommunityDetection(self.kinds, self.resolution)  # refuses wrong kinds and resolutions
+        assert self._detection  # which refuses wrong kinds, resolutions and methods
+
+    @property
+    def _detection(self) -> CommunityDetection:
+        return CommunityDetection(self.kinds, self.resolution, self.method)
 
     def on(self, graph: Graph) -> Generated:
-        communities = self._communities(graph)
+        return self._generate(graph, self._communities(graph))
+
+    def update(self, graph: Graph, before: Graph) -> Generated:
+        """Return the reports on a graph to which documents were added.
+
+        Args:
+            graph: the graph with the new documents, without reports.
+            before: the graph without them, with its reports.
+        """
+        known = _known_communities(graph, before) if self.keep_communities else {}
+        if not known:
+            return self.on(graph)
+        links = self._detection.links(graph)
+        levels = {level: propagate_labels(links, number) for level, number in known.items()}
+        # A level of which there are no reports stands in the hierarchy, and is not read.
+        of_level = [
+            levels.get(level, next(iter(levels.values()))) for level in range(max(levels) + 1)
+        ]
+        quality = tuple(modularity(links, number, self.resolution) for number in of_level)
+        hierarchy = CommunityHierarchy(tuple(of_level), quality)
+        return self._generate(graph, self._communities_of(graph, hierarchy, sorted(levels)))
+
+    def _generate(self, graph: Graph, communities: list[ReportedCommunity]) -> Generated:
         reports = [Report(self._extract(graph, one)) for one in communities]
         errors = [""] * len(communities)
         left_out: list[dict[str, str]] = [{} for _ in communities]
@@ -154,14 +196,19 @@ class Reports:
         )
 
     def _communities(self, graph: Graph) -> list[ReportedCommunity]:
-        hierarchy = graph.part(CommunityDetection(self.kinds, self.resolution))
+        hierarchy = graph.part(self._detection)
+        return self._communities_of(graph, hierarchy, self._chosen_levels(hierarchy))
+
+    def _communities_of(
+        self, graph: Graph, hierarchy: CommunityHierarchy, levels: Sequence[int]
+    ) -> list[ReportedCommunity]:
         centrality = np.zeros(0)
         if len(graph):
             walk = graph.part(WalkPart(self.kinds))
             centrality = pagerank(walk, np.ones(len(graph)), DAMPING)
         return [
             community
-            for level in self._chosen_levels(hierarchy)
+            for level in levels
             for community in communities_of(graph, hierarchy, level, centrality, self.min_passages)
         ]
 
@@ -301,7 +348,7 @@ def communities_of(
         passages = rows[is_passage[rows]].tolist()
         communities.append(
             ReportedCommunity(
-                f"community:{level}:{graph.ids[passages[0]]}",
+                f"{ID_BEGIN}{level}:{graph.ids[passages[0]]}",
                 level,
                 len(rows),
                 tuple(passages),
@@ -310,6 +357,23 @@ def communities_of(
             )
         )
     return sorted(communities, key=lambda one: (-len(one.passages), one.passages[0]))
+
+
+def _known_communities(graph: Graph, before: Graph) -> dict[int, NDArray[np.int32]]:
+    """Return by level the community of each node of a graph, by the reports of an earlier one.
+
+    It is -1 for a node that no report was made of.
+    """
+    row_of = {id: row for row, id in enumerate(graph.ids)}
+    known = dict[int, NDArray[np.int32]]()
+    for report in before.rows("report").tolist():
+        if not before.ids[report].startswith(ID_BEGIN):
+            continue
+        level = int(before.metadata[report]["level"])
+        number = known.setdefault(level, np.full(len(graph), -1, np.int32))
+        passages = [row_of.get(before.ids[row], -1) for row in before.read_from[report].tolist()]
+        number[[row for row in passages if row >= 0]] = number.max(initial=-1) + 1
+    return known
 
 
 def _names(graph: Graph, rows: Sequence[int], passages: Sequence[int]) -> tuple[str, ...]:

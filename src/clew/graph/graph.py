@@ -77,6 +77,11 @@ class PartCache:
         result: Result = found
         return result
 
+    def put(self, part: Part[Result], result: object) -> None:
+        """Store a result that is known already."""
+        with self._guard:
+            self._results.setdefault(type(part), OrderedDict())[part] = result
+
     def _computed(self, part: Part[Result], graph: Graph) -> Result:
         with self._guard:
             lock = self._locks.setdefault(part, threading.RLock())
@@ -129,6 +134,15 @@ class Graph(GraphColumns):
     def part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed once per graph; `part` must be hashable."""
         return self._parts.result(part, self)
+
+    def set_part(self, part: Part[Result], result: object) -> None:
+        """Store the result of a part that was computed before, such as one saved with the graph.
+
+        Args:
+            part: the part.
+            result: what `part.compute(self)` returns.
+        """
+        self._parts.put(part, result)
 
     def compute_part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed anew; see `part`."""

@@ -61,6 +61,7 @@ def answer(
         _unit_vector(index, vector),
         embed=lambda texts: _embed(index, texts),
         candidate_scores=candidate_scores,
+        nearest=index.config.nearest if options.where is None else None,  # a filter is exact
         **stage_options,
     )
     budget = UNLIMITED if options.budget is None else options.budget

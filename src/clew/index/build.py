@@ -159,6 +159,7 @@ def generate_texts(
     generators: Sequence[Generate],
     known_vectors: Mapping[str, Vectors] = EMPTY,
     progress: bool = False,
+    before: Graph | None = None,
 ) -> tuple[Graph, Failures]:
     """Return the graph with the texts that the generators make of it, and what failed.
 
@@ -168,6 +169,8 @@ def generate_texts(
         generators: Asked one after the other; each sees the texts of those before it.
         known_vectors: Vectors by the text they are of.
         progress: Whether to show bars on stderr.
+        before: The graph to which documents were added, for generators with an `update`; None for
+            a graph that is built of all its documents at once.
 
     Raises:
         TypeError: A generator has no `on(graph)`.
@@ -179,7 +182,11 @@ def generate_texts(
                 "a generator has on(graph), as clew.generate.Reports() does; "
                 f"got a {type(generator).__name__}"
             )
-        generated = generator.on(graph)
+        update = getattr(generator, "update", None)
+        if before is None or update is None:
+            generated = generator.on(graph)
+        else:
+            generated = update(graph, before)
         failed += generated.failed
         if len(generated):
             graph = add_generated(graph, generated)

@@ -28,6 +28,7 @@ def rebuild(
     *,
     ask_models: bool = True,
     progress: bool = False,
+    added: bool = False,
 ) -> Contents:
     """Return the index of these documents and facts, made as the given one was.
 
@@ -37,6 +38,7 @@ def rebuild(
         facts: Triples by document id.
         ask_models: Whether the extractor may ask a language model about passages that are new.
         progress: Whether to show bars on stderr.
+        added: Whether documents were added alone, so that a generator may update its texts.
 
     Raises:
         ValueError: The index was made of a graph.
@@ -53,7 +55,12 @@ def rebuild(
     with metered(index.config.count) as meter:
         built = build_graph(documents, facts, index.config, known, progress)
         graph, failed = generate_texts(
-            built.graph, built.embedder, index.generators, known.vectors, progress
+            built.graph,
+            built.embedder,
+            index.generators,
+            known.vectors,
+            progress,
+            before=index.graph if added else None,
         )
     graph, learned = index.learned.on(graph)
     return replace(
@@ -83,7 +90,9 @@ def with_documents(
         for document in (*index.documents, *loaded)
     ]
     together = tuple(load_documents(sources).documents)
-    changed = rebuild(index, together, {**index.facts, **added_facts}, progress=progress)
+    changed = rebuild(
+        index, together, {**index.facts, **added_facts}, progress=progress, added=True
+    )
     return replace(changed, skipped=(*index.skipped, *skipped))
 
 

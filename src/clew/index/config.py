@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.embedding.embedder import Embedder
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
@@ -46,6 +47,7 @@ class IndexKeywords(TypedDict, total=False):
     canonical: Callable[[str], str] | None
     count: object
     generators: Sequence[Generate]
+    nearest: HNSW | None
     untrusted: bool
     encoding: str | None
     savable: bool
@@ -77,6 +79,12 @@ class IndexConfig:
             tokens, a tokenizer with `encode`, or the name of a tiktoken encoding. None stands for
             clew's own estimate.
         generators: Make texts of what the graph holds, such as `clew.generate.Reports()`.
+        nearest: An approximate index of the passages' vectors, such as `clew.HNSW()`, by which
+            recipes that seed by similarity find the nearest without measuring all (needs the extra
+            `ann`). It is saved with the index. Now and then a near passage is missed, and passages
+            beyond the 200 nearest have no similarity. Its `kinds` are those of the nodes in it; a
+            recipe that compares other kinds measures them exactly, as does a question with a
+            filter. None measures all, exactly.
         untrusted: Whether strangers write the documents. A string in a list is then always a text,
             never the path of a file to read, now and in `Index.add`.
         encoding: The name of the encoding of the files that are read, such as "cp1252". None stands
@@ -96,6 +104,7 @@ class IndexConfig:
     canonical: Callable[[str], str] | None = None
     count: Callable[[str], int] = estimate_tokens
     generators: tuple[Generate, ...] = ()
+    nearest: HNSW | None = None
     untrusted: bool = False
     encoding: str | None = None
     savable: bool = False
@@ -162,6 +171,14 @@ def _splitter(splitter: object) -> Split | None:
     return splitter
 
 
+def _nearest(nearest: object) -> HNSW | None:
+    if nearest is None:
+        return None
+    if not isinstance(nearest, HNSW):
+        raise TypeError(f"nearest is an approximate index, clew.HNSW(), or None; got {nearest!r}")
+    return nearest if nearest.kinds is not None else replace(nearest, kinds=("passage",))
+
+
 def _encoding(name: str | None) -> str | None:
     try:
         return None if name is None else codecs.lookup(name).name
@@ -176,5 +193,6 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "canonical": make_canonical,
     "count": make_counter,
     "generators": tuple,
+    "nearest": _nearest,
     "encoding": _encoding,
 }

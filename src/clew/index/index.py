@@ -11,6 +11,7 @@ from typing import Literal, Self, Unpack
 
 from numpy.typing import ArrayLike
 
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.context import Context
 from clew.embedding.attach import attach_vectors
 from clew.graph import Edges, Graph, canonical_text
@@ -105,6 +106,7 @@ class Index(IndexContents):
         *,
         embedder: object = None,
         links: Sequence[Link] = (),
+        nearest: HNSW | None = None,
         progress: bool = False,
     ) -> Self:
         """Return an index of a graph that exists already, for instance by `Graph.from_networkx`.
@@ -114,6 +116,7 @@ class Index(IndexContents):
             embedder: As in `from_documents`.
             links: Kinds of edge to make beside those that the graph has. Give each a kind of its
                 own, since a filter makes corpus-wide kinds again.
+            nearest: As in `from_documents`.
             progress: Whether to show bars on stderr.
 
         Example:
@@ -122,7 +125,11 @@ class Index(IndexContents):
             ['b']
         """
         config = IndexConfig.from_keywords(
-            embedder=embedder, links=links, canonical=graph.canonical, count=graph.count
+            embedder=embedder,
+            links=links,
+            canonical=graph.canonical,
+            count=graph.count,
+            nearest=nearest,
         )
         used, graph = attach_vectors(graph, config.embedder, progress=progress)
         edges = [edges_by(link, graph) for link in config.links]
@@ -252,6 +259,9 @@ class Index(IndexContents):
         progress: bool = False,
     ) -> Self:
         """Return the index with these documents too, equal to one built of all of them at once.
+
+        Only a generator that was told to keep what it has makes a difference, as
+        `clew.generate.Reports(keep_communities=True)` does.
 
         Args:
             documents: As in `from_documents`.

@@ -16,7 +16,12 @@ from clew.graph import Edges, Floats, Graph, Ragged, Rows, freeze
 
 
 def related_pairs(
-    read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int, min_support: int, shared: bool
+    read_from: Ragged,
+    subjects: Rows,
+    objects: Rows,
+    hub_cap: int | None,
+    min_support: int,
+    shared: bool,
 ) -> tuple[Rows, Rows, Floats]:
     """Return the pairs of chunks that relations join, with the number of these relations.
 
@@ -25,7 +30,7 @@ def related_pairs(
         subjects: the first end of each relation, an entity.
         objects: the other end of each relation. Relations between the same two entities, in either
             direction, count as one.
-        hub_cap: an entity of more chunks joins none.
+        hub_cap: an entity of more chunks joins none; None for no such limit.
         min_support: the number of relations that a pair needs.
         shared: whether an entity that is in both chunks counts as a relation.
 
@@ -57,7 +62,7 @@ def related_pairs(
 
 
 def _distinct_relations(
-    read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int, shared: bool
+    read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int | None, shared: bool
 ) -> NDArray[np.int64]:
     """Pairs of entities [m, 2], each once; an entity with itself stands for its own chunks."""
     ends = np.stack([np.minimum(subjects, objects), np.maximum(subjects, objects)], axis=1)
@@ -67,7 +72,9 @@ def _distinct_relations(
     if shared:
         repeated = np.flatnonzero(chunks > 1)
         ends = np.concatenate([ends, np.stack([repeated, repeated], axis=1)])
-    return ends[(chunks[ends] <= hub_cap).all(axis=1)] if len(ends) else ends
+    if hub_cap is not None and len(ends):
+        ends = ends[(chunks[ends] <= hub_cap).all(axis=1)]
+    return ends
 
 
 def _chunks_of_ends(
@@ -86,7 +93,7 @@ def _chunks_of_ends(
 
 
 def related_edges(
-    graph: Graph, hub_cap: int = 50, min_support: int = 1, shared: bool = False
+    graph: Graph, hub_cap: int | None = 50, min_support: int = 1, shared: bool = False
 ) -> Edges:
     """Return the edges of the chunk layer; see `Related`.
 
@@ -126,7 +133,7 @@ class Related:
     The weight of an edge with s different facts is s / (s + 1).
 
     Attributes:
-        hub_cap: an entity of more passages joins none.
+        hub_cap: an entity of more passages joins none; None for no such limit.
         min_support: the number of different facts that an edge needs.
         shared: whether an entity of both passages counts as a fact.
 
@@ -135,7 +142,7 @@ class Related:
         0
     """
 
-    hub_cap: int = 50
+    hub_cap: int | None = 50
     min_support: int = 1
     shared: bool = False
 

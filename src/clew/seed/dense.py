@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.algorithms.cosines import check_width, cosines
-from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import Graph
 from clew.types import Query, Seeds
 
@@ -23,9 +23,12 @@ class Dense:
         kinds: the kinds of node that are searched.
         index: an approximate index, which finds the `nearest` nodes without measuring all (needs
             the extra `ann`). Only these nodes then have a score, and now and then a near one is
-            missed: see `clew.algorithms.nearest.hnsw.recall`. None measures all, exactly.
+            missed: see `clew.algorithms.nearest.hnsw.recall`. None takes that of the index's
+            configuration (`nearest` of `clew.Index.from_documents`) where that is over these kinds,
+            and else measures all, exactly.
         nearest: how many nodes the approximate index looks for, at least 1.
-        exact_below: a graph with fewer nodes of these kinds is measured exactly in any case.
+        exact_below: a graph with fewer nodes of these kinds is measured exactly, unless the index
+            is that of the configuration.
 
     Example:
         >>> import numpy as np
@@ -48,10 +51,9 @@ class Dense:
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         rows = graph.rows(*self.kinds)
-        index = self._index(graph, len(rows))
-        whole = index is not None or len(rows) == len(graph)
+        approximate = self.index is not None and len(rows) >= self.exact_below
+        whole = approximate or len(rows) == len(graph)
         vectors = graph.vectors if whole else graph.vectors[rows]
-        notes = self._notes(len(rows))
 
         def find_seeds(query: Query) -> Seeds:
             scores = np.zeros(len(graph))
@@ -61,27 +63,30 @@ class Dense:
             if query.vector is None or not query.vector.any():
                 note = "the question has no vector: dense retrieval finds nothing"
                 return Seeds(scores, notes={"fallback": note})
-            if index is None:
+            options = self._options(query, len(rows))
+            if options is None:
                 scores[rows] = np.maximum(cosines(vectors, query.vector), 0)
             else:
                 check_width(vectors, query.vector)
-                near = index.search(query.vector, self.nearest)[0]
+                near = graph.part(options).search(query.vector, self.nearest)[0]
                 scores[near] = np.maximum(cosines(graph.vectors[near], query.vector), 0)
-            return Seeds(scores, notes=notes)
+            return Seeds(scores, notes=self._notes(options, len(rows)))
 
         return find_seeds
 
-    def _index(self, graph: Graph, count: int) -> HNSWIndex | None:
-        """Return the approximate index where one is wanted and the graph is large enough."""
-        if self.index is None or count < self.exact_below:
-            return None
-        return graph.part(replace(self.index, kinds=self.kinds))
+    def _options(self, query: Query, count: int) -> HNSW | None:
+        """Return the approximate index to search, or None for an exact search."""
+        if self.index is not None:
+            own = replace(self.index, kinds=self.kinds)
+            return own if count >= self.exact_below else None
+        configured = query.nearest
+        return configured if configured is not None and configured.kinds == self.kinds else None
 
-    def _notes(self, count: int) -> Mapping[str, str]:
+    def _notes(self, options: HNSW | None, count: int) -> Mapping[str, str]:
         """Return what the trace says of the search."""
-        if self.index is None:
-            return {}
-        if count < self.exact_below:
+        if options is not None:
+            nearest = f"the {self.nearest} nearest by an approximate index, {options}"
+            return {"search": f"{nearest}; some may be missed"}
+        if self.index is not None:
             return {"search": f"exact: {count:,} nodes are fewer than {self.exact_below:,}"}
-        nearest = f"the {self.nearest} nearest by an approximate index, {self.index}"
-        return {"search": f"{nearest}; some may be missed"}
+        return {}

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.ranking import top_k
-from clew.algorithms.steiner.forest import SteinerForest, slot_sources, steiner_forest
+from clew.algorithms.steiner.forest import METHODS, SteinerForest, slot_sources, steiner_forest
 from clew.algorithms.steiner.lengths import LazyLengths
 from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze, kinds_without, row_mask
 from clew.select._shared import Offer, required_tokens
@@ -40,6 +40,10 @@ class Bridges:
         max_edge: go over no edge longer than this; None for any edge. A length lies in [0, 1]: it
             is (1 - similarity) / 2, where the similarity is that of the question and the fact that
             the edge states, or else of its ends, times its weight. 0.4 asks for 0.2.
+        max_path: seeds no farther apart than this are neighbours, and only a chain of neighbours is
+            joined; None for any length.
+        method: how the tree is found: "mehlhorn", "kou" (KMB), "takahashi" or "exact"; see
+            `clew.algorithms.steiner.forest`. Only the first two know a `max_path`.
         budget_share: the share of the budget that the tree may cost, the seeds in it included.
         kinds: the kinds of edge; None for all.
         excluded_kinds: kinds of edge that no bridge goes over.
@@ -57,13 +61,22 @@ class Bridges:
 
     max_terminals: int = 3
     max_edge: float | None = None
+    max_path: float | None = None
+    method: str = "mehlhorn"
     budget_share: float = 0.5
     kinds: tuple[str, ...] | None = None
     excluded_kinds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.max_edge is not None and not self.max_edge > 0:
-            raise ValueError(f"max_edge is a length above 0, or None; got {self.max_edge}")
+        for name in ("max_edge", "max_path"):
+            if (longest := getattr(self, name)) is not None and not longest > 0:
+                raise ValueError(f"{name} is a length above 0, or None; got {longest}")
+        if self.method not in METHODS:
+            raise ValueError(f"unknown method {self.method!r}; known: {', '.join(METHODS)}")
+        if self.max_path is not None and self.method not in ("mehlhorn", "kou"):
+            raise ValueError(
+                f'max_path is for the methods "mehlhorn" and "kou"; got {self.method!r}'
+            )
         if not 0 <= self.budget_share <= 1 or self.max_terminals < 1:
             raise ValueError(
                 "budget_share is from 0 to 1 and max_terminals at least 1; "
@@ -73,7 +86,9 @@ class Bridges:
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         kinds = kinds_without(graph, self.kinds, self.excluded_kinds)
         links, slot_facts = graph.links(kinds), graph.part(_SlotFactsPart(kinds))
-        max_edge = np.inf if self.max_edge is None else self.max_edge
+        max_edge, max_path = (
+            np.inf if longest is None else longest for longest in (self.max_edge, self.max_path)
+        )
 
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
@@ -87,7 +102,14 @@ class Bridges:
                 rows = rows[np.isin(rows, candidates.nodes)]
             room = int(self.budget_share * budget) + required_tokens(graph, candidates)
             for joined in range(len(terminals), 1, -1):
-                tree = steiner_forest(links, lengths, terminals[:joined], max_edge=max_edge)
+                tree = steiner_forest(
+                    links,
+                    lengths,
+                    terminals[:joined],
+                    self.method,
+                    max_edge=max_edge,
+                    max_path=max_path,
+                )
                 chosen = _with_tree(offer, links, rows, tree)
                 passages = int(graph.content[chosen.required].sum())
                 if required_tokens(graph, chosen) <= room and (

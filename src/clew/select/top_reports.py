@@ -3,24 +3,31 @@
 Reports (see `clew.generate.Reports`) are chosen by their likeness to the question, and by how much
 of the prizes lies in the passages that they were generated from: the community that holds most of
 the prizes is the dominant one.
+
+Where no reports were generated, passages may stand for them: communities are found by modularity
+(`clew.algorithms.community_detection`) and scored in the same way, and of the most central passages
+of each the one with the highest prize is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from clew.algorithms.community_detection.modularity import CommunityDetection
 from clew.algorithms.cosines import cosines
+from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.algorithms.ranking import exceeds, reaches, top_k
-from clew.graph import Floats, Graph, Rows, freeze
+from clew.graph import Floats, Graph, Rows, Vectors, freeze, row_mask
 from clew.select._shared import Dropped
 from clew.select.top import Top
 from clew.types import Query, Seeds, Select, Subgraph
 
 CRITERIA = ("question", "prizes", "both")
 FINEST_FITTING = "fit"
+DAMPING = 0.85  # of the walk that says what is central
 NO_REPORTS = (
     "the graph has no reports{level}: make some with index.generate(clew.generate.Reports())"
 )
@@ -45,6 +52,8 @@ class TopReports:
         min_score: the lowest score that is taken, as a share of the best, in [0, 1]; 0 takes
             reports with a score of 0 too, where there is room.
         among: how many of the highest prizes count for "prizes".
+        extracts: where the graph has no reports, central passages of the communities stand for
+            them, under the same limits.
         rest: the stage that chooses the rest.
 
     Example:
@@ -64,6 +73,7 @@ class TopReports:
     by: str = "both"
     min_score: float = 0.5
     among: int = 20
+    extracts: bool = False
     rest: Select = Top()
 
     def __post_init__(self) -> None:
@@ -90,9 +100,14 @@ class TopReports:
             room = int(budget * self.budget_share)
             rows = self._of_level(graph, reports, room)
             if not len(rows):
+                if self.extracts:
+                    candidates, notes = self._with_extracts(graph, query, prizes, candidates, room)
+                    others = select_rest(query, seeds, prizes, candidates, budget)
+                    return replace(others, notes={**others.notes, **notes})
                 return self._without_reports(select_rest(query, seeds, prizes, candidates, budget))
             scored = self._scored(graph, rows, query, prizes)
-            taken, dropped = self._take(graph, scored, room, query.limit)
+            members = [graph.read_from[row] for row in rows.tolist()]
+            taken, dropped = self._take(graph, scored, members, room, query.limit)
             left = budget - int(graph.tokens[rows[taken]].sum())
             limit = None if query.limit is None else query.limit - len(taken)
             if left > 0 and limit != 0:
@@ -118,6 +133,38 @@ class TopReports:
         fitting = [level for level in levels if int(graph.tokens[reports[level]].sum()) <= room]
         return reports[fitting[-1] if fitting else levels[0]]
 
+    def _with_extracts(
+        self, graph: Graph, query: Query, prizes: Floats, candidates: Subgraph, room: int
+    ) -> tuple[Subgraph, dict[str, object]]:
+        """Return the candidates, a passage of each of the best communities required, and notes."""
+        communities = graph.part(CentralPassagesPart())
+        offered = row_mask(candidates.nodes, len(graph))
+        offered &= prizes > 0
+        extracts = [central[offered[central]] for central in communities.central]
+        touched = [number for number, extract in enumerate(extracts) if len(extract)]
+        rows = freeze(
+            [extracts[number][top_k(prizes[extracts[number]], 1)[0]] for number in touched],
+            np.int32,
+        )
+        cosine = np.zeros(len(rows))
+        if query.vector is not None and len(rows):
+            cosine = np.maximum(cosines(communities.vectors[touched], query.vector), 0)
+        members = [communities.passages[number] for number in touched]
+        share = _prize_shares(graph, members, prizes, self.among)
+        scored = self._by_criterion(rows, cosine, share)
+        taken, _ = self._take(graph, scored, members, room, query.limit)
+        chosen = rows[taken]
+        places = [touched[place] for place in taken]
+        notes: dict[str, object] = {
+            "communities": [
+                {**note, "passages": len(communities.passages[number])}
+                for note, number in zip(scored.notes(graph, taken), places, strict=True)
+            ],
+            "reports by": "central passages: the graph has no reports",
+        }
+        required = freeze(np.union1d(candidates.required, chosen), np.int32)
+        return replace(candidates, required=required), notes
+
     def _without_reports(self, others: Subgraph) -> Subgraph:
         """Return what the other stage chose, with a note that there are no reports."""
         level = "" if self.level in (None, FINEST_FITTING) else f" of level {self.level}"
@@ -130,13 +177,21 @@ class TopReports:
         cosine = np.zeros(len(rows))
         if query.vector is not None:
             cosine = np.maximum(cosines(graph.vectors[rows], query.vector), 0)
-        share = _prize_shares(graph, rows, prizes, self.among)
+        members = [graph.read_from[row] for row in rows.tolist()]
+        return self._by_criterion(rows, cosine, _prize_shares(graph, members, prizes, self.among))
+
+    def _by_criterion(self, rows: Rows, cosine: Floats, share: Floats) -> _ScoredReports:
         by_both = (_over_best(cosine) + _over_best(share)) / 2
         scores = {"question": cosine, "prizes": share, "both": by_both}[self.by]
         return _ScoredReports(rows, cosine, share, scores)
 
     def _take(
-        self, graph: Graph, reports: _ScoredReports, room: int, limit: int | None
+        self,
+        graph: Graph,
+        reports: _ScoredReports,
+        members: Sequence[Rows],
+        room: int,
+        limit: int | None,
     ) -> tuple[list[int], Dropped]:
         """Return the places of the reports that fit, best first, and those that do not fit."""
         scores = reports.scores
@@ -151,7 +206,7 @@ class TopReports:
             if len(taken) >= places:
                 break
             row = int(reports.rows[place])
-            passages, tokens = graph.read_from[row], int(graph.tokens[row])
+            passages, tokens = members[place], int(graph.tokens[row])
             if 2 * int(covered[passages].sum()) > len(passages):
                 continue
             if tokens > room:
@@ -249,14 +304,69 @@ class ReportMembersPart:
         return {level: freeze(rows, np.int32) for level, rows in levels.items()}
 
 
-def _prize_shares(graph: Graph, rows: Rows, prizes: Floats, among: int) -> Floats:
-    """Return the share of the `among` highest prizes that lies in the passages of each report."""
+@dataclass(frozen=True, eq=False)
+class CommunityPassages:
+    """Communities with enough passages, by what stands for them where no report was generated.
+
+    Attributes:
+        passages: the rows of the passages of each.
+        central: of these the most central ones, best first.
+        vectors: float32 [communities, d], the unit mean of the passages' vectors.
+    """
+
+    passages: tuple[Rows, ...]
+    central: tuple[Rows, ...]
+    vectors: Vectors
+
+
+@dataclass(frozen=True)
+class CentralPassagesPart:
+    """The part that knows the communities of highest modularity, and their most central passages.
+
+    Central is what PageRank without a start ranks high among all nodes.
+
+    Attributes:
+        min_passages: how many passages a community must have.
+        max_central: how many of them are central.
+
+    Example:
+        >>> from clew import Graph
+        >>> from clew.graph import Edges
+        >>> graph = Graph.of(list("abcd"), edges=Edges.of("next", [0, 0, 0], [1, 2, 3]))
+        >>> graph.part(CentralPassagesPart(max_central=1)).central[0].tolist()
+        [0]
+    """
+
+    min_passages: int = 3
+    max_central: int = 5
+
+    def compute(self, graph: Graph) -> CommunityPassages:
+        is_passage = graph.content & graph.kinds.mask("passage")
+        centrality = pagerank(graph.part(WalkPart()), np.ones(len(graph)), DAMPING)
+        found = graph.part(CommunityDetection()).members()
+        rows = [freeze(found[i][is_passage[found[i]]], np.int32) for i in range(len(found))]
+        passages = tuple(own for own in rows if len(own) >= self.min_passages)
+        central = tuple(
+            freeze(own[top_k(centrality[own] * len(graph), self.max_central)], np.int32)
+            for own in passages
+        )
+        means = np.zeros((len(passages), graph.vectors.shape[1]))
+        for mean, own in zip(means, passages, strict=True):
+            mean[:] = graph.vectors[own].mean(axis=0)
+        lengths = np.linalg.norm(means, axis=1, keepdims=True)
+        return CommunityPassages(
+            passages, central, freeze(means / np.where(lengths > 0, lengths, 1), np.float32)
+        )
+
+
+def _prize_shares(graph: Graph, members: Sequence[Rows], prizes: Floats, among: int) -> Floats:
+    """Return the share of the `among` highest prizes that lies in each group of passages."""
     content_prizes = np.where(graph.content, prizes, 0.0)
     top = top_k(content_prizes, among)
     counted = np.zeros(len(graph))
     counted[top] = content_prizes[top]
     total = counted.sum()
-    sums = np.array([counted[graph.read_from[row]].sum() for row in rows.tolist()])
+    sums = np.array([counted[own].sum() for own in members], np.float64)
     return sums / total if total > 0 else sums
 
 

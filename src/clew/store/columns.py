@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.document import Document
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.graph import EMPTY, Edges, Facts, Graph, freeze
@@ -65,6 +67,7 @@ def columns_of(index: SavedIndex) -> Arrays:
         writer.texts(ATTACHED_TEXTS, index.attachments.values())
     if index.embedder.latent is not None:
         _write_latent(writer, index.embedder.latent)
+    _write_nearest(writer, index)
     return writer.done()
 
 
@@ -119,6 +122,35 @@ def _read_triples(
 ) -> Iterator[tuple[str, tuple[Triple, ...]]]:
     for key, parts in zip(reader.texts(keys), reader.lists(values), strict=True):
         yield key, tuple(zip(parts[::3], parts[1::3], parts[2::3], strict=True))
+
+
+def _write_nearest(writer: ColumnWriter, index: SavedIndex) -> None:
+    """Write the approximate index, where the configuration has one: its links and its rows."""
+    options = index.config.get("nearest")
+    if isinstance(options, HNSW):
+        nearest = index.graph.part(options)
+        writer.numbers("nearest.links", nearest.to_bytes(), np.uint8)
+        writer.numbers("nearest.rows", nearest.rows, np.int64)
+
+
+def restore_nearest(array: Callable[[str], NDArray[Any]], graph: Graph, options: object) -> None:
+    """Give a loaded graph its approximate index, where the configuration has one.
+
+    Where faiss is missing, or is one that cannot read what another has saved, the index is made
+    anew by the first question that needs it: from the same rows comes the same index.
+    """
+    if not isinstance(options, HNSW):
+        return
+    reader = ColumnReader(array)
+    rows, links = reader.numbers("nearest.rows"), reader.numbers("nearest.links")
+    if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < len(graph):
+        raise ValueError("nearest.rows names rows that the index does not have")
+    try:
+        nearest = HNSWIndex.from_bytes(options, links, graph.vectors[rows], rows)
+    except (ImportError, ValueError) as error:
+        logging.getLogger("clew").warning("the approximate index is made anew: %s", error)
+        return
+    graph.set_part(options, nearest)
 
 
 def _read_attachments(reader: ColumnReader) -> dict[str, str]:

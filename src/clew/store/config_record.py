@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+import clew.algorithms.nearest
 import clew.generate
 import clew.link
 import clew.read
@@ -40,7 +41,7 @@ MIN_COSINE = 0.98
 """The least cosine of two vectors of one text by one embedder; there is room for other batches,
 other hardware and quantised answers."""
 
-HOMES = (clew.read, clew.link, clew.generate)
+HOMES = (clew.read, clew.link, clew.generate, clew.algorithms.nearest)
 """Where the classes are that a manifest may name."""
 
 MAY_BE_MISSING = ("extractor", "generators")

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from clew.graph import EMPTY
+from clew.graph import EMPTY, Graph
 from clew.store.arrays import DATA, read_array
-from clew.store.columns import ATTACHED_NAMES, StoredColumns, read_columns
+from clew.store.columns import ATTACHED_NAMES, StoredColumns, read_columns, restore_nearest
 from clew.store.config_record import CallerParts, check_embedder, restore_config, restore_embedder
 from clew.store.disk import memory_of_machine
 from clew.store.manifest import Manifest, generations, read_manifest
@@ -24,6 +24,9 @@ MAPPED = ("nodes.vectors", "facts.vectors")
 """Arrays that stay on the disk and are mapped when they are used."""
 
 RETRIES = 50
+
+MISFITS = (ValueError, TypeError, IndexError, KeyError, OverflowError, RecursionError)
+"""What arrays raise that do not fit together."""
 
 Verify = Literal["changed", "full", "size"]
 DEFAULT_VERIFY: Verify = "changed"
@@ -71,6 +74,7 @@ def load(
     config = restore_config(settings["config"], caller_parts)
     columns = _columns(manifest, arrays, config["count"])
     graph = replace(columns.graph, canonical=config["canonical"])
+    _restore_nearest(manifest, arrays, graph, config.get("nearest"))
     embedder = restore_embedder(settings["embedder"], caller_parts.get("embedder"), columns.latent)
     with_own_vector = (
         document.id
@@ -174,21 +178,36 @@ def _refuse_larger_than_memory(root: Path, manifest: Manifest) -> None:
         )
 
 
-def _columns(manifest: Manifest, arrays: Arrays, count: Callable[[str], int]) -> StoredColumns:
+def _restore_nearest(manifest: Manifest, arrays: Arrays, graph: Graph, options: object) -> None:
+    try:
+        restore_nearest(_array_of(arrays), graph, options)
+    except MemoryError as error:
+        raise ValueError(_out_of_memory(manifest.file)) from error
+    except MISFITS as error:
+        raise ValueError(_misfit(manifest.file, error)) from error
+
+
+def _array_of(arrays: Arrays) -> Callable[[str], NDArray[Any]]:
     def array(name: str) -> NDArray[Any]:
         if name not in arrays:
             raise ValueError(f"{name} is missing")
         return arrays[name]
 
+    return array
+
+
+def _columns(manifest: Manifest, arrays: Arrays, count: Callable[[str], int]) -> StoredColumns:
     try:
         has_latent = manifest.settings["embedder"]["own"]
-        return read_columns(array, count, has_latent, ATTACHED_NAMES in arrays)
+        return read_columns(_array_of(arrays), count, has_latent, ATTACHED_NAMES in arrays)
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
-    except (ValueError, TypeError, IndexError, KeyError, OverflowError, RecursionError) as error:
-        raise ValueError(
-            f"the files that {manifest.file} lists do not fit together: {error}"
-        ) from error
+    except MISFITS as error:
+        raise ValueError(_misfit(manifest.file, error)) from error
+
+
+def _misfit(file: Path, error: Exception) -> str:
+    return f"the files that {file} lists do not fit together: {error}"
 
 
 def _out_of_memory(file: Path) -> str:

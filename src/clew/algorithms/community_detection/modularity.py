@@ -87,12 +87,17 @@ class CommunityDetection:
         _check(self.resolution, self.method, self.iterations)
 
     def compute(self, graph: Graph) -> CommunityHierarchy:
+        return detect_communities(
+            self.links(graph), self.resolution, self.method, self.iterations, self.seed
+        )
+
+    def links(self, graph: Graph) -> Links:
+        """Return the undirected links among which communities are sought."""
         edges, generated = graph.edges, graph.generated
         if generated.any():
             original = np.flatnonzero(~generated[edges.tails] & ~generated[edges.heads])
             graph = graph.with_edges(edges.take(original))
-        links = graph.links(self.kinds, merge="sum")
-        return detect_communities(links, self.resolution, self.method, self.iterations, self.seed)
+        return graph.links(self.kinds, merge="sum")
 
 
 class CommunityGraph(NamedTuple):

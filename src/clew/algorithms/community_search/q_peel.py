@@ -140,7 +140,7 @@ def search_communities(
     rows: Rows,
     relevance: Floats,
     *,
-    max_k: int = 8,
+    max_k: int | None = 8,
     cascade: bool = False,
     min_piece: int = 5,
     nearest: int = 10,
@@ -160,7 +160,7 @@ def search_communities(
         links: undirected.
         rows: the rows to search, ascending.
         relevance: float64, of every row of the links: its cosine with the query.
-        max_k: highest k.
+        max_k: highest k; None for every k that has a truss.
         cascade: as in `peel`.
         min_piece: smallest size at level "pieces".
         nearest: size at level "nearest".
@@ -183,7 +183,12 @@ def search_communities(
     inner, slots = induced_links(links, rows, edges=False)
     own = make_summable(relevance[rows])
     ks, row_ends, slot_ends, mean_ends, means, all_rows, all_slots, all_means = search_all_k(
-        np.array(inner.starts), np.array(inner.targets), own, max_k, min_piece, cascade
+        np.array(inner.starts),
+        np.array(inner.targets),
+        own,
+        len(rows) if max_k is None else max_k,  # no truss of n rows has a k above n
+        min_piece,
+        cascade,
     )
     all_rows, all_slots = rows[all_rows], slots[all_slots]
     communities = dict[bytes, Community]()

@@ -142,6 +142,48 @@ class HNSWIndex:
         every: Vectors = self._index.reconstruct_n(0, self._index.ntotal)
         return every if places is None else every[places]
 
+    def to_bytes(self) -> NDArray[np.uint8]:
+        """Return the links of the index as bytes, without its vectors; see `from_bytes`."""
+        faiss = _faiss()
+        links: NDArray[np.uint8] = faiss.serialize_index(self._index, faiss.IO_FLAG_SKIP_STORAGE)
+        return links
+
+    @classmethod
+    def from_bytes(
+        cls, options: HNSW, links: NDArray[np.uint8], vectors: Vectors, rows: ArrayLike
+    ) -> HNSWIndex:
+        """Return the index whose links `to_bytes` returned.
+
+        Args:
+            options: the parameters that it was made with.
+            links: the bytes.
+            vectors: float32 [k, d], the vectors of its rows, in their order.
+            rows: [k], the numbers of its rows; none of them is deleted.
+
+        Raises:
+            ValueError: the bytes are those of another index, or of a version of faiss that this one
+                cannot read.
+        """
+        faiss, numbers = _faiss(), np.asarray(rows, np.int64)
+        index = cls(options, vectors.shape[1])
+        try:
+            restored = faiss.deserialize_index(np.array(links, np.uint8))
+        except RuntimeError as error:
+            raise ValueError(f"faiss {faiss.__version__} cannot read the index: {error}") from error
+        if not isinstance(restored, faiss.IndexHNSWFlat) or (restored.ntotal, restored.d) != (
+            len(numbers),
+            vectors.shape[1],
+        ):
+            raise ValueError(f"it is not an index of {len(numbers)} rows of {vectors.shape[1]}")
+        storage = faiss.IndexFlatIP(vectors.shape[1])
+        storage.add(np.ascontiguousarray(vectors, np.float32))
+        restored.storage, restored.own_fields = storage, True
+        storage.this.disown()  # the index frees it
+        index._index = restored
+        index.rows = numbers
+        index._set_deleted(np.zeros(len(numbers), np.bool_))
+        return index
+
     def search(self, vector: Vectors, k: int, ef: int | None = None) -> tuple[Rows, Floats]:
         """Return the rows nearest to a unit vector, nearest first, and their cosines.
 

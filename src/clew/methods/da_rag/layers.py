@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clew.algorithms.nearest.exact import nearest_pairs
 from clew.graph import Edges, Graph, Links, Mask, Ragged, Rows, freeze
-from clew.link.alike import alike_edges
+from clew.link.alike import MIN_SIMILARITY, alike_edges
 from clew.link.related import related_edges
 
 
@@ -39,7 +40,7 @@ class ChunkLayer:
     """The part that is the chunk layer: edges of kind "related", or those of `related_edges`.
 
     Attributes:
-        hub_cap: entities in more chunks join none.
+        hub_cap: entities in more chunks join none; None for no such limit.
         min_support: so many relations must join two chunks.
         shared: an entity in both chunks joins them too.
 
@@ -49,7 +50,7 @@ class ChunkLayer:
         0
     """
 
-    hub_cap: int = 50
+    hub_cap: int | None = 50
     min_support: int = 1
     shared: bool = False
 
@@ -67,6 +68,8 @@ class SimilarityLayer:
 
     Attributes:
         k: how many nearest entities each entity is linked to.
+        described: entities are compared by their descriptions, see `EntityVectorsPart`. Edges of
+            kind "alike" that the graph has are of names, and are then made anew.
 
     Example:
         >>> graph = Graph.of(["Anna", "Ben"], kinds="entity", vectors=[[1, 0], [0.6, 0.8]])
@@ -75,10 +78,18 @@ class SimilarityLayer:
     """
 
     k: int = 5
+    described: bool = False
 
     def compute(self, graph: Graph) -> Layer:
+        rows = graph.rows("entity")
+        if self.described:
+            vectors = graph.vectors[graph.part(EntityVectorsPart())[rows]]
+            tails, heads, cosines = nearest_pairs(vectors, self.k, MIN_SIMILARITY)
+            return _layer(
+                graph, rows, "alike", Edges.of("alike", rows[tails], rows[heads], cosines)
+            )
         edges = alike_edges(graph, self.k) if "alike" not in graph.edges.kinds.names else None
-        return _layer(graph, graph.rows("entity"), "alike", edges)
+        return _layer(graph, rows, "alike", edges)
 
 
 @dataclass(frozen=True)
@@ -135,6 +146,29 @@ class DescribedPart:
         rows = graph.rows("description")
         rows = rows[(graph.read_from.lengths[rows] == 1) & graph.vectors[rows].any(axis=1)]
         compared[graph.read_from.values[graph.read_from.starts[rows]]] = rows
+        return freeze(compared, np.int32)
+
+
+@dataclass(frozen=True)
+class EntityVectorsPart:
+    """The part that knows by which node's vector each entity is compared, where descriptions count.
+
+    It is the entity's summary (`clew.generate.Summaries`), where one was generated and embedded,
+    else the entity itself.
+
+    Example:
+        >>> graph = Graph.of(["Anna", "Anna lives in Rome."], kinds=["entity", "summary"],
+        ...                  vectors=[[1, 0], [0, 1]], edges=Edges.of("about", [1], [0]))
+        >>> graph.part(EntityVectorsPart()).tolist()
+        [1, 1]
+    """
+
+    def compute(self, graph: Graph) -> Rows:
+        compared = np.arange(len(graph))
+        about = np.flatnonzero(graph.edges.kinds.mask("about"))
+        summaries, entities = graph.edges.tails[about], graph.edges.heads[about]
+        usable = graph.kinds.mask("summary")[summaries] & graph.vectors[summaries].any(axis=1)
+        compared[entities[usable]] = summaries[usable]
         return freeze(compared, np.int32)
 
 

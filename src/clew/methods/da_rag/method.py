@@ -3,8 +3,11 @@
 DA-RAG, arXiv 2602.08545, section 4. Without a model it is a plain pipeline around
 `clew.methods.CommunitySearch`, which says what a community and a layer are. With the `model` of
 `Index.ask`, each community goes into one prompt, whose answer is a score from 0 to 100 and a report
-for this question. Reports are retained by falling score while they fit in the tokens for reports; a
-report that does not fit is passed over. They are read before the chunks. With an answer cache
+for this question. The communities of chunks are judged first; the fine search goes on from those
+whose reports are retained. Reports are retained by falling score while they fit in the tokens for
+reports. A report that is longer than one may be is cut, and says so; one that does not fit beside
+better ones is passed over, and named in `Context.dropped`. They are read before the chunks, and in
+their room: what they leave goes to chunks as `CommunitySearch` has it. With an answer cache
 (`clew.Model.of(..., answers=...)`) no report is paid for twice.
 """
 
@@ -20,13 +23,15 @@ import numpy as np
 from clew.algorithms.ranking import top_k
 from clew.context import Context
 from clew.graph import Edges, Floats, Generated, Graph, Overlay, freeze, overlay_generated
-from clew.items import Step
-from clew.methods.da_rag.selection import CHUNKS, Candidate, CommunitySearch, Rooms
+from clew.items import Dropped, Step
+from clew.methods.da_rag.selection import CHUNKS, Candidate, CommunitySearch
 from clew.model import FittedPrompt, Model, ModelAnswer, parse_json, read_score
 from clew.order import FactsFirst
 from clew.pipeline import Pipeline
 from clew.render import Render
 from clew.seed import Dense
+from clew.select._shared import Offer
+from clew.text.spans import sentences
 from clew.types import Query, Reading, Seed, Seeds, Subgraph
 
 PROMPT = """Question: {question}
@@ -49,11 +54,28 @@ class Judgement(NamedTuple):
     report: str
 
 
+CUT = " [cut]"  # at the end of a report of which the reader sees the beginning alone
+
+
 class JudgedCommunity(NamedTuple):
-    """A community whose report is read."""
+    """A community with its report, as it is read.
+
+    Attributes:
+        candidate: the community.
+        judgement: the score, and the report, cut where it was too long.
+        full_tokens: the tokens of the whole report, where it was cut; else 0.
+    """
 
     candidate: Candidate
     judgement: Judgement
+    full_tokens: int = 0
+
+
+class PackedReports(NamedTuple):
+    """The reports that are read, best first, and those passed over with the reasons."""
+
+    read: list[JudgedCommunity]
+    dropped: list[Dropped]
 
 
 @dataclass(frozen=True)
@@ -94,29 +116,21 @@ class DaRag:
                 return replace(without_model(query, budget), method=name)
             begin = time.perf_counter()
             seeds = seed(query)
-            communities = find(query, seeds, everything)
-            rooms = self.communities.rooms(budget)
-            model = Model.of(query.model)
-            prompts = [
-                prompt_of(graph, query, candidate, rooms.report, model=model)
-                for candidate in communities
-            ]
-            answers = model.ask_all(
-                [prompt.text for prompt in prompts], read_judgement, workers=self.workers
-            )
-            reports, notes = _retained_reports(graph, communities, answers, rooms)
-            if left_out := [prompt.left_out for prompt in prompts if prompt.left_out]:
-                notes["not shown to the model"] = left_out
-            step = Step(f"{model.name} on communities", time.perf_counter() - begin, notes)
-            if reports:
-                context = self._with_reports(graph, query, seeds, communities, reports)(
-                    query, budget
-                )
+            judge = CommunityJudge(graph, query, self.communities, budget, self.workers)
+            communities = find(query, seeds, everything, judge.choose_chunks)
+            judge.ask([one for one in communities if one.layer != CHUNKS])
+            packed = judge.pack()
+            stage = f"{judge.model.name} on communities"
+            step = Step(stage, time.perf_counter() - begin, judge.notes(packed))
+            if packed.read:
+                read = self._with_reports(graph, query, seeds, communities, packed.read, budget)
+                context = read(query, budget)
             else:
                 context = without_model(query, budget)
                 fallback = "the model reported on no community: facts take the place of reports"
-                step = replace(step, notes={**notes, "fallback": fallback})
-            return replace(context, method=name, trace=(step, *context.trace))
+                step = replace(step, notes={**step.notes, "fallback": fallback})
+            dropped = (*context.dropped, *packed.dropped)
+            return replace(context, method=name, dropped=dropped, trace=(step, *context.trace))
 
         return answer
 
@@ -127,17 +141,20 @@ class DaRag:
         seeds: Seeds,
         communities: list[Candidate],
         reports: list[JudgedCommunity],
+        budget: int,
     ) -> Callable[[Query, int], Context]:
         """Return the pipeline over the graph with the reports, bound to it."""
         overlay = overlay_reports(graph, reports)
         scores = np.array([one.judgement.score / 100 for one in reports])
         seeds = replace(seeds, scores=np.append(seeds.scores, scores))
-        retained = {id(one.candidate) for one in reports}
+        retained = {key_of(one.candidate) for one in reports}
         packed = [
-            replace(one, retained=id(one) in retained, edges=freeze([], np.int32))
+            replace(one, retained=key_of(one) in retained, edges=freeze([], np.int32))
             for one in communities
         ]
-        select = ReportedChunks(self.communities, graph, packed)
+        select = ReportedChunks(
+            self.communities, graph, packed, self.communities.chunk_room(budget)
+        )
         return Pipeline(
             KnownSeeds(seeds),
             selects=(select,),
@@ -180,7 +197,7 @@ def prompt_of(
             question=query.text,
             what=what,
             text="\n".join(f"- {line}" for line in shown),
-            words=max(10, int(min(report_tokens, 3200) * WORDS_PER_TOKEN)),
+            words=max(10, int(report_tokens * WORDS_PER_TOKEN)),
         )
 
     return model.fit(build, lines, f"lines of {what}", order=order)
@@ -238,8 +255,8 @@ def overlay_reports(graph: Graph, reports: Sequence[JudgedCommunity]) -> Overlay
     ids, sources = list[str](), list[list[int]]()
     tails, heads = list[int](), list[int]()
     known = graph.part(IdsPart())
-    for i, (candidate, _) in enumerate(reports):
-        id = f"report:{candidate.layer}:{candidate.community.k}"
+    for i, (candidate, *_) in enumerate(reports):
+        id = report_id(candidate)
         while id in known or id in ids:
             id += "+"
         ids.append(id)
@@ -253,7 +270,8 @@ def overlay_reports(graph: Graph, reports: Sequence[JudgedCommunity]) -> Overlay
         heads += rows
     metadata = tuple(
         {"k": one.community.k, "layer": one.layer, "score": judgement.score}
-        for one, judgement in reports
+        | ({"cut from tokens": full_tokens} if full_tokens else {})
+        for one, judgement, full_tokens in reports
     )
     generated = Generated(
         ids=tuple(ids),
@@ -287,11 +305,13 @@ class ReportedChunks:
         communities: reads the chunks, in what the reports leave of the budget.
         base: the graph without the reports.
         packed: the communities; those with a report are retained.
+        chunk_room: the most tokens of chunks, as in `CommunitySearch.select`.
     """
 
     communities: CommunitySearch
     base: Graph
     packed: list[Candidate]
+    chunk_room: int | None
 
     def __repr__(self) -> str:
         return f"{sum(one.retained for one in self.packed)} reports"
@@ -304,15 +324,15 @@ class ReportedChunks:
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
-            chosen = self.communities.select(
+            offer = Offer(
                 self.base,
                 query,
                 replace(seeds, scores=seeds.scores[:n]),
                 prizes[:n],
                 Subgraph(candidates.nodes[candidates.nodes < n]),
                 max(0, budget - tokens),
-                self.packed,
             )
+            chosen = self.communities.select(offer, self.packed, self.chunk_room)
             return replace(chosen, nodes=freeze(np.concatenate([reports, chosen.nodes]), np.int32))
 
         return select
@@ -335,33 +355,135 @@ class ReportsBeforeChunks:
         return order
 
 
-def _retained_reports(
-    graph: Graph,
-    communities: list[Candidate],
-    answers: list[ModelAnswer[Judgement]],
-    rooms: Rooms,
-) -> tuple[list[JudgedCommunity], dict[str, Any]]:
-    """Return the communities whose reports fit, best first, and notes for the trace."""
-    judged = [
-        JudgedCommunity(candidate, answer.value)
-        for candidate, answer in zip(communities, answers, strict=True)
-        if answer.value is not None
-    ]
-    retained, room, without_room = list[JudgedCommunity](), rooms.reports, 0
-    for one in sorted(judged, key=lambda one: -one.judgement.score):
-        tokens = graph.count(f"- {one.judgement.report}\n")
-        if one.judgement.score > 0 and tokens <= min(room, rooms.report):
-            retained.append(one)
+@dataclass(eq=False)
+class CommunityJudge:
+    """Asks the question's model for the score and the report of communities.
+
+    Attributes:
+        graph: the graph.
+        query: the question, with a model.
+        communities: the search, which knows the tokens for reports.
+        budget: in tokens.
+        workers: how many prompts are asked at the same time.
+        judged: the communities that were asked about, each with the answer.
+        choice: how the communities of chunks were chosen.
+        left_out: what the prompts do not show, in words, where it is too long for them.
+    """
+
+    graph: Graph
+    query: Query
+    communities: CommunitySearch
+    budget: int
+    workers: int
+    judged: list[tuple[Candidate, ModelAnswer[Judgement]]] = field(default_factory=list)
+    choice: str = "by their reports"
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def model(self) -> Model:
+        """The question's model."""
+        return Model.of(self.query.model)
+
+    def ask(self, candidates: list[Candidate]) -> None:
+        """Ask about some communities, and keep the answers."""
+        report_tokens = self.communities.rooms(self.budget).report
+        model = self.model
+        prompts = [
+            prompt_of(self.graph, self.query, one, report_tokens, model=model) for one in candidates
+        ]
+        answers = model.ask_all(
+            [prompt.text for prompt in prompts], read_judgement, workers=self.workers
+        )
+        self.left_out += [prompt.left_out for prompt in prompts if prompt.left_out]
+        self.judged += zip(candidates, answers, strict=True)
+
+    def choose_chunks(self, found: list[Candidate]) -> list[Candidate]:
+        """Return communities of chunks with those marked whose reports are retained.
+
+        Where the model reports on none, they are chosen as without a model.
+        """
+        self.ask(found)
+        retained = {key_of(one.candidate) for one in self.pack().read}
+        if found and not retained:
+            self.choice = "the model reported on none of them: by relevance"
+            return self.communities.choose_chunks(self.graph, found, self.budget)
+        return [replace(one, retained=key_of(one) in retained) for one in found]
+
+    def pack(self) -> PackedReports:
+        """Return the reports so far that fit, by falling score, and the others."""
+        rooms = self.communities.rooms(self.budget)
+        judged = [(one, answer.value) for one, answer in self.judged if answer.value is not None]
+        packed, room = PackedReports([], []), rooms.reports
+        for one, judgement in sorted(judged, key=lambda pair: -pair[1].score):
+            if judgement.score <= 0:
+                continue
+            report, most = judgement.report, min(rooms.report, rooms.reports)
+            full = report_tokens_of(self.graph, report)
+            if full > most:
+                report = cut_report(self.graph, report, most)
+            tokens = report_tokens_of(self.graph, report)
+            if not report or tokens > room:
+                reason = f"its {full} tokens do not fit in the {room} left of the reports' room"
+                packed.dropped.append(Dropped(report_id(one), reason))
+                continue
+            cut = full if report != judgement.report else 0
+            packed.read.append(JudgedCommunity(one, judgement._replace(report=report), cut))
             room -= tokens
-        else:
-            without_room += one.judgement.score > 0
-    notes: dict[str, Any] = {
-        "calls": sum(answer.calls for answer in answers),
-        "levels": {one.layer: one.level for one in communities},
-        "scores": [answer.value.score if answer.value else None for answer in answers],
-        "reports": len(retained),
-        "without_room": without_room,
-    }
-    if failed := [answer.error for answer in answers if answer.value is None]:
-        notes["failed"] = failed
-    return retained, notes
+        return packed
+
+    def notes(self, packed: PackedReports) -> dict[str, Any]:
+        """Return what the trace says of the answers."""
+        answers = [answer for _, answer in self.judged]
+        notes: dict[str, Any] = {
+            "calls": sum(answer.calls for answer in answers),
+            "levels": {one.layer: one.level for one, _ in self.judged},
+            "chunks chosen": self.choice,
+            "scores": [answer.value.score if answer.value else None for answer in answers],
+            "reports": len(packed.read),
+            "without_room": len(packed.dropped),
+        }
+        if cut := [report_id(one.candidate) for one in packed.read if one.full_tokens]:
+            notes["cut"] = cut
+        if self.left_out:
+            notes["not shown to the model"] = self.left_out
+        if failed := [answer.error for answer in answers if answer.value is None]:
+            notes["failed"] = failed
+        return notes
+
+
+def key_of(candidate: Candidate) -> tuple[str, int, bytes]:
+    """Return what tells a community from the others of a question."""
+    return candidate.layer, candidate.community.k, candidate.community.rows.tobytes()
+
+
+def report_id(candidate: Candidate) -> str:
+    """Return the id of a community's report."""
+    return f"report:{candidate.layer}:{candidate.community.k}"
+
+
+def report_tokens_of(graph: Graph, report: str) -> int:
+    """Return what a report costs on the page."""
+    return graph.count(f"- {report}\n")
+
+
+def cut_report(graph: Graph, report: str, max_tokens: int) -> str:
+    """Return the beginning of a report that fits, marked as cut; "" where nothing fits.
+
+    It ends behind a sentence, or else behind a word.
+
+    Example:
+        >>> graph = Graph.of(["Anna"])
+        >>> cut_report(graph, "Anna knows Ben. Ben knows nobody at all in Rome.", 10)
+        'Anna knows Ben. [cut]'
+    """
+    sentence_ends = [end for _, end in sentences(report, 0, len(report), "en")]
+    word_ends = [at for at, sign in enumerate(report) if sign.isspace()]
+    for ends in (sentence_ends[:-1], word_ends):
+        low, high = 0, len(ends)  # the first `low` ends fit, none behind the first `high` does
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = report_tokens_of(graph, report[: ends[middle - 1]] + CUT) <= max_tokens
+            low, high = (middle, high) if fits else (low, middle - 1)
+        if low:
+            return report[: ends[low - 1]].rstrip() + CUT
+    return ""

@@ -1,10 +1,14 @@
 """DA-RAG's retrieval: communities around the question, from the chunks down to their facts.
 
 DA-RAG (arXiv 2602.08545), sections 4 and 5:
-1. The question's communities in the chunk layer name the entities to look among.
-2. Of these entities come the communities in the knowledge graph and in the similarity layer.
-3. Adaptive k: every k of the k-truss gives another community. They are retained by falling score
-   while their reports fit in the tokens for reports; see `CommunitySearch.pack`.
+1. The question's communities in the chunk layer: every k of the k-truss gives another one. They
+   are chosen by falling score while they fit (adaptive k), before anything finer is searched.
+2. The entities of all chosen communities: of these come the communities in the knowledge graph and
+   in the similarity layer.
+3. Adaptive k again: these are retained by falling score while their reports fit in the tokens for
+   reports; see `CommunitySearch.pack`.
+
+The tokens for reports, for one report and for chunks are ceilings, with a budget and without one.
 
 Communities are found by Q-Peel, see `clew.algorithms.community_search.q_peel`. With a language
 model the score and the report are the model's (`clew.methods.da_rag.method`). Without one the score
@@ -26,6 +30,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.community_search.q_peel import (
     Community,
@@ -39,6 +44,7 @@ from clew.methods._rows import offered_mask
 from clew.methods.da_rag.layers import (
     ChunkLayer,
     DescribedPart,
+    EntityVectorsPart,
     KnowledgeLayer,
     Layer,
     MentionedEntitiesPart,
@@ -91,14 +97,32 @@ class Rooms(NamedTuple):
     chunks: int
 
 
+Choose = Callable[[list[Candidate]], list[Candidate]]
+"""The communities of chunks -> the same, with those marked that the fine search goes on from."""
+
+FindCommunities = Callable[[Query, Seeds, Subgraph, Choose | None], list[Candidate]]
+"""question, seeds, candidates, choice -> the communities of all layers. Without a choice, chunks
+are chosen as `CommunitySearch` does without a budget."""
+
+
 class _Layers(NamedTuple):
-    """What the search needs of a graph: see `clew.methods.da_rag.layers`."""
+    """What the search needs of a graph: see `clew.methods.da_rag.layers`.
+
+    Attributes:
+        chunks: the chunk layer.
+        entities: the layers of entities, by name.
+        facts: the knowledge graph.
+        mentioned: the entities of every chunk.
+        chunk_rows: for every chunk the node by whose vector it is compared.
+        entity_rows: the same for every entity.
+    """
 
     chunks: Layer
     entities: dict[str, Layer]
     facts: Layer
     mentioned: Ragged
-    compared: Rows
+    chunk_rows: Rows
+    entity_rows: Rows
 
 
 @dataclass(frozen=True)
@@ -109,7 +133,7 @@ class CommunitySearch:
         max_nearest: the chunks' community is sought among so many chunks nearest to the question.
             None is all of them, as in the paper; peeling then stops at hundreds of chunks of which
             no single one may leave.
-        max_k: the largest k of a k-truss.
+        max_k: the largest k of a k-truss; None for every k that has a truss, as in the paper.
         cascade: let a node take others with it when it is peeled off. The communities are smaller
             and their mean is higher.
         extra_entities: so many entities that the nearest chunks mention are searched too, those
@@ -118,19 +142,25 @@ class CommunitySearch:
         min_piece_nodes: without triangles, the fewest nodes of a connected piece.
         n_nearest: without a piece, how many of the nearest nodes.
         k_neighbor: how many nearest entities each entity is linked to in the similarity layer.
-        hub_cap: entities in more chunks join none in the chunk layer; see `clew.link.Related`.
+        hub_cap: entities in more chunks join none in the chunk layer; see `clew.link.Related`. None
+            for no such limit, as in the paper: then peeling takes long.
         min_support: so many relations must join two chunks.
         shared: an entity in both chunks joins them too.
-        context_tokens: for all reports. A question with a budget scales this, the next two and the
-            room of chunks so that they share it; a question without one takes them as they are.
-        report_tokens: for one report.
+        entity_descriptions: compare an entity with the question, and with others in the similarity
+            layer, by its summary where `clew.generate.Summaries` wrote one. False compares names.
+        context_tokens: for all reports. A question with a budget scales this and the next two so
+            that they share it; a question without one takes them as they are. All are ceilings.
+        report_tokens: for one report, which is cut there.
         text_unit_tokens: for chunks.
+        unused_to_chunks: the chunks of a question with a budget may also have what the reports
+            leave of it. False holds them to their own tokens, as the paper does.
+        other_chunks: read chunks outside the community where there is room. False reads those of
+            the community alone, as the paper does, and others only where there is no community.
         fact_share: the share of the tokens for reports that facts have in the place of reports. A
             report digests what facts state one by one, and a passage states many of its facts in
             fewer tokens.
         community_boost: the factor on the prizes of the community's chunks when chunks are
-            ranked. None reads
-            all of these first.
+            ranked. None reads all of these first.
         acs: attributed community search. False takes the one-hop neighbours of the nearest nodes
             instead, an ablation of the paper, as the next two are.
         chunk_layer: False searches the `max_nearest` entities most like the question instead.
@@ -144,23 +174,26 @@ class CommunitySearch:
         >>> seeds, nodes = Seeds(np.zeros(len(graph))), freeze(np.arange(len(graph)), np.int32)
         >>> search = CommunitySearch(chunk_layer=False, similarity_layer=False)
         >>> find = search.finder(graph)
-        >>> [(one.layer, one.community.k) for one in find(query, seeds, Subgraph(nodes))]
+        >>> [(one.layer, one.community.k) for one in find(query, seeds, Subgraph(nodes), None)]
         [('facts', 3)]
     """
 
     max_nearest: int | None = 60
-    max_k: int = 8
+    max_k: int | None = 8
     cascade: bool = False
     extra_entities: int = 0
     min_piece_nodes: int = 5
     n_nearest: int = 10
     k_neighbor: int = 5
-    hub_cap: int = 50
+    hub_cap: int | None = 50
     min_support: int = 1
     shared: bool = False
+    entity_descriptions: bool = False
     context_tokens: int = 4800
     report_tokens: int = 3200
     text_unit_tokens: int = 4000
+    unused_to_chunks: bool = True
+    other_chunks: bool = True
     fact_share: float = 0.2
     community_boost: float | None = None
     acs: bool = True
@@ -173,8 +206,12 @@ class CommunitySearch:
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
-            packed = self.pack(graph, find(query, seeds, candidates), budget)
-            return self.select(graph, query, seeds, prizes, candidates, budget, packed)
+            found = find(
+                query, seeds, candidates, lambda found: self.choose_chunks(graph, found, budget)
+            )
+            packed = self.pack(graph, found, budget)
+            offer = Offer(graph, query, seeds, prizes, candidates, budget)
+            return self.select(offer, packed, self.chunk_room(budget))
 
         return select
 
@@ -188,34 +225,55 @@ class CommunitySearch:
             int(self.text_unit_tokens * scale),
         )
 
-    def finder(self, graph: Graph) -> Callable[[Query, Seeds, Subgraph], list[Candidate]]:
-        """Return the function that finds a question's communities in all layers."""
+    def chunk_room(self, budget: int) -> int | None:
+        """Return the most tokens of chunks; None for all that reports leave of the budget."""
+        if budget < UNLIMITED and self.unused_to_chunks:
+            return None
+        return self.rooms(budget).chunks
+
+    def finder(self, graph: Graph) -> FindCommunities:
+        """Return the function that finds a question's communities, from coarse to fine."""
         facts = graph.part(KnowledgeLayer())
         entity_layers = {FACTS: facts}
         if self.similarity_layer:
-            entity_layers[ALIKE] = graph.part(SimilarityLayer(self.k_neighbor))
+            entity_layers[ALIKE] = graph.part(
+                SimilarityLayer(self.k_neighbor, self.entity_descriptions)
+            )
         layers = _Layers(
             graph.part(ChunkLayer(self.hub_cap, self.min_support, self.shared)),
             entity_layers,
             facts,
             graph.part(MentionedEntitiesPart()),
             graph.part(DescribedPart()),
+            graph.part(EntityVectorsPart())
+            if self.entity_descriptions
+            else freeze(np.arange(len(graph)), np.int32),
         )
 
-        def find(query: Query, seeds: Seeds, candidates: Subgraph) -> list[Candidate]:
+        def find(
+            query: Query, seeds: Seeds, candidates: Subgraph, choose: Choose | None = None
+        ) -> list[Candidate]:
             offered = offered_mask(graph, candidates)
             relevance = _chunk_relevance(graph, layers, query, seeds, offered)
             communities = list[Candidate]()
             if self.chunk_layer:
-                rows = layers.chunks.rows[relevance[layers.chunks.rows] > 0]
                 communities = self._communities(
-                    CHUNKS, layers.chunks, rows, relevance, self.max_nearest
+                    CHUNKS,
+                    layers.chunks,
+                    self._searched_chunks(layers, relevance, offered),
+                    relevance,
+                    self.max_nearest,
                 )
+                if choose is None:
+                    communities = self.choose_chunks(graph, communities, UNLIMITED)
+                else:
+                    communities = choose(communities)
                 entities = self._entities(graph, layers, query, relevance, offered, communities)
             else:
                 entities = graph.rows("entity")
             entities = np.unique(entities[offered[entities]]).astype(np.int32)
-            relevance[entities] = similarities(graph.vectors[entities], query.vector)
+            vectors = graph.vectors[layers.entity_rows[entities]]
+            relevance[entities] = similarities(vectors, query.vector)
             max_nearest = None if self.chunk_layer else self.max_nearest
             for name, layer in layers.entities.items():
                 communities += self._communities(name, layer, entities, relevance, max_nearest)
@@ -232,10 +290,11 @@ class CommunitySearch:
         offered: Mask,
         communities: Sequence[Candidate],
     ) -> Rows:
-        """Return the entities that the chunks' communities mention, and `max_start_rows` others."""
+        """Return the entities that the chosen communities mention, and `extra_entities` others."""
         rows = layers.chunks.rows[relevance[layers.chunks.rows] > 0]
-        if communities:
-            chunks = np.unique(np.concatenate([one.community.rows for one in communities]))
+        chosen = [one.community.rows for one in communities if one.retained]
+        if chosen:
+            chunks = np.unique(np.concatenate(chosen))
         else:
             chunks = rows[top_k(relevance[rows], self.n_nearest)]
         entities = layers.mentioned.take(chunks).values
@@ -244,7 +303,8 @@ class CommunitySearch:
         near = rows[top_k(relevance[rows], self.max_nearest)]
         others = np.unique(layers.mentioned.take(near).values)
         others = others[offered[others]]
-        likest = top_k(similarities(graph.vectors[others], query.vector), self.extra_entities)
+        vectors = graph.vectors[layers.entity_rows[others]]
+        likest = top_k(similarities(vectors, query.vector), self.extra_entities)
         return np.concatenate([entities, others[likest]])
 
     def _communities(
@@ -288,50 +348,53 @@ class CommunitySearch:
         community = induced_community(layer.links, rows, relevance)
         return CommunitySearchResult("one hop", (community,))
 
+    def choose_chunks(
+        self, graph: Graph, communities: list[Candidate], budget: int
+    ) -> list[Candidate]:
+        """Return the communities of chunks with those marked that fit, by falling score.
+
+        They are retained while their chunks fit in the tokens for chunks, the best one in any case.
+        """
+        chosen = list(communities)
+        for i, packed in _packed_chunks(graph, communities, self.rooms(budget).chunks):
+            chosen[i] = packed
+        return chosen
+
+    def _searched_chunks(self, layers: _Layers, relevance: Floats, offered: Mask) -> Rows:
+        """Return the chunks among which the community is sought.
+
+        A chunk that has nothing to do with the question is none of the nearest. Where all chunks
+        are searched, it may still hold others together.
+        """
+        rows = layers.chunks.rows[offered[layers.chunks.rows]]
+        touched = relevance[rows] > 0
+        return rows if self.max_nearest is None and touched.any() else rows[touched]
+
     def pack(self, graph: Graph, candidates: list[Candidate], budget: int) -> list[Candidate]:
         """Return the candidates with those marked that fit, by falling score: adaptive k.
 
         A community that does not fit is passed over, and the next one is tried. Communities of
-        chunks are retained while their chunks fit in the tokens for chunks, the best one in any
-        case. Communities of entities are retained while the facts that they add fit in the tokens
-        for reports; a report is cut at the tokens for one report, and each fact is stated, and
-        counted, once.
+        chunks stay as they were chosen, see `choose_chunks`. Communities of entities are retained
+        while the facts that they add fit in the tokens for reports; a report is cut at the tokens
+        for one report, and each fact is stated, and counted, once.
         """
         rooms = self.rooms(budget)
         packed = list(candidates)
-        for i, packed_one in (
-            *_packed_chunks(graph, candidates, rooms.chunks),
-            *_packed_reports(
-                graph,
-                candidates,
-                int(rooms.reports * self.fact_share),
-                int(rooms.report * self.fact_share),
-            ),
-        ):
+        room, report_room = (int(n * self.fact_share) for n in (rooms.reports, rooms.report))
+        for i, packed_one in _packed_reports(graph, candidates, room, report_room):
             packed[i] = packed_one
         return packed
 
-    def select(
-        self,
-        graph: Graph,
-        query: Query,
-        seeds: Seeds,
-        prizes: Floats,
-        candidates: Subgraph,
-        budget: int,
-        packed: list[Candidate],
-    ) -> Subgraph:
+    def select(self, offer: Offer, packed: list[Candidate], chunk_room: int | None) -> Subgraph:
         """Return what is read of the packed communities, and of other passages where there is room.
 
         Args:
-            graph: the graph.
-            query: the question. One with a limit counts passages, so that no facts are read.
-            seeds: of the question.
-            prizes: of all nodes, float64 [n].
-            candidates: the nodes that may be read.
-            budget: in tokens.
+            offer: what the stage is given. A question with a limit counts passages: it has as many
+                as it wants, and no facts are read.
             packed: the communities, as `pack` returns them.
+            chunk_room: the most tokens of passages; None for all that facts leave of the budget.
         """
+        graph, query, prizes = offer.graph, offer.query, offer.prizes
         retained = [one for one in _by_score(packed) if one.retained]
         chunks = np.array(
             sorted({row for one in retained if one.layer == CHUNKS for row in _rows(one)}), np.int64
@@ -342,14 +405,17 @@ class CommunitySearch:
         ends = np.concatenate([graph.edges.tails[edges], graph.edges.heads[edges]])
         nodes = freeze([*ranked, *dict.fromkeys(ends.tolist())], np.int32)
         joined = JoinedRows(nodes, edges, np.arange(len(edges)), freeze([], np.int32))
-        whole = max(1, self.context_tokens + self.text_unit_tokens)
         boosted = prizes.copy()
         boosted[ranked] *= self.community_boost or 1.0
-        rule = EvidenceRule(
-            fact_share=self.fact_share * self.context_tokens / whole,
-            tree_first=self.community_boost is None,
-        )
-        offer = Offer(graph, query, seeds, boosted, candidates, budget)
+        budget, candidates = offer.budget, offer.candidates
+        if query.limit is None:
+            if chunk_room is not None:
+                budget = min(budget, chunk_room + _fact_tokens(graph, edges))
+            if ranked and not self.other_chunks:
+                candidates = _without_other_chunks(graph, candidates, chunks)
+        # The facts were packed into their room already.
+        rule = EvidenceRule(fact_share=1.0, tree_first=self.community_boost is None)
+        offer = offer._replace(prizes=boosted, candidates=candidates, budget=budget)
         chosen = select_evidence(offer, joined, rule)
         notes = {**self._notes(packed), **chosen.notes, **self._fallback(packed)}
         return replace(chosen, notes=notes)
@@ -389,7 +455,7 @@ def _chunk_relevance(
     if query.candidate_scores is not None:
         relevance[rows] = seeds.scores[rows]
     else:
-        vectors = _vectors_of(graph.vectors, layers.compared[rows])
+        vectors = _vectors_of(graph.vectors, layers.chunk_rows[rows])
         relevance[rows] = similarities(vectors, query.vector)
     return relevance
 
@@ -406,6 +472,22 @@ def _order_by_score(candidates: Sequence[Candidate]) -> list[int]:
 def _rows(candidate: Candidate) -> list[int]:
     rows: list[int] = candidate.community.rows.tolist()
     return rows
+
+
+def _fact_tokens(graph: Graph, edges: Rows) -> int:
+    """Return the tokens of the facts that edges state, each fact once."""
+    facts = set(graph.edges.facts[edges].tolist())
+    return sum(graph.count(f"- {graph.facts.texts[fact]}\n") for fact in facts)
+
+
+def _without_other_chunks(
+    graph: Graph, candidates: Subgraph, chunks: NDArray[np.int64]
+) -> Subgraph:
+    """Return the candidates without the passages that are neither chunks nor required."""
+    inside = ~graph.content
+    inside[chunks] = True
+    inside[candidates.required] = True
+    return replace(candidates, nodes=candidates.nodes[inside[candidates.nodes]])
 
 
 def _packed_chunks(

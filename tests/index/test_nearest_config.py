@@ -1,0 +1,148 @@
+"""The approximate index of the configuration: from the presets, both frameworks, the command and a saved index."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from langchain_core import documents as langchain_core
+from llama_index.core import Document as LlamaDocument
+
+import clew
+from clew.algorithms.nearest.hnsw import HNSWIndex
+from clew.cli import main
+from clew.graph import Graph
+
+if find_spec("faiss") is None:
+    pytest.skip("the approximate index is an extra", allow_module_level=True)
+
+N = 400
+
+
+def noisy(texts):
+    """A vector of its own for each text."""
+    return np.stack([np.random.default_rng(sum(map(ord, text))).normal(size=16) for text in texts])
+
+
+def documents():
+    return [clew.Document(f"d{i}", f"Ferry {i} sails to port {i * 7}.") for i in range(N)]
+
+
+@pytest.fixture(scope="module")
+def index():
+    nearest = clew.HNSW(ef_search=400)
+    return clew.Index.from_documents(documents(), embedder=noisy, links=(), nearest=nearest)
+
+
+def searches(context):
+    return [str(step.notes["search"]) for step in context.trace if "search" in step.notes]
+
+
+PRESETS = ("dense", "fused", "mmr", "baseline", "lightweight", "enterprise", "agentic", "journey")
+
+
+@pytest.mark.parametrize("recipe", [*PRESETS, "da_rag"])
+def test_the_presets_search_the_index_of_the_configuration_and_say_so(index, recipe):
+    question = "Which ferry sails to port 77?"
+    (search,) = searches(index.ask(question, recipe=recipe))
+    assert "by an approximate index" in search
+    # With as many candidates as there are rows and a connected graph, the search is exact.
+    exact = clew.Index.from_documents(documents(), embedder=noisy, links=())
+    limit = {"limit": 5} if recipe in ("dense", "baseline") else {}
+    if limit:
+        assert (
+            index.ask(question, recipe=recipe, **limit).ids
+            == exact.ask(question, recipe=recipe, **limit).ids
+        )
+    assert not searches(exact.ask(question, recipe=recipe))
+
+
+def test_a_filter_and_other_kinds_are_measured_exactly(index):
+    assert not searches(index.ask("Which ferry?", recipe="dense", where=lambda metadata: True))
+    assert not searches(index.ask("Which ferry?", recipe="kurisu"))
+    with pytest.raises(TypeError, match=r"clew\.HNSW"):
+        clew.Index.from_documents(["The sea."], nearest="hnsw")
+
+
+def test_a_saved_index_brings_the_links_back_and_none_are_made_again(index, tmp_path, monkeypatch):
+    index.save(tmp_path / "saved")
+    question = "Which ferry sails to port 77?"
+    before = index.ask(question, recipe="dense", limit=20)
+    made = []
+    monkeypatch.setattr(HNSWIndex, "add", lambda *args: made.append(args))
+    loaded = clew.Index.load(tmp_path / "saved", embedder=noisy)
+    assert (
+        loaded.config.nearest
+        == index.config.nearest
+        == clew.HNSW(ef_search=400, kinds=("passage",))
+    )
+    after = loaded.ask(question, recipe="dense", limit=20)
+    assert (after.ids, searches(after)) == (before.ids, searches(before))
+    assert not made
+    one, other = (some.graph.part(index.config.nearest) for some in (index, loaded))
+    for query in noisy([f"question {i}" for i in range(20)]).astype(np.float32):
+        query /= np.linalg.norm(query)
+        assert [a.tolist() for a in one.search(query, 10)] == [
+            a.tolist() for a in other.search(query, 10)
+        ]
+
+
+def test_an_index_that_changes_has_a_new_approximate_index_of_what_it_holds(index):
+    changed = index.delete(["d3"]).add([clew.Document("new", "A new ferry sails.")])
+    nearest = changed.graph.part(changed.config.nearest)
+    assert sorted(nearest.rows.tolist()) == changed.graph.rows("passage").tolist()
+    assert changed.ask("A new ferry sails.", recipe="baseline").ids[0] == "new"
+
+
+def test_links_that_faiss_cannot_read_are_made_anew(index, tmp_path, monkeypatch, caplog):
+    index.save(tmp_path / "saved")
+
+    def unreadable(*args):
+        raise ValueError("another version")
+
+    monkeypatch.setattr(HNSWIndex, "from_bytes", unreadable)
+    loaded = clew.Index.load(tmp_path / "saved", embedder=noisy)
+    assert "is made anew: another version" in caplog.text
+    question = "Which ferry sails to port 77?"
+    assert loaded.ask(question, recipe="dense").ids == index.ask(question, recipe="dense").ids
+
+
+def test_links_of_other_rows_are_refused():
+    vectors = np.eye(4, dtype=np.float32)
+    nearest = clew.HNSW().compute(Graph.of(list("abcd"), vectors=vectors))
+    links = nearest.to_bytes()
+    again = HNSWIndex.from_bytes(clew.HNSW(), links, vectors, range(4))
+    assert again.search(vectors[2], 1)[0].tolist() == [2]
+    for rows, width in ((3, 4), (4, 3)):
+        with pytest.raises(ValueError, match="not an index of"):
+            HNSWIndex.from_bytes(clew.HNSW(), links, vectors[:rows, :width], range(rows))
+    with pytest.raises(ValueError, match="cannot read"):
+        HNSWIndex.from_bytes(clew.HNSW(), links[:40], vectors, range(4))
+
+
+def test_both_frameworks_pass_it_on():
+    langchain = pytest.importorskip("langchain_clew")
+    llama_index = pytest.importorskip("llama_index.retrievers.clew")
+    how = {"embedder": noisy, "nearest": clew.HNSW(), "recipe": "dense"}
+    pieces = [langchain_core.Document(id=d.id, page_content=d.text) for d in documents()[:50]]
+    nodes = [LlamaDocument(id_=d.id, text=d.text) for d in documents()[:50]]
+    embedder = how.pop("embedder")
+    one = langchain.ClewRetriever.from_documents(pieces, embedder, **how)
+    other = llama_index.ClewRetriever.from_documents(nodes, embedder, **how)
+    for retriever in (one, other):
+        assert retriever.index.config.nearest == clew.HNSW(kinds=("passage",))
+        assert searches(retriever.index.ask("Which ferry?", recipe="dense"))
+
+
+def test_the_command_makes_saves_and_uses_it(tmp_path, capsys):
+    (tmp_path / "ferries.md").write_text("\n\n".join(d.text for d in documents()[:40]))
+    saved = tmp_path / "saved"
+    typed = ["index", str(tmp_path / "ferries.md"), "-o", str(saved), "--nearest", "hnsw:m=8"]
+    assert main(typed) == 0
+    assert clew.Index.load(saved).config.nearest == clew.HNSW(m=8, kinds=("passage",))
+    assert main(["ask", str(saved), "Which ferry?", "--recipe", "dense", "--explain"]) == 0
+    assert "approximate index, HNSW(m=8" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([*typed[:-1], "hnsw:k=8"])
+    assert "ef_search" in capsys.readouterr().err
