@@ -224,7 +224,7 @@ def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> Fitt
     if overlapping:
         return page
     dropped = tuple(item for item in page.dropped if item.id != id)
-    if not _is_connected(subgraph, reading):
+    if not _is_connected(request.graph, subgraph, reading):
         return page
     excess = request.tokens(reading) - budget
     if excess > 0:
@@ -302,23 +302,22 @@ def _without_lowest(page: FittedPage, reason: str) -> FittedPage:
     Where the selector promises a connected choice, an entry that joins others stays as long as one
     that joins none is left.
     """
-    request, reading = page.request, page.reading
+    request, reading, graph = page.request, page.reading, page.request.graph
     required = np.isin(reading.nodes, page.subgraph.required) & (reading.nodes >= 0)
     entries = np.arange(len(reading))
     connection = page.subgraph.connection
     if connection is not None:  # it knows what joins the others, also after some have gone
-        required = np.isin(reading.nodes, np.flatnonzero(request.graph.generated))
+        required = np.isin(reading.nodes, np.flatnonzero(graph.generated))
     by_prize = np.lexsort((-entries, -request.levels(reading), required)).tolist()
     lowest = next(
         (
             entry
             for entry in by_prize
-            if _is_connected(page.subgraph, _entries(reading, np.delete(entries, entry)))
+            if _is_connected(graph, page.subgraph, _entries(reading, np.delete(entries, entry)))
         ),
         by_prize[0],
     )
     node, fact = int(reading.nodes[lowest]), int(reading.facts[lowest])
-    graph = request.graph
     id = graph.ids[node] if node >= 0 else f"fact:{graph.facts.texts[fact]}"
     return replace(
         page,
@@ -327,14 +326,15 @@ def _without_lowest(page: FittedPage, reason: str) -> FittedPage:
     )
 
 
-def _is_connected(subgraph: Subgraph, reading: Reading) -> bool:
+def _is_connected(graph: Graph, subgraph: Subgraph, reading: Reading) -> bool:
     """Return whether a reading keeps the selector's promise, if there is one."""
-    return subgraph.connection is None or not len(_unconnected(subgraph.connection, reading))
+    connection = subgraph.connection
+    return connection is None or not len(_unconnected(graph, connection, reading))
 
 
-def _unconnected(connection: Connection, reading: Reading) -> NDArray[np.int64]:
-    """Return the entries that are not connected with the others."""
-    entries = np.flatnonzero(reading.nodes >= 0)
+def _unconnected(graph: Graph, connection: Connection, reading: Reading) -> NDArray[np.int64]:
+    """Return the entries that are not connected with the others; a report joins nothing."""
+    entries = np.flatnonzero((reading.nodes >= 0) & ~graph.generated[reading.nodes])
     return entries[~connection.reached(freeze(reading.nodes[entries], np.int32))]
 
 
@@ -343,7 +343,7 @@ def _without_unconnected(page: FittedPage) -> FittedPage:
     connection = page.subgraph.connection
     if connection is None:
         return page
-    entries = _unconnected(connection, page.reading)
+    entries = _unconnected(page.request.graph, connection, page.reading)
     if not len(entries):
         return page
     ids, reason = page.request.graph.ids, "what joins it is not read"

@@ -17,8 +17,8 @@ from clew import Document, Index, recipes
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
 from clew.read import Piece
+from clew.read.json_values import from_json, to_json
 from clew.store import SavedIndex
-from clew.store.json_values import from_json, to_json
 
 NODES = "ids kinds texts vectors tokens documents parents previous spans references read_from generated metadata originals"
 WORDS = ("anna", "ben", "corfu", "delos", "married", "lives", "island", "sea", "ferry", "winter")

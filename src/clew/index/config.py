@@ -17,6 +17,7 @@ from clew.embedding.embedder import Embedder
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
 from clew.read import Extractor, LoadedDocuments, Split, Triple, load_documents, make_canonical
+from clew.read.json_values import check_savable
 from clew.read.limits import enforce_limits
 from clew.text.estimate import estimate_tokens
 from clew.text.tokens import make_counter
@@ -125,8 +126,6 @@ class IndexConfig:
         """
         loaded = load_documents(sources, self.untrusted, self.encoding)
         if self.savable:
-            from clew.store.json_values import check_savable
-
             check_savable(loaded.documents)
         return enforce_limits(loaded, self.max_document, self.max_line, self.max_depth)
 

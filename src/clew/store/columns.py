@@ -16,7 +16,7 @@ from clew.document import Document
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.graph import EMPTY, Edges, Facts, Graph, freeze
 from clew.read import Triple
-from clew.store.json_values import from_json, to_json
+from clew.read.json_values import from_json, to_json
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 

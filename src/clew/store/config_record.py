@@ -30,7 +30,7 @@ from clew.embedding.embedder import LATENT, Embedder, embed_texts
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.graph import Generated, Graph, text_with_heading
 from clew.read import Passage, Triple, is_corpus_wide
-from clew.store.json_values import from_json, to_json
+from clew.read.json_values import from_json, to_json
 from clew.text.estimate import estimate_tokens
 from clew.text.tokens import Tiktoken, counter_name, make_counter
 

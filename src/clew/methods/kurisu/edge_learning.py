@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clew.algorithms.ranking import exceeds
 from clew.graph import Floats
 
 # How strongly an edge of weight 1 exists before anything is learnt: gains and losses have the same
@@ -77,7 +78,7 @@ def strength_changes(
     z = (s - s.mean()) / max(float(s.std()), shape.sigma_min)
     above = np.maximum(0, z + shape.margin)
     changes = (1 - penalty_share) * reward * _softmax(above / shape.temp_pos)
-    low = z < -shape.z_cut
+    low = exceeds(-z, shape.z_cut, shape.z_cut)
     if low.any():
         changes[low] -= penalty_share * reward * _softmax(-z[low] / shape.temp_neg)
     return changes
