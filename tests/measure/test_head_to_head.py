@@ -151,7 +151,7 @@ def test_a_failed_call_and_a_second_try_are_calls_and_an_answer_out_of_the_cache
     assert meter.use.calls == 2
     broken = ModelMeter(lambda prompt: 1 / 0)
     assert broken.model.ask("How many?", int).value is None
-    assert (broken.use.calls, broken.use.completion_tokens) == (2, 0)
+    assert (broken.use.calls, broken.use.completion_tokens) == (3, 0)  # the call and two retries
     assert broken.use.prompt_tokens == 2 * estimate_tokens("How many?")
 
 
