@@ -513,7 +513,7 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
     "kurisu_paper": (
         Departure(
             "one path, and nothing but the path",
-            "five, each to the best that no other has reached, then the rest by prize",
+            "ten, each to the best that no other has reached, then the rest by prize",
             "passages from several places are read, and the room is used",
         ),
         Departure(

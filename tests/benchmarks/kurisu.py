@@ -241,8 +241,8 @@ METHODS = {
     "kurisu, one path": replace(
         recipes.get("kurisu"), selects=(replace(recipes.get("kurisu").selects[0], max_paths=1),)
     ),
-    "kurisu, 10 paths": replace(
-        recipes.get("kurisu"), selects=(replace(recipes.get("kurisu").selects[0], max_paths=10),)
+    "kurisu, 5 paths": replace(
+        recipes.get("kurisu"), selects=(replace(recipes.get("kurisu").selects[0], max_paths=5),)
     ),
     "kurisu, no documents": replace(recipes.get("kurisu"), spreads=()),
     "kurisu, whole texts": replace(

@@ -99,7 +99,7 @@ class DescentParameters:
     min_deviation: float = DEFAULT_SHAPE.sigma_min
     container_similarity: str = "best"
     bisect: bool = True
-    max_paths: int = 5
+    max_paths: int = 10
     max_path_nodes: int | None = None
     fill: bool = True
     broad: bool = False
