@@ -152,7 +152,7 @@ def test_a_failed_call_and_a_second_try_are_calls_and_an_answer_out_of_the_cache
     broken = ModelMeter(lambda prompt: 1 / 0)
     assert broken.model.ask("How many?", int).value is None
     assert (broken.use.calls, broken.use.completion_tokens) == (3, 0)  # the call and two retries
-    assert broken.use.prompt_tokens == 2 * estimate_tokens("How many?")
+    assert broken.use.prompt_tokens == 3 * estimate_tokens("How many?")
 
 
 def test_models_of_both_frameworks_are_metered():
