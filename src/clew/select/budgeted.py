@@ -121,7 +121,8 @@ class Budgeted:
             offered = row_mask(candidates.nodes, len(graph))
             links = all_links if offered.all() else _links_among(all_links, offered)
             required = required_rows(candidates)
-            room = budget - int(graph.tokens[required_content(graph, candidates)].sum())
+            taken = int(graph.tokens[required_content(graph, candidates)].sum())
+            room = max(0, budget - taken)
             free = offered & graph.content & exceeds(prizes, self.w_min, self.w_min)
             free[required] = False
             costs = graph.part(PageCostsPart(query.style))
@@ -287,7 +288,7 @@ class _Search:
             np.maximum(prizes - stage.w_min, 0),
             tokens,
             part.places(linked),
-            max(0, self.room + self.costs.line_end),
+            self.room + self.costs.line_end,
         )
         reserve = int(stage.fact_share * problem.budget)
         shared = SharedCosts(groups, lines)
