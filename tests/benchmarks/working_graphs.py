@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 
 from clew import recipes
-from clew.algorithms.budgeted import Problem, solve_budgeted
+from clew.algorithms.budgeted import Problem, solve_with_shared_costs
 from clew.measure import Benchmark
 
 SHARE = 0.25  # of all tokens, the budget
@@ -64,11 +64,12 @@ class Real:
         )
         asked = []
 
-        def noted(problem, *how):
-            asked.append(problem)
-            return solve_budgeted(problem, *how)
+        def noted(problem, shared, *how):
+            lines = np.append(shared.tokens, 0)[shared.groups]  # as if each row had its own heading
+            asked.append(replace(problem, tokens=problem.tokens + lines))
+            return solve_with_shared_costs(problem, shared, *how)
 
-        with patch("clew.select.budgeted.solve_budgeted", noted):
+        with patch("clew.select.budgeted.solve_with_shared_costs", noted):
             self.index.ask(
                 self.benchmark.questions[question].text,
                 recipe=replace(recipes.get("budgeted"), selects=(stage,)),
