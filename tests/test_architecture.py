@@ -27,7 +27,7 @@ MODULES = {
 GRAPH = {"usage", "text", "graph", "algorithms"}
 RECORDS = {"document", "items", "show", "context", "types", "model"}
 STAGES = {"seed", "spread", "select", "order"}
-PAGE = {"render", "explain", "overlap", "budget", "pipeline"}
+PAGE = {"render", "explain", "overlap", "budget", "shares", "pipeline"}
 BELOW_INDEX = GRAPH | RECORDS | {"embedding", "read", "link", "generate", "recipes", "store"}
 ALLOWED = {  # the rooms that a room may import, beside itself
     "version": set(),
@@ -50,6 +50,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "overlap": {"graph", "algorithms"},
     "explain": GRAPH | {"items", "types"},
     "budget": GRAPH | {"items", "types", "render", "explain", "overlap"},
+    "shares": {"graph", "items", "types", "budget"},
     "pipeline": GRAPH | {"items", "context", "types", "order"} | PAGE,
     "methods": GRAPH | RECORDS | STAGES | PAGE | {"link"},
     "recipes": STAGES | PAGE | {"algorithms", "types", "methods"},

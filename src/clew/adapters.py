@@ -26,7 +26,7 @@ from clew.index.index import Index
 from clew.index.options import check_names, option_names
 from clew.index.question import QueryKeywords, QueryOptions, Where
 from clew.index.saving import load_contents, saved_index
-from clew.items import Item, Step
+from clew.items import Dropped, Item, Step
 from clew.read import Triple, without_relationships
 from clew.store import DEFAULT_VERIFY, Verify, save
 from clew.types import Method
@@ -37,6 +37,7 @@ __all__ = [
     "ROLE",
     "SCORE",
     "WHY",
+    "Dropped",
     "FactsByDocument",
     "IndexConfig",
     "IndexKeywords",
@@ -79,7 +80,7 @@ class OptionNames:
     Example:
         >>> names = OptionNames({"limit": "k", "where": "filter"}, own=("explain",))
         >>> names.of_question
-        ('recipe', 'budget', 'k', 'filter', 'deadline', 'model', 'max_question')
+        ('recipe', 'budget', 'k', 'filter', 'deadline', 'model', 'max_question', 'max_share')
         >>> names.query_options({"k": 3, "recipe": "bm25", "explain": True}).limit
         3
     """

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import dense_ranks, top_k
-from clew.graph import Floats, Graph, freeze
+from clew.graph import Floats, Graph, Mask, freeze
 from clew.items import Dropped
 from clew.overlap import DuplicatesPart, OverlapFilter
 from clew.render import Render
@@ -51,6 +51,7 @@ class PageRequest:
         prizes: float64 [n], the prize of every node.
         render: how the page is printed.
         missing: pairs of nodes that could not be joined, of which the page may speak.
+        excluded: bool [n], True for nodes that may not be read; None for none.
     """
 
     graph: Graph
@@ -59,6 +60,7 @@ class PageRequest:
     prizes: Floats
     render: Render
     missing: tuple[tuple[int, int], ...] = ()
+    excluded: Mask | None = None
 
     def of_subgraph(self, subgraph: Subgraph) -> PageRequest:
         """Return it with the prizes and the missing links that only the selectors know."""
@@ -93,6 +95,11 @@ class PageRequest:
     def levels(self, reading: Reading) -> NDArray[np.int64]:
         """Return the level of every entry by its prize, 0 for the highest."""
         return dense_ranks(self.scores(reading), self.max_prize)
+
+    def entry_id(self, reading: Reading, entry: int) -> str:
+        """Return the id of an entry."""
+        node, fact = int(reading.nodes[entry]), int(reading.facts[entry])
+        return self.graph.ids[node] if node >= 0 else f"fact:{self.graph.facts.texts[fact]}"
 
     def pieces(self, reading: Reading) -> list[str]:
         """Return what is printed of a reading, entry by entry."""
@@ -192,7 +199,7 @@ def _drop_until_fitting(page: FittedPage, budget: int) -> FittedPage:
     """Leave out the lowest prizes, one by one, until the page fits."""
     while (excess := page.tokens - budget) > 0:
         reason = f"the rendered context was {excess} tokens over the budget of {budget}"
-        page = _without_lowest(page, reason)
+        page = without_entry(page, _every_entry(page), reason)
     return page
 
 
@@ -247,9 +254,9 @@ def _page(request: PageRequest, subgraph: Subgraph, arrange: Arrange, room: int)
         reading, overlapping = _without_overlap(request, arrange(subgraph))
     dropped = [Dropped(request.graph.ids[row], reason) for row, reason in subgraph.dropped]
     page = FittedPage(request, subgraph, reading, (*dropped, *overlapping), frozenset(fill_rows))
-    page = _without_unconnected(page)
+    page = without_unconnected(page)
     while limit is not None and len(page.reading) > limit:
-        page = _without_lowest(page, f"beyond the limit of {limit}")
+        page = without_entry(page, _every_entry(page), f"beyond the limit of {limit}")
     return page
 
 
@@ -270,6 +277,8 @@ def _fill_rows(request: PageRequest, subgraph: Subgraph, reading: Reading, room:
     left = room - int(graph.tokens[read].sum())
     inside = np.zeros(len(graph), np.bool_)
     inside[subgraph.nodes] = True
+    if request.excluded is not None:
+        inside |= request.excluded
     outside = np.flatnonzero(graph.content & ~inside)
     by_prize = dense_ranks(request.prizes[outside], request.max_prize)
     by_seed = dense_ranks(request.seeds.scores[outside])
@@ -296,11 +305,20 @@ def _without_overlap(request: PageRequest, reading: Reading) -> tuple[Reading, l
     return (_entries(reading, np.array(sorted(kept), np.int64)) if dropped else reading), dropped
 
 
-def _without_lowest(page: FittedPage, reason: str) -> FittedPage:
-    """Return the page without the entry of the lowest prize; required rows go last.
+def _every_entry(page: FittedPage) -> Mask:
+    return np.ones(len(page.reading), np.bool_)
+
+
+def without_entry(page: FittedPage, among: Mask, reason: str) -> FittedPage:
+    """Return the page without one entry, that of the lowest prize; required rows go last.
 
     Where the selector promises a connected choice, an entry that joins others stays as long as one
     that joins none is left.
+
+    Args:
+        page: has at least one of the entries.
+        among: bool, True for every entry that may be left out.
+        reason: why it is, in words.
     """
     request, reading, graph = page.request, page.reading, page.request.graph
     required = np.isin(reading.nodes, page.subgraph.required) & (reading.nodes >= 0)
@@ -308,7 +326,8 @@ def _without_lowest(page: FittedPage, reason: str) -> FittedPage:
     connection = page.subgraph.connection
     if connection is not None:  # it knows what joins the others, also after some have gone
         required = np.isin(reading.nodes, np.flatnonzero(graph.generated))
-    by_prize = np.lexsort((-entries, -request.levels(reading), required)).tolist()
+    by_prize = np.lexsort((-entries, -request.levels(reading), required))
+    by_prize = by_prize[among[by_prize]].tolist()
     lowest = next(
         (
             entry
@@ -317,12 +336,10 @@ def _without_lowest(page: FittedPage, reason: str) -> FittedPage:
         ),
         by_prize[0],
     )
-    node, fact = int(reading.nodes[lowest]), int(reading.facts[lowest])
-    id = graph.ids[node] if node >= 0 else f"fact:{graph.facts.texts[fact]}"
     return replace(
         page,
         reading=_entries(reading, np.delete(entries, lowest)),
-        dropped=(*page.dropped, Dropped(id, reason)),
+        dropped=(*page.dropped, Dropped(request.entry_id(reading, lowest), reason)),
     )
 
 
@@ -338,7 +355,7 @@ def _unconnected(graph: Graph, connection: Connection, reading: Reading) -> NDAr
     return entries[~connection.reached(freeze(reading.nodes[entries], np.int32))]
 
 
-def _without_unconnected(page: FittedPage) -> FittedPage:
+def without_unconnected(page: FittedPage) -> FittedPage:
     """Leave out what was joined by an entry that overlaps with another and is not read."""
     connection = page.subgraph.connection
     if connection is None:

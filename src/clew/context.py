@@ -40,6 +40,7 @@ class Context:
         grafts: Id of the tail, id of the head and strength of each link that the method made for
             this question and followed.
         usage: The calls and tokens of language models for this question.
+        source_budget: The tokens that one source may have of `text`; None without a cap.
 
     Example:
         >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
@@ -63,6 +64,7 @@ class Context:
     rewards: tuple[tuple[str, str, float], ...] | None = None
     grafts: tuple[tuple[str, str, float], ...] = ()
     usage: Usage = NO_USAGE
+    source_budget: int | None = None
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.items)

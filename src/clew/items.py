@@ -51,6 +51,8 @@ class Item:
         role: One of "seed", "bridge", "expansion", "fact", "report" and "fill".
         kind: The kind of its node, for instance "passage", or "fact".
         tokens: Its size, by the index's counter.
+        source: The name of the source that it was read in, of which `max_share` caps what is
+            read; None where it was read in several.
         document: The id of the document that it is a part of; None for a whole document.
         heading: The headings above it, joined by " > ".
         span: Its first and last character in the document's text, as a half-open range, or None.
@@ -71,6 +73,7 @@ class Item:
     role: str
     kind: str
     tokens: int
+    source: str | None = None
     document: str | None = None
     heading: str = ""
     span: tuple[int, int] | None = None

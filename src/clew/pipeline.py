@@ -13,11 +13,12 @@ import numpy as np
 from clew.budget import FittedPage, PageRequest, fit_to_budget
 from clew.context import Context
 from clew.explain import context_edges, paths_to_facts, paths_to_nodes, role_of
-from clew.graph import Floats, Graph, freeze, heading_of
+from clew.graph import Floats, Graph, SourcesPart, freeze, heading_of
 from clew.items import Item, Step
 from clew.order._shared import reports_outside
 from clew.overlap import DuplicatesPart
 from clew.render import Render
+from clew.shares import Excluded, SharedPage, fit_to_share
 from clew.types import (
     UNLIMITED,
     Order,
@@ -73,39 +74,53 @@ class Pipeline:
                 seeds = find_seeds(query)
                 notes |= _seed_notes(seeds)
 
-            prizes = seeds.scores
-            for name, spread in spreads:
-                with _timed(trace, name) as notes:
-                    prizes, stage_notes = _plain_prizes(spread(query, seeds, prizes))
-                    notes |= {"prized": int(np.count_nonzero(prizes)), **stage_notes}
-            prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
-
-            def select_for(room: int) -> Subgraph:
-                subgraph = Subgraph(freeze(np.arange(len(graph)), np.int32))
-                for name, select in selects:
+            def fit(excluded: Excluded | None = None) -> FittedPage:
+                allowed = excluded.removed_from_seeds(seeds) if excluded else seeds
+                prizes = allowed.scores
+                for name, spread in spreads:
                     with _timed(trace, name) as notes:
-                        candidates = subgraph
-                        subgraph = select(query, seeds, prizes, candidates, room)
-                        sizes = _select_notes(len(graph), candidates, subgraph)
-                        notes |= {**subgraph.notes, **sizes, "room": room}
-                return subgraph
+                        prizes, stage_notes = _plain_prizes(spread(query, allowed, prizes))
+                        notes |= {"prized": int(np.count_nonzero(prizes)), **stage_notes}
+                if excluded:
+                    prizes = np.where(excluded.nodes, 0.0, prizes)
+                prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
+                candidates = np.flatnonzero(~excluded.nodes) if excluded else np.arange(len(graph))
 
-            def arrange_subgraph(subgraph: Subgraph) -> Reading:
-                with _timed(trace, repr(self.order)) as notes:
-                    reading = arrange(query, prizes, subgraph)
-                    reading = _with_reports_first(graph, subgraph, reading)
-                    notes |= {"entries": len(reading)}
-                return reading
+                def select_for(room: int) -> Subgraph:
+                    subgraph = Subgraph(freeze(candidates, np.int32))
+                    for name, select in selects:
+                        with _timed(trace, name) as notes:
+                            before = subgraph
+                            subgraph = select(query, allowed, prizes, before, room)
+                            sizes = _select_notes(len(graph), before, subgraph)
+                            notes |= {**subgraph.notes, **sizes, "room": room}
+                    return subgraph
 
-            request = PageRequest(graph, query, seeds, prizes, self.render)
-            page = fit_to_budget(request, select_for, arrange_subgraph, budget)
-            return _context(page, repr(self), budget, trace)
+                def arrange_subgraph(subgraph: Subgraph) -> Reading:
+                    with _timed(trace, repr(self.order)) as notes:
+                        reading = arrange(query, prizes, subgraph)
+                        reading = _with_reports_first(graph, subgraph, reading)
+                        reading = excluded.removed_from(reading) if excluded else reading
+                        notes |= {"entries": len(reading)}
+                    return reading
+
+                hidden = excluded.nodes if excluded else None
+                request = PageRequest(graph, query, allowed, prizes, self.render, excluded=hidden)
+                return fit_to_budget(request, select_for, arrange_subgraph, budget)
+
+            if query.max_share is None:
+                return _context(SharedPage(fit()), repr(self), budget, trace)
+            shared = fit_to_share(fit, graph, query.max_share, budget)
+            if shared.notes:
+                trace.append(Step("max_share", 0.0, shared.notes))
+            return _context(shared, repr(self), budget, trace)
 
         return answer
 
 
-def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> Context:
+def _context(shared: SharedPage, method: str, budget: int, trace: list[Step]) -> Context:
     """Return the context of a page: its items, its text, and the reasons for both."""
+    page = shared.page
     request, subgraph, reading = page.request, page.subgraph, page.reading
     graph = request.graph
     pieces = request.pieces(reading)
@@ -126,6 +141,7 @@ def _context(page: FittedPage, method: str, budget: int, trace: list[Step]) -> C
         dropped=page.dropped,
         rewards=None if subgraph.rewards is None else _with_ids(graph, subgraph.rewards),
         grafts=_with_ids(graph, subgraph.grafts),
+        source_budget=shared.source_budget,
     )
 
 
@@ -149,12 +165,15 @@ def _items(page: FittedPage, pieces: list[str]) -> tuple[Item, ...]:
     fact_paths = paths_to_facts(graph, seeds, subgraph, [fact for fact in facts if fact >= 0])
     groups = {row: str(i) for i, members in enumerate(subgraph.groups, 1) for row in members}
     items = []
-    scores = request.scores(reading)
+    scores, sources = request.scores(reading), graph.part(SourcesPart())
     for node, fact, piece, score in zip(nodes, facts, pieces, scores, strict=True):
         tokens = graph.count(piece)
         if node < 0:
             text, path = graph.facts.texts[fact], fact_paths[fact]
-            items.append(Item(f"fact:{text}", text, score, "fact", "fact", tokens, why=path))
+            source = sources.name(sources.of_facts[fact])
+            items.append(
+                Item(f"fact:{text}", text, score, "fact", "fact", tokens, source, why=path)
+            )
             continue
         owner, (start, end) = int(graph.documents[node]), graph.spans[node].tolist()
         items.append(
@@ -165,6 +184,7 @@ def _items(page: FittedPage, pieces: list[str]) -> tuple[Item, ...]:
                 role_of(graph, seeds, subgraph, node, page.fill_rows),
                 graph.kinds[node],
                 tokens,
+                sources.name(sources.of_nodes[node]),
                 document=graph.ids[owner] if owner >= 0 else None,
                 heading=heading_of(graph, node),
                 span=(start, end) if owner >= 0 else None,

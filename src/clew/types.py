@@ -64,6 +64,7 @@ class Query:
         model: the caller's language model, or None.
         limit: the wanted number of items, or None.
         deadline: seconds that a solver may take, or None.
+        max_share: the share of the page that one source may have, in (0, 1], or None.
         nearest: the approximate index that seeds by similarity use instead of measuring all, or
             None.
         candidate_scores: row -> score, where the candidates come from another retriever. A seed by
@@ -84,6 +85,7 @@ class Query:
     model: object | None = None
     limit: int | None = None
     deadline: float | None = None
+    max_share: float | None = None
     nearest: HNSW | None = None
     candidate_scores: Mapping[int, float] | None = None
     style: PageStyle | None = None

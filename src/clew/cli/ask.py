@@ -12,7 +12,7 @@ from typing import Any
 
 from clew import recipes
 from clew.cli import models
-from clew.cli.parser import Commands, add_command, positive_integer, question, token_budget
+from clew.cli.parser import Commands, add_command, positive_integer, question, share, token_budget
 from clew.cli.report import explanation, fallbacks, rejects_all, source_list
 from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, check_writable, open_source
@@ -47,6 +47,12 @@ QUESTION_OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "help": f"the context has at most N tokens; none for no limit (default: {BUDGET})",
     },
     "limit": {"type": positive_integer, "metavar": "K", "help": "K items, if there are so many"},
+    "max_share": {
+        "type": share,
+        "metavar": "S",
+        "help": "one source has at most this share of the context, above 0 and at most 1 "
+        "(default: 0.5 with --untrusted, else no cap)",
+    },
 }
 
 
@@ -61,7 +67,7 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("question", type=question, help="the question, in quotes")
     for name, settings in QUESTION_OPTIONS.items():
-        parser.add_argument(f"--{name}", **settings)
+        parser.add_argument(f"--{name.replace('_', '-')}", **settings)
     parser.add_argument(
         "--recipe",
         metavar="NAME|FILE.toml",

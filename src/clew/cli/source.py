@@ -105,6 +105,11 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
         metavar="NAME",
         help="the encoding of the files, such as cp1252 (default: UTF-8, or what each looks like)",
     )
+    parser.add_argument(
+        "--untrusted",
+        action="store_true",
+        help="strangers write what is read: no source has more than half of a context",
+    )
     extractors = parser.add_mutually_exclusive_group()
     extractors.add_argument(
         "--names",
@@ -182,6 +187,7 @@ def build_index(options: argparse.Namespace, extractor: Triples | None = None) -
         canonical=Plain() if options.plain else None,
         nearest=options.nearest,
         encoding=options.encoding,
+        untrusted=options.untrusted,
         progress=shows_progress(),
     )
     if generators:
@@ -290,7 +296,9 @@ def _refuse_building_options(options: argparse.Namespace) -> None:
     given = ("tokens", "facts", "nearest", "encoding")
     typed = [name for name in given if getattr(options, name) is not None]
     typed += [
-        name for name in ("names", "plain", "sentences", *GENERATORS) if getattr(options, name)
+        name
+        for name in ("names", "plain", "sentences", "untrusted", *GENERATORS)
+        if getattr(options, name)
     ]
     typed += ["set"] * bool(index_settings(options.set))
     if typed:

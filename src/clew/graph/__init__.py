@@ -26,6 +26,7 @@ from clew.graph.generated import (
 )
 from clew.graph.graph import Graph, Part
 from clew.graph.headings import canonical_text, heading_of, text_with_heading, titles_of
+from clew.graph.sources import Sources, SourcesPart
 
 __all__ = [
     "CONNECTORS",
@@ -46,6 +47,8 @@ __all__ = [
     "Part",
     "Ragged",
     "Rows",
+    "Sources",
+    "SourcesPart",
     "Vectors",
     "add_generated",
     "canonical_text",

@@ -25,6 +25,10 @@ STAGE_OPTIONS = tuple(name for name in option_names(QueryOptions) if name in opt
 """The options that reach the stages: `Query` has fields of the same names."""
 
 
+UNTRUSTED_SHARE = 0.5
+"""The share of a page that one source may have where strangers write the documents: of what is read
+on a question at least as much is from others, as soon as they have something to say on it."""
+
 UNUSED_MODEL = "the recipe asks no language model, so the one that was given has no part in this"
 
 
@@ -56,6 +60,8 @@ def answer(
         step = Step("filter", 0.0, {"fallback": "the filter allows none of the passages"})
         return Context((), "", 0, options.budget, question, repr(method), trace=(step,))
     stage_options: dict[str, Any] = {name: getattr(options, name) for name in STAGE_OPTIONS}
+    if options.max_share is None and index.config.untrusted:
+        stage_options["max_share"] = UNTRUSTED_SHARE
     query = Query(
         question,
         _unit_vector(index, vector),

@@ -33,6 +33,7 @@ class QueryKeywords(TypedDict, total=False):
     deadline: float | None
     model: object
     max_question: int
+    max_share: float | None
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ class QueryOptions:
         model: A language model, for methods that ask one: whatever `clew.Model.of` takes. A method
             that asks none says so, in a warning and in the trace.
         max_question: Characters that a question may have; a longer one is refused.
+        max_share: The share of the budget, above 0 and at most 1, that one source may have on the
+            page, its headings included, where others have a prize, too. It may also have no larger
+            share of the entries than this (but one entry), and what is left out is in `dropped`.
+            A source is a file, or a document with all that is in it. None is 1, no cap; for an
+            index of `untrusted` documents it is 0.5, so that no single author has the majority.
 
     Example:
         >>> QueryOptions(budget=0)
@@ -66,9 +72,11 @@ class QueryOptions:
     deadline: float | None = None
     model: object = None
     max_question: int = 100_000
+    max_share: float | None = None
 
     def __post_init__(self) -> None:
         check_numbers(self.budget, self.limit, self.deadline)
+        check_share(self.max_share)
 
     @classmethod
     def from_keywords(
@@ -136,3 +144,20 @@ def check_numbers(
         return
     if isinstance(deadline, (bool, str)) or not 0 < deadline < float("inf"):
         raise ValueError(f"a deadline is a positive number of seconds, or None; got {deadline!r}")
+
+
+def check_share(share: float | None) -> None:
+    """Check the share of a source; None is always allowed.
+
+    Raises:
+        ValueError: It is not above 0 and at most 1.
+
+    Example:
+        >>> check_share(50)
+        Traceback (most recent call last):
+        ValueError: max_share is a number above 0 and at most 1, or None; got 50
+    """
+    if share is None:
+        return
+    if isinstance(share, (bool, str)) or not 0 < share <= 1:
+        raise ValueError(f"max_share is a number above 0 and at most 1, or None; got {share!r}")

@@ -2,7 +2,7 @@
 
 clew counts the page that it renders itself, on which no metadata stands. Where the framework's page
 is longer than the budget, the question is asked again with a smaller budget. What still does not
-fit is left out, as the last step of the trace says.
+fit, or gives one source more than its share, is left out, as the last step of the trace says.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
 import clew
-from clew.adapters import QueryOptions
+from clew.adapters import Dropped, QueryOptions
 
 SEPARATOR = "\n\n"
 """What synthesizers and chat engines put between two nodes."""
@@ -53,8 +53,12 @@ def within_budget(
     if budget is None or not len(context):
         return context
     prompt = _Prompt.of_nodes(nodes_of(context), count, budget)
-    first_tokens = prompt.tokens(range(len(context)))
-    if first_tokens <= budget:
+    first_tokens, source_budget = prompt.tokens(range(len(context))), context.source_budget
+    everything = list(range(len(context)))
+    if (
+        first_tokens <= budget
+        and _within_share(context, prompt, everything, source_budget) == everything
+    ):
         return context
     budgets = list[int]()
     while len(budgets) < ATTEMPTS and prompt.tokens(prompt.fitting_alone) > budget:
@@ -67,7 +71,7 @@ def within_budget(
             break
         budgets.append(smaller_budget)
         context, prompt = smaller, _Prompt.of_nodes(nodes_of(smaller), count, budget)
-    remaining = _fitting_together(context, prompt)
+    remaining = _within_share(context, prompt, _fitting_together(context, prompt), source_budget)
     if not remaining:
         smallest = min(prompt.tokens([i]) for i in range(len(context)))
         raise clew.BudgetError(
@@ -79,6 +83,9 @@ def within_budget(
     context = replace(context, budget=budget)
     if left_out:
         context = _with_items(context, remaining, count, options)
+        reason = "with its metadata it is beyond the budget, or the share of its source"
+        dropped = (Dropped(id, reason) for id in left_out)
+        context = replace(context, dropped=(*context.dropped, *dropped))
     notes = {
         "tokens": prompt.tokens(remaining),
         "at first": first_tokens,
@@ -130,6 +137,21 @@ def _fitting_together(context: clew.Context, prompt: _Prompt) -> list[int]:
         if prompt.tokens(remaining) <= prompt.budget:
             break
         remaining.remove(i)
+    return remaining
+
+
+def _within_share(
+    context: clew.Context, prompt: _Prompt, places: list[int], source_budget: int | None
+) -> list[int]:
+    """Return the places without the lowest prizes of a source that has more than its share."""
+    if source_budget is None or context.source_budget is None:
+        return places
+    remaining = list(places)
+    for i in sorted(places, key=lambda i: (context.items[i].score, -i)):
+        source = context.items[i].source
+        own = [j for j in remaining if context.items[j].source == source]
+        if source is not None and prompt.tokens(own) > source_budget:
+            remaining.remove(i)
     return remaining
 
 
