@@ -17,10 +17,14 @@ from clew.types import Reading
 MAX_NAME = 40  # characters of a node's name in a sentence
 STYLES = ("bullets", "triples", "numbered", "plain")
 INDENT = "  "
-_UNSEEN = r"[\s\u00ad\u200b-\u200f\u2060\ufeff]*+"  # before the first sign of a line
+_UNSEEN = (  # before the first sign of a line: white space, and what Unicode ignores by default
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]*+"
+)
 _DASH = re.compile(rf"{_UNSEEN}[-\u2022]\s")
-_HEADING = re.compile(rf"({_UNSEEN})(\\*+)#\s")
-_NUMBER = re.compile(rf"({_UNSEEN})(\\*+)[\[［【]\s*+\d{{1,9}}\s*+[\]］】]")
+_HEADING = re.compile(rf"({_UNSEEN})(\\*+)[#\ufe5f\uff03]\s")
+_NUMBER = re.compile(rf"({_UNSEEN})(\\*+)[\[［【〔〖⟦]\s*+\d{{1,9}}\s*+[\]］】〕〗⟧]")
+_MISSING = re.compile(rf"({_UNSEEN})(\\*+)\(No connection was found\b")
 _TRIPLE = re.compile(rf"({_UNSEEN})(\\*+)\((?:[^,]*+,){{2}}")
 
 
@@ -179,6 +183,8 @@ class Render:
         mark = _HEADING.match(line) if self.headings else None
         if mark is None and self.style == "numbered":
             mark = _NUMBER.match(line)
+        if mark is None and self.missing:
+            mark = _MISSING.match(line)
         if mark is None and self.style == "triples":
             mark = _TRIPLE.match(line)
         return mark

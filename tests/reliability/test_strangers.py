@@ -48,6 +48,10 @@ def test_a_string_of_a_stranger_is_no_path(tmp_path: Path) -> None:
     assert [document.text for document in index.documents] == texts
     assert index.add([f"{secret} "]).documents[-1].text == f"{secret} "
     assert "password" not in clew.narrow("What is the password?", texts).text
+    for alone in (str(secret), "my note"):
+        with pytest.raises(TypeError, match=r"\[text\]"):
+            Index.from_documents(alone, untrusted=True)
+    assert Index.from_documents(secret, untrusted=True).documents[0].text == "the password"
 
 
 def test_a_link_out_of_a_folder_is_not_followed(tmp_path: Path) -> None:
@@ -63,23 +67,25 @@ def test_a_link_out_of_a_folder_is_not_followed(tmp_path: Path) -> None:
 
 
 PARTS = ("- a", "# T", "## T", "[2] x", r"\[2] y", "  - b", r"\# z", "(a, b, c)", "text", "\u200b[3]",
-         "【4】 q", "", " ", "-", "\n", "\r", "\u2028", "• z")  # fmt: skip
+         "【4】 q", "\u2063\ufe0f[5]", "\u3164# W", "〔6〕 r", "＃ V", "(No connection was found to x)", "", " ", "-", "\n", "\r", "\u2028", "• z")  # fmt: skip
 
 
 @pytest.mark.parametrize("style", STYLES)
 def test_no_line_of_a_text_poses_as_the_pages_own(style: str) -> None:
     own = {
-        "numbered": r"\s*(?:\[\d+\]|# )",
-        "plain": r"\s*# ",
-        "bullets": r"(?:[-•] |\s*# )",
-        "triples": r"(?:[-•] |\s*# |\s*\([^,]*,[^,]*,)",
+        "numbered": r"\s*(?:[\[〔]\d+[\]〕]|[#＃] |\(No connection)",
+        "plain": r"\s*(?:[#＃] |\(No connection)",
+        "bullets": r"(?:[-•] |\s*[#＃] |\s*\(No connection)",
+        "triples": r"(?:[-•] |\s*[#＃] |\s*\(No connection|\s*\([^,]*,[^,]*,)",
     }[style]
-    draw, render = random.Random(1), Render(style)
+    draw, render = random.Random(1), Render(style, missing=True)
     for _ in range(2000):
         text = "".join(draw.choice(PARTS) + draw.choice(["\n", "\r\n", ""]) for _ in range(5))
         entry = render.entry(text, 1)
         others = entry.splitlines()[1:]
-        assert not [line for line in others if re.match(own, line.lstrip("\u200b"))], entry
+        assert not [
+            line for line in others if re.match(own, line.lstrip("\u200b\u2063\ufe0f\u3164"))
+        ], entry
         assert render.original_text(entry, 1) == text
 
 

@@ -87,8 +87,9 @@ class IndexConfig:
             recipe that compares other kinds measures them exactly, as does a question with a
             filter. None measures all, exactly.
         untrusted: Whether strangers write the documents. A string in a list is then always a text,
-            never the path of a file to read, now and in `Index.add`, and no source has more than
-            half of a page, unless a question says otherwise (`max_share`).
+            never the path of a file to read, now and in `Index.add`; a string by itself is refused,
+            and files come as a `pathlib.Path`. No source has more than half of a page, unless a
+            question says otherwise (`max_share`).
         encoding: The name of the encoding of the files that are read, such as "cp1252". None stands
             for UTF-8, and for what a file that is not UTF-8 looks like; `Index.skipped` names it.
         savable: Whether documents whose metadata a saved index cannot hold are refused before

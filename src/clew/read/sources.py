@@ -76,22 +76,27 @@ def load_documents(
         sources: A path to a file or folder, or an iterable of texts, paths, `clew.Document`s,
             LlamaIndex nodes, LangChain documents and graph documents. The facts that came with a
             node or graph document become the document's facts.
-        untrusted: Whether a string among others is always a text, so that nobody who writes a text
-            can have a file read.
+        untrusted: Whether a string among others is always a text, and a string by itself is
+            refused, so that nobody who writes a text can have a file read.
         encoding: The encoding of files that are read; None to find it out.
 
     Raises:
         FileNotFoundError: A path leads nowhere.
         ValueError: Two documents have one id, or a document is, over its parents, inside itself.
-        TypeError: A source is of another kind.
+        TypeError: A source is of another kind, or a string by itself where strangers write.
 
     Example:
         >>> [document.text for document in load_documents(["The moon is far."]).documents]
         ['The moon is far.']
     """
     loaded = LoadedDocuments([], [])
+    if untrusted and isinstance(sources, str):
+        raise TypeError(
+            "of untrusted documents a string by itself may be a text or a path; "
+            f"give [text] for a text, or pathlib.Path(...) for files; got {sources[:40]!r}"
+        )
     for source in _as_list(sources):
-        if untrusted and isinstance(source, str) and not isinstance(sources, str):
+        if untrusted and isinstance(source, str):
             loaded.documents.append(Document(text_id(source), source))
         else:
             _load_source(source, loaded, encoding)
