@@ -23,6 +23,7 @@ from clew.graph.columns import Mask, Rows, freeze
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.filtering import filter_graph
+from clew.graph.sizes import SizeEstimate
 from clew.graph.validate import validate
 from clew.text.estimate import estimate_tokens
 
@@ -34,6 +35,7 @@ Result = TypeVar("Result", covariant=True)
 
 MISSING: Any = object()
 MAX_RESULTS = 32  # of one class of part: recipes of many values, as in a sweep, do not pile up
+MAX_BYTES = 64 * 2**20  # of one class of part, where the graph itself is not larger
 
 
 class Part(Protocol[Result]):
@@ -48,11 +50,16 @@ class PartCache:
     """The results of a graph's parts. A copy of it, also a pickled one, starts empty.
 
     A part is computed by one thread, under a lock of its own, while other parts go on. Of each
-    class of part at most `MAX_RESULTS` results are kept: those of least recent use go first.
+    class of part at most `MAX_RESULTS` results are kept, and at most `MAX_BYTES`, or twice the
+    bytes of the graph where that is more: those of least recent use go first, the last one stays.
+    What several results share counts for the first one.
     """
 
     def __init__(self) -> None:
         self._results: dict[type, OrderedDict[Any, Any]] = {}
+        self._sizes: dict[Any, tuple[int, set[int]]] = {}  # of results that were computed here
+        self._counted: set[int] = set()  # ids of what these sizes count
+        self._max_bytes = 0
         self.renew_locks()
         renew_after_fork(self)
 
@@ -70,7 +77,7 @@ class PartCache:
         found = MISSING if kept is None else kept.get(part, MISSING)
         if found is MISSING:
             return self._computed(part, graph)
-        if kept is not None and len(kept) == MAX_RESULTS:  # only then it counts what is used
+        if kept is not None and len(kept) > 1:
             with self._guard:
                 if part in kept:
                     kept.move_to_end(part)
@@ -97,12 +104,35 @@ class PartCache:
                     self._locks.pop(part, None)
                 raise
             with self._guard:
-                results = self._results.setdefault(type(part), OrderedDict())
-                results[part] = result
-                if len(results) > MAX_RESULTS:
-                    results.popitem(last=False)
+                self._results.setdefault(type(part), OrderedDict())[part] = result
+                self._measure(part, result, graph)
+                self._forget_oldest(type(part))
                 self._locks.pop(part, None)
         return result
+
+    @property
+    def kept_bytes(self) -> int:
+        """The estimated bytes of all results that were computed here."""
+        return sum(size for size, _ in list(self._sizes.values()))
+
+    def _measure(self, part: object, result: object, graph: Graph) -> None:
+        """Note the bytes that a result keeps and no other result and no graph does."""
+        if not self._max_bytes:
+            self._max_bytes = max(MAX_BYTES, 2 * graph.own_bytes)
+            self._counted |= graph.column_ids
+        estimate = SizeEstimate(self._counted, stop=lambda value: value is graph)
+        self._sizes[part] = estimate.bytes_of(result), estimate.found
+        self._counted |= estimate.found
+
+    def _forget_oldest(self, kind: type) -> None:
+        """Let results of a class of part go until it is within both bounds."""
+        results = self._results[kind]
+        total = sum(self._sizes[part][0] for part in results if part in self._sizes)
+        while len(results) > MAX_RESULTS or (len(results) > 1 and total > self._max_bytes):
+            part, _ = results.popitem(last=False)
+            size, found = self._sizes.pop(part, (0, set()))
+            self._counted -= found
+            total -= size
 
 
 class Graph(GraphColumns):
@@ -130,6 +160,28 @@ class Graph(GraphColumns):
     def __repr__(self) -> str:
         kinds = ", ".join(f"{int(self.kinds.mask(k).sum()):,} {k}" for k in self.kinds.names)
         return f"Graph({kinds or 'empty'}; {len(self.facts):,} facts, {len(self.edges):,} edges)"
+
+    @property
+    def own_bytes(self) -> int:
+        """The estimated bytes of the columns, without the caller's own objects and metadata."""
+        return SizeEstimate().bytes_of(self._measured_columns)
+
+    @property
+    def kept_bytes(self) -> int:
+        """The estimated bytes of the columns, and of the results of parts that are kept."""
+        return self.own_bytes + self._parts.kept_bytes
+
+    @property
+    def column_ids(self) -> set[int]:
+        """The ids of the objects that the columns consist of."""
+        estimate = SizeEstimate()
+        estimate.bytes_of(self._measured_columns)
+        return estimate.found
+
+    @property
+    def _measured_columns(self) -> tuple[object, ...]:
+        others = ("metadata", "originals", "count", "canonical", "_parts")
+        return tuple(value for name, value in self.__dict__.items() if name not in others)
 
     def part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed once per graph; `part` must be hashable."""

@@ -33,6 +33,9 @@ MAX_FILTERED = 8
 """Filtered indexes that are remembered for a graph: a service with many tenants must not keep a
 graph for each of them."""
 
+MAX_FILTERED_BYTES = 256 * 2**20
+"""Bytes that these may keep together, where the graph that is filtered is not itself larger."""
+
 ASKS_A_MODEL = "it asks a language model, which a filter must not, or was not given again"
 COLLECTIONS = (list, tuple, set, frozenset)
 
@@ -200,6 +203,8 @@ class FilteredIndexesPart:
 
     Attributes:
         max_indexes: How many are remembered. The one that was not used for longest goes first.
+        max_bytes: What they keep together, by an estimate, with all that was computed for questions
+            to them; twice the bytes of the graph where that is more. The last one stays.
 
     Example:
         >>> Graph.of(["The sea."]).part(FilteredIndexesPart()).max_indexes
@@ -207,9 +212,10 @@ class FilteredIndexesPart:
     """
 
     max_indexes: int = MAX_FILTERED
+    max_bytes: int = MAX_FILTERED_BYTES
 
     def compute(self, graph: Graph) -> FilteredIndexes:
-        return FilteredIndexes(self.max_indexes)
+        return FilteredIndexes(self.max_indexes, max(self.max_bytes, 2 * graph.own_bytes))
 
 
 @dataclass(eq=False)
@@ -218,12 +224,14 @@ class FilteredIndexes:
 
     Attributes:
         max_indexes: How many are remembered.
+        max_bytes: What they may keep together.
         lock: Guards `indexes`. It is never held while an index is filtered, so no question waits
             for the filter of another.
         indexes: The one that was used last stands last.
     """
 
     max_indexes: int
+    max_bytes: int
     lock: threading.Lock = field(default_factory=threading.Lock)
     indexes: OrderedDict[tuple[IndexContents, bytes], IndexContents] = field(
         default_factory=OrderedDict
@@ -251,8 +259,10 @@ class FilteredIndexes:
         filtered = compute(index, allowed)
         with self.lock:
             self.indexes[key] = filtered
-            while len(self.indexes) > self.max_indexes:
+            sizes = [one.graph.kept_bytes for one in self.indexes.values()]
+            while len(sizes) > self.max_indexes or (len(sizes) > 1 and sum(sizes) > self.max_bytes):
                 self.indexes.popitem(last=False)
+                del sizes[0]
         return filtered
 
 

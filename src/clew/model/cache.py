@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import sqlite3
+import sys
 import threading
+from collections import OrderedDict
 from contextlib import closing
 from pathlib import Path
 
 from clew.forking import renew_after_fork
+
+MAX_BYTES = 256 * 2**20  # of answers in memory
 
 
 class AnswerCache:
@@ -18,6 +23,8 @@ class AnswerCache:
     Args:
         path: the file; it and its folder are created where they are missing. None keeps the
             answers in memory, for as long as this object lives.
+        max_bytes: what answers in memory may take, by an estimate; a warning is logged when the
+            first one, that of least recent use, is forgotten. A file has no such bound.
 
     Example:
         >>> cache = AnswerCache()
@@ -26,11 +33,14 @@ class AnswerCache:
         ('Anna.', None)
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, max_bytes: int = MAX_BYTES
+    ) -> None:
         self._path = None if path is None else Path(path)
         self.renew_locks()
         renew_after_fork(self)
-        self._in_memory: dict[str, str] = {}
+        self._in_memory: OrderedDict[str, str] = OrderedDict()
+        self._bytes, self._max_bytes, self._has_warned = 0, max_bytes, False
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with closing(self._open()) as file, file:
@@ -50,7 +60,10 @@ class AnswerCache:
         """Return the answer of the model of this name to this prompt, or None."""
         key = prompt_key(name, prompt)
         if self._path is None:
-            return self._in_memory.get(key)
+            with self._lock:
+                if key in self._in_memory:
+                    self._in_memory.move_to_end(key)
+                return self._in_memory.get(key)
         with self._lock, closing(self._open()) as file:
             row = file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
@@ -59,13 +72,34 @@ class AnswerCache:
         """Store an answer; it is on the disk when this returns."""
         key, answer = prompt_key(name, prompt), answer.encode("utf-8", "replace").decode()
         if self._path is None:
-            self._in_memory[key] = answer
+            self._put_in_memory(key, answer)
             return
         with self._lock, closing(self._open()) as file, file:
             file.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, answer))
 
+    def _put_in_memory(self, key: str, answer: str) -> None:
+        with self._lock:
+            before = self._in_memory.pop(key, None)
+            self._bytes += _bytes_of(key, answer)
+            self._bytes -= 0 if before is None else _bytes_of(key, before)
+            self._in_memory[key] = answer
+            while self._bytes > self._max_bytes and len(self._in_memory) > 1:
+                self._bytes -= _bytes_of(*self._in_memory.popitem(last=False))
+                if not self._has_warned:
+                    self._has_warned = True
+                    logging.getLogger("clew").warning(
+                        "answers of a language model that are kept in memory take more than %d "
+                        "bytes: the oldest are forgotten, and are paid for again when they are "
+                        "asked for; AnswerCache(path) keeps them all in a file",
+                        self._max_bytes,
+                    )
+
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(str(self._path), timeout=60)
+
+
+def _bytes_of(key: str, answer: str) -> int:
+    return sys.getsizeof(key) + sys.getsizeof(answer)
 
 
 def prompt_key(name: str, prompt: str) -> str:
