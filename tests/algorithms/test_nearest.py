@@ -31,13 +31,15 @@ def brute_force(vectors, k, least):
     return found, cosines
 
 
-@pytest.mark.parametrize("block_bytes", [nearest.BLOCK_BYTES, 1, 100])
+@pytest.mark.parametrize(
+    ("block_bytes", "tile"), [(nearest.BLOCK_BYTES, nearest.TILE), (1, 1), (100, 2), (100, 5)]
+)
 @given(
     st.lists(st.lists(st.sampled_from([0, 0, 1, 2, -1]), min_size=3, max_size=3), max_size=14),
     st.integers(1, 20),
     st.sampled_from([0.05, 0.5, 0.99]),
 )
-def test_the_nearest_are_those_of_brute_force(block_bytes, rows, k, least):
+def test_the_nearest_are_those_of_brute_force(block_bytes, tile, rows, k, least):
     vectors = unit(
         np.array(rows, np.float64).reshape(-1, 3)
     )  # duplicates, zeros and ties are the rule here
@@ -45,6 +47,7 @@ def test_the_nearest_are_those_of_brute_force(block_bytes, rows, k, least):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nearest, "BLOCK_BYTES", block_bytes)
+        patch.setattr(nearest, "TILE", tile)
         row, other, cosine = nearest_pairs(vectors, k, least)
 
     found = {i: [] for i in range(len(vectors))}

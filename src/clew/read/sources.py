@@ -32,6 +32,8 @@ KNOWN_SOURCES = (
 
 MAX_NAMED = 6  # documents of a cycle that a message names
 
+TEXT_ID = "text-"  # what the id of a text without one begins with
+
 
 class CyclicParentsError(ValueError):
     """Documents are inside each other.
@@ -115,7 +117,9 @@ def text_id(text: str, metadata: Mapping[str, Any] | None = None) -> str:
         'text-84745e118afc'
     """
     content = text if not metadata else f"{text}\0{_stable_repr(metadata)}"
-    return f"text-{blake2b(content.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+    return (
+        f"{TEXT_ID}{blake2b(content.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+    )
 
 
 def _as_list(sources: object) -> Iterable[object]:
@@ -179,7 +183,7 @@ def _without_repeated_texts(loaded: LoadedDocuments) -> list[Document]:
     seen: set[str] = set()
     documents: list[Document] = []
     for document in loaded.documents:
-        has_own_id = document.id not in (
+        has_own_id = not document.id.startswith(TEXT_ID) or document.id not in (
             text_id(document.text),
             text_id(document.text, document.metadata),
         )

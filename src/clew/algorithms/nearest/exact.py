@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import TOLERANCE, dense_ranks, equalize, exceeds, reaches, top_k
@@ -10,6 +11,7 @@ from clew.graph import Floats, Rows, Vectors, freeze
 
 BLOCK_BYTES = 64 * 2**20
 CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
+TILE = 32  # columns of a block that are passed over together
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]  # rows, neighbours, cosines
 
@@ -53,24 +55,51 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
 
 
 def _candidates(cosines: Vectors, k: int, min_cosine: float) -> Pairs:
-    """Return the pairs of a block that may be among the nearest."""
-    n = cosines.shape[1]
-    if k < n:
-        bar = np.partition(cosines, n - k, axis=1)[:, n - k]
+    """Return the pairs of a block that may be among the nearest.
+
+    The k-th highest of the maxima of tiles is no higher than the k-th highest cosine. Only tiles
+    with a maximum from there on are looked at.
+    """
+    maxima = _tile_maxima(cosines)
+    tiles = maxima.shape[1]
+    if k < tiles:
+        bar = np.partition(maxima, tiles - k, axis=1)[:, tiles - k]
     else:
         bar = np.full(len(cosines), -1, np.float32)
-    floor = np.maximum(bar, np.float32(min_cosine))[:, None] - np.float32(2 * TOLERANCE)
-    near = cosines >= floor
-    crowded = np.flatnonzero(near.sum(axis=1) > k + CROWD)
-    near[crowded] = False
-    rows, others = np.nonzero(near)
-    scores = cosines[rows, others].astype(np.float64)
-    for row in crowded.tolist():
+    floor = np.maximum(bar, np.float32(min_cosine)) - np.float32(2 * TOLERANCE)
+    is_near = maxima >= floor[:, None]
+    crowded = is_near.sum(axis=1) > k + CROWD
+    is_near[crowded] = False
+    owners, tile = np.nonzero(is_near)
+    columns = np.minimum(tile[:, None] * TILE + np.arange(TILE), cosines.shape[1] - 1)
+    near = cosines[owners[:, None], columns]
+    near[:, 1:][columns[:, 1:] == columns[:, :-1]] = -1  # beyond the last column
+    found, place = np.nonzero(near >= floor[owners, None])
+    rows, others, scores = owners[found], columns[found, place], near[found, place]
+    crowded |= np.bincount(rows, minlength=len(cosines)) > k + CROWD
+    if not crowded.any():
+        return rows, others, scores.astype(np.float64)
+    alone = ~crowded[rows]
+    parts = [(rows[alone], others[alone], scores[alone].astype(np.float64))]
+    for row in np.flatnonzero(crowded).tolist():
         all_scores = cosines[row].astype(np.float64)
         best = top_k(all_scores, k, 1.0)
-        rows = np.append(rows, np.full(len(best), row))
-        others, scores = np.append(others, best), np.append(scores, all_scores[best])
-    return rows, others, scores
+        parts.append((np.full(len(best), row), best, all_scores[best]))
+    rows, others, ranked = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return rows, others, ranked
+
+
+def _tile_maxima(cosines: Vectors) -> Vectors:
+    """Return the highest cosine of every `TILE` columns: float32 [b, tiles]."""
+    height, n = cosines.shape
+    whole = n // TILE
+    strides = (cosines.strides[0], TILE * cosines.strides[1], cosines.strides[1])
+    tiles = as_strided(cosines, (height, whole, TILE), strides, writeable=False)
+    maxima: Vectors = tiles.max(axis=2, initial=-1)
+    if n % TILE:
+        rest = cosines[:, whole * TILE :].max(axis=1)
+        maxima = np.concatenate([maxima, rest[:, None]], axis=1)
+    return maxima
 
 
 def _nearest_of(candidates: Pairs, k: int, min_cosine: float) -> Pairs:
