@@ -19,6 +19,8 @@ def answer(prompt):
         raise OSError("busy")
     subject, relation, *_, object = text.strip(".").split()
     return json.dumps({"facts": [[subject, relation, object]]})
+def second(prompt):
+    return '{"facts": [1]}'
 class Large:
     def __init__(self, model):
         self.model = model
@@ -83,10 +85,21 @@ def test_a_dry_run_asks_nothing_a_real_one_keeps_answers_and_the_next_asks_for_w
     assert "1 answers known already" in err
     assert mine().asked[4:] == ["Ben inhabits Corfu."]
     assert set(Index.load("made").graph.facts.texts) == {"Anna married Ben", "Ben inhabits Corfu"}
-    code, out, err = run(capsys, "ask made Corfu? --recipe hipporag --model mine:answer")
+    code, out, err = run(capsys, "ask made Corfu? --recipe fused --model mine:answer")
     assert (code, len(mine().asked)) == (0, 5)
     assert "the recipe asks no language model" in err
     assert "b.txt" in out
+
+
+def test_a_question_is_asked_with_a_model_that_filters_the_facts(mine, capsys):
+    run(capsys, "index docs -o made --model mine:answer --retries 0 --answers kept.answers")
+    for recipe, step in (("agrag", "MappedFacts"), ("hipporag2_paper", "LinkedFacts")):
+        code, out, err = run(
+            capsys, f"ask made Anna? --recipe {recipe} --model mine:second --explain"
+        )
+        assert code == 0
+        assert "the language model: 1 calls" in err
+        assert "facts chosen" in out.split(step)[1].splitlines()[0]
 
 
 def test_a_model_that_reads_nothing_spoils_no_index(mine, capsys):

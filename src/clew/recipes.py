@@ -173,7 +173,8 @@ RECIPES: dict[str, Recipe] = {
             order=order.ByPrize(),
         ),
         "A walk over facts, entities and passages that restarts at the near facts that the "
-        "question's names lead to, and at the passages like it",
+        "question's names lead to, or that a language model chooses, where one is given, and at "
+        "the passages like it",
         source=HIPPORAG2_PAPER,
         when="in general; without facts it is the same as fused",
     ),
@@ -199,8 +200,9 @@ RECIPES: dict[str, Recipe] = {
             order=order.FactsFirst(),
             render=SAYS_MISSING,
         ),
-        "The near facts that the question's names lead to, joined by a tree of least cost and "
-        "grown by influence, then the passages by influence",
+        "The near facts that a language model chooses, where one is given, or else those that the "
+        "question's names lead to, joined by a tree of least cost and grown by influence, then the "
+        "passages by influence",
         source=AGRAG_PAPER,
         when="facts of most passages, and questions over several of them",
     ),
@@ -321,10 +323,11 @@ RECIPES: dict[str, Recipe] = {
         "As published: the ends of the five nearest facts, joined by a tree of least cost over "
         "facts and grown by c / s while that is below the sum r, its facts before five passages",
         source=AGRAG_PAPER,
-        when="to compare with the paper. Not expressed: the language model that filters the facts; "
-        "equations 1 and 4 as printed, which are no walk (see clew.spread.influence); line 12 as "
-        "printed, which takes the worst neighbour (see clew.select.mcmi). Where the paper is "
-        "silent, its authors' code: 20 steps, 5 passages, parts of the graph joined at cost 10",
+        when="to compare with the paper, with a language model that filters the facts; without one "
+        "all five count. Not expressed: equations 1 and 4 as printed, which are no walk (see "
+        "clew.spread.influence); line 12 as printed, which takes the worst neighbour (see "
+        "clew.select.mcmi). Where the paper is silent, its authors' code: 20 steps, 5 passages, "
+        "parts of the graph joined at cost 10",
     ),
     "hipporag2_paper": Recipe(
         Pipeline(
@@ -336,8 +339,8 @@ RECIPES: dict[str, Recipe] = {
         "As published: a walk over facts, entities and passages that restarts at the entities of "
         "the five nearest facts and, by 0.05, at every passage; the five best passages",
         source=HIPPORAG2_PAPER,
-        when="to compare with the paper. Not expressed: the language model that filters the facts. "
-        "Synonyms of a cosine from 0.8 are the default of clew.link.Synonym",
+        when="to compare with the paper, with a language model that filters the facts; without one "
+        "all five count. Synonyms of a cosine from 0.8 are the default of clew.link.Synonym",
     ),
     "kurisu_paper": Recipe(
         Pipeline(
@@ -446,9 +449,10 @@ RECIPES: dict[str, Recipe] = {
 DEPARTURES: dict[str, tuple[Departure, ...]] = {
     "agrag_paper": (
         Departure(
-            "a language model filters the nearest facts",
-            "a fact counts where names in the question lead to it (recognised=True)",
-            "no model is asked, and near facts on other things do not misdirect the tree",
+            "a language model filters the nearest facts, or all count",
+            "without a model, a fact counts where names in the question lead to it "
+            "(recognised=True)",
+            "near facts on other things do not misdirect the tree where no model is asked",
         ),
         Departure(
             "five facts, whatever they were read from",
@@ -489,9 +493,10 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
     ),
     "hipporag2_paper": (
         Departure(
-            "a language model filters the nearest facts",
-            "a fact counts where names in the question lead to it (RecognisedFacts)",
-            "no model is asked, and facts of a few passages do not outweigh the others",
+            "a language model filters the nearest facts, or all count",
+            "without a model, a fact counts where names in the question lead to it "
+            "(RecognisedFacts)",
+            "facts of a few passages do not outweigh the others where no model is asked",
         ),
         Departure(
             "every passage restarts the walk, by 0.05 of its scaled cosine",

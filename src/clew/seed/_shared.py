@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,3 +94,11 @@ def names_mentioned(graph: Graph, facts: NDArray[np.integer], question: str) -> 
     while more := {end for pair in ends if pair & known for end in pair} - known:
         known |= more
     return freeze([bool(pair & known) for pair in ends], np.bool_)
+
+
+def add_notes(notes: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Add notes for the trace; a second fallback stands behind the first."""
+    earlier = notes.get("fallback")
+    notes |= more
+    if earlier and "fallback" in more:
+        notes["fallback"] = f"{earlier}; {more['fallback']}"

@@ -8,8 +8,9 @@ Gutierrez et al., "From RAG to memory" (HippoRAG 2), arXiv 2502.14802, section 3
 Scores of facts and similarities of passages are scaled to [0, 1] first, over all facts and over
 all passages.
 
-The paper lets a language model filter the facts, and has facts of every passage. Without the one
-or the other the walk ends up where facts happen to be; `RecognisedFacts` makes up for both.
+As in the paper, the question's language model filters the facts, where it has one; where it chooses
+none, the passages are scored as `Dense` does. The paper has facts of every passage, too. Without
+the one or the other the walk ends up where facts happen to be; `RecognisedFacts` makes up for both.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import min_max_scale
 from clew.graph import Floats, Graph, Rows, Vectors, freeze
+from clew.seed._fact_filter import NONE_CHOSEN, choose_facts
 from clew.seed._shared import FactRanking, entity_scores
 from clew.seed.dense import Dense
 from clew.types import Query, Seeds
@@ -37,6 +39,8 @@ class LinkedFacts:
         max_facts: how many facts the question is mapped to, and how many of their entities count.
         passage_weight: the factor on the passages' scaled similarities, >= 0.
         kinds: the kinds of node that count as passages.
+        asks: let the question's language model, where it has one, choose among the nearest facts.
+            An answer that cannot be read removes none.
 
     Example:
         >>> import numpy as np
@@ -53,6 +57,12 @@ class LinkedFacts:
     max_facts: int = 5
     passage_weight: float = 0.05
     kinds: tuple[str, ...] = ("passage",)
+    asks: bool = True
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether the question's language model may choose among the facts."""
+        return self.asks
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, dense, rows = (
@@ -62,15 +72,23 @@ class LinkedFacts:
         )
         vectors = graph.vectors[rows]
 
+        def passages_alone(query: Query, why: str) -> Seeds:
+            passages = dense(query)
+            note = f"{why}: the passages alone are the seeds"
+            return Seeds(passages.scores, notes={**passages.notes, "fallback": note})
+
         def find_seeds(query: Query) -> Seeds:
             vector = query.vector_for_facts
             obstacle = facts.obstacle(vector)
             if vector is None or obstacle:
-                passages = dense(query)
-                note = f"{obstacle}: the passages alone are the seeds"
-                return Seeds(passages.scores, notes={**passages.notes, "fallback": note})
+                return passages_alone(query, obstacle)
             ranked, scores = facts.nearest(vector, self.max_facts)
             nearest = freeze(ranked[scores[ranked] > 0], np.int32)
+            choice = choose_facts(graph, query, nearest, asks=self.asks)
+            if choice.mask is not None:
+                nearest = freeze(nearest[choice.mask], np.int32)
+                if not len(nearest):
+                    return passages_alone(query, NONE_CHOSEN)
             means, terminals = entity_scores(graph, nearest, scores[nearest], self.max_facts)
             similar = _scaled_similarities(len(graph), query, rows, vectors)
             return Seeds(
@@ -78,6 +96,7 @@ class LinkedFacts:
                 terminals,
                 nearest,
                 freeze(scores[nearest], np.float64),
+                choice.notes,
             )
 
         return find_seeds

@@ -1,7 +1,7 @@
 """AGRAG's seed: the question is mapped to the facts most like it, whose ends must be joined.
 
-AGRAG (arXiv 2511.05549), fact linking. Its authors let a language model filter the facts;
-`recognised` does so without one, by the names in the question.
+AGRAG (arXiv 2511.05549), fact linking. As with its authors, the question's language model filters
+the facts, where it has one. `recognised` does so without one, by the names in the question.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import sharpen, top_k
 from clew.graph import Floats, Graph, Mask, freeze
-from clew.seed._shared import names_mentioned
+from clew.seed._fact_filter import choose_facts
+from clew.seed._shared import add_notes, names_mentioned
 from clew.seed.dense import Dense
 from clew.types import Query, Seed, Seeds
 
@@ -31,12 +32,15 @@ class MappedFacts:
     Attributes:
         max_facts: how many facts the question is mapped to; only a positive cosine counts.
         passages: how many passages are terminals too.
-        recognised: map the question only to facts that its names lead to.
+        recognised: map the question only to facts that its names lead to, where no language model
+            has chosen them.
         passage_seed: the seed that scores the passages.
         exponent: the power that the passages' scores are raised to; 1 leaves them as they are.
         scale_by_coverage: where facts were read from only a share of the passages most like the
             question, map it to that share of `max_facts`. Facts of other passages would lead away
             from the passages that have none.
+        asks: let the question's language model, where it has one, choose among the nearest facts.
+            An answer that cannot be read removes none.
 
     Example:
         >>> import numpy as np
@@ -56,6 +60,12 @@ class MappedFacts:
     passage_seed: Seed = Dense()
     exponent: float = 1.0
     scale_by_coverage: bool = True
+    asks: bool = True
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether the question's language model may choose among the facts."""
+        return self.asks
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, passage_seed = graph.facts, self.passage_seed.on(graph)
@@ -82,8 +92,12 @@ class MappedFacts:
             )
             mapped = top_k(scores, round(self.max_facts * share))
             mapped = mapped[scores[mapped] > 0]
-            if self.recognised:
+            choice = choose_facts(graph, query, freeze(mapped, np.int32), asks=self.asks)
+            if choice.mask is not None:
+                mapped = mapped[choice.mask]
+            elif self.recognised:
                 mapped = mapped[names_mentioned(graph, mapped, query.text)]
+            add_notes(notes, choice.notes)
             if not len(mapped):
                 _note_fallback(notes, has_facts=len(facts) > 0)
             ends = np.stack([facts.subjects[mapped], facts.objects[mapped]], axis=1).ravel()
@@ -119,5 +133,4 @@ def covered_share(scores: Floats, has_facts: Mask, k: int) -> float:
 def _note_fallback(notes: dict[str, Any], *, has_facts: bool) -> None:
     """Say that passages are the terminals, after what the passages' own seed has said."""
     why = "the question is mapped to none of the facts" if has_facts else "the graph has no facts"
-    earlier = [notes["fallback"]] if "fallback" in notes else []
-    notes["fallback"] = "; ".join([*earlier, f"{why}: passages are joined"])
+    add_notes(notes, {"fallback": f"{why}: passages are joined"})

@@ -1,9 +1,9 @@
 """The question touches the near facts that its names lead to, and the passages most like it.
 
 HippoRAG 2 (arXiv 2502.14802) lets a language model say which of the nearest facts belong to the
-question, its recognition memory, and ranks by the passages alone where none does. Here, without a
-model, a fact is recognised by name: the question mentions its subject or its object, or those of
-another near fact that shares an end with it.
+question, its recognition memory, and ranks by the passages alone where none does. So does this
+where the question has a model. Without one, a fact is recognised by name: the question mentions its
+subject or its object, or those of another near fact that shares an end with it.
 
 The paper weighs passages by 0.05 times their similarity, so that their part of the walk's starts
 grows with the corpus, and spreads it over all of them. Here their part is a fixed share, and goes
@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from clew.algorithms.ranking import sharpen
 from clew.graph import Floats, Graph, freeze
-from clew.seed._shared import FactRanking, entity_scores, names_mentioned
+from clew.seed._fact_filter import NONE_CHOSEN, choose_facts
+from clew.seed._shared import FactRanking, add_notes, entity_scores, names_mentioned
 from clew.seed.blend import Blend
 from clew.types import Query, Seed, Seeds
 
@@ -37,6 +39,8 @@ class RecognisedFacts:
         passage_seed: the seed that scores the passages.
         exponent: the power that the passages' scores are raised to; the higher, the more goes to
             the best of them.
+        asks: let the question's language model, where it has one, recognise the facts. Where its
+            answer cannot be read, names do.
 
     Example:
         >>> import numpy as np
@@ -54,6 +58,12 @@ class RecognisedFacts:
     passage_share: float = 0.5
     passage_seed: Seed = Blend()
     exponent: float = 8.0
+    asks: bool = True
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether the question's language model may recognise the facts."""
+        return self.asks
 
     def __post_init__(self) -> None:
         if not 0 <= self.passage_share <= 1:
@@ -67,10 +77,11 @@ class RecognisedFacts:
 
         def find_seeds(query: Query) -> Seeds:
             passages = passage_seed(query)
+            notes: dict[str, Any] = dict(passages.notes)
 
             def without_facts(scores: Floats, why: str) -> Seeds:
-                note = f"{why}: the passages alone are the seeds"
-                return Seeds(scores, notes={**passages.notes, "fallback": note})
+                add_notes(notes, {"fallback": f"{why}: the passages alone are the seeds"})
+                return Seeds(scores, notes=notes)
 
             vector = query.vector_for_facts
             obstacle = facts.obstacle(vector)
@@ -79,17 +90,22 @@ class RecognisedFacts:
             similar = _shares(sharpen(passages.scores, self.exponent))
             ranked, scores = facts.nearest(vector, self.max_facts)
             ranked = ranked[scores[ranked] > 0]  # before names: a fact that is not near links none
-            recognised = names_mentioned(graph, ranked, query.text)
+            choice = choose_facts(graph, query, freeze(ranked, np.int32), asks=self.asks)
+            add_notes(notes, choice.notes)
+            recognised, why = choice.mask, NONE_CHOSEN
+            if recognised is None:
+                recognised = names_mentioned(graph, ranked, query.text)
+                why = "none of the nearest facts is recognised"
             nearest = freeze(ranked[recognised], np.int32)
             if not len(nearest):
-                return without_facts(similar, "none of the nearest facts is recognised")
+                return without_facts(similar, why)
             means, terminals = entity_scores(graph, nearest, scores[nearest], self.max_facts)
             return Seeds(
                 (1 - self.passage_share) * _shares(means) + self.passage_share * similar,
                 terminals,
                 nearest,
                 freeze(scores[nearest], np.float64),
-                passages.notes,
+                notes,
             )
 
         return find_seeds

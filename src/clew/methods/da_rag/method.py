@@ -45,6 +45,7 @@ what they say, with the names they use, in at most {words} words.
 Answer with JSON alone: {{"score": a number from 0 (no help) to 100 (answers it), \
 "report": "the report"}}"""
 WORDS_PER_TOKEN = 0.7
+LIMITED = "a limit counts passages, so the language model was asked for no reports on communities"
 
 
 class Judgement(NamedTuple):
@@ -82,7 +83,8 @@ class PackedReports(NamedTuple):
 class DaRag:
     """Read the question's communities, then chunks.
 
-    A question with a limit counts passages, so that no report is made for it.
+    A question with a limit counts passages, so that no report is made for it; the trace says so
+    where it has a model.
 
     Attributes:
         communities: the search for communities, and the tokens of reports and chunks.
@@ -113,7 +115,11 @@ class DaRag:
 
         def answer(query: Query, budget: int) -> Context:
             if query.model is None or query.limit is not None:
-                return replace(without_model(query, budget), method=name)
+                context = replace(without_model(query, budget), method=name)
+                if query.model is None:
+                    return context
+                step = Step("language model", 0.0, {"fallback": LIMITED})
+                return replace(context, trace=(*context.trace, step))
             begin = time.perf_counter()
             seeds = seed(query)
             judge = CommunityJudge(graph, query, self.communities, budget, self.workers)
