@@ -1,0 +1,370 @@
+"""Mutation testing of the five methods: a change of the code must make a test fail.
+
+    python -m tests.mutation --sample 10 --seed 1            ten mutants of every module
+    python -m tests.mutation --only select/mcmi --sample 40  of one module
+    python -m tests.mutation --named                         those that an audit once found alive
+
+cosmic-ray (`pip install cosmic-ray`) finds and makes the mutants. They are sampled by place, each
+place with one of its mutations; what differs in annotations, docstrings or numba's decorators alone
+is none. Each is run against the tests of its module, in a copy of the repository and a process of
+its own, without compilation by numba. It is killed by a failing test, an error, or by taking five
+times as long as the original. Tests that do not pass uncompiled are left out, and named. Survivors
+in `EQUIVALENT` cannot be told from the original by any test, and do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import compileall
+import difflib
+import json
+import multiprocessing
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LOG = "pytest.log"
+LEAST_SECONDS, SLOWER = 20.0, 5.0  # a mutant may take so long, or so many times the original's time
+
+# Modules, or folders of them, in src/clew, and the tests that cover them. A module belongs to the
+# first row that begins its path.
+TESTS: dict[str, tuple[str, ...]] = {
+    "select/mcmi": ("select/test_mcmi.py", "test_agrag.py"),
+    "spread/influence": ("test_agrag.py", "algorithms/test_uniform_jumps.py"),
+    "spread": ("spread",),
+    "seed/mapped_facts": ("test_agrag.py", "seed/test_fact_filter.py"),
+    "seed/_fact_filter": ("seed/test_fact_filter.py",),
+    "algorithms/steiner": ("algorithms/test_steiner.py", "algorithms/test_expansion.py"),
+    "algorithms/budgeted": ("algorithms/test_budgeted.py", "algorithms/test_cuts.py"),
+    "select/budgeted": ("select/test_budgeted.py",),
+    "order/sandwich": ("order/test_orders.py",),
+    "methods/kurisu": ("methods/test_descent.py", "index/test_learning.py"),
+    "methods/da_rag": ("methods/test_da_rag.py", "methods/test_stouffer.py"),
+    "algorithms/community_search": ("algorithms/test_community.py", "algorithms/test_truss.py"),
+    "algorithms/community_detection": ("algorithms/test_communities.py",),
+    "algorithms/mmr": ("algorithms/test_diverse.py", "select/test_selects.py"),
+    "algorithms/transport": ("algorithms/test_transport.py",),
+    "algorithms/pagerank": (
+        "algorithms/test_pagerank.py",
+        "algorithms/test_top_pagerank.py",
+        "algorithms/test_uniform_jumps.py",
+    ),
+    "algorithms/traversal": ("algorithms/test_breadth.py", "algorithms/test_best_first.py"),
+    "algorithms/nearest": ("algorithms/test_nearest.py", "algorithms/test_hnsw.py"),
+    "select/bridges": ("select/test_bridges.py",),
+}
+
+# By module: (a line, the mutated line) -> why no test can tell them apart.
+EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {}
+
+
+@dataclass(frozen=True)
+class Named:
+    """A mutant that once was alive: what is changed where."""
+
+    name: str
+    module: str
+    before: str
+    after: str
+
+
+NAMED: tuple[Named, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed module.
+
+    Attributes:
+        module: its path in src/clew, without ".py".
+        what: what was changed: a cosmic-ray operator, or a name.
+        code: the changed module.
+        lines: the lines that differ, before and after.
+    """
+
+    module: str
+    what: str
+    code: str
+    lines: tuple[str, str]
+
+
+class Significant(ast.NodeTransformer):
+    """What is left of a module without annotations, docstrings and decorators that do not decide.
+
+    Those are numba's, and that a dataclass is frozen: another has no hash, and no index asks it.
+    """
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        node.decorator_list = [one for one in node.decorator_list if "njit" not in ast.dump(one)]
+        for argument in [*node.args.args, *node.args.kwonlyargs]:
+            argument.annotation = None
+        return self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        node.decorator_list = [
+            one for one in node.decorator_list if "'frozen'" not in ast.dump(one)
+        ]
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.annotation = ast.Constant(None)
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+        return None if names == ["__all__"] else self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+
+def significant(code: str) -> str:
+    """Return what decides how a module behaves, as a text that can be compared."""
+    return ast.dump(Significant().visit(ast.parse(code)))
+
+
+def orders_texts(code: str) -> bool:
+    """Return whether a module asks which of two words comes first, as only a mutant does."""
+    return any(
+        isinstance(side, ast.Constant) and isinstance(side.value, str)
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Compare)
+        and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot))
+        for side in (node.left, *node.comparators)
+    )
+
+
+def modules_of(row: str) -> list[str]:
+    """Return the modules of a row of `TESTS`, by path without ".py"."""
+    house = ROOT / "src" / "clew"
+    if (house / f"{row}.py").exists():
+        return [row]
+    found = sorted(
+        file.relative_to(house).with_suffix("").as_posix() for file in (house / row).rglob("*.py")
+    )
+    return [one for one in found if row_of(one) == row and not one.endswith("__init__")]
+
+
+def row_of(module: str) -> str:
+    """Return the row of `TESTS` that a module belongs to."""
+    return next(row for row in TESTS if module == row or module.startswith(f"{row}/"))
+
+
+def changed_lines(before: str, after: str) -> tuple[str, str]:
+    """Return the lines that differ, before and after, each as one text."""
+    diff = [
+        line
+        for line in difflib.ndiff(before.splitlines(), after.splitlines())
+        if line.startswith(("- ", "+ "))
+    ]
+    return tuple(" / ".join(one[2:].strip() for one in diff if one[0] == sign) for sign in "-+")
+
+
+def sampled_mutants(module: str, sample: int, rng: random.Random) -> Iterator[Mutant]:
+    """Yield as many mutants of a module as are wanted, or as there are places."""
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    code = (ROOT / "src" / "clew" / f"{module}.py").read_text("utf-8")
+    nodes, places = list(ast_nodes(get_ast(code))), dict[tuple[int, int], list[tuple[str, int]]]()
+    for name in operator_names():
+        operator = get_operator(name)
+        if operator.arguments():
+            continue
+        positions = (at for node in nodes for at in operator().mutation_positions(node))
+        for occurrence, (start, _) in enumerate(positions):
+            places.setdefault(start, []).append((name, occurrence))
+    original = significant(code)
+    chosen = 0
+    for place in rng.sample(sorted(places), len(places)):
+        if chosen == sample:
+            return
+        name, occurrence = rng.choice(places[place])
+        mutated = mutate_code(code, get_operator(name)(), occurrence)
+        try:
+            if mutated is None or significant(mutated) == original or orders_texts(mutated):
+                continue
+        except SyntaxError:
+            continue
+        chosen += 1
+        yield Mutant(module, name, mutated, changed_lines(code, mutated))
+
+
+def named_mutants() -> Iterator[Mutant]:
+    """Yield the mutants of `NAMED`."""
+    for one in NAMED:
+        code = (ROOT / "src" / "clew" / f"{one.module}.py").read_text("utf-8")
+        assert code.count(one.before) == 1, f"{one.name}: its line is not there once: {one.before}"
+        mutated = code.replace(one.before, one.after)
+        yield Mutant(one.module, one.name, mutated, changed_lines(code, mutated))
+
+
+class Workshop:
+    """A copy of the repository in which one module at a time is changed, and tests are run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rows: dict[str, tuple[list[str], float]] = {}  # options of pytest, and seconds
+        for name in ("src", "tests"):
+            ignore = shutil.ignore_patterns("__pycache__", "data")
+            shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        compileall.compile_dir(folder / "src", quiet=1)
+
+    def run(self, options: list[str], seconds: float) -> str:
+        """Return "passed", "failed", "error" or "timeout"."""
+        process = multiprocessing.get_context("fork").Process(
+            target=run_tests, args=(self.folder, options)
+        )
+        process.start()
+        process.join(seconds)
+        if process.is_alive():
+            os.killpg(process.pid, signal.SIGKILL)
+            process.join()
+            return "timeout"
+        return {0: "passed", 1: "failed"}.get(process.exitcode, "error")
+
+    def prepare(self, row: str) -> None:
+        """Find out which tests of a row pass as it is, and how long they take."""
+        tests = [f"tests/{test}" for test in TESTS[row]]
+        result = self.run(tests, 3600)
+        log = (self.folder / LOG).read_text("utf-8")
+        failed = re.findall(r"^FAILED (.*?)(?: - .*)?$", log, re.MULTILINE)
+        options = ["-x", *tests, *(f"--deselect={test}" for test in failed)]
+        begin = time.perf_counter()
+        if result == "error" or self.run(options, 3600) != "passed":
+            raise SystemExit(f"{log[-3000:]}\nthe tests of {row} do not pass as they are")
+        seconds = time.perf_counter() - begin
+        left_out = f"; left out: {', '.join(failed)}" if failed else ""
+        print(f"the tests of {row} take {seconds:.0f} seconds{left_out}", flush=True)
+        self.rows[row] = options, max(LEAST_SECONDS, SLOWER * seconds)
+
+    def try_mutant(self, mutant: Mutant) -> str:
+        """Run the tests of a module that is changed meanwhile."""
+        row = row_of(mutant.module)
+        if row not in self.rows:
+            self.prepare(row)
+        file = self.folder / "src" / "clew" / f"{mutant.module}.py"
+        original = file.read_text("utf-8")
+        for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
+            compiled.unlink()
+        file.write_text(mutant.code, "utf-8")
+        try:
+            return self.run(*self.rows[row])
+        finally:
+            file.write_text(original, "utf-8")
+
+
+def run_tests(folder: Path, options: list[str]) -> None:
+    """Run tests in a process of their own, and end it by pytest's code."""
+    os.setsid()
+    with (folder / LOG).open("w") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    import pytest
+
+    os.chdir(folder)
+    sys.path[:0] = [str(folder / "src")]
+    options = [*options, "-q", "-p", "no:cacheprovider"]
+    for warning in (
+        "overflow:RuntimeWarning",
+        "Module already imported",
+    ):  # by what runs uncompiled
+        options += ["-W", f"ignore:{warning}"]
+    os._exit(pytest.main(options))
+
+
+def load_libraries() -> None:
+    """Import what takes long, once for all processes; nothing of clew."""
+    import hypothesis.strategies
+    import networkx
+    import numba
+    import pytest
+    import rustworkx
+    import scipy.optimize
+    import scipy.sparse.csgraph
+    import sklearn.decomposition
+
+    assert all((hypothesis, networkx, numba, pytest, rustworkx, scipy, sklearn))
+    assert not any(name.partition(".")[0] == "clew" for name in sys.modules)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sample", type=int, default=3, help="mutants of each module")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", default=list(TESTS), help="rows of the table of tests")
+    parser.add_argument("--named", action="store_true", help="only the named mutants")
+    parser.add_argument("--out", type=Path, help="a file that gets a line of JSON for each mutant")
+    options = parser.parse_args(arguments)
+    os.environ |= {
+        "NUMBA_DISABLE_JIT": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    sys.dont_write_bytecode = True
+    load_libraries()
+    rng = random.Random(options.seed)
+    mutants = (
+        list(named_mutants())
+        if options.named
+        else [
+            mutant
+            for row in options.only
+            for module in modules_of(row)
+            for mutant in sampled_mutants(module, options.sample, rng)
+        ]
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        survivors = try_all(Workshop(Path(folder)), mutants, options.out)
+    return 1 if survivors else 0
+
+
+def try_all(workshop: Workshop, mutants: list[Mutant], out: Path | None) -> list[Mutant]:
+    """Try mutants, print what came of them, and return those that survive."""
+    table, survivors = dict[str, list[str]](), list[Mutant]()
+    for number, mutant in enumerate(mutants, 1):
+        result = workshop.try_mutant(mutant)
+        if result == "passed":
+            known = EQUIVALENT.get(mutant.module, {}).get(mutant.lines)
+            result = "equivalent" if known else "survived"
+            if not known:
+                survivors.append(mutant)
+        table.setdefault(mutant.module, []).append(result)
+        print(f"{number}/{len(mutants)} {mutant.module} {mutant.what}: {result}", flush=True)
+        if result == "survived":
+            print(f"    - {mutant.lines[0]}\n    + {mutant.lines[1]}", flush=True)
+        if out:
+            record = {"module": mutant.module, "what": mutant.what, "lines": mutant.lines}
+            with out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({**record, "result": result}) + "\n")
+    print_rates(table)
+    return survivors
+
+
+def print_rates(table: dict[str, list[str]]) -> None:
+    """Print how many mutants of each module were killed, and of all."""
+    print(f"{'module':<50} killed  of  equivalent")
+    rows = {**table, "all": [result for results in table.values() for result in results]}
+    for module, results in rows.items():
+        equivalent = results.count("equivalent")
+        n = len(results) - equivalent
+        killed = n - results.count("survived")
+        print(f"{module:<50} {killed:>6} {n:>3} {equivalent:>11}   {killed / max(n, 1):.0%}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
