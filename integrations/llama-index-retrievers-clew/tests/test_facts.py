@@ -103,3 +103,22 @@ def test_parts_that_nothing_joins_are_named(nodes, embed_model):
         QUESTION,
         "Greece lies beside Ionian Sea",
     }
+
+
+def test_a_model_of_ones_own_sifts_the_facts(nodes, embed_model, facts):
+    prompts = []
+
+    def first(prompt):
+        prompts.append(prompt)
+        return '{"facts": [1]}'
+
+    how = {"facts": facts, "recipe": "agrag_paper", "llm": first}
+    retriever = ClewRetriever.from_nodes(nodes, embed_model, **how)
+    post = ClewPostprocessor(embed_model=embed_model, **how)
+    given = [NodeWithScore(node=node) for node in nodes]
+    for context in (retriever.context(QUESTION), post.context(given, QUESTION)):
+        assert context.usage.calls == 1
+        chosen = [step.notes.get("facts chosen", "") for step in context.trace]
+        assert any(note.startswith("1 of ") for note in chosen)
+    assert len(prompts) == 2
+    assert all(QUESTION in prompt for prompt in prompts)

@@ -66,3 +66,21 @@ def test_parts_that_nothing_joins_are_named(documents, embeddings):
         "Minos ruled Crete",
         "Theseus killed Minotaur",
     }
+
+
+def test_a_model_of_ones_own_sifts_the_facts(documents, embeddings, facts):
+    prompts = []
+
+    def first(prompt):
+        prompts.append(prompt)
+        return '{"facts": [1]}'
+
+    how = {"facts": facts, "recipe": "agrag_paper", "model": first}
+    retriever = ClewRetriever.from_documents(documents, embeddings, **how)
+    compressor = ClewCompressor(embeddings=embeddings, **how)
+    for context in (retriever.context(QUESTION), compressor.context(documents, QUESTION)):
+        assert context.usage.calls == 1
+        chosen = [step.notes.get("facts chosen") for step in context.trace]
+        assert "1 of 5, by the language model" in chosen
+    assert len(prompts) == 2
+    assert all(QUESTION in prompt for prompt in prompts)
