@@ -7,7 +7,7 @@ import json
 import pytest
 
 import clew
-from clew.generate import Summaries
+from clew.generate import Descriptions, Reports, Summaries
 
 TEXTS = {
     "a": ("Anna sails to Corfu.", [("Anna", "sails to", "Corfu")]),
@@ -126,3 +126,27 @@ def test_what_cannot_be_used_is_recorded_and_an_extract_stands_there(say, reason
 def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match="min_passages is a whole number"):
         Summaries(min_passages=0)
+
+
+@pytest.mark.parametrize("make", [Summaries, Descriptions, Reports], ids=lambda one: one.__name__)
+def test_what_was_paid_for_is_known_after_saving_and_loading(make, embed, tmp_path):
+    texts = {f"d{i}": f"Anna sails to Corfu on day {i} of the year." for i in range(6)}
+    facts = {id: [("Anna", "sails to", "Corfu")] for id in texts}
+    asked = []
+
+    def model(prompt):
+        asked.append(prompt)
+        return '{"title": "T", "summary": "Anna sails.", "description": "Anna.", "rating": 5}'
+
+    def writer(**options):
+        return make(model, **options) if make is Descriptions else make(model, min_passages=1)
+
+    documents = [clew.Document(id, text) for id, text in texts.items()]
+    index = clew.Index.from_documents(documents, embedder=embed, facts=facts).generate(writer())
+    assert not index.failed
+    calls = len(asked)
+    index.save(tmp_path / "index")
+    loaded = clew.Index.load(tmp_path / "index", embedder=embed, generators=[writer()])
+    same = loaded.add([clew.Document("d6", "Ben bakes bread.")]).delete("d6")
+    assert not set(asked[calls:]) & set(asked[:calls]), "what did not change is not asked again"
+    assert same.graph.texts == index.graph.texts

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clew.graph import EMPTY
@@ -11,7 +12,10 @@ from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
 from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
+from clew.model import AnswerCache
 from clew.store import DEFAULT_VERIFY, SavedIndex, Verify, load
+
+ANSWERS = "answers of language models"  # the attachment's name
 
 
 def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) -> SavedIndex:
@@ -23,6 +27,9 @@ def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) ->
     """
     config = {name: getattr(index.config, name) for name in option_names(IndexConfig)}
     del config["embedder"]  # saved as what it is, with the vectors that it made
+    answers = {key: text for cache in _caches(index) for key, text in cache.in_memory().items()}
+    if answers:
+        attachments = {**attachments, ANSWERS: json.dumps(answers)}
     return SavedIndex(
         graph=index.graph,
         config=config,
@@ -47,6 +54,9 @@ def load_contents(
 ) -> tuple[IndexContents, Mapping[str, str]]:
     """Return what a saved index holds, and the texts that were saved with it.
 
+    Generators that keep the answers of a language model in memory know what they knew then, so that
+    nothing is paid for twice.
+
     Args:
         path: As in `clew.store.load`.
         keywords: Fields of `IndexConfig` that are not clew's own.
@@ -56,7 +66,11 @@ def load_contents(
     check_names(keywords, option_names(IndexConfig), "an index")
     parts = {name: value for name, value in keywords.items() if value is not ...}
     saved = load(path, parts, verify=verify, generation=generation)
-    return contents_of(saved), saved.attachments
+    contents, attachments = contents_of(saved), dict(saved.attachments)
+    answers = json.loads(attachments.pop(ANSWERS, "{}"))
+    for cache in _caches(contents):
+        cache.restore(answers)
+    return contents, attachments
 
 
 def contents_of(saved: SavedIndex) -> IndexContents:
@@ -81,3 +95,12 @@ def contents_of(saved: SavedIndex) -> IndexContents:
         failed=saved.failed,
         learned=Learned(saved.strengths, saved.built_strengths),
     )
+
+
+def _caches(index: IndexContents) -> Iterator[AnswerCache]:
+    """Yield the caches of the answers that the generators of an index were given."""
+    for generator in index.generators:
+        for holder in (generator, getattr(generator, "model", None)):
+            cache = getattr(holder, "answers", None)
+            if isinstance(cache, AnswerCache):
+                yield cache

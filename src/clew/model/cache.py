@@ -9,6 +9,7 @@ import sqlite3
 import sys
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -93,6 +94,25 @@ class AnswerCache:
                         "asked for; AnswerCache(path) keeps them all in a file",
                         self._max_bytes,
                     )
+
+    def in_memory(self) -> dict[str, str]:
+        """Return the answers that are kept in memory alone, by digest; none where there is a file.
+
+        Example:
+            >>> cache, later = AnswerCache(), AnswerCache()
+            >>> cache.put("model", "Who?", "Anna.")
+            >>> later.restore(cache.in_memory())
+            >>> later.get("model", "Who?")
+            'Anna.'
+        """
+        with self._lock:
+            return dict(self._in_memory)
+
+    def restore(self, answers: Mapping[str, str]) -> None:
+        """Keep answers that another cache had in memory, unless this one has a file."""
+        if self._path is None:
+            for key in answers.keys() - self.in_memory().keys():
+                self._put_in_memory(key, answers[key])
 
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(str(self._path), timeout=60)

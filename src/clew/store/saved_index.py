@@ -30,7 +30,7 @@ class SavedIndex:
         strengths: Learnt strengths of edges, by the ids of tail and head.
         built_strengths: Strengths of the same edges as they were built.
         attachments: Texts that are saved and opened with the index as one, by name: what an
-            adapter of a framework keeps of its own. An index does not look into them.
+            adapter of a framework keeps of its own, and answers of language models.
     """
 
     graph: Graph
