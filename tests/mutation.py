@@ -36,6 +36,7 @@ ROOT = Path(__file__).parents[1]
 LOG = "pytest.log"
 LEAST_SECONDS, SLOWER = 20.0, 5.0  # a mutant may take so long, or so many times the original's time
 
+DOCUMENTATION = "documentation/test_documentation.py"
 # Modules, or folders of them, in src/clew, and the tests that cover them. A module belongs to the
 # first row that begins its path.
 TESTS: dict[str, tuple[str, ...]] = {
@@ -48,7 +49,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "algorithms/budgeted": ("algorithms/test_budgeted.py", "algorithms/test_cuts.py"),
     "select/budgeted": ("select/test_budgeted.py",),
     "order/sandwich": ("order/test_orders.py",),
-    "methods/kurisu": ("methods/test_descent.py", "index/test_learning.py"),
+    "methods/kurisu": (
+        "methods/test_strength_changes.py",
+        "methods/test_descent.py",
+        "index/test_learning.py",
+    ),
     "methods/da_rag": ("methods/test_da_rag.py", "methods/test_stouffer.py"),
     "algorithms/community_search": ("algorithms/test_community.py", "algorithms/test_truss.py"),
     "algorithms/community_detection": ("algorithms/test_communities.py",),
@@ -62,7 +67,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "algorithms/traversal": ("algorithms/test_breadth.py", "algorithms/test_best_first.py"),
     "algorithms/nearest": ("algorithms/test_nearest.py", "algorithms/test_hnsw.py"),
     "select/bridges": ("select/test_bridges.py",),
+    "documentation/merging": (
+        f"{DOCUMENTATION}::test_sections_that_say_the_same_are_one_and_others_stay",
+    ),
 }
+SETTINGS = "test_sources_table.py"  # covers the default values of all modules
 
 # By module: (a line, the mutated line) -> why no test can tell them apart.
 EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {}
@@ -78,7 +87,75 @@ class Named:
     after: str
 
 
-NAMED: tuple[Named, ...] = ()
+_DA_RAG, _JUDGED = "methods/da_rag/selection", "methods/da_rag/method"
+NAMED = (
+    Named(
+        "coarse to fine from the first community only",
+        _DA_RAG,
+        "chosen = [one.community.rows for one in communities if one.retained]",
+        "chosen = [one.community.rows for one in communities if one.retained][:1]",
+    ),
+    Named(
+        "the room of chunks is ignored",
+        _DA_RAG,
+        "return self.rooms(budget).chunks",
+        "return None",
+    ),
+    Named(
+        "the room of chunks is ignored when communities are chosen",
+        _DA_RAG,
+        "if tokens <= room or not read:",
+        "if tokens >= 0:",
+    ),
+    Named(
+        "the room of one report of facts is ignored",
+        _DA_RAG,
+        "if tokens + cost > room:",
+        "if tokens + cost < 0:",
+    ),
+    Named(
+        "the room of one report by the model is ignored",
+        _JUDGED,
+        "judgement.report, min(rooms.report, rooms.reports)",
+        "judgement.report, rooms.reports",
+    ),
+    Named(
+        "Stouffer without the root",
+        _DA_RAG,
+        "(community.mean - mean) * np.sqrt(len(community)) / deviation",
+        "(community.mean - mean) / deviation",
+    ),
+    Named(
+        "Stouffer by the size, not its root",
+        _DA_RAG,
+        "(community.mean - mean) * np.sqrt(len(community)) / deviation",
+        "(community.mean - mean) * len(community) / deviation",
+    ),
+    Named(
+        "the sign of graft_rate",
+        "methods/kurisu/traversal",
+        "candidates.strengths[order] + rule.graft_rate * (",
+        "candidates.strengths[order] - rule.graft_rate * (",
+    ),
+    Named(
+        "the relevance threshold is fixed at .3",
+        "methods/kurisu/traversal",
+        "exceeds(values[order], self.parameters.sim_threshold * best, best)",
+        "exceeds(values[order], 0.3 * best, best)",
+    ),
+    Named(
+        "the threshold of grafts is fixed at .3",
+        "methods/kurisu/traversal",
+        "exceeds(similarities[order], rule.sim_threshold * best, best)",
+        "exceeds(similarities[order], 0.3 * best, best)",
+    ),
+    Named(
+        "no two sections say the same",
+        "documentation/merging",
+        "MIN_COSINE = 0.9",
+        "MIN_COSINE = 2.0",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -238,7 +315,7 @@ class Workshop:
 
     def prepare(self, row: str) -> None:
         """Find out which tests of a row pass as it is, and how long they take."""
-        tests = [f"tests/{test}" for test in TESTS[row]]
+        tests = [f"tests/{test}" for test in (*TESTS[row], SETTINGS)]
         result = self.run(tests, 3600)
         log = (self.folder / LOG).read_text("utf-8")
         failed = re.findall(r"^FAILED (.*?)(?: - .*)?$", log, re.MULTILINE)
