@@ -226,6 +226,10 @@ def test_the_question_is_mapped_to_facts_that_what_it_names_leads_to_and_passage
     assert 0 < len(named.facts) < len(every.facts)
     sharp = MappedFacts(exponent=3.0).on(index.graph)(query).scores
     assert sharp == pytest.approx((every.scores / every.scores.max()) ** 3)
+    cosines = [np.dot(row, vector) for row in index.graph.vectors[index.graph.content]]
+    scores = every.scores[index.graph.content]
+    assert scores == pytest.approx(np.maximum(cosines, 0), abs=1e-5), "as they are"
+    assert max(cosines) < 0.9, "so that a share of the best is something else"
     nobody = MappedFacts(recognised=True).on(index.graph)(Query("Who?", vector))
     assert not len(nobody.facts)
     assert index.graph.kinds[nobody.terminals[0]] == "passage"

@@ -183,6 +183,16 @@ def test_a_model_writes_it(index, tmp_path):
     promised = estimate_documentation(index, sections=5)
     assert len(model.prompts) <= promised.calls
     assert sum(index.graph.count(prompt) for prompt in model.prompts) <= promised.tokens
+    facts = {document.id: [("json", "has", document.id)] for document in index.documents}
+    with_facts = clew.Index.from_documents(list(index.documents), facts=facts)
+    model = Writer()
+    filtered = write_documentation(with_facts, model=model, sections=5, coverage=0, workers=1)
+    promised = estimate_documentation(with_facts, sections=5)
+    filtering = [prompt for prompt in model.prompts if "Which of these facts" in prompt]
+    assert filtering
+    assert filtered.usage.calls == len(model.prompts)
+    assert len(set(model.prompts)) <= promised.calls
+    assert sum(index.graph.count(prompt) for prompt in set(model.prompts)) <= promised.tokens
     made.save(tmp_path / "docs")
     pages = links_lead_somewhere(tmp_path / "docs")
     assert any("As source 2 says." in text for text in pages.values())

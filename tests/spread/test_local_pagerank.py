@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew.algorithms.traversal.breadth_first import search_breadth_first
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
 from clew.spread import BestFirst, BreadthFirst, Cues, LocalPageRank, ModelIntent
-from clew.types import Prizes, Query, Seeds
+from clew.types import Prizes, Query, Seeds, may_ask_model
 
 TIES = st.lists(
     st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from([0.25, 0.5, 1.0])),
@@ -196,6 +196,8 @@ def test_a_question_weighs_the_types_by_the_callers_model_or_says_why_not():
         assert rows == [0, 1]
         assert "as the table has them" in notes["fallback"]
     assert "without a language model" in reached(ModelIntent(), "Whom?")[1]["fallback"]
+    assert may_ask_model(BestFirst(intent=ModelIntent()))
+    assert not may_ask_model(BestFirst())
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,9 @@ def document(options: argparse.Namespace) -> int:
     recipe = method_of(options.recipe, options.set)
     index = without_pages(open_source(options), options.source)
     if options.dry_run:
-        estimate = estimate_documentation(index, budget=options.budget, sections=options.sections)
+        estimate = estimate_documentation(
+            index, recipe=recipe, budget=options.budget, sections=options.sections
+        )
         print_result(
             f"about {estimate.calls:,} calls with {estimate.tokens:,} tokens at most in the first "
             "round, answers not counted"

@@ -50,6 +50,7 @@ Second = TypeVar("Second")
 Result = TypeVar("Result")
 
 PROMPT_TOKENS = 500  # of a prompt for a section, beside its context
+RETRIEVAL_TOKENS = 2000  # of a prompt by which a recipe has facts filtered
 PLACE_WORDS = 8  # of a passage, beside where it stands
 
 
@@ -69,14 +70,19 @@ class DocumentationEstimate:
 def estimate_documentation(
     index: Index,
     *,
+    recipe: str | Method = DEFAULT,
     budget: int = 1500,
     sections: int | None = None,
     questions_per_branch: int = 3,
 ) -> DocumentationEstimate:
     """Return what `write_documentation` would ask a language model, without asking it.
 
+    Where the recipe asks a model, that is one prompt for each section, by which facts are filtered;
+    "da_rag" asks more.
+
     Args:
         index: The index to document.
+        recipe: As in `write_documentation`.
         budget: As in `write_documentation`.
         sections: As in `write_documentation`.
         questions_per_branch: As in `write_documentation`.
@@ -91,7 +97,11 @@ def estimate_documentation(
     """
     n = len(find_branches(index.graph))
     k = max(2, int(np.sqrt(questions_per_branch * n))) if sections is None else sections
-    return DocumentationEstimate(n + 2 * k, n * MAX_SHOWN_TOKENS + k * (budget + PROMPT_TOKENS))
+    filtered = k if len(index.graph.facts) and may_ask_model(recipes.get(recipe)) else 0
+    return DocumentationEstimate(
+        n + 2 * k + filtered,
+        n * MAX_SHOWN_TOKENS + k * (budget + PROMPT_TOKENS) + filtered * RETRIEVAL_TOKENS,
+    )
 
 
 def write_documentation(  # noqa: PLR0913  # the options of one call, each named by its caller
