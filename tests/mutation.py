@@ -4,7 +4,7 @@
     python -m tests.mutation --only select/mcmi --sample 40  of one module
     python -m tests.mutation --named                         those that an audit once found alive
 
-cosmic-ray (`pip install cosmic-ray`) finds and makes the mutants. They are sampled by place, each
+cosmic-ray (`pip install clew[mutation]`) finds and makes the mutants. They are sampled by place, each
 place with one of its mutations; what differs in annotations, docstrings or numba's decorators alone
 is none. Each is run against the tests of its module, in a copy of the repository and a process of
 its own, without compilation by numba. It is killed by a failing test, an error, or by taking five
@@ -74,7 +74,26 @@ TESTS: dict[str, tuple[str, ...]] = {
 SETTINGS = "test_sources_table.py"  # covers the default values of all modules
 
 # By module: (a line, the mutated line) -> why no test can tell them apart.
-EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {}
+EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
+    "select/mcmi": {
+        (
+            "return SteinerForest(forest.nodes[forest.nodes < n], slots, float(lengths[slots].sum()))",
+            "return SteinerForest(forest.nodes[forest.nodes != n], slots, float(lengths[slots].sum()))",
+        ): "n is the extra node, and no row is above it",
+    },
+    "spread/local_pagerank": {
+        (
+            "restarts = restarts[prizes[restarts] > 0]",
+            "restarts = restarts[prizes[restarts] != 0]",
+        ): "prizes are not negative",
+    },
+    "algorithms/steiner/kernels/lengths": {
+        (
+            "measured = min(max(np.float64(cosine(vectors[end], query)), -1.0), 1.0)",
+            "measured = min(max(np.float64(cosine(vectors[end], query)), -1.0), 2.0)",
+        ): "a cosine is above 1 by rounding alone, and lengths are cut at 1e-6",
+    },
+}
 
 
 @dataclass(frozen=True)
