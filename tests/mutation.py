@@ -8,8 +8,8 @@ cosmic-ray (`pip install clew[mutation]`) finds and makes the mutants. They are 
 place with one of its mutations; what differs in annotations, docstrings or numba's decorators alone
 is none. Each is run against the tests of its module, in a copy of the repository and a process of
 its own, without compilation by numba. It is killed by a failing test, an error, or by taking five
-times as long as the original. Tests that do not pass uncompiled are left out, and named. Survivors
-in `EQUIVALENT` cannot be told from the original by any test, and do not count.
+times as long as the original. Tests that do not pass uncompiled, or take long so, are left out, and
+named. Survivors in `EQUIVALENT` cannot be told from the original by any test, and do not count.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LOG = "pytest.log"
+SLOW = 10.0  # seconds from which a test is left out
 LEAST_SECONDS, SLOWER = 20.0, 5.0  # a mutant may take so long, or so many times the original's time
 
 DOCUMENTATION = "documentation/test_documentation.py"
@@ -335,16 +336,17 @@ class Workshop:
     def prepare(self, row: str) -> None:
         """Find out which tests of a row pass as it is, and how long they take."""
         tests = [f"tests/{test}" for test in (*TESTS[row], SETTINGS)]
-        result = self.run(tests, 3600)
+        result = self.run([*tests, "--durations=0", f"--durations-min={SLOW}"], 3600)
         log = (self.folder / LOG).read_text("utf-8")
-        failed = re.findall(r"^FAILED (.*?)(?: - .*)?$", log, re.MULTILINE)
-        options = ["-x", *tests, *(f"--deselect={test}" for test in failed)]
+        left_out = re.findall(r"^FAILED (.*?)(?: - .*)?$", log, re.MULTILINE)
+        left_out += re.findall(r"^[\d.]+s call +(.*)$", log, re.MULTILINE)
+        options = ["-x", *tests, *(f"--deselect={test}" for test in left_out)]
         begin = time.perf_counter()
         if result == "error" or self.run(options, 3600) != "passed":
             raise SystemExit(f"{log[-3000:]}\nthe tests of {row} do not pass as they are")
         seconds = time.perf_counter() - begin
-        left_out = f"; left out: {', '.join(failed)}" if failed else ""
-        print(f"the tests of {row} take {seconds:.0f} seconds{left_out}", flush=True)
+        without = f", without {', '.join(left_out)}" if left_out else ""
+        print(f"the tests of {row} take {seconds:.0f} seconds{without}", flush=True)
         self.rows[row] = options, max(LEAST_SECONDS, SLOWER * seconds)
 
     def try_mutant(self, mutant: Mutant) -> str:
