@@ -160,6 +160,15 @@ def test_the_bound_is_of_the_prizes_as_they_are_printed_whatever_a_node_must_be_
     assert found.bound >= sum(prizes[row] for row in found.nodes.tolist() if graph.content[row])
 
 
+def test_the_bound_of_a_large_graph_is_the_fractional_knapsack_with_what_costs_nothing():
+    n = 40
+    tokens = [3] * n + [0]
+    prizes = np.append(np.linspace(1.0, 0.5, n), 0.1)
+    graph = graph_of(["passage"] * (n + 1), tokens, [(row, row + 1) for row in range(n)])
+    found = select(Budgeted("density", q_links=1, working=4), graph, prizes, budget=7)
+    assert found.bound == pytest.approx(prizes[0] + prizes[1] + prizes[2] / 3 + 0.1)
+
+
 def test_what_joins_the_choice_is_kept_and_the_edges_are_its_forest():
     # 0 - entity 3 - 1 - 2, and 4 alone; Q at 0
     graph = graph_of(
