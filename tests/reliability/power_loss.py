@@ -371,9 +371,7 @@ def lose_power(states: int, seed: int) -> PowerLosses:
     return found
 
 
-def _moments(
-    events: Sequence[tuple[Event, int]], count: int, chance: random.Random
-) -> list[int]:
+def _moments(events: Sequence[tuple[Event, int]], count: int, chance: random.Random) -> list[int]:
     """Return random numbers of events, every second of them near a rename, in ascending order."""
     renames = [at for at, (event, _) in enumerate(events) if event[0] == "rename"]
     near = [at + step for at in renames for step in range(-8, 9) if at + step < len(events)]

@@ -9,7 +9,6 @@ import resource
 import signal
 import tempfile
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -270,4 +269,3 @@ ROWS = (
     Row(4, "disk full, I/O error", failing_disk, 30),
     Row(5, "readers and a writer", readers_and_writer, 60),
 )
-
