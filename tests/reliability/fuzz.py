@@ -95,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = names if options.target == "all" else options.target.split(",")
     if unknown := set(chosen) - set(names):
         parser.error(f"{', '.join(sorted(unknown))}: the targets are {', '.join(names)}")
-    return 0 if all([fuzz_apart(n, options.corpus, 60 * options.minutes) for n in chosen]) else 1
+    were_well = [fuzz_apart(name, options.corpus, 60 * options.minutes) for name in chosen]
+    return 0 if all(were_well) else 1
 
 
 if __name__ == "__main__":

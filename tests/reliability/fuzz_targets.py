@@ -6,6 +6,7 @@ crashes.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -168,10 +169,8 @@ def _manifest(data: bytes) -> None:
     """Open an index by what follows the checksum of a manifest, with the right checksum."""
     file = _saved() / "MANIFEST-00000001.json"
     file.write_bytes(data)
-    try:
+    with contextlib.suppress(ValueError):  # its checksum is wrong, as good as always
         read_manifest(file)
-    except ValueError as error:
-        assert len(str(error).split()) > 3
     digest = blake2b(data, digest_size=32).hexdigest().encode()
     file.write_bytes(BEGIN + digest + MIDDLE + data + END)
     Index.load(_saved(), embedder=hashed_words)
@@ -233,10 +232,7 @@ def _filter(choices: Choices, depth: int = 0) -> object:
 def _langchain_filter(data: bytes) -> None:
     from langchain_clew.filters import where_of
 
-    if data[:1] == b"{":
-        filter = parse_json(_text(data))
-    else:
-        filter = _filter(Choices(data))
+    filter = parse_json(_text(data)) if data[:1] == b"{" else _filter(Choices(data))
     test = where_of(filter)
     repr(test)
     for metadata in METADATA:

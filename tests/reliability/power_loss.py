@@ -49,11 +49,8 @@ class Recorder:
         """Return a path below the root as a folder and a name; None for another."""
         if isinstance(path, int):
             return None
-        full = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-        if not full.startswith(self.root + os.sep):
-            return None
-        folder, name = os.path.split(os.path.relpath(full, self.root))
-        return folder, name
+        folder = self._relative(Path(path).parent)
+        return None if folder is None else (folder, Path(path).name)
 
     def _relative(self, path: object) -> str | None:
         full = os.path.realpath(path)
@@ -82,7 +79,7 @@ class Recorder:
             if is_new:
                 self._files[descriptor] = inode = os.fstat(descriptor).st_ino, len(self.events)
                 self.events.append(("create", inode, *name))
-            elif os.path.isdir(path) and (folder := self._relative(path)) is not None:
+            elif Path(path).is_dir() and (folder := self._relative(path)) is not None:
                 self._folders[descriptor] = folder
             return descriptor
 
@@ -223,7 +220,7 @@ class Disk:
             self.folders[rest[0]].pending.append((rest[1], None, None))
         elif kind == "mkdir":
             self.folders[rest[0]].pending.append((None, rest[1], None))
-            self.folders[os.path.join(*rest) if rest[0] else rest[1]] = Folder()
+            self.folders[str(Path(*rest))] = Folder()
 
     def state(self, survival: str, chance: random.Random) -> dict[str, bytes | None]:
         """Return what may be found after a loss of power: bytes by path, None for a folder.
@@ -239,7 +236,7 @@ class Disk:
         def walk(path: str) -> None:
             folder = self.folders[path]
             for name, target in self._names(folder, survival, chance).items():
-                place = os.path.join(path, name)
+                place = str(Path(path, name))
                 if target is None:
                     found[place] = None
                     walk(place)
