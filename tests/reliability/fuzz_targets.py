@@ -7,6 +7,7 @@ crashes.
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -198,7 +199,7 @@ def _replace_one(content: object, choices: Choices) -> None:
             if action % 5 == 0:
                 del content[key]
             elif action % 5 == 1:
-                content[key] = content[choices.among(keys)]
+                content[key] = copy.deepcopy(content[choices.among(keys)])
             else:
                 content[key] = choices.among(STRANGE)
             return

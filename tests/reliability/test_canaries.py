@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+import clew
 from clew import Document, Graph, Index, recipes
 from clew.generate import Reports, Summaries
 
@@ -122,6 +123,30 @@ def test_what_others_taught_does_not_change_a_filtered_answer(index):
     assert len(own.learn(own.ask(QUESTION, recipe="kurisu")).learned), (
         "of what it may read, it learns"
     )
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_forbidden_candidates_count_for_nothing(embed, scored):
+    """Neither the rank nor the score of a candidate that may not be read moves another's."""
+
+    def prizes(*forbidden):
+        candidates = [Document(f"page-{i}", *allowed(i)) for i in range(4)]
+        for at, score in forbidden:
+            candidates.insert(
+                at, Document(f"canary-{at}", f"Canary {at} {score}.", {"tenant": "b"})
+            )
+        scores = {f"canary-{at}": score for at, score in forbidden}
+        with_scores = [(one, scores.get(one.id, 0.1 + len(one.text) / 99)) for one in candidates]
+        context = clew.narrow(
+            QUESTION,
+            with_scores if scored else candidates,
+            embedder=embed,
+            where={"tenant": "a"},
+            recipe="mmr",
+        )
+        return [(item.id, round(item.score, 6)) for item in context]
+
+    assert prizes() == prizes((0, 0.9), (2, 7.0)) == prizes((1, 1e9))
 
 
 def test_a_container_that_tells_no_more_than_its_contents_stays():

@@ -75,9 +75,13 @@ def narrow(
         )
     documents = load_documents([document for document, _ in pairs], untrusted=True).documents
     index = Index.from_documents(documents, facts=facts, config=made_with)
-    scores = _scores([score for _, score in pairs])
-    by_id = {document.id: score for document, score in zip(documents, scores, strict=True)}
+    given = _checked_scores([score for _, score in pairs])
     inside = index.filtered(chosen.where)
+    allowed = {document.id for document in inside.documents}
+    # What the filter forbids counts for nothing: neither its rank nor its score.
+    places = [i for i, document in enumerate(documents) if document.id in allowed]
+    scores = _shares_of_best([given[i] for i in places])
+    by_id = {documents[i].id: score for i, score in zip(places, scores, strict=True)}
     if vector is None or inside.embedder is not index.embedder:
         vector = inside.embed_question(question)
     context = answer(inside, question, vector, chosen, _scores_by_row(inside.graph, by_id))
@@ -129,21 +133,29 @@ def _with_text(
     return pairs, dropped
 
 
-def _scores(scores: Sequence[float | None]) -> list[float]:
-    """Return scores in [0, 1], as shares of the best.
-
-    Without scores, the rank decides. Where a score is negative, or none is positive, as with
-    logits, there is no zero to be a share of, so the order alone decides.
-    """
-    by_rank = [float(rank) for rank in range(len(scores), 0, -1)]
+def _checked_scores(scores: Sequence[float | None]) -> list[float | None]:
+    """Return the scores as they came: a finite number each, or None for all."""
     missing = sum(score is None for score in scores)
     if 0 < missing < len(scores):
         raise ValueError(
             f"{missing} of {len(scores)} candidates came without a score: give all or none"
         )
-    numbers = by_rank if missing else [float(score) for score in scores if score is not None]
-    if not all(math.isfinite(number) for number in numbers):
+    numbers = [None if score is None else float(score) for score in scores]
+    if not all(number is None or math.isfinite(number) for number in numbers):
         raise ValueError("a candidate's score must be a finite number, higher for better")
+    return numbers
+
+
+def _shares_of_best(scores: Sequence[float | None]) -> list[float]:
+    """Return scores in [0, 1], as shares of the best.
+
+    Without scores, the rank decides. Where a score is negative, or none is positive, as with
+    logits, there is no zero to be a share of, so the order alone decides.
+    """
+    if not scores:
+        return []
+    by_rank = [float(rank) for rank in range(len(scores), 0, -1)]
+    numbers = [score for score in scores if score is not None] or by_rank
     if min(numbers) < 0 or max(numbers) == 0:
         descending = sorted(numbers, reverse=True)
         numbers = [by_rank[descending.index(number)] for number in numbers]

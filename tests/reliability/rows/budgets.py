@@ -193,9 +193,9 @@ def ask_framework(
     cases: Cases,
     name: str,
     pages: Callable[[str, int], str],
-    count,
+    count: Callable[[str], int],
     chance: random.Random,
-    times: int,  # fmt: skip
+    times: int,
 ) -> None:
     """Ask a framework's chain with drawn recipes and budgets."""
     for _ in range(times):
@@ -226,7 +226,8 @@ def budgets(short: bool) -> Finding:
             pages = make(documents, facts, source)
             ask_framework(cases, framework, pages, count, chance, of_each_framework)
         cases.failures[before:] = [f"{name}, {one}" for one in cases.failures[before:]]
-    by = {who: sum(n for what, n in cases.of.items() if what.startswith(who)) for who in ("clew", "LangChain", "LlamaIndex")}  # fmt: skip
+    printers = ("clew", "LangChain", "LlamaIndex")
+    by = {who: sum(n for what, n in cases.of.items() if what.startswith(who)) for who in printers}
     overflows = len(cases.failures)
     kept = cases.total - cases.refused
     return Finding(
