@@ -52,8 +52,10 @@ def _parameters(test: Callable[..., object]) -> list[dict[str, object]]:
             continue
         names, values = mark.args[:2]
         names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
-        rows = [getattr(value, "values", value) for value in values]
-        rows = [row if len(names) > 1 or hasattr(values[i], "marks") else (row,) for i, row in enumerate(rows)]  # fmt: skip
+        rows = [
+            value.values if hasattr(value, "marks") else value if len(names) > 1 else (value,)
+            for value in values
+        ]
         choices.append([dict(zip(names, row, strict=True)) for row in rows])
     return [
         {name: value for part in parts for name, value in part.items()}
