@@ -18,7 +18,7 @@ parser: Any = re._parser  # type: ignore[attr-defined]  # private: the syntax tr
 
 MAX_RATIO = 2.3  # of the times at lengths n and 2 n
 FLOOR = 0.03  # seconds of processor time; below, a clock says more of the machine than of the code
-SHORTEST = 1024
+SHORTEST = 512
 REPEATS = 4
 SEARCHES = ("search", "finditer", "findall", "sub", "subn", "split")
 CHARACTERS = ("a", "A", "0", "_", " ", "\n", "\t", ".", "-", "é", "中", "ก", "\u0301")

@@ -37,7 +37,9 @@ from clew.text.words import contains_phrase, fold_case, terms, words
 from tests.reliability import growth
 
 PACKAGES = ("clew",)
-SHORT, LONG = 4096, 1_000_000
+INTEGRATIONS = ("langchain_clew", "llama_index.retrievers.clew", "llama_index.postprocessor.clew")
+FLOOR = 0.004  # seconds, at the shortest lengths
+SHORT_PATTERN, SHORT, LONG = 4096, 2048, 1_000_000
 UNITS = (
     "a", "aB", "a_", "A", "1", " ", "\n", "a ", "A. ", "a\n", "\n\n a", "[", "![", "[a](", "]", "(",
     "<", "<a ", "</a>", "<div>", "<ul><li>", "<code>", "<!--", "`", "``a", "*a", "_a", "> ", "- a\n",
@@ -51,11 +53,11 @@ FEW_UNITS = ("aB", " ", "![", "`", "<ul><li>", "|-", "a\n", "(")
     "used", growth.used_patterns(*PACKAGES), ids=lambda used: used.place.removeprefix("clew.")
 )
 def test_patterns(used: growth.UsedPattern, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growth, "FLOOR", 0.008)
+    monkeypatch.setattr(growth, "FLOOR", FLOOR)
     attacks = growth.attacks(used.pattern, growth.FEW_CHARACTERS)
-    chosen = random.Random(1).sample(attacks, min(len(attacks), 120))
+    chosen = random.Random(1).sample(attacks, min(len(attacks), 50))
     for prefix, unit in chosen:
-        growth.check_linear(used.run, prefix, unit, "!", SHORT)
+        growth.check_linear(used.run, prefix, unit, "!", SHORT_PATTERN)
 
 
 @pytest.mark.slow
@@ -70,11 +72,20 @@ def test_patterns_up_to_a_million_letters(used: growth.UsedPattern) -> None:
         growth.check_linear(used.run, prefix, unit, "!", LONG)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("package", INTEGRATIONS)
+def test_patterns_of_the_integrations(package: str) -> None:
+    pytest.importorskip(package)
+    for used in growth.used_patterns(package):
+        for prefix, unit in growth.attacks(used.pattern):
+            growth.check_linear(used.run, prefix, unit, "!", 16_384)
+
+
 def test_finds_a_quadratic_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growth, "FLOOR", 0.008)
+    monkeypatch.setattr(growth, "FLOOR", FLOOR)
     used = growth.UsedPattern("here", re.compile(r"[ \t]*\|"), only_matches=False)
     with pytest.raises(growth.TooSteepError):
-        growth.check_linear(used.run, "", " ", "!", SHORT)
+        growth.check_linear(used.run, "", " ", "!", SHORT_PATTERN)
 
 
 def _reader(format: Format, folder: Path) -> Callable[[str], object]:
@@ -152,7 +163,7 @@ ALIKE = ("javascript", "typescript", "tsx", "rust", "c", "cpp")  # are read as g
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.split()[-1] not in ALIKE])
 def test_readers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growth, "FLOOR", 0.05)
+    monkeypatch.setattr(growth, "FLOOR", 0.03)
     for unit in FEW_UNITS:
         growth.check_linear(functions(tmp_path)[name], "", unit, "", SHORT)
 
