@@ -166,3 +166,25 @@ def test_links_between_files_become_edges_split_or_whole(splitter):
         (graph.ids[graph.documents[t]], graph.ids[h])
         for t, h in zip(edges.tails, edges.heads, strict=True)
     ] == [("a/one.md", "b/two.md")]
+
+
+def test_links_in_brackets_are_found_and_brackets_without_an_end_are_not_looked_into_again_and_again(
+    monkeypatch,
+):
+    from markdown_it import MarkdownIt
+    from markdown_it.parser_inline import ParserInline
+
+    nested = (
+        "[![a](b)](c)", "[a [b] c](d)", "[a [b [c]] d](e)", "[[a]](b)", "> - [![a [x]](b)](c) *[d](e)*",
+        "[a][r] [r]\n\n[r]: f", "<http://a.b> ![a](b)", "| [a](b) |\n|--|\n| ![c](d) [e](f) |",
+    )  # fmt: skip
+    whole = MarkdownIt("commonmark").enable("table")
+    for text in nested:
+        inlines = [token.children or () for token in whole.parse(text)]
+        links = [one.attrGet("href") for some in inlines for one in some if one.type == "link_open"]
+        assert [target for _, target in outline(text).links] == links
+    calls = []
+    skip = ParserInline.skipToken
+    monkeypatch.setattr(ParserInline, "skipToken", lambda *given: calls.append(1) or skip(*given))
+    outline("![" * 1000)
+    assert len(calls) < 20_000  # it was five times as many

@@ -20,6 +20,7 @@ from clew.text.spans import trim_span
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
 
 _END = r"(?:\r\n?|\n)"
@@ -30,6 +31,10 @@ _TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
 _LINE_END = re.compile(_END)
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
 _NO_TOKEN = -1
+
+MAX_BRACKETS = 4
+"""Brackets in brackets, of links and images, that are looked into. A bracket that opens is looked
+into again for each of those around it, so brackets without an end take this many times as long."""
 
 
 class _ParsedText(NamedTuple):
@@ -123,7 +128,16 @@ def _parse(text: str, inline: bool = True) -> _ParsedText:
 def _parser(inline: bool = True) -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable("table").disable([] if inline else ["inline"])
+    parser = MarkdownIt("commonmark").enable("table").disable([] if inline else ["inline"])
+    words = MarkdownIt("commonmark", {"maxNesting": MAX_BRACKETS})
+
+    def parse_words(state: StateCore) -> None:
+        for token in state.tokens:
+            if token.type == "inline" and token.children is not None:
+                words.inline.parse(token.content, words, state.env, token.children)
+
+    parser.core.ruler.at("inline", parse_words)
+    return parser
 
 
 def _block_begins(parsed: _ParsedText) -> list[tuple[int, int]]:
