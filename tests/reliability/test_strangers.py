@@ -169,6 +169,10 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_work(
     page = tmp_path / "missing" / "why.html"
     assert main(["ask", str(tmp_path), "Which fee?", "--html", str(page)]) != 0
     assert "why.html" in capsys.readouterr().err
+    below = tmp_path / "a.txt" / "new" / "folder"  # a file is where a folder would be
+    for command in ("index", "document"):
+        assert main([command, str(tmp_path), "-o", str(below)]) != 0
+        assert "a.txt: this is a file" in capsys.readouterr().err
 
 
 def test_metadata_that_cannot_be_saved_is_refused_before_embedding() -> None:

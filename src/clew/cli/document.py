@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from clew.cli import models
 from clew.cli.parser import Commands, add_command, positive_integer, share
 from clew.cli.settings import add_settings_option, method_of
-from clew.cli.source import add_reading_options, open_source
+from clew.cli.source import add_reading_options, check_writable_folder, open_source
 from clew.cli.terminal import print_remark, print_result, shows_progress
 from clew.documentation import estimate_documentation, write_documentation
 from clew.documentation.documentation import MAP_FILE, MARK
@@ -109,6 +109,8 @@ def document(options: argparse.Namespace) -> int:
         answers = options.output.with_name(f"{options.output.name}.answers")
         model = models.model_of(options.model, options, answers=answers)
     recipe = method_of(options.recipe, options.set)
+    if not options.dry_run:
+        check_writable_folder(options.output)
     index = without_pages(open_source(options), options.source)
     if options.dry_run:
         estimate = estimate_documentation(

@@ -15,7 +15,13 @@ from clew.cli.settings import (
     index_settings,
     recipe_settings,
 )
-from clew.cli.source import add_reading_options, build_index, existing_path, splitter_of
+from clew.cli.source import (
+    add_reading_options,
+    build_index,
+    check_writable_folder,
+    existing_path,
+    splitter_of,
+)
 from clew.cli.terminal import print_result
 from clew.index.index import Index
 from clew.model import TIMEOUT
@@ -99,8 +105,9 @@ def index(options: argparse.Namespace) -> int:
         estimate = estimate_extraction(source, extractor, splitter=splitter_of(options))
         print_result(str(estimate))
         return 0
+    check_writable_folder(options.output)
     begin = time.perf_counter()
-    built = build_index(options, extractor)
+    built = build_index(options, extractor, savable=True)
     if extractor is not None and built.failed and not len(built.graph.facts):
         raise ValueError(
             "the model read no passage, so nothing was saved; the error of the first: "

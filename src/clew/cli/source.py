@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -165,7 +167,9 @@ def open_source(options: argparse.Namespace) -> Index:
     return index
 
 
-def build_index(options: argparse.Namespace, extractor: Triples | None = None) -> Index:
+def build_index(
+    options: argparse.Namespace, extractor: Triples | None = None, *, savable: bool = False
+) -> Index:
     """Return the index of the folder or file `options.source`.
 
     Remarks name the files that were not read and the passages without facts.
@@ -173,6 +177,7 @@ def build_index(options: argparse.Namespace, extractor: Triples | None = None) -
     Args:
         options: What was typed.
         extractor: Extracts facts with a language model, unless `--names` is given.
+        savable: Whether it will be saved: what cannot be is refused before anything is embedded.
     """
     settings = index_settings(options.set)
     used = [name for name in ("names", *GENERATORS) if getattr(options, name)]
@@ -188,6 +193,7 @@ def build_index(options: argparse.Namespace, extractor: Triples | None = None) -
         nearest=options.nearest,
         encoding=options.encoding,
         untrusted=options.untrusted,
+        savable=savable,
         progress=shows_progress(),
     )
     if generators:
@@ -289,6 +295,19 @@ def check_writable(file: Path) -> None:
         pass
     if not existed:
         file.unlink()
+
+
+def check_writable_folder(folder: Path) -> None:
+    """Check that a folder can be made or written to, before the work that it is for.
+
+    Raises:
+        OSError: A part of its path is a file, or writing is not allowed there.
+    """
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "this is a file, not a folder", str(existing))
+    with tempfile.TemporaryFile(dir=existing):
+        pass
 
 
 def _refuse_building_options(options: argparse.Namespace) -> None:
