@@ -133,6 +133,13 @@ def test_untrusted_documents_have_a_cap_that_a_question_can_lift(tmp_path: Path)
     assert narrowed.source_budget is None
 
 
+def test_after_the_deadline_nothing_is_selected_again_and_the_cap_holds(index: Index) -> None:
+    context = index.ask(QUESTION, recipe="bm25", budget=2400, max_share=0.25, deadline=1e-9)
+    (step,) = (step for step in context.trace if step.stage == "max_share")
+    assert step.notes["selected again"] == 0
+    assert max(printed(context).values()) <= 600
+
+
 def test_a_share_is_above_nothing_and_at_most_one(index: Index) -> None:
     for wrong in (0, -0.5, 1.5, float("nan"), True, "half"):
         with pytest.raises(ValueError, match="max_share"):

@@ -6,7 +6,8 @@ fits a page, and where a source has more than its share,
 
 1. keeps the best of its entries that are within the share, and spreads the prizes and selects again
    without its others;
-2. does so for every source that then has too much, at most four times;
+2. does so for every source that then has too much, at most four times, and not after the question's
+   deadline;
 3. leaves out whole entries of such a source, the lowest prize first.
 
 Every entry that is left out is named, with the reason.
@@ -14,6 +15,7 @@ Every entry that is left out is named, with the reason.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -108,7 +110,7 @@ def fit_to_share(
     Raises:
         BudgetError: the share holds nothing of what was chosen.
     """
-    excluded = Excluded.nothing(graph)
+    begin, excluded = time.perf_counter(), Excluded.nothing(graph)
     first = fit(excluded)
     if not len(first.reading):
         return SharedPage(first)
@@ -124,8 +126,10 @@ def fit_to_share(
     if not shares.others_have_prize(first):
         alone = ", ".join(shares.sources.names[source] for source in over)
         return SharedPage(first, notes={"no cap": f"nothing outside {alone} has a prize"})
-    page, rounds, capped = first, 0, set[int]()
+    page, rounds, capped, deadline = first, 0, set[int](over), first.request.query.deadline
     while over and rounds < MAX_ROUNDS:
+        if deadline is not None and time.perf_counter() - begin > deadline:
+            break
         capped.update(over)
         for source in over:
             excluded |= shares.excess(page, source)
