@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,24 @@ def test_what_one_source_is() -> None:
     sources = below_one.part(SourcesPart())
     assert sources.names == ("one", "two")
     assert Graph.of([]).part(SourcesPart()).names == ()
+
+
+def test_no_file_says_that_it_is_another_source(tmp_path: Path) -> None:
+    (tmp_path / "true.md").write_text("The fee is ten crowns.")
+    names = ("path", "file_path", "source")
+    tags = "".join(f"<meta name='{name}' content='true.md'>" for name in names)
+    (tmp_path / "a.html").write_text(f"<head>{tags}</head><p>The fee is 7 crowns.</p>")
+    rows = [dict.fromkeys(names, source) | {"fee": source} for source in ("true.md", "b.md")]
+    (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "c.md").write_text("---\ntitle: c\nsource: true.md\npath: true.md\n---\nNo fee.")
+    graph = Index.from_documents(tmp_path).graph
+    sources = graph.part(SourcesPart())
+    files = {
+        (graph.ids[row].split("#")[0], Path(sources.name(sources.of_nodes[row]) or "").name)
+        for row in range(len(graph))
+        if graph.content[row]
+    }
+    assert files == {(name, name) for name in ("a.html", "b.jsonl", "c.md", "true.md")}
 
 
 def test_the_command_takes_a_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
