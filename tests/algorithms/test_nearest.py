@@ -48,6 +48,8 @@ def test_the_nearest_are_those_of_brute_force(block_bytes, tile, rows, k, least)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nearest, "BLOCK_BYTES", block_bytes)
         patch.setattr(nearest, "TILE", tile)
+        patch.setattr(nearest, "MIN_HEIGHT", 1)
+        patch.setattr(nearest, "MAX_WAITING", tile - 1)
         row, other, cosine = nearest_pairs(vectors, k, least)
 
     found = {i: [] for i in range(len(vectors))}
@@ -59,6 +61,7 @@ def test_the_nearest_are_those_of_brute_force(block_bytes, tile, rows, k, least)
 
 @pytest.mark.parametrize("block_bytes", [nearest.BLOCK_BYTES, 4 * 203 * 7])
 def test_duplicates_in_many_dimensions_go_to_the_lower_row(block_bytes, monkeypatch):
+    monkeypatch.setattr(nearest, "MIN_HEIGHT", 1)
     rng = np.random.default_rng(0)
     vectors = np.repeat(unit(rng.normal(size=(29, 97))), 7, axis=0)
     monkeypatch.setattr(nearest, "BLOCK_BYTES", block_bytes)
@@ -84,3 +87,23 @@ def test_nothing_has_no_neighbours():
     assert [len(part) for part in nearest_pairs(np.zeros((0, 4), np.float32), 3, 0.1)] == [0, 0, 0]
     assert [len(part) for part in nearest_pairs(np.zeros((5, 0), np.float32), 3, 0.1)] == [0, 0, 0]
     assert [len(part) for part in nearest_pairs(np.zeros((5, 2), np.float32), 3, 0.1)] == [0, 0, 0]
+
+
+def test_rows_in_the_order_of_their_likeness_keep_few_candidates(monkeypatch):
+    """Each block is nearer to the rows that come later than the block before it."""
+    waiting, joined = [], nearest._joined
+    monkeypatch.setattr(nearest, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(nearest, "MAX_WAITING", 1)
+    monkeypatch.setattr(
+        nearest,
+        "_joined",
+        lambda blocks: waiting.append(sum(len(block[2]) for block in blocks)) or joined(blocks),
+    )
+    monkeypatch.setattr(nearest, "MIN_HEIGHT", 8)
+    angles = np.linspace(0, 1.4, 400)
+    vectors = unit(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    row, other, _ = nearest_pairs(vectors, 3, 0.1)
+    assert (np.abs(row - other) <= 3).all()
+    assert len(row) == 1200
+    assert len(waiting) > 5
+    assert max(waiting) < 4 * 1200 + 400 * 8  # of fifty blocks' 400 * 3 and more

@@ -10,6 +10,8 @@ from clew.algorithms.ranking import TOLERANCE, dense_ranks, equalize, exceeds, r
 from clew.graph import Floats, Rows, Vectors, freeze
 
 BLOCK_BYTES = 64 * 2**20
+MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other rows is found
+MAX_WAITING = 4_000_000  # candidates, or four times those that remain, before the nearest are taken
 CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
 TILE = 32  # columns of a block that are passed over together
 
@@ -21,8 +23,8 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
 
     Rows of zeros have no neighbours and are no one's neighbour. Equal cosines are the same number
     and go to the lower row. A cosine that is too low by noise alone counts (see
-    `clew.algorithms.ranking`).
-    Memory: a few blocks of 64 MB.
+    `clew.algorithms.ranking`). Each cosine is computed once, for both of its rows.
+    Memory: a few blocks of 64 MB, or of 64 rows, and 4 k candidates for a row.
 
     Args:
         vectors: float32 [n, d], unit rows or zeros.
@@ -36,17 +38,28 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         ([0, 1], [1, 0], [1.0, 1.0])
     """
     n = len(vectors)
-    height = max(1, BLOCK_BYTES // (4 * max(n, 1)))
+    height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
+    floors = np.full(n, min_cosine, np.float32)  # no k-th nearest of a row is farther
     blocks: list[Pairs] = []
     for start in range(0, n, height):
-        cosines = vectors[start : start + height] @ vectors.T
+        cosines = vectors[start : start + height] @ vectors[start:].T
+        end = start + len(cosines)
         own = np.arange(len(cosines))
-        cosines[own, own + start] = -1
-        rows, others, scores = _nearest_of(_candidates(cosines, k, min_cosine), k, min_cosine)
-        blocks.append((rows + start, others, scores))
+        cosines[own, own] = -1
+        rows, others, scores = _candidates(cosines, k, floors[start:end])
+        blocks.append((rows + start, others + start, scores))
+        below = cosines[:, len(cosines) :]  # whose rows come later, as columns of this block
+        near = below.max(axis=0, initial=-1) >= floors[end:] - np.float32(2 * TOLERANCE)
+        later = np.flatnonzero(near)
+        later_floors = floors[end:][later]
+        rows, others, scores = _candidates(below[:, later].T.copy(), k, later_floors)
+        floors[end + later] = later_floors
+        blocks.append((later[rows] + end, others + start, scores))
+        if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
+            blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
     if not blocks:
         return freeze([], np.int32), freeze([], np.int32), freeze([], np.float64)
-    rows, others, scores = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    rows, others, scores = _nearest_of(_joined(blocks), k, min_cosine)
     return (
         freeze(rows, np.int32),
         freeze(others, np.int32),
@@ -54,19 +67,34 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
     )
 
 
-def _candidates(cosines: Vectors, k: int, min_cosine: float) -> Pairs:
-    """Return the pairs of a block that may be among the nearest.
+def _joined(blocks: list[Pairs]) -> Pairs:
+    rows, others, scores = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    return rows, others, scores
+
+
+def _candidates(cosines: Vectors, k: int, floors: Vectors) -> Pairs:
+    """Return the pairs of a block that may be among the nearest, and raise the floors.
 
     The k-th highest of the maxima of tiles is no higher than the k-th highest cosine. Only tiles
     with a maximum from there on are looked at.
+
+    Args:
+        cosines: float32 [b, n].
+        k: neighbours of a row, at most.
+        floors: float32 [b], the lowest cosine of a neighbour so far.
     """
+    if not cosines.size:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     maxima = _tile_maxima(cosines)
     tiles = maxima.shape[1]
     if k < tiles:
         bar = np.partition(maxima, tiles - k, axis=1)[:, tiles - k]
+    elif k < cosines.shape[1]:
+        bar = np.partition(cosines, -k, axis=1)[:, -k]
     else:
         bar = np.full(len(cosines), -1, np.float32)
-    floor = np.maximum(bar, np.float32(min_cosine)) - np.float32(2 * TOLERANCE)
+    np.maximum(floors, bar, out=floors)
+    floor = floors - np.float32(2 * TOLERANCE)
     is_near = maxima >= floor[:, None]
     crowded = is_near.sum(axis=1) > k + CROWD
     is_near[crowded] = False
@@ -85,8 +113,7 @@ def _candidates(cosines: Vectors, k: int, min_cosine: float) -> Pairs:
         all_scores = cosines[row].astype(np.float64)
         best = top_k(all_scores, k, 1.0)
         parts.append((np.full(len(best), row), best, all_scores[best]))
-    rows, others, ranked = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return rows, others, ranked
+    return _joined(parts)
 
 
 def _tile_maxima(cosines: Vectors) -> Vectors:
