@@ -28,7 +28,7 @@ def hashed_words(texts):
     vectors[:, 0] = 0.5
     for row, text in enumerate(texts):
         for word in text.lower().split():
-            vectors[row, 1 + zlib.crc32(word.strip(".,?!").encode()) % 23] += 1
+            vectors[row, 1 + zlib.crc32(word.strip(".,?!").encode("utf-8", "replace")) % 23] += 1
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 

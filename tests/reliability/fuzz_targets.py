@@ -116,8 +116,8 @@ def _reader(name: str) -> Callable[[bytes], None]:
         file.write_bytes(data)
         documents = list(format.read(SourceFile(file, file.name, data)))
         for document in documents:
-            document.text.encode()  # it can be printed, counted and saved
             Splitter(20)(document)
+            Splitter(20, sentences=True)(document)
             if format.declared_title:
                 format.declared_title(document.text)
         if documents:
@@ -127,7 +127,7 @@ def _reader(name: str) -> Callable[[bytes], None]:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return data.decode("utf-8", "replace").replace("\ue000", "\ud800")  # half of a pair
 
 
 def _names(data: bytes) -> None:
@@ -309,8 +309,8 @@ def targets() -> dict[str, Target]:
         if format.is_installed()
     ]
     others = [
-        Target("names", _names, (SENTENCES.encode(),)),
-        Target("words", _words, (SENTENCES.encode(), b"[1] \\# a\n- b\xe2\x80\x8b")),
+        Target("names", _names, (SENTENCES.encode(), "Anna \ue000 met Ben.".encode())),
+        Target("words", _words, (SENTENCES.encode(), "Anna\ue000 met".encode(), b"[1] \\# a\n- b\xe2\x80\x8b")),
         Target("manifest", _manifest, (_body(),)),
         Target("manifest-edits", _manifest_edits, (b"\x01\x05\x02\x03", b"\x00\x04\x01")),
         Target("langchain-filter", _langchain_filter, (*FILTERS, b'{"a": {"$gt": 1}}'), BY_NAME),

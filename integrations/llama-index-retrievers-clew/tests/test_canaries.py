@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from llama_index.core.schema import NodeRelationship, TextNode
-from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
+from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.vector_stores.simple import SimpleVectorStore
+from llama_index.core.vector_stores.types import (
+    MetadataFilter,
+    MetadataFilters,
+    VectorStoreQueryResult,
+)
 from llama_index.retrievers.clew import ClewRetriever
+from pydantic import PrivateAttr
 
 import clew
 from clew.store import disk
@@ -69,3 +78,64 @@ def test_no_canary_is_in_nodes_or_context(tmp_path, monkeypatch, recipe, explain
         assert canaries(nodes) == []
         assert canaries(filtered.context(QUESTION)) == []
     assert hierarchy()[1] == retriever.index.graph.originals[1], "the caller's own stay as they are"
+
+
+def related_to_others():
+    """Two allowed pages: around them are nodes that are in no index, or forbidden."""
+    source = RelatedNodeInfo(
+        node_id="handbook", metadata={"tenant": "a", "secret": "canary in the source"}
+    )
+    pages = [
+        TextNode(id_=f"page-{i}", text=f"The harbour takes a fee of {i}.", metadata={"tenant": "a"})
+        for i in range(2)
+    ]
+    for page in pages:
+        page.relationships = {
+            NodeRelationship.SOURCE: source,
+            NodeRelationship.PARENT: RelatedNodeInfo(node_id="canary-parent"),
+            NodeRelationship.NEXT: RelatedNodeInfo(
+                node_id="canary-next", metadata={"text": "canary"}
+            ),
+            NodeRelationship.CHILD: [RelatedNodeInfo(node_id="canary-child")],
+        }
+    pages[1].relationships[NodeRelationship.PREVIOUS] = pages[0].as_related_node_info()
+    return pages
+
+
+class KeepsText(SimpleVectorStore):
+    """A vector store that gives back its own nodes, as hosted ones do, and filters by itself."""
+
+    stores_text: bool = True
+    _nodes: dict = PrivateAttr(default_factory=dict)
+
+    def add(self, nodes, **kwargs):
+        self._nodes |= {node.node_id: node for node in nodes}
+        return super().add(nodes)
+
+    def query(self, query, **kwargs):
+        found = super().query(replace(query, node_ids=None))
+        return VectorStoreQueryResult(
+            [self._nodes[id] for id in found.ids], found.similarities, found.ids
+        )
+
+
+@pytest.mark.parametrize("where", ["a vector store", "nodes"])
+async def test_no_relationship_leads_past_a_filter(embed_model, where):
+    if where == "nodes":
+        retriever = ClewRetriever.from_nodes(related_to_others(), embed_model)
+    else:
+        storage = StorageContext.from_defaults(vector_store=KeepsText())
+        index = VectorStoreIndex(
+            related_to_others(), storage_context=storage, embed_model=embed_model
+        )
+        retriever = ClewRetriever.from_index(index)
+        assert not isinstance(retriever.index, clew.Index)
+    filtered = retriever.with_options(filters=TENANT_A)
+    for found in (filtered.retrieve(QUESTION), await filtered.aretrieve(QUESTION)):
+        assert {one.node_id for one in found} == {"page-0", "page-1"}
+        assert canaries(found) == []
+        related = {one.node_id: one.node.relationships for one in found}
+        assert related["page-1"][NodeRelationship.PREVIOUS].node_id == "page-0"
+        assert found[0].node.ref_doc_id == "handbook"
+    unfiltered = retriever.retrieve(QUESTION)
+    assert NodeRelationship.PARENT in unfiltered[0].node.relationships

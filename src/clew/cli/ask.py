@@ -131,7 +131,8 @@ def ask(options: argparse.Namespace) -> int:
     if context.usage:
         print_remark(f"the language model: {context.usage}")
     if options.html:
-        options.html.write_text(context.to_html(), encoding="utf-8")
+        # Half of a surrogate pair, as broken JSON has it, is no text.
+        options.html.write_text(context.to_html(), encoding="utf-8", errors="replace")
         print_remark(f"wrote {options.html}")
     if options.json:
         print_result(json.dumps(context.to_dict(), ensure_ascii=False, indent=2))

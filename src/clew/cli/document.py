@@ -11,7 +11,7 @@ from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, check_writable_folder, open_source
 from clew.cli.terminal import print_remark, print_result, shows_progress
 from clew.documentation import estimate_documentation, write_documentation
-from clew.documentation.documentation import MAP_FILE, MARK
+from clew.documentation.documentation import MAP_FILE, MARK, earlier_pages
 from clew.index.index import Index
 from clew.recipes import DEFAULT
 
@@ -104,13 +104,14 @@ def add_parser(commands: Commands) -> None:
 
 def document(options: argparse.Namespace) -> int:
     """Write the documentation, and print what is in it."""
+    if not options.dry_run:
+        earlier_pages(options.output)
+        check_writable_folder(options.output)
     model = None
     if options.model is not None:  # a wrong model is an error before anything is read
         answers = options.output.with_name(f"{options.output.name}.answers")
         model = models.model_of(options.model, options, answers=answers)
     recipe = method_of(options.recipe, options.set)
-    if not options.dry_run:
-        check_writable_folder(options.output)
     index = without_pages(open_source(options), options.source)
     if options.dry_run:
         estimate = estimate_documentation(

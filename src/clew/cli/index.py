@@ -97,6 +97,8 @@ def index(options: argparse.Namespace) -> int:
             f"{', '.join(OF_AN_INDEX)}"
         )
     _refuse_other_files(options.output)
+    if not options.dry_run:
+        check_writable_folder(options.output)
     extractor = None if options.model is None else _extractor(options)
     if options.dry_run:
         if extractor is None:
@@ -105,7 +107,6 @@ def index(options: argparse.Namespace) -> int:
         estimate = estimate_extraction(source, extractor, splitter=splitter_of(options))
         print_result(str(estimate))
         return 0
-    check_writable_folder(options.output)
     begin = time.perf_counter()
     built = build_index(options, extractor, savable=True)
     if extractor is not None and built.failed and not len(built.graph.facts):

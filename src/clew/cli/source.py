@@ -306,8 +306,11 @@ def check_writable_folder(folder: Path) -> None:
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "this is a file, not a folder", str(existing))
-    with tempfile.TemporaryFile(dir=existing):
-        pass
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, f"cannot be written to: {error.strerror}", folder) from error
 
 
 def _refuse_building_options(options: argparse.Namespace) -> None:

@@ -26,6 +26,27 @@ FIRST_FILE, MAP_FILE = "index.md", "questions.svg"
 MAX_SLUG = 60  # letters
 
 
+def earlier_pages(folder: Path) -> list[Path]:
+    """Return the pages of an earlier run in a folder that documentation is to be written to.
+
+    Raises:
+        ValueError: The folder has other files, and none of an earlier run; or it is a file.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; documentation is written to a folder")
+    earlier = sorted(
+        file
+        for file in folder.glob("*.md")
+        if file.read_text(encoding="utf-8", errors="replace").startswith(MARK)
+    )
+    if folder.exists() and any(folder.iterdir()) and not earlier:
+        raise ValueError(
+            f"{folder} has other files and no documentation of an earlier run: name a new or "
+            "empty folder"
+        )
+    return earlier
+
+
 @dataclass(frozen=True, eq=False)
 class Documentation:
     """Sections in the order of the corpus, and how they were made.
@@ -68,25 +89,15 @@ class Documentation:
             ValueError: The folder has other files, and none of an earlier run; or it is a file.
         """
         folder = Path(path)
-        if folder.exists() and not folder.is_dir():
-            raise ValueError(f"{folder} is a file; documentation is written to a folder")
-        earlier = sorted(
-            file
-            for file in folder.glob("*.md")
-            if file.read_text(encoding="utf-8", errors="replace").startswith(MARK)
-        )
-        if folder.exists() and any(folder.iterdir()) and not earlier:
-            raise ValueError(
-                f"{folder} has other files and no documentation of an earlier run: name a new or "
-                "empty folder"
-            )
+        earlier = earlier_pages(folder)
         folder.mkdir(parents=True, exist_ok=True)
         pages = self.pages()
         for file in earlier:
             if file.name not in pages:
                 file.unlink()
         for name, text in pages.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            # Half of a surrogate pair, as broken JSON has it, is no text.
+            (folder / name).write_text(text, encoding="utf-8", errors="replace")
         return [folder / name for name in pages]
 
     def pages(self) -> dict[str, str]:

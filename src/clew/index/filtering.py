@@ -276,8 +276,8 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     if all(document.heading for document in documents):
         nothing = np.zeros(len(index.graph), np.bool_)
         return replace(index, graph=index.graph.filtered(nothing), documents=())
-    forbidden = {document.id for document in index.documents} - {d.id for d in documents}
-    documents = tuple(_without(document, forbidden) for document in documents)
+    came, ids = {document.id for document in index.documents}, {d.id for d in documents}
+    documents = tuple(_without_others(document, ids, came) for document in documents)
     ids = {document.id for document in documents if not document.heading}
     ids |= {documents[i].id for i in _contents_of(documents)}
     facts = {id: triples for id, triples in index.facts.items() if id in ids}
@@ -317,8 +317,17 @@ def _outside_containers(graph: Graph, allowed: Mask) -> Graph:
     return replace(graph, documents=freeze(documents, np.int32), spans=freeze(spans, np.int32))
 
 
-def _without(document: Document, forbidden: AbstractSet[str]) -> Document:
-    """Return a document that names no forbidden one as what it is in or follows."""
+def _without_others(
+    document: Document, allowed: AbstractSet[str], came: AbstractSet[str]
+) -> Document:
+    """Return a document that names no forbidden one as what it is in or follows.
+
+    Args:
+        document: An allowed one.
+        allowed: The ids of what the filter allows.
+        came: The ids of all documents.
+    """
+    forbidden = came - allowed
     changes: dict[str, Any] = {
         name: None
         for name in ("parent", "previous", "source")
@@ -326,7 +335,7 @@ def _without(document: Document, forbidden: AbstractSet[str]) -> Document:
     }
     if "source" in changes:
         changes["span"] = None
-    original = without_relationships(document.original, forbidden)
+    original = without_relationships(document.original, allowed, came)
     if original is not document.original:
         changes["original"] = original
     return replace(document, **changes) if changes else document

@@ -145,7 +145,9 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
         gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed,
     ):
         for record in records:
-            packed.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
+            packed.write(
+                (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+            )
 
 
 def _field(place: str, record: Mapping[str, Any], field: str) -> object:

@@ -110,22 +110,39 @@ def relate_nodes(documents: list[Document]) -> list[Document]:
     return [place(document) if is_node(document.original) else document for document in documents]
 
 
-def without_relationships(original: Any, ids: AbstractSet[str]) -> Any:  # noqa: ANN401  # the caller's
-    """Return the caller's object without relationships to nodes of these ids.
+def without_relationships(original: Any, allowed: AbstractSet[str], came: AbstractSet[str]) -> Any:  # noqa: ANN401  # the caller's
+    """Return the caller's object without relationships to other nodes than the allowed ones.
 
-    A relationship holds the metadata of the other node, too. What has none is returned as it is.
+    A relationship holds the metadata of the other node, too. Of the text that a node was cut from,
+    and that did not come itself, the id and what the node's own metadata tell stay. What is no node
+    is returned as it is.
+
+    Args:
+        original: The caller's object.
+        allowed: The ids of what a filter allows.
+        came: The ids of all that the filter was asked about.
     """
-    if not is_node(original):
+    if not is_node(original) or not hasattr(original, "model_copy"):
         return original
     kept: dict[Any, Any] = {}
     for key, related in (original.relationships or {}).items():
         some = related if isinstance(related, list) else [related]
-        left = [one for one in some if ids.isdisjoint(ids_of_related(one))]
+        left = [one for one in some if allowed >= set(ids_of_related(one))]
+        if str(getattr(key, "value", key)) == SOURCE and came.isdisjoint(ids_of_related(related)):
+            left = [_telling_no_more(one, original.metadata) for one in some]
         if left:
-            kept[key] = left if isinstance(related, list) else related
-    if kept == dict(original.relationships or {}) or not hasattr(original, "model_copy"):
+            kept[key] = left if isinstance(related, list) else left[0]
+    if kept == dict(original.relationships or {}):
         return original
     return original.model_copy(update={"relationships": kept})
+
+
+def _telling_no_more(related: Any, metadata: Mapping[str, object]) -> Any:  # noqa: ANN401  # the framework's
+    """Return a related node with that part of its metadata that a node has itself."""
+    known = {k: v for k, v in related.metadata.items() if k in metadata and metadata[k] == v}
+    if known == related.metadata:
+        return related
+    return related.model_copy(update={"metadata": known})
 
 
 def _metadata_mode(node: LlamaIndexNode, name: str) -> object:

@@ -16,6 +16,7 @@ Span = tuple[int, int]
 # than the text does.
 WINDOW = 4000
 _PARAGRAPH_END = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)\s*")
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # of a surrogate pair, as broken JSON has it
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -100,7 +101,8 @@ def sentences(text: str, start: int, end: int, language: str) -> Iterator[Span]:
 
     while start < end:
         stop = _window_end(text, start, end)
-        boundaries = get_sentence_boundaries(language, text[start:stop])
+        window = HALF_CHARACTER.sub("\ufffd", text[start:stop])  # which sentencex does not take
+        boundaries = get_sentence_boundaries(language, window)
         begins = [start + boundary["start_index"] for boundary in boundaries]
         if stop < end and begins[-1] > start + WINDOW // 2:
             stop = begins.pop()  # the last sentence may go on behind the window

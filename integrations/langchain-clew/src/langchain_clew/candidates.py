@@ -133,7 +133,7 @@ def scores_in_metadata(
 
 
 def _text_id(text: str) -> str:
-    return f"text:{sha256(text.encode()).hexdigest()[:24]}"
+    return f"text:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
 
 
 def _have_a_zero(scores: Sequence[float]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Self, Unpack
 
@@ -132,6 +133,16 @@ class AskingRetriever:
         """Return the options of a question without the filters, which are passed separately."""
         return NAMES.query_options(self._options(), where=None)
 
+    def _nodes_of(
+        self, index: clew.Index, context: clew.Context, own_nodes: Mapping[str, BaseNode]
+    ) -> list[NodeWithScore]:
+        """Return the nodes of a context that an index was asked for."""
+        where = where_of(self.filters)
+        inside = index.filtered(where)
+        own = allowed_nodes(index, where, own_nodes)
+        nodes = nodes_from(inside, context, own, self.explain)
+        return nodes if where is None else within_filter(nodes, _ids(inside), _ids(index))
+
     def _ask(
         self, index: clew.Index, bundle: QueryBundle, own_nodes: Mapping[str, BaseNode]
     ) -> clew.Context:
@@ -191,8 +202,31 @@ def allowed_nodes(
     if inside is index or not own_nodes:
         return own_nodes
     ids = {document.id for document in inside.documents}
-    forbidden = own_nodes.keys() - ids
-    return {id: without_relationships(own_nodes[id], forbidden) for id in own_nodes.keys() & ids}
+    came = {document.id for document in index.documents}
+    return {id: without_relationships(own_nodes[id], ids, came) for id in own_nodes.keys() & ids}
+
+
+def _ids(index: clew.Index) -> set[str]:
+    """Return the ids of what came to be indexed; an index of a graph has its nodes alone."""
+    return {document.id for document in index.documents} or set(index.graph.ids)
+
+
+def within_filter(
+    nodes: list[NodeWithScore], allowed: AbstractSet[str], came: AbstractSet[str]
+) -> list[NodeWithScore]:
+    """Return nodes whose relationships lead past no filter.
+
+    A node that the index has not, such as a parent that only a docstore has, may be forbidden.
+
+    Args:
+        nodes: What a filtered question found.
+        allowed: The ids of what the filter allows.
+        came: The ids of all that the filter was asked about.
+    """
+    return [
+        NodeWithScore(node=without_relationships(one.node, allowed, came), score=one.score)
+        for one in nodes
+    ]
 
 
 def nodes_from(

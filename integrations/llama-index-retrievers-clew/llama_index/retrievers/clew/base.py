@@ -24,13 +24,10 @@ from llama_index.retrievers.clew.asking_retriever import (
     NAMES,
     AskingRetriever,
     RetrieverKeywords,
-    allowed_nodes,
     check_options,
-    nodes_from,
 )
 from llama_index.retrievers.clew.candidates import Candidates, nodes_with_vectors, without_vector
 from llama_index.retrievers.clew.checks import nodes_or_documents
-from llama_index.retrievers.clew.filters import where_of
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.stored_graph import index_of
 
@@ -298,9 +295,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
     def _nodes(self, context: clew.Context) -> list[NodeWithScore]:
         if isinstance(self.index, clew.Index):
-            where = where_of(self.filters)
-            own_nodes = allowed_nodes(self.index, where, self._own_nodes)
-            return nodes_from(self.index.filtered(where), context, own_nodes, self.explain)
+            return self._nodes_of(self.index, context, self._own_nodes)
         return nodes_of(context, explain=self.explain)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:

@@ -23,6 +23,7 @@ from clew.adapters import (
     aembed_question,
     facts_among,
     remember_vectors,
+    without_relationships,
 )
 
 
@@ -167,7 +168,7 @@ class Candidates:
         if vector is None:
             vector = self._embedder.embed_question(bundle.query_str)
         found = self._retriever(filters).retrieve(with_vector(bundle, vector))
-        return with_text(found), vector
+        return _found(found, filters), vector
 
     async def afind(
         self, bundle: QueryBundle, filters: MetadataFilters | None
@@ -184,8 +185,8 @@ class Candidates:
             vector = await asyncio.to_thread(self._embedder.embed_question, question)
         retriever, asked = self._retriever(filters), with_vector(bundle, vector)
         if type(self.index.vector_store).aquery is BasePydanticVectorStore.aquery:
-            return with_text(await asyncio.to_thread(retriever.retrieve, asked)), vector
-        return with_text(await retriever.aretrieve(asked)), vector
+            return _found(await asyncio.to_thread(retriever.retrieve, asked), filters), vector
+        return _found(await retriever.aretrieve(asked), filters), vector
 
     def narrow(
         self,
@@ -211,3 +212,18 @@ class Candidates:
 
     def _retriever(self, filters: MetadataFilters | None) -> Any:  # noqa: ANN401  # of any index
         return self.index.as_retriever(similarity_top_k=self.top_k, filters=filters)
+
+
+def _found(nodes: Sequence[NodeWithScore], filters: MetadataFilters | None) -> list[NodeWithScore]:
+    """Return a store's nodes with text; with filters, they lead to one another alone.
+
+    Whether a filter allows the other nodes that they name, the store alone knows.
+    """
+    found = with_text(nodes)
+    if filters is None or not filters.filters:
+        return found
+    ids = {scored.node.node_id for scored in found}
+    return [
+        NodeWithScore(node=without_relationships(one.node, ids, ids), score=one.score)
+        for one in found
+    ]

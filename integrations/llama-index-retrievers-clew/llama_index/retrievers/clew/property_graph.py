@@ -14,10 +14,8 @@ from llama_index.retrievers.clew.asking_retriever import (
     NAMES,
     AskingRetriever,
     RetrieverKeywords,
-    nodes_from,
 )
 from llama_index.retrievers.clew.checks import graph_store
-from llama_index.retrievers.clew.filters import where_of
 from llama_index.retrievers.clew.questions import bundle_of
 from llama_index.retrievers.clew.stored_graph import StoredGraph
 
@@ -91,7 +89,7 @@ class ClewPGRetriever(AskingRetriever, BasePGRetriever):
         return await asyncio.to_thread(self._nodes, index, context)
 
     def _nodes(self, index: clew.Index, context: clew.Context) -> list[NodeWithScore]:
-        return nodes_from(index.filtered(where_of(self.filters)), context, {}, self.explain)
+        return self._nodes_of(index, context, {})
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
         index = self.index
