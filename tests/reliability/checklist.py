@@ -31,11 +31,19 @@ WIDTH = 100
 
 
 class Checked(NamedTuple):
-    """A row, what was found for it, and how long that took in seconds."""
+    """A row, what was found for it, and how long that took.
+
+    Attributes:
+        row: The row.
+        finding: What was found.
+        seconds: How long it took.
+        of_processor: Seconds of processor time, which a busy machine moves less.
+    """
 
     row: Row
     finding: Finding
     seconds: float
+    of_processor: float
 
     @property
     def verdict(self) -> str:
@@ -44,9 +52,14 @@ class Checked(NamedTuple):
             return "FAILED"
         return "ok" if self.finding.figure else "not applicable"
 
+    @property
+    def time(self) -> str:
+        """How long it took, in words."""
+        return f"({self.seconds:.1f} s, {self.of_processor:.1f} s of processor time)"
+
     def __str__(self) -> str:
         row, finding = self.row, self.finding
-        parts = [f"{row.number:2d} {row.risk}: {self.verdict} ({self.seconds:.1f} s)"]
+        parts = [f"{row.number:2d} {row.risk}: {self.verdict} {self.time}"]
         parts += [f"ran: {finding.ran}"] if finding.ran else []
         parts += [f"figure: {finding.figure}"] if finding.figure else []
         if finding.not_applicable:
@@ -78,7 +91,13 @@ def _checked(arguments: tuple[Row, bool, str]) -> Checked:
         traceback.print_exc()
         finding = Finding("", "", (f"{type(error).__name__}: {error}",))
     shutil.rmtree(own, ignore_errors=True)
-    return Checked(row, finding, time.perf_counter() - began)
+    return Checked(row, finding, time.perf_counter() - began, _processor_seconds())
+
+
+def _processor_seconds() -> float:
+    """Return the processor time of this process and of those that it started."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def check(chosen: Sequence[Row], short: bool) -> Iterable[Checked]:
@@ -108,7 +127,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("\n".join(str(checked) for checked in sorted(done, key=lambda each: each.row.number)))
     failed = [checked.row.number for checked in done if checked.finding.failures]
     form = "short" if options.short else "full"
-    print(f"{len(done)} rows, {len(failed)} failed, {time.perf_counter() - began:.0f} s ({form})")
+    of_processor = sum(checked.of_processor for checked in done)
+    print(
+        f"{len(done)} rows, {len(failed)} failed, {time.perf_counter() - began:.0f} s, "
+        f"{of_processor:.0f} s of processor time ({form})"
+    )
     return 1 if failed else 0
 
 

@@ -21,10 +21,10 @@ def test_every_risk_has_one_row():
 
 def test_a_row_says_whether_it_is_well():
     row = Row(3, "a risk", lambda short: Finding("", ""))
-    assert Checked(row, Finding("a", "b", ("c",)), 1.0).verdict == "FAILED"
-    assert Checked(row, Finding("a", "b", (), "d"), 1.0).verdict == "ok"
-    assert Checked(row, Finding("", "", (), "d"), 1.0).verdict == "not applicable"
-    assert "figure: b" in str(Checked(row, Finding("a", "b"), 1.0))
+    assert Checked(row, Finding("a", "b", ("c",)), 1.0, 1.0).verdict == "FAILED"
+    assert Checked(row, Finding("a", "b", (), "d"), 1.0, 1.0).verdict == "ok"
+    assert Checked(row, Finding("", "", (), "d"), 1.0, 1.0).verdict == "not applicable"
+    assert "figure: b" in str(Checked(row, Finding("a", "b"), 1.0, 1.0))
 
 
 @pytest.mark.slow
