@@ -206,7 +206,7 @@ def ask_framework(
 def corpora(short: bool, chance: random.Random) -> Iterator[tuple[str, object]]:
     """Yield counters, over and over, until there are enough cases."""
     named = list(counters().items())
-    for number in range(len(named) if short else 490):
+    for number in range(len(named) if short else 200):
         yield named[number % len(named)]
 
 
@@ -214,7 +214,7 @@ def budgets(short: bool) -> Finding:
     """Ask with drawn corpora, counters, recipes, styles, budgets and frameworks."""
     logging.disable(logging.WARNING)  # of what is larger than the whole budget
     chance, cases, used = random.Random(1), Cases(), set()
-    of_core, of_each_framework = (60, 8) if short else (172, 17)
+    of_core, of_each_framework = (60, 8) if short else (420, 40)
     for name, source in corpora(short, chance):
         documents, facts = corpus(chance)
         index = Index.from_documents(documents, embedder=hashed_words, facts=facts, count=source)

@@ -270,7 +270,7 @@ def _difference(one: tuple, other: tuple) -> str:
 def filters(short: bool) -> Finding:
     """Compare filtered answers of pairs of corpora that differ in what is forbidden."""
     logging.disable(logging.WARNING)
-    worlds, each = (4, 6) if short else (80, 16)
+    worlds, each = (4, 6) if short else (32, 40)
     failures: list[str] = []
     kinds = list(comparisons(worlds, each, random.Random(5), failures))
     leaks = sum("leaks" in failure for failure in failures)
