@@ -6,10 +6,11 @@
 
 cosmic-ray (`pip install clew[mutation]`) finds and makes the mutants. They are sampled by place, each
 place with one of its mutations; what differs in annotations, docstrings or numba's decorators alone
-is none. Each is run against the tests of its module, in a copy of the repository and a process of
-its own, without compilation by numba. It is killed by a failing test, an error, or by taking five
-times as long as the original. Tests that do not pass uncompiled, or take long so, are left out, and
-named. Survivors in `EQUIVALENT` cannot be told from the original by any test, and do not count.
+is none. Each is run against the tests and examples of its module, in a copy of the repository and a
+process of its own, without compilation by numba. It is killed by a failing test, an error, or by
+taking five times as long as the original. Tests that do not pass uncompiled, or take long so, are
+left out, and named. Survivors in `EQUIVALENT` cannot be told from the original by any test, and do
+not count.
 """
 
 from __future__ import annotations
@@ -55,7 +56,12 @@ TESTS: dict[str, tuple[str, ...]] = {
         "methods/test_descent.py",
         "index/test_learning.py",
     ),
-    "methods/da_rag": ("methods/test_da_rag.py", "methods/test_stouffer.py"),
+    "methods/da_rag": (
+        "link/test_layers.py",
+        "generate/test_descriptions.py",
+        "methods/test_stouffer.py",
+        "methods/test_da_rag.py",
+    ),
     "algorithms/community_search": ("algorithms/test_community.py", "algorithms/test_truss.py"),
     "algorithms/community_detection": ("algorithms/test_communities.py",),
     "algorithms/mmr": ("algorithms/test_diverse.py", "select/test_selects.py"),
@@ -72,6 +78,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{DOCUMENTATION}::test_sections_that_say_the_same_are_one_and_others_stay",
     ),
 }
+EXAMPLES = "test_doctests.py::test_the_examples_of_a_module_give_what_they_show"
 SETTINGS = "test_sources_table.py"  # covers the default values of all modules
 
 # By module: (a line, the mutated line) -> why no test can tell them apart.
@@ -360,7 +367,9 @@ class Workshop:
             compiled.unlink()
         file.write_text(mutant.code, "utf-8")
         try:
-            return self.run(*self.rows[row])
+            options, seconds = self.rows[row]
+            examples = f"{EXAMPLES}[clew.{mutant.module.replace('/', '.')}]"
+            return self.run([*options, f"tests/{examples}"], seconds)
         finally:
             file.write_text(original, "utf-8")
 
