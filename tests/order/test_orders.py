@@ -93,6 +93,21 @@ def test_a_sandwich_has_the_best_first_the_second_best_last_and_the_least_inside
     assert outside_in == ranked
 
 
+def test_a_sandwich_of_headings_reads_the_passages_of_each_together_only_where_that_is_wanted():
+    kinds = ["section", "section", *["passage"] * 5]
+    graph = Graph.of(
+        ["Moon", "Sun", "dry", "hot", "grey", "far", "alone"],
+        kinds=kinds,
+        parents=[-1, -1, 0, 1, 0, 1, -1],
+    )
+    prizes = [0, 0, 0.9, 0.8, 0.1, 0.7, 0.6]
+    # Ranks: dry .9 (Moon), hot .8 (Sun), alone .6; 1, 3, 2 of these runs.
+    by_heading = read(Sandwich(by_heading=True), graph, prizes).nodes.tolist()
+    assert by_heading == [2, 4, 6, 3, 5]
+    # Ranks: dry, hot, far, alone, grey; 1, 3, 5, 4, 2 of them.
+    assert read(Sandwich(), graph, prizes).nodes.tolist() == [2, 5, 4, 6, 3]
+
+
 @given(cases())
 def test_a_thread_goes_on_to_the_strongest_tie_of_what_was_read_last(case):
     graph, prizes, nodes, _ = case

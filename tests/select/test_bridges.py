@@ -150,6 +150,32 @@ def test_the_facts_of_a_bridge_are_read_in_the_budget():
     assert "bridges" in method.on(graph)(Query("How?", QUESTION), UNLIMITED).trace[1].notes
 
 
+def test_of_parallel_edges_one_that_states_a_fact_is_the_bridge_however_far_the_fact_is():
+    facts = Facts(
+        ("a dull fact", "what is asked for"),
+        np.float32([[0, 1], [1, 0]]),
+        np.int32([0, 2]),
+        np.int32([1, 2]),
+        Labels.of(["is", "is"]),
+        Ragged.of([[0], [2]]),
+    )
+    for order in ([-1, 0], [0, -1]):
+        graph = Graph.of(
+            ["one", "two", "three"],
+            vectors=np.float32([[1, 0], [0.8, 0.6], [0, 1]]),
+            facts=facts,
+            edges=Edges.of("fact", [0, 0], [1, 1], facts=order),
+        )
+        chosen = Bridges(2).on(graph)(
+            Query("?", QUESTION),
+            Seeds(np.array([1.0, 0.9, 0])),
+            np.ones(3),
+            whole(graph),
+            UNLIMITED,
+        )
+        assert graph.edges.facts[chosen.edges].tolist() == [0]
+
+
 def test_a_graph_without_vectors_is_joined_by_hops_and_settings_are_checked():
     graph = Graph.of(["text"] * 4, edges=Edges.of("tie", [0, 2, 0, 3], [2, 1, 3, 3]))
     seeds = Seeds(np.zeros(4), terminals=np.int32([0, 1]))
