@@ -226,6 +226,33 @@ def test_the_type_of_an_edge_is_the_relation_of_its_fact():
     assert order({"likes": 1.0}, default=0.0) == [0, 2]
 
 
+def test_one_relation_that_edges_of_two_kinds_state_is_a_type_of_each():
+    facts = Facts(
+        ("a", "b"),
+        np.zeros((2, 2), np.float32),
+        np.int32([0, 0]),
+        np.int32([2, 3]),
+        Labels.of(["likes", "likes"]),
+        Ragged.of([[], []]),
+    )
+    kinds = [
+        Edges.of("near", [0], [1]),
+        Edges.of("fact", [0], [2], facts=[0]),
+        Edges.of("cited", [0], [3], facts=[1]),
+    ]
+    typed = Graph.of(["text"] * 4, facts=facts, edges=Edges.join(kinds)).part(TypedLinksPart())
+    assert set(typed.types) == {"cited", "fact", "likes", "near"}
+    for factors, reached in (
+        ({"near": 0.5, "fact": 1.0, "cited": 0.2}, [0, 2, 1, 3]),
+        ({"likes": 0.1, "near": 0.05}, [0, 2, 3, 1]),
+        ({"fact": 0.0}, [0, 1, 3]),
+    ):
+        found = search_best_first(
+            typed, [0], typed.factors(factors), vectors=np.zeros((4, 2), np.float32), threshold=0.01
+        )
+        assert found.rows.tolist() == reached, factors
+
+
 def test_a_hub_of_ten_thousand_leaves_no_edges_and_no_source():
     hub = Graph.of(["text"] * 10_001, edges=Edges.of("tie", np.zeros(10_000), np.arange(1, 10_001)))
     typed = hub.part(TypedLinksPart())
