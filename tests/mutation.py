@@ -71,6 +71,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "algorithms/test_top_pagerank.py",
         "algorithms/test_uniform_jumps.py",
     ),
+    "algorithms/traversal/kernels/hops": ("measure/test_quality.py",),
     "algorithms/traversal": ("algorithms/test_breadth.py", "algorithms/test_best_first.py"),
     "algorithms/nearest": ("algorithms/test_nearest.py", "algorithms/test_hnsw.py"),
     "select/bridges": ("select/test_bridges.py",),
