@@ -470,6 +470,10 @@ def test_a_model_is_asked_once_for_each_community_and_its_reports_come_first(ind
     assert [item.score for item in reports] == sorted(
         (item.score for item in reports), reverse=True
     )
+    # The model's scale is from 0 to 100, that of prizes from 0 to 1.
+    judged = {f"Report {call} on {len(prompt)}": (len(prompt) % 90 + 5) / 100
+              for call, prompt in enumerate(judge.calls, 1)}  # fmt: skip
+    assert [item.score for item in reports] == [judged[item.text] for item in reports]
     assert all(item.why[0].source == "question" for item in context)
     assert {item.role for item in context} == {"report", "seed"}
     assert context.tokens <= 300
