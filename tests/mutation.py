@@ -102,6 +102,16 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "measured = min(max(np.float64(cosine(vectors[end], query)), -1.0), 2.0)",
         ): "a cosine is above 1 by rounding alone, and lengths are cut at 1e-6",
     },
+    "methods/kurisu/children": {
+        (
+            "elif len(rows) == 1:",
+            "elif len(rows) == 0:",
+        ): "a shortcut: the children of one row are in order, and what follows changes nothing",
+        (
+            "if (np.diff(heads[order]) > 0).all():  # a tree: every head has one edge",
+            "if (np.diff(heads[order]) > 1).all():  # a tree: every head has one edge",
+        ): "a shortcut: where every head has one edge, what follows gives the same",
+    },
     "algorithms/nearest/exact": {
         (
             "cosines[own, own + start] = -1",

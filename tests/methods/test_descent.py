@@ -267,6 +267,27 @@ def test_where_all_is_unlike_the_least_unlike_is_taken():
     assert steps[0].node.score == pytest.approx(-0.8)
 
 
+def test_a_container_is_as_similar_as_the_mean_of_its_contents_or_as_the_best_of_them():
+    vectors = np.float32([[0, 0]] * 3 + [[1, 0], [-0.8, 0.6], [0.8, 0.6], [0.8, -0.6], [0, 1]])
+    graph = Graph.of(
+        [f"text {row}" for row in range(8)],
+        kinds=["section"] * 3 + ["passage"] * 5,
+        parents=[-1, -1, -1, 0, 0, 1, 1, 2],
+        vectors=vectors,
+    )
+    query = Query("q", np.float32([1, 0]))
+    prizes = np.array([0, 0, 0, 1, 0, 0.8, 0.8, 0])
+    means = {0: np.float64([0.1, 0.3]), 1: np.float64([0.8, 0]), 2: np.float64([0, 0.5])}
+    cosines = {row: mean[0] / np.linalg.norm(mean) for row, mean in means.items()}
+    for similarity, row, score in (("best", 0, 1.0), ("mean", 1, cosines[1])):
+        stage = Descent(container_similarity=similarity, sim_threshold=0.99, max_paths=1)
+        chosen = stage.on(graph)(query, Seeds(prizes), prizes, everything(graph), 1000)
+        first = chosen.notes["path"][0]
+        assert first[0] == (str(row),)
+        assert first[1] == pytest.approx(score)
+    assert max(cosines, key=cosines.get) == 1
+
+
 def test_rings_of_containers_and_of_likeness_end():
     ring = Edges.join(
         [
