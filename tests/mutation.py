@@ -222,7 +222,8 @@ class Mutant:
 class Significant(ast.NodeTransformer):
     """What is left of a module without annotations, docstrings and decorators that do not decide.
 
-    Those are numba's, and that a dataclass is frozen: another has no hash, and no index asks it.
+    Those are numba's, and that a dataclass is frozen: another has no hash, and no index asks it. Nor
+    does `strict`, by which a zip checks what is so.
     """
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -236,6 +237,10 @@ class Significant(ast.NodeTransformer):
         node.decorator_list = [
             one for one in node.decorator_list if "'frozen'" not in ast.dump(one)
         ]
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.keywords = [one for one in node.keywords if one.arg != "strict"]
         return self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
