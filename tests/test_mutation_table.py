@@ -58,6 +58,6 @@ def test_annotations_docstrings_and_compilation_are_no_mutants(mutation):
     changed = "def f(a: int | None) -> int:\n    'one'\n    return a + 2\n"
     assert mutation.significant(plain) == mutation.significant(noise)
     assert mutation.significant(plain) != mutation.significant(changed)
-    assert mutation.significant('zip(a, b, strict=True)') == mutation.significant('zip(a, b)')
+    assert mutation.significant("zip(a, b, strict=True)") == mutation.significant("zip(a, b)")
     assert mutation.orders_texts("x >= 'kou'")
     assert not mutation.orders_texts("x != 'kou'")

@@ -486,6 +486,25 @@ def descend(graph, query, rule, prizes=None, budget=10**6):
     return rule.on(graph)(query, Seeds(prizes), prizes, everything(graph), budget)
 
 
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("window", [0, 1, 2, 9])
+def test_a_window_is_of_neighbours_on_both_sides_and_ends_with_their_container(place, window):
+    vectors = np.tile(np.float32([0, 1]), (11, 1))
+    vectors[0], vectors[1], vectors[2 + place] = 0, 0, [1, 0]
+    n = len(vectors)
+    graph = Graph.of(
+        [f"text {row}" for row in range(n)],
+        kinds=["document", "document", *["passage"] * 9],
+        parents=[-1, -1, *[0] * 5, *[1] * 4],
+        documents=[0, 1, *[0] * 5, *[1] * 4],
+        spans=[(10 * row, 10 * row + 9) for row in range(n)],
+        vectors=vectors,
+    )
+    rule = Descent(fgw_threshold=-1, max_paths=1, max_path_nodes=1, fill=False, window=window)
+    chosen = descend(graph, Query("q", np.float32([1, 0])), rule).nodes.tolist()
+    assert sorted(chosen) == [2 + at for at in range(5) if abs(at - place) <= window]
+
+
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_without_fusion_paths_end_at_the_best_passages_wherever_they_stand(seed, n_paths):
