@@ -191,14 +191,16 @@ def test_as_many_children_are_fused_as_the_distance_allows(seed, n, most):
     step = walk.path(np.zeros(n, np.bool_))[0]
     children = successors(walk.tree, np.zeros(0, np.int64), step.grafts)
     ranked = np.argsort(-np.round(walk.scores[children.rows], 9), kind="stable")
-    hood = Surroundings.around(
+    around = Surroundings.around(
         graph,
         walk.tree,
         np.zeros(0, np.int64),
         RankedChildren(children, ranked, step.n_relevant),
         walk.scores,
         Descent(n_loc=64),
-    ).hood
+    )
+    hood, slots = around.hood, vectors[around.rows]
+    assert np.abs(hood.products[1:, 1:] - slots @ slots.T).max() < 8e-7, "half of a millionth"
     values = [0.0] + [
         plain_fgw(hood, list(range(1, size + 1))) for size in range(2, step.n_relevant + 1)
     ]
