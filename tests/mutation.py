@@ -102,6 +102,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "measured = min(max(np.float64(cosine(vectors[end], query)), -1.0), 2.0)",
         ): "a cosine is above 1 by rounding alone, and lengths are cut at 1e-6",
     },
+    "methods/kurisu/traversal": {
+        (
+            "order = np.lexsort((dense_ranks(strengths, 1.0), heads))",
+            "order = np.lexsort((dense_ranks(strengths, 2.0), heads))",
+        ): "strengths are equal within a millionth or two of them",
+    },
     "methods/kurisu/children": {
         (
             "elif len(rows) == 1:",
