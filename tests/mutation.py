@@ -102,6 +102,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "measured = min(max(np.float64(cosine(vectors[end], query)), -1.0), 2.0)",
         ): "a cosine is above 1 by rounding alone, and lengths are cut at 1e-6",
     },
+    "algorithms/community_search/kernels/cascading": {
+        (
+            "parts = part.max() + 1 if n > 0 else 0",
+            "parts = part.max() + 1 if n > 0 else 1",
+        ): "a part without nodes is passed by",
+    },
     "methods/kurisu/traversal": {
         (
             "order = np.lexsort((dense_ranks(strengths, 1.0), heads))",
