@@ -32,10 +32,11 @@ BELOW_INDEX = GRAPH | RECORDS | {"embedding", "read", "link", "generate", "recip
 ALLOWED = {  # the rooms that a room may import, beside itself
     "version": set(),
     "forking": set(),
+    "deadline": set(),
     "usage": set(),
     "text": set(),
     "graph": {"text", "usage", "forking"},
-    "algorithms": {"graph"},
+    "algorithms": {"graph", "deadline", "forking"},
     "document": {"graph"},
     "items": {"graph"},
     "show": {"graph", "items"},
@@ -168,6 +169,7 @@ SHARED = (
     *(
         "types.py",
         "usage.py",
+        "deadline.py",
         "overlap.py",
         "index/options.py",
         "index/question.py",

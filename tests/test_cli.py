@@ -442,9 +442,12 @@ HEAP = """
 import logging
 import numpy as np
 from clew.algorithms.kernels import heap
+from clew.algorithms.kernels.compiled import compile_first
 logging.basicConfig(level=logging.INFO, format="%(message)s")
 keys, rows = np.zeros(4), np.zeros(4, np.int64)
-heap.sift_up(keys, rows, 0, 0.5, 3)
+heap.sift_up(keys.copy(), rows, 0, 0.25, 2)
+with compile_first():
+    heap.sift_up(keys, rows, 0, 0.5, 3)
 print(keys[0], rows[0])
 """
 

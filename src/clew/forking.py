@@ -7,7 +7,8 @@ in the child, and whoever waits for it waits for ever. So
   results are stored when they are complete, and a result that another thread was computing is
   computed again;
 - a fork waits until no other thread compiles or imports what questions need, since half a module
-  and half a compilation cannot be mended in the child. The wait is bounded by `MAX_WAIT`.
+  and half a compilation cannot be mended in the child. The wait is bounded by `MAX_WAIT`. An object
+  with methods `pause` and `resume`, as the compiler has, is asked to let go before.
 
 OpenBLAS ends its threads before a fork by itself. The threads of faiss (OpenMP) do not live on in a
 child, which searches with one.
@@ -72,8 +73,9 @@ def renew_after_fork(owner: HasLocks) -> None:
 def _before() -> None:
     """Wait for other threads' imports and compilations, and keep new ones out."""
     until = time.monotonic() + MAX_WAIT
+    _call_owners("pause")
     while True:
-        locks = (*_logging_locks(), *_compiler_locks())
+        locks = (*_compiler_locks(), *_logging_locks())  # the compiler logs while it holds its own
         _HELD.extend(
             lock.release
             for lock in locks
@@ -89,6 +91,16 @@ def _before() -> None:
             return
         _release()  # an import may compile, import and log
         time.sleep(WAIT_STEP)
+
+
+def _in_parent() -> None:
+    _release()
+    _call_owners("resume")
+
+
+def _call_owners(method: str) -> None:
+    for owner in list(_OWNERS):
+        getattr(owner, method, lambda: None)()
 
 
 def _release() -> None:
@@ -145,4 +157,4 @@ def _renew_cached_properties() -> None:
 # What is registered last is called first before a fork. So the modules imported above take their
 # locks after this one has waited for other threads, which may need these locks to get on.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_release, after_in_child=_in_child)
+    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -9,6 +9,7 @@ import time
 from tqdm import tqdm
 
 from clew import recipes
+from clew.algorithms.kernels.compiled import compile_first
 from clew.cli.parser import Commands, add_command
 from clew.cli.terminal import print_remark, shows_progress
 from clew.document import Document
@@ -42,9 +43,10 @@ def warm(options: argparse.Namespace) -> int:
     for name in names:
         recipes.get(name)  # an unknown name is an error before anything is compiled
     begin = time.perf_counter()
-    index = example_index()
-    for name in tqdm(names, desc="compiling", unit="recipe", disable=not shows_progress()):
-        index.ask("Whom does Ada Stone know, and where do they live?", recipe=name, budget=300)
+    with compile_first():
+        index = example_index()
+        for name in tqdm(names, desc="compiling", unit="recipe", disable=not shows_progress()):
+            index.ask("Whom does Ada Stone know, and where do they live?", recipe=name, budget=300)
     seconds = time.perf_counter() - begin
     print_remark(f"ready after {seconds:.0f} s: {', '.join(names)}; the machine code is kept")
     return 0

@@ -1,51 +1,192 @@
-"""Compile a loop with numba, and store the machine code for the next process."""
+"""A loop that runs at once, as plain Python, and as machine code as soon as there is some.
+
+`@compiled` declares a loop. Nobody waits for the compiler before a first answer: a call runs the
+function as Python has it, while a thread loads or makes the machine code (`compiler.py`). Both give
+the same answers, bit by bit; the rules for writing such a loop are below. A call that goes on for
+longer than `PATIENCE` seconds is begun anew once its machine code is there. At the question's
+deadline it raises `OutOfTime`.
+
+A loop is written so that both have the same arithmetic:
+- floats are added in the order of a loop, or by `kernels.sums`; `numpy` sums in another order;
+- products in the place of powers, and `math.exp` in the place of `np.exp`;
+- float32 meets float64, never a literal, which Python takes for a float32 there;
+- an array that is made of a list says its type, since an empty list has none.
+`tests/algorithms/test_kernels.py` runs every loop both ways.
+"""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property, update_wrapper
 from typing import Any
 
-import numba
-from numba.core import event
+import numpy as np
+
+from clew.algorithms.kernels import compiler
+from clew.algorithms.kernels.plain import build_plain
+from clew.deadline import Deadline, current
+
+PATIENCE = 1.0
+"""Seconds that a loop may run as plain Python, in all calls together, before one waits."""
+
+PATIENCE_IF_STORED = 0.1
+"""The same for a loop whose machine code only has to be loaded."""
+
+LOOK_STEP = 0.005  # seconds between two looks at the clock by a loop that runs as plain Python
 
 
-def compiled(function: Callable[..., object], **options: Any) -> Any:
-    """Return the function as one that is compiled at its first call.
+class _Abandoned(Exception):  # noqa: N818 - it never leaves this module
+    """A run as plain Python ends, because machine code is there or is worth waiting for."""
+
+
+class _Looks(threading.local):
+    """When a thread's loop looks up from its work next, and what it does then."""
+
+    next_look = float("inf")
+    look: Callable[[], None]
+
+
+_LOOKS = _Looks()
+
+
+def tick() -> None:
+    """Look up from the work if it is time to; called at the head of every plain loop."""
+    if time.monotonic() >= _LOOKS.next_look:
+        _LOOKS.next_look = time.monotonic() + LOOK_STEP
+        _LOOKS.look()
+
+
+class Kernel:
+    """A loop that is called like the function it was declared by.
+
+    Attributes:
+        function: the function as it was written.
+        options: of `numba.njit`.
+        dispatcher: numba's own, once it has machine code.
+    """
+
+    __name__: str
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        at_once: Callable[..., Any] | None,
+        options: dict[str, Any],
+    ) -> None:
+        update_wrapper(self, function)
+        self.function, self.options = function, options
+        self._at_once = at_once
+        self.dispatcher: Any = None
+
+    @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function as Python runs it, with the kernels that it calls likewise."""
+        return self._at_once or build_plain(self.function, tick, Kernel)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.dispatcher is not None:
+            return self.dispatcher(*arguments)
+        return self.call_unprepared(*arguments)
+
+    def call_unprepared(self, *arguments: Any) -> Any:
+        """Answer a call for whose types there is no machine code yet."""
+        request = compiler.request(self, arguments)
+        if not request.failed:
+            patience = PATIENCE_IF_STORED if request.is_stored else PATIENCE
+            if compiler.comes_first() or request.plain_seconds > patience:
+                return self._call_compiled(request, arguments)
+            try:
+                return _unboxed(self._run_plain(request, arguments, patience))
+            except _Abandoned:
+                return self._call_compiled(request, arguments)
+        return _unboxed(self._run_plain(request, arguments, float("inf")))
+
+    def _call_compiled(self, request: compiler.Request, arguments: tuple[Any, ...]) -> Any:
+        compiler.wait(request, current())
+        if request.failed:
+            return _unboxed(self._run_plain(request, arguments, float("inf")))
+        return self.dispatcher(*arguments)
+
+    def _run_plain(
+        self, request: compiler.Request, arguments: tuple[Any, ...], patience: float
+    ) -> Any:
+        """Run as plain Python; leave the arguments as they were if that is given up."""
+        deadline, begin = current(), time.monotonic()
+        before = list(_writeable(arguments))
+        copies = [array.copy() for array in before]
+
+        def look() -> None:
+            deadline.check()
+            if request.failed:
+                return
+            taken = request.plain_seconds + time.monotonic() - begin
+            if request.is_ready or taken > patience:
+                raise _Abandoned
+
+        outer = _LOOKS.next_look, getattr(_LOOKS, "look", None)
+        _LOOKS.next_look, _LOOKS.look = begin + LOOK_STEP, look
+        try:
+            with np.errstate(over="ignore"):  # hashes wrap around
+                return self.plain(*arguments)
+        except BaseException:
+            for array, copy in zip(before, copies, strict=True):
+                np.copyto(array, copy)
+            raise
+        finally:
+            _LOOKS.next_look, _LOOKS.look = outer  # type: ignore[assignment]  # None is never called
+            request.plain_seconds += time.monotonic() - begin
+
+
+def compiled(
+    function: Callable[..., Any] | None = None,
+    *,
+    at_once: Callable[..., Any] | None = None,
+    **options: Any,
+) -> Any:
+    """Declare a loop: in the subset of Python that numba compiles, by the rules of this module.
 
     Args:
-        function: a function in the subset of Python that numba compiles.
-        options: passed on to `numba.njit`.
+        function: the loop, which calls other loops and numpy.
+        at_once: a function of the same results, bit by bit, which plain Python runs faster.
+        options: of `numba.njit`. None that lets the compiler change what is computed.
 
     Returns:
-        numba's dispatcher, which is called like the function.
+        A `Kernel`, which is called like the function.
     """
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # neither the source's folder nor the user's cache can be written
-        return numba.njit(**options)(function)
+    if function is None:
+        return lambda function: Kernel(function, at_once, options)
+    return Kernel(function, at_once, options)
 
 
-class _CompilationNotice(event.Listener):  # type: ignore[misc,unused-ignore]  # numba has no types
-    """Logs once per process that loops of clew are being compiled.
-
-    Code loaded from the cache is not logged.
-    """
-
-    logged = False
-
-    def on_start(self, compiling: Any) -> None:
-        module = compiling.data["dispatcher"].py_func.__module__
-        if not self.logged and module.startswith("clew."):
-            self.logged = True
-            logging.getLogger("clew").info(
-                "compiling loops of %s and others, which can take half a minute;"
-                " the result is stored for later (`clew warm` compiles all of it in advance)",
-                module,
-            )
-
-    def on_end(self, compiling: Any) -> None:
-        pass
+@contextmanager
+def compile_first() -> Iterator[None]:
+    """Wait for machine code before every call, in the whole process: for measuring speed."""
+    with compiler.first():
+        yield
 
 
-event.register("numba:compile", _CompilationNotice())
+def finish_compiling() -> None:
+    """Wait until there is machine code for all loops that were called."""
+    compiler.finish(Deadline())
+
+
+def _writeable(arguments: tuple[Any, ...]) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield the arrays that a loop may change."""
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            if argument.flags.writeable:
+                yield argument
+        elif isinstance(argument, tuple):
+            yield from _writeable(argument)
+
+
+def _unboxed(result: Any) -> Any:
+    """Return a result with Python's own numbers, as machine code returns them."""
+    if isinstance(result, np.generic):
+        return result.item()
+    if isinstance(result, tuple):
+        return tuple(map(_unboxed, result))
+    return result

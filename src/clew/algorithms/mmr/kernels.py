@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.algorithms.kernels.heap import pop, push
+from clew.algorithms.kernels.sums import product
 from clew.algorithms.ranking import TOLERANCE
 
 
-@numba.njit(fastmath={"reassoc", "contract"})  # compiled into its caller, and cached with it
-def dot(vector, other):
-    """Return the product of two float32 vectors."""
-    total = np.float32(0)
-    for i in range(len(vector)):
-        total += vector[i] * other[i]
-    return np.float64(total)
-
-
-@numba.njit
+@compiled
 def similarity(vector, other, floor):
     """Return the product of two vectors; with a floor, the part of it above the floor, 0 to 1."""
-    product = dot(vector, other)
+    cosine = product(vector, other)
     if np.isnan(floor):
-        return product
-    return max(0.0, product - floor) / max(1 - floor, 1e-6)
+        return cosine
+    return max(0.0, cosine - floor) / max(1 - floor, 1e-6)
 
 
 @compiled

@@ -28,7 +28,7 @@ class LazyLengths:
 
     Attributes:
         slot_rows: for each slot, rows of `vectors`; the same for both slots of an edge.
-        vectors: float32 [f, d], the vectors of the edges; any norm.
+        vectors: float32 [f, d], the vectors of the edges, unit rows or zeros.
         query: [d], the query vector beside `vectors`.
         neutral: length of the slots without a vector, > 0; inf forbids them.
         row_vectors: float32 [n, e], unit rows or zeros, one per row of the graph; None to use

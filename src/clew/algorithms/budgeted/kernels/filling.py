@@ -10,6 +10,7 @@ import numpy as np
 
 from clew.algorithms.budgeted.kernels.growth import add_paths_by_density, breadth_first_tree
 from clew.algorithms.kernels.compiled import compiled
+from clew.algorithms.kernels.sums import total_of
 
 NO_ROW = -1
 
@@ -105,7 +106,7 @@ def prune_and_fill(starts, targets, costs, prizes, roots, inside, budget, banned
     paths = 0
     while True:
         inside, more = add_paths_by_density(
-            starts, targets, entered, prizes, roots, inside, budget - costs[inside].sum()
+            starts, targets, entered, prizes, roots, inside, budget - total_of(costs[inside])
         )
         if more == 0:
             return inside, paths
@@ -121,7 +122,7 @@ def exchange_rows(starts, targets, costs, prizes, roots, inside, budget, rounds,
     `min_gain`. It ends after `rounds`, or when no drop is better. Return (mask of the rows,
     rounds).
     """
-    tries, value = 0, prizes[inside].sum()
+    tries, value = 0, total_of(prizes[inside])
     while True:
         rows = np.flatnonzero(inside)
         is_better, articulation = False, articulation_rows(starts, targets, roots, inside)
@@ -133,7 +134,7 @@ def exchange_rows(starts, targets, costs, prizes, roots, inside, budget, rounds,
             tries += 1
             inside[row] = False
             other, _ = prune_and_fill(starts, targets, costs, prizes, roots, inside, budget, row)
-            other_value = prizes[other].sum()
+            other_value = total_of(prizes[other])
             if other_value > value * (1 + min_gain):
                 inside, value, is_better = other, other_value, True
                 break

@@ -98,7 +98,7 @@ def violated_separators(starts, targets, reverse, roots, x, creep, least, nested
                 break
             for at in range(ends[-1 - found], ends[-1]):
                 capacity[rows[at]] = 1.0 + creep
-    return np.array(ends), np.array(rows), np.array(heads)
+    return np.array(ends, np.int64), np.array(rows, np.int64), np.array(heads, np.int64)
 
 
 @compiled

@@ -38,6 +38,7 @@ def semi_iterate(starts, targets, weights, shares, start, damping, products):
     """
     z, before = start.copy(), np.zeros_like(start)
     nothing, follow, omega = z.dtype.type(0), z.dtype.type(damping), 1.0
+    square = damping * damping
     for done in range(products):
         factor = z.dtype.type(omega)
         for u in range(len(shares)):
@@ -46,7 +47,7 @@ def semi_iterate(starts, targets, weights, shares, start, damping, products):
                 gathered += weights[slot] * z[targets[slot]]
             before[u] += factor * (start[u] + follow * shares[u] * gathered - before[u])
         z, before = before, z
-        omega = 1 / (1 - damping**2 / 2) if done == 0 else 1 / (1 - damping**2 * omega / 4)
+        omega = 1 / (1 - square / 2) if done == 0 else 1 / (1 - square * omega / 4)
     return z
 
 
@@ -55,7 +56,7 @@ def semi_iterate_many(starts, targets, weights, shares, start, damping, products
     """Return what `semi_iterate` does for each column of start [n, k]."""
     z, before = start.copy(), np.zeros_like(start)
     gathered = np.zeros(start.shape[1], start.dtype)
-    follow, omega = z.dtype.type(damping), 1.0
+    follow, omega, square = z.dtype.type(damping), 1.0, damping * damping
     for done in range(products):
         factor = z.dtype.type(omega)
         for u in range(len(shares)):
@@ -68,7 +69,7 @@ def semi_iterate_many(starts, targets, weights, shares, start, damping, products
             for i in range(len(gathered)):
                 before[u, i] += factor * (start[u, i] + scale * gathered[i] - before[u, i])
         z, before = before, z
-        omega = 1 / (1 - damping**2 / 2) if done == 0 else 1 / (1 - damping**2 * omega / 4)
+        omega = 1 / (1 - square / 2) if done == 0 else 1 / (1 - square * omega / 4)
     return z
 
 

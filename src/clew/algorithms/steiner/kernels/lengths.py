@@ -6,21 +6,11 @@ fields are.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.algorithms.kernels.equal_scores import GRID, leader_of
-
-
-@numba.njit(fastmath={"reassoc", "contract"})  # compiled into its caller, and cached with it
-def cosine(vector, unit):
-    """Return the cosine of a float32 vector with a unit vector; 0 for a vector of zeros."""
-    product, square = np.float32(0), np.float32(0)
-    for i in range(len(unit)):
-        product += vector[i] * unit[i]
-        square += vector[i] * vector[i]
-    return product / np.sqrt(square) if square > 0 else np.float32(0)
+from clew.algorithms.kernels.sums import product
 
 
 @compiled
@@ -29,7 +19,7 @@ def length_by_ends(slot, row, other, ends, leaders):
     vectors, weights, query, cosines = ends
     for end in (row, other):
         if cosines[end] == 0.0:
-            measured = min(max(np.float64(cosine(vectors[end], query)), -1.0), 1.0)
+            measured = min(max(product(vectors[end], query), -1.0), 1.0)
             cosines[end] = 2.0 + leader_of(measured, leaders)
     length = (1.0 - weights[slot] * (cosines[row] + cosines[other] - 4.0) / 2.0) / 2.0
     return min(max(np.floor(length * GRID + 0.5) / GRID, 1e-6), 1.0)
@@ -58,7 +48,7 @@ def length_of(slot, row, other, lengths):
                     " its row must be less than the number of vectors"
                 )
             if measured[edge] == 0.0:
-                like = min(max(np.float64(cosine(vectors[edge], query)), -1.0), 1.0)
+                like = min(max(product(vectors[edge], query), -1.0), 1.0)
                 measured[edge] = min(max((1.0 - leader_of(like, leaders)) / 2.0, 1e-6), 1.0)
             length = min(length, measured[edge])
     if not length > 0:

@@ -6,6 +6,7 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.algorithms.kernels.heap import append, find_root
+from clew.algorithms.kernels.sums import total_of
 from clew.algorithms.steiner.kernels.lengths import length_of
 
 
@@ -54,10 +55,11 @@ def span_and_prune(starts, targets, lengths, terminals, offered, rows):
     """Return what `spanning_forest` does, of the `offered` slots (ascending) among `rows`."""
     n, size = len(rows), len(offered)
     slot_lengths = np.array(
-        [length_of(slot, source_of(starts, slot), targets[slot], lengths) for slot in offered]
+        [length_of(slot, source_of(starts, slot), targets[slot], lengths) for slot in offered],
+        np.float64,
     )
-    tails = np.array([np.searchsorted(rows, source_of(starts, slot)) for slot in offered])
-    heads = np.array([np.searchsorted(rows, targets[slot]) for slot in offered])
+    tails = np.array([np.searchsorted(rows, source_of(starts, slot)) for slot in offered], np.int64)
+    heads = np.array([np.searchsorted(rows, targets[slot]) for slot in offered], np.int64)
     trees, degree = np.arange(n), np.zeros(n, np.int64)
     edges = np.zeros(n, np.int64)  # exclusive or of a row's edges: at a leaf, its one edge
     retained = np.zeros(size, np.bool_)
@@ -82,8 +84,8 @@ def span_and_prune(starts, targets, lengths, terminals, offered, rows):
             leaf = tails[edge] + heads[edge] - leaf
             degree[leaf] -= 1
             edges[leaf] ^= edge
-    tree_of_terminal = np.array([find_root(trees, place) for place in places])
-    return offered[retained], slot_lengths[retained].sum(), tree_of_terminal
+    tree_of_terminal = np.array([find_root(trees, place) for place in places], np.int64)
+    return offered[retained], total_of(slot_lengths[retained]), tree_of_terminal
 
 
 @compiled
@@ -103,5 +105,6 @@ def slot_between(starts, targets, row, other):
 def reverse_slots(starts, targets, slots):
     """Return for each slot the slot of the same edge in the other direction."""
     return np.array(
-        [slot_between(starts, targets, targets[slot], source_of(starts, slot)) for slot in slots]
+        [slot_between(starts, targets, targets[slot], source_of(starts, slot)) for slot in slots],
+        np.int64,
     )

@@ -14,7 +14,8 @@ def identity_value(content, distances, other_distances, content_weight):
     for row in range(n):
         content_cost += content[row, row]
         for column in range(n):
-            structure_cost += (distances[row, column] - other_distances[row, column]) ** 2
+            difference = distances[row, column] - other_distances[row, column]
+            structure_cost += difference * difference
     return content_weight * content_cost / n + (1 - content_weight) * structure_cost / (n * n)
 
 
@@ -38,6 +39,7 @@ def first_lower_bound(content, distances, other_distances, content_weight):
     other_sums.sort()
     structure_cost = 0.0
     for row in range(n):
-        structure_cost += (sums[row] - other_sums[row]) ** 2
+        difference = sums[row] - other_sums[row]
+        structure_cost += difference * difference
     content_cost = content_weight * max(outwards, inwards) / n
-    return content_cost + (1 - content_weight) * structure_cost / n**3
+    return content_cost + (1 - content_weight) * structure_cost / (n * n * n)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
@@ -69,9 +71,9 @@ def slot_distances(products, joined, alike, sharpness, shortest_edge, scale, dir
             if alike[row, other]:
                 length = 0.0
             elif direct:
-                length = np.exp(sharpness * (1 - products[row, other])) - 1
+                length = math.exp(sharpness * (1 - products[row, other])) - 1
             elif joined[row, other]:
-                length = np.exp(sharpness * (1 - products[row, other])) - 1 + shortest_edge
+                length = math.exp(sharpness * (1 - products[row, other])) - 1 + shortest_edge
             lengths[row, other] = lengths[other, row] = length
     if not direct:
         shortest(lengths)

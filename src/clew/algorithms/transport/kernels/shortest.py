@@ -7,7 +7,15 @@ import numpy as np
 from clew.algorithms.kernels.compiled import compiled
 
 
-def _shortest(lengths):
+def _shortest_at_once(lengths):
+    for through in range(len(lengths)):
+        onwards = lengths[through].copy()
+        np.minimum(lengths, onwards[:, None] + onwards, out=lengths)
+
+
+# Nothing is ever nan or a negative zero: with that promise the compiler vectorises the inner loop.
+@compiled(at_once=_shortest_at_once, fastmath={"nnan", "nsz"})
+def shortest(lengths):
     """Replace the lengths of edges by those of shortest paths.
 
     `lengths` is float64 [n, n], symmetric, >= 0, and inf where there is no edge.
@@ -22,7 +30,3 @@ def _shortest(lengths):
             own = lengths[row]
             for other in range(n):
                 own[other] = min(own[other], first + onwards[other])
-
-
-# Nothing is ever nan: with that promise the compiler vectorises the inner loop.
-shortest = compiled(_shortest, fastmath={"nnan", "nsz"})

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.algorithms.kernels.equal_scores import leader_of, with_room
 from clew.algorithms.kernels.heap import pop, push, sift_up
+from clew.algorithms.kernels.sums import product
 from clew.algorithms.ranking import TOLERANCE
 from clew.graph import Rows, Vectors
 
@@ -62,16 +62,13 @@ class BestLimits(NamedTuple):
     max_depth: int
 
 
-@numba.njit(fastmath={"reassoc", "contract"})  # compiled into its caller, and cached with it
+@compiled
 def cosine(vector, unit):
     """Return max(0, cosine) of a unit vector with another; nan for a vector of zeros."""
-    product, square = np.float32(0), np.float32(0)
-    for i in range(len(unit)):
-        product += vector[i] * unit[i]
-        square += vector[i] * vector[i]
-    if not square > 0:
+    measured = product(vector, unit)
+    if measured == 0.0 and not np.any(vector):
         return np.nan
-    return min(max(0.0, np.float64(product)), 1.0)
+    return min(max(0.0, measured), 1.0)
 
 
 @compiled
@@ -83,7 +80,7 @@ def relevance(vectors, unit, row, leaders):
     return measured if np.isnan(measured) else leader_of(measured, leaders)
 
 
-@numba.njit(forceinline=True)  # a call would cost as much as the look-up
+@compiled(forceinline=True)  # a call would cost as much as the look-up
 def table_index(table, rows, row):
     """Return the index of the table where a row's place is, or would be."""
     mask = len(table) - 1
@@ -239,7 +236,7 @@ def breadth_first(links, relevances, tokens, sources, limits):
     )
 
 
-@numba.njit(forceinline=True)
+@compiled(forceinline=True)
 def strength_of(slot, edge_starts, codes, weights, factors):
     """Return the greatest weight x factor among the edges of a slot."""
     best = 0.0
@@ -364,7 +361,9 @@ def best_first(edges, factors, relevances, sources, priorities, limits):
         if np.isnan(relevances_seen[place]):  # from now on it has the relevance it was taken with
             relevances_seen[place] = relevances_seen[parent[place]] if parent[place] >= 0 else 1.0
         row, level, parent_relevance = rows[place], depth[place] + 1, relevances_seen[place]
-        discount = decay**level
+        discount = 1.0
+        for _ in range(level):
+            discount *= decay
         first, last = (
             (starts[row], starts[row + 1]) if level <= max_depth else (np.int64(0), np.int64(0))
         )

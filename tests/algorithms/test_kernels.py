@@ -1,0 +1,206 @@
+"""Compiled loops: both forms agree, nobody waits for small inputs, and what is stored is sound."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clew import deadline
+from clew.algorithms.kernels import compiled, compiler, machine_code, sums
+from clew.algorithms.kernels.compiled import Kernel, compile_first, finish_compiling
+
+HERE = Path(__file__).parents[2]
+BOTH_WAYS_NOT = (
+    "test_kernels.py",  # it looks at the clock and at files
+    "test_truss.py::test_one_way_edges_and_loops_are_refused",  # what is refused is not filled in
+)
+
+
+def count_pairs(n, found):
+    """A loop that takes a while as plain Python."""
+    total = 0
+    for i in range(n):
+        found[0] = i
+        for j in range(n):
+            if (i * j) % 7 == 3:
+                total += 1
+    return total
+
+
+def new_kernel(**options):
+    """A kernel that no other test has called."""
+    return Kernel(count_pairs, None, options)
+
+
+def test_products_and_totals_are_the_same_both_ways_and_right(folder):
+    rng = np.random.default_rng(0)
+    for d in (1, 3, 24, 384):
+        vectors = rng.standard_normal((20, d))
+        vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        one, other = vectors[0], vectors[1]
+        plain, loop = sums.product.plain(one, other), sums.product.function(one, other)
+        with compile_first():
+            by_machine = sums.product(one, other)
+        assert plain == loop == by_machine
+        assert plain == pytest.approx(one.astype(float) @ other.astype(float), abs=1e-7)
+    values = rng.standard_normal(1000)
+    with compile_first():
+        assert sums.total_of(values) == sums.total_of.plain(values) == np.cumsum(values)[-1]
+
+
+def test_a_small_call_waits_for_nobody_and_imports_no_compiler(tmp_path):
+    code = (
+        "import sys, numpy as np\n"
+        "from clew.algorithms.kernels.heap import find_root\n"
+        "print(find_root(np.array([0, 0, 1]), 2), 'numba' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+    assert done.stdout == "0 False\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder for machine code."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    for memory in (machine_code.find_folder, machine_code._stored_prefixes):
+        memory.cache_clear()
+    yield tmp_path / "clew"
+    monkeypatch.undo()
+    for memory in (machine_code.find_folder, machine_code._stored_prefixes):
+        memory.cache_clear()
+
+
+def test_a_call_that_goes_on_is_begun_anew_as_machine_code(folder):
+    kernel, found = new_kernel(), np.zeros(1, np.int64)
+    n = 3000  # nine million steps: many seconds as plain Python
+    expected = sum((i * j) % 7 == 3 for i in range(7) for j in range(7)) * (n // 7) ** 2
+    rest = n - n // 7 * 7
+    expected += 2 * (n // 7) * sum((i * j) % 7 == 3 for i in range(7) for j in range(rest))
+    expected += sum((i * j) % 7 == 3 for i in range(rest) for j in range(rest))
+    assert kernel(n, found) == expected
+    assert kernel.dispatcher is not None
+    assert found.tolist() == [n - 1]
+
+
+def test_at_the_deadline_a_call_ends_and_its_arguments_are_as_before(folder):
+    kernel, found = new_kernel(nogil=True), np.array([-5])
+    with deadline.within(0.2), pytest.raises(deadline.OutOfTime):
+        kernel(100_000, found)
+    assert found.tolist() == [-5]
+    assert kernel(10, found) == kernel.function(10, found)
+
+
+def test_a_keyboard_interrupt_leaves_the_arguments_as_before_and_the_next_call_works(
+    folder, monkeypatch
+):
+    kernel, found = new_kernel(boundscheck=True), np.array([-5])
+
+    def interrupt():
+        if found[0] > 100:
+            raise KeyboardInterrupt
+        return time.monotonic_ns() * 1e-9
+
+    monkeypatch.setattr(compiled.time, "monotonic", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        kernel(1000, found)
+    monkeypatch.undo()
+    assert found.tolist() == [-5]
+    assert kernel(4, found) == 2  # 1 * 3 and 3 * 1
+
+
+def test_what_is_stored_is_loaded_and_what_is_damaged_is_made_anew(folder):
+    found = np.zeros(1, np.int64)
+    kernel = new_kernel(error_model="numpy")
+    with compile_first():
+        assert kernel(9, found) == kernel.function(9, found)
+    (file,) = folder.glob(f"{machine_code._prefix(kernel)}*")
+    assert machine_code.has_some(kernel) is False  # as of the start of the process
+    stored = file.read_bytes()
+    for content in (stored[:-1], stored[:40], b"", b"\0" * len(stored)):
+        file.write_bytes(content)
+        again = new_kernel(error_model="numpy")
+        with compile_first():
+            assert again(9, found) == kernel.function(9, found)
+        assert len(file.read_bytes()) == len(stored)
+        assert [one.suffix for one in folder.iterdir()] == [".machine-code"] * len(
+            [*folder.iterdir()]
+        )
+
+
+def test_every_change_of_a_loop_changes_the_name_of_its_file():
+    kernels = [
+        new_kernel(),
+        new_kernel(nogil=True),
+        Kernel(lambda n, found: n, None, {}),
+        Kernel(lambda n, found: n + 1, None, {}),
+        Kernel(lambda n, found: n + machine_code.DIGEST_BYTES, None, {}),
+    ]
+    assert len({machine_code._digest(kernel) for kernel in kernels}) == len(kernels)
+    assert machine_code._digest(new_kernel()) == machine_code._digest(kernels[0])
+
+
+def test_a_folder_that_cannot_be_written_is_passed_over(tmp_path, monkeypatch, caplog):
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    cache = tmp_path / "cache"
+    monkeypatch.setattr(machine_code, "_folders", lambda: iter([file / "a", cache]))
+    machine_code.find_folder.cache_clear()
+    assert machine_code.find_folder() == cache
+    monkeypatch.setattr(machine_code, "_folders", lambda: iter([file / "a"]))
+    machine_code.find_folder.cache_clear()
+    assert machine_code.find_folder() is None
+    assert "NUMBA_CACHE_DIR" in caplog.text
+    machine_code.find_folder.cache_clear()
+
+
+def test_a_loop_that_does_not_compile_says_so_and_runs_on(folder, caplog):
+    def mixed(text):
+        return [text, 1]
+
+    with compile_first():
+        assert Kernel(mixed, None, {})("a") == ["a", 1]
+    assert "stays uncompiled" in caplog.text
+
+
+def test_threads_that_call_at_once_get_the_same_answers(folder):
+    kernel = new_kernel(fastmath=False, nogil=True)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda n: kernel(n, np.zeros(1, np.int64)), [50] * 40))
+    finish_compiling()
+    assert {*answers, kernel(50, np.zeros(1, np.int64))} == {kernel.function(50, np.zeros(1))}
+
+
+def test_the_compiler_s_thread_ends_when_nothing_is_left(folder):
+    kernel = new_kernel(nogil=True, error_model="numpy")
+    kernel(3, np.zeros(1, np.int64))
+    finish_compiling()
+    until = time.monotonic() + 30
+    while any(thread.name == "clew compiler" for thread in threading.enumerate()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert compiler._COMPILER.thread is None
+
+
+@pytest.mark.slow
+def test_all_loops_agree_bit_by_bit_on_the_inputs_of_all_tests_of_algorithms():
+    """The tests of algorithms and selectors, with every call of a loop made both ways."""
+    tests = [str(HERE / "tests" / folder) for folder in ("algorithms", "select", "methods")]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.both_ways", *tests]
+    for name in BOTH_WAYS_NOT:
+        command += ["--deselect", f"tests/algorithms/{name}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE)
+    assert done.returncode == 0, done.stdout[-5000:]
