@@ -195,6 +195,33 @@ def test_the_compiler_s_thread_ends_when_nothing_is_left(folder):
     assert compiler._COMPILER.thread is None
 
 
+OUTPUT = """
+import sys, types
+class Watched(types.ModuleType):
+    def __setattr__(self, name, value):
+        if name == "stdout":
+            raise AssertionError("the compiler replaced sys.stdout")
+        super().__setattr__(name, value)
+sys.__class__ = Watched
+import numpy as np
+from clew.algorithms.kernels.heap import find_root
+from clew.algorithms.kernels.compiled import compile_first
+with compile_first():
+    print(find_root(np.array([0, 0, 1]), 2), "numba" in sys.modules, find_root.dispatcher is not None)
+"""
+
+
+def test_the_compiler_leaves_the_output_of_others_alone(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", OUTPUT],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+    assert done.stdout == "0 True True\n"
+
+
 @pytest.mark.slow
 def test_all_loops_agree_bit_by_bit_on_the_inputs_of_all_tests_of_algorithms():
     """The tests of algorithms and selectors, with every call of a loop made both ways."""

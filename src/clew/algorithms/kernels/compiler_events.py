@@ -1,12 +1,21 @@
-"""What numba's compiler says of its work, and how it is stopped. Importing this loads numba."""
+"""numba's compiler in a thread: what it says of its work, and how it is stopped.
+
+Importing this loads numba.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
-from numba.core import event
+from numba.core import errors, event
+
+# To colour a message, numba has colorama replace sys.stdout for a moment. In a thread that would
+# lose what others print at that moment. Messages have no colours by default.
+if hasattr(errors, "ColorShell"):
+    setattr(errors, "ColorShell", nullcontext)  # noqa: B010 - it may be missing, for mypy
 
 
 class Notice(event.Listener):  # type: ignore[misc,unused-ignore]  # numba has no types
