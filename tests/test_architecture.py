@@ -24,7 +24,7 @@ MODULES = {
     for path in HOUSE.rglob("*.py")
 }
 
-GRAPH = {"usage", "text", "graph", "algorithms"}
+GRAPH = {"usage", "deadline", "text", "graph", "algorithms"}
 RECORDS = {"document", "items", "show", "context", "types", "model"}
 STAGES = {"seed", "spread", "select", "order"}
 PAGE = {"render", "explain", "overlap", "budget", "shares", "pipeline"}

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import dense_ranks, top_k
+from clew.deadline import current
 from clew.graph import Floats, Graph, Mask, freeze
 from clew.items import Dropped
 from clew.overlap import DuplicatesPart, OverlapFilter
@@ -184,7 +185,7 @@ def _reselect_until_fitting(
     """
     wanted, room = _wanted(page), budget
     for _ in range(MAX_RESELECTIONS):
-        if page.tokens <= budget:
+        if page.tokens <= budget or current().has_passed():
             break
         room = max(1, room - (page.tokens - budget))
         smaller = _page(request, select(room), arrange, room)
@@ -209,7 +210,7 @@ def _refill(page: FittedPage, wanted: set[int], arrange: Arrange, budget: int) -
     rows = np.array(sorted(wanted - set(page.reading.nodes.tolist())), np.int64)
     rows = rows[request.prizes[rows] > 0]
     for row in rows[top_k(request.prizes[rows], MAX_REFILLS, request.max_prize)].tolist():
-        if limit is not None and len(page.reading) >= limit:
+        if (limit is not None and len(page.reading) >= limit) or current().has_passed():
             break
         page = _with_row(page, row, arrange, budget)
     return page

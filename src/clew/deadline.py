@@ -8,11 +8,17 @@ raised, and `pipeline.py` makes a page of what there is by then.
 from __future__ import annotations
 
 import math
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeVar
+
+Result = TypeVar("Result")
 
 
 class OutOfTime(TimeoutError):  # noqa: N818 - no error of the caller's, and caught before it gets there
@@ -45,6 +51,10 @@ class Deadline:
         """Return the seconds that are left, at least 0."""
         return max(0.0, self.end - time.monotonic())
 
+    def later(self, seconds: float) -> Deadline:
+        """Return the deadline so many seconds after this one, or after now if it has passed."""
+        return Deadline(max(self.end, time.monotonic()) + seconds)
+
     def has_passed(self) -> bool:
         """Return whether no time is left."""
         return time.monotonic() >= self.end
@@ -74,16 +84,65 @@ def within(seconds: float | None) -> Iterator[Deadline]:
     """Give what runs in the context so many seconds at most, or fewer if it has fewer already.
 
     Args:
-        seconds: None leaves it as it is; infinity lifts the deadline.
+        seconds: None leaves it as it is.
     """
     if seconds is None:
         yield current()
         return
-    new = Deadline() if seconds == math.inf else Deadline.after(seconds)
-    if seconds != math.inf and current().end < new.end:
-        new = current()
-    before = _CURRENT.set(new)
+    new = Deadline.after(seconds)
+    with until(new if new.end < current().end else current()) as deadline:
+        yield deadline
+
+
+def finish_in_time(work: Callable[[], Result], name: str) -> Result:
+    """Return what a function returns, which goes on in a thread where the deadline passes before.
+
+    Where there is no deadline, it runs as any call does. In its thread it has no deadline: it makes
+    what later questions need, too.
+
+    Args:
+        work: the function.
+        name: of the thread.
+
+    Raises:
+        OutOfTime: the deadline has passed.
+
+    Example:
+        >>> with within(60):
+        ...     finish_in_time(lambda: 1 + 1, "an example")
+        2
+    """
+    deadline = current()
+    if deadline.end == math.inf:
+        return work()
+    result: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised by `result`, where somebody waits
+            result.set_exception(error)
+
+    threading.Thread(target=run, name=f"clew {name}", daemon=True).start()
     try:
-        yield new
+        return result.result(deadline.remaining())
+    except FutureTimeout:
+        if result.done():
+            raise  # its own
+        raise OutOfTime from None
+
+
+@contextmanager
+def until(deadline: Deadline) -> Iterator[Deadline]:
+    """Have this deadline in the context, whatever it was before.
+
+    Example:
+        >>> with within(0.01), until(Deadline()):
+        ...     current().remaining()
+        inf
+    """
+    before = _CURRENT.set(deadline)
+    try:
+        yield deadline
     finally:
         _CURRENT.reset(before)

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from clew.algorithms.ranking import top_k
 from clew.budget import FittedPage, PageRequest, fit_to_budget
 from clew.context import Context
+from clew.deadline import Deadline, OutOfTime, current, until
 from clew.explain import context_edges, paths_to_facts, paths_to_nodes, role_of
 from clew.graph import Floats, Graph, SourcesPart, freeze, heading_of
 from clew.items import Item, Step
@@ -21,6 +23,9 @@ from clew.render import Render
 from clew.shares import Excluded, SharedPage, fit_to_share
 from clew.types import (
     UNLIMITED,
+    BoundOrder,
+    BoundSelect,
+    BoundSpread,
     Order,
     Prizes,
     Query,
@@ -31,6 +36,11 @@ from clew.types import (
     Spread,
     Subgraph,
 )
+
+MAX_IN_HASTE = 1000  # passages that are selected by prize alone where the deadline has passed
+
+PAGE_SECONDS = 0.2
+"""Seconds that the order and the printing of a page may take where the deadline has passed."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +84,14 @@ class Pipeline:
                 seeds = find_seeds(query)
                 notes |= _seed_notes(seeds)
 
+            in_time = current()
+
             def fit(excluded: Excluded | None = None) -> FittedPage:
                 allowed = excluded.removed_from_seeds(seeds) if excluded else seeds
                 prizes = allowed.scores
                 for name, spread in spreads:
                     with _timed(trace, name) as notes:
-                        prizes, stage_notes = _plain_prizes(spread(query, allowed, prizes))
-                        notes |= {"prized": int(np.count_nonzero(prizes)), **stage_notes}
+                        prizes = _spread_in_time(spread, query, allowed, prizes, notes)
                 if excluded:
                     prizes = np.where(excluded.nodes, 0.0, prizes)
                 prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
@@ -91,14 +102,17 @@ class Pipeline:
                     for name, select in selects:
                         with _timed(trace, name) as notes:
                             before = subgraph
-                            subgraph = select(query, allowed, prizes, before, room)
+                            with until(in_time):
+                                subgraph = _select_in_time(
+                                    select, query, allowed, prizes, before, room, graph
+                                )
                             sizes = _select_notes(len(graph), before, subgraph)
                             notes |= {**subgraph.notes, **sizes, "room": room}
                     return subgraph
 
                 def arrange_subgraph(subgraph: Subgraph) -> Reading:
                     with _timed(trace, repr(self.order)) as notes:
-                        reading = arrange(query, prizes, subgraph)
+                        reading = _arrange_in_time(arrange, query, prizes, subgraph, notes)
                         reading = _with_reports_first(graph, subgraph, reading)
                         reading = excluded.removed_from(reading) if excluded else reading
                         notes |= {"entries": len(reading)}
@@ -106,14 +120,17 @@ class Pipeline:
 
                 hidden = excluded.nodes if excluded else None
                 request = PageRequest(graph, query, allowed, prizes, self.render, excluded=hidden)
-                return fit_to_budget(request, select_for, arrange_subgraph, budget)
+                with until(in_time.later(PAGE_SECONDS)):
+                    return fit_to_budget(request, select_for, arrange_subgraph, budget)
 
             if query.max_share is None:
-                return _context(SharedPage(fit()), repr(self), budget, trace)
-            shared = fit_to_share(fit, graph, query.max_share, budget)
+                shared = SharedPage(fit())
+            else:
+                shared = fit_to_share(fit, graph, query.max_share, budget)
             if shared.notes:
                 trace.append(Step("max_share", 0.0, shared.notes))
-            return _context(shared, repr(self), budget, trace)
+            with until(Deadline()):
+                return _context(shared, repr(self), budget, trace)
 
         return answer
 
@@ -201,6 +218,51 @@ def _with_reports_first(graph: Graph, subgraph: Subgraph, reading: Reading) -> R
     """Put required reports before all else, unless the order has given them a place."""
     reports = reports_outside(graph, subgraph, reading)
     return Reading.join([Reading.of(reports), reading]) if len(reports) else reading
+
+
+def _spread_in_time(
+    spread: BoundSpread, query: Query, seeds: Seeds, prizes: Floats, notes: dict[str, Any]
+) -> Floats:
+    """Return the new prizes, or the old ones where the deadline passes before."""
+    try:
+        current().check()
+        prizes, stage_notes = _plain_prizes(spread(query, seeds, prizes))
+    except OutOfTime:
+        stage_notes = {"fallback": "the deadline passed: the prizes are those from before"}
+    notes |= {"prized": int(np.count_nonzero(prizes)), **stage_notes}
+    return prizes
+
+
+def _select_in_time(
+    select: BoundSelect,
+    query: Query,
+    seeds: Seeds,
+    prizes: Floats,
+    candidates: Subgraph,
+    room: int,
+    graph: Graph,
+) -> Subgraph:
+    """Return what is selected, or the best prizes that fit where the deadline passes before."""
+    try:
+        current().check()
+        return select(query, seeds, prizes, candidates, room)
+    except OutOfTime:
+        offered = candidates.nodes[graph.content[candidates.nodes] & (prizes[candidates.nodes] > 0)]
+        rows = offered[top_k(prizes[offered], query.limit or MAX_IN_HASTE)]
+        fitting = rows[np.cumsum(graph.tokens[rows]) <= room]
+        notes = {"fallback": "the deadline passed: the passages of the highest prizes, unjoined"}
+        return Subgraph(freeze(np.sort(fitting), np.int32), notes=notes)
+
+
+def _arrange_in_time(
+    arrange: BoundOrder, query: Query, prizes: Floats, subgraph: Subgraph, notes: dict[str, Any]
+) -> Reading:
+    """Return the reading, or that by falling prize where the deadline passes before."""
+    try:
+        return arrange(query, prizes, subgraph)
+    except OutOfTime:
+        notes["fallback"] = "the deadline passed: the passages by prize"
+        return Reading.of(subgraph.nodes[np.argsort(-prizes[subgraph.nodes], kind="stable")])
 
 
 def _plain_prizes(spread: Floats | Prizes) -> tuple[Floats, dict[str, Any]]:

@@ -176,6 +176,16 @@ def test_a_loop_that_does_not_compile_says_so_and_runs_on(folder, caplog):
     assert "stays uncompiled" in caplog.text
 
 
+def test_other_types_are_answered_as_well_once_there_is_machine_code(folder):
+    kernel = new_kernel(boundscheck=False)
+    with compile_first():
+        first = kernel(9, np.zeros(1, np.int64))
+    assert kernel(9, np.zeros(1)) == kernel(9, np.zeros(2)[::2]) == first
+    with compile_first():
+        assert kernel(9, np.zeros(1)) == first
+    assert len(kernel.dispatcher.signatures) == 2
+
+
 def test_threads_that_call_at_once_get_the_same_answers(folder):
     kernel = new_kernel(fastmath=False, nogil=True)
     with ThreadPoolExecutor(8) as pool:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from clew import recipes
 from clew.context import Context
+from clew.deadline import Deadline, OutOfTime, finish_in_time, until, within
 from clew.embedding.embedder import embed_texts
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Vectors, canonical_text
@@ -18,8 +19,10 @@ from clew.index.contents import IndexContents
 from clew.index.options import option_names
 from clew.index.question import QueryOptions
 from clew.items import Step
-from clew.types import UNLIMITED, BoundMethodPart, Query, may_ask_model
+from clew.types import UNLIMITED, BoundMethodPart, Method, Query, may_ask_model
 from clew.usage import metered
+
+IN_HASTE = "dense"  # the recipe that answers where the chosen one has no time to
 
 STAGE_OPTIONS = tuple(name for name in option_names(QueryOptions) if name in option_names(Query))
 """The options that reach the stages: `Query` has fields of the same names."""
@@ -71,14 +74,28 @@ def answer(
         **stage_options,
     )
     budget = UNLIMITED if options.budget is None else options.budget
-    with metered(index.graph.count) as meter:
-        context = index.graph.part(BoundMethodPart(method))(query, budget)
+    with metered(index.graph.count) as meter, within(options.deadline):
+        try:
+            part = BoundMethodPart(method)
+            bound = finish_in_time(lambda: index.graph.part(part), "preparation")
+            context = bound(query, budget)
+        except OutOfTime:
+            context = _answer_in_haste(index, query, budget, method)
     context = replace(context, usage=meter.usage)
     if options.model is None or context.usage or may_ask_model(method):
         return context
     warnings.warn(UNUSED_MODEL, UnusedModelWarning, stacklevel=3)
     step = Step("language model", 0.0, {"fallback": UNUSED_MODEL})
     return replace(context, trace=(*context.trace, step))
+
+
+def _answer_in_haste(index: IndexContents, query: Query, budget: int, method: Method) -> Context:
+    """Return what is most similar to the question, where its method has no answer in time."""
+    with until(Deadline()):
+        context = index.graph.part(BoundMethodPart(recipes.get(IN_HASTE)))(query, budget)
+    note = f"the deadline passed before the method had an answer: what {IN_HASTE!r} finds instead"
+    step = Step(repr(method), 0.0, {"fallback": note})
+    return replace(context, trace=(step, *context.trace))
 
 
 def _unit_vector(index: IndexContents, vector: ArrayLike) -> Vectors:

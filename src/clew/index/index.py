@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.context import Context
+from clew.deadline import Deadline, until, within
 from clew.embedding.attach import attach_vectors
 from clew.graph import Edges, Graph, canonical_text
 from clew.index.answer import answer
@@ -174,12 +175,14 @@ class Index(IndexContents):
         """
         chosen = QueryOptions.from_keywords(options, **keywords)
         question = check_question(question, max_length=chosen.max_question)
-        inside = self.filtered(chosen.where)
-        if (
-            vector is None or inside.embedder is not self.embedder
-        ):  # a filter fits the default again
-            vector = inside.embed_question(question)
-        return answer(inside, question, vector, chosen)
+        with within(chosen.deadline):
+            with until(Deadline()):  # what is not filtered cannot be answered
+                inside = self.filtered(chosen.where)
+            if (
+                vector is None or inside.embedder is not self.embedder
+            ):  # a filter fits the default again
+                vector = inside.embed_question(question)
+            return answer(inside, question, vector, chosen)
 
     @documents_keywords(QueryOptions)
     async def aask(
@@ -203,10 +206,12 @@ class Index(IndexContents):
         """
         chosen = QueryOptions.from_keywords(options, **keywords)
         question = check_question(question, max_length=chosen.max_question)
-        inside = await asyncio.to_thread(self.filtered, chosen.where)
-        if vector is None or inside.embedder is not self.embedder:
-            vector = await inside.aembed_question(question)
-        return await asyncio.to_thread(answer, inside, question, vector, chosen)
+        with within(chosen.deadline):
+            with until(Deadline()):
+                inside = await asyncio.to_thread(self.filtered, chosen.where)
+            if vector is None or inside.embedder is not self.embedder:
+                vector = await inside.aembed_question(question)
+            return await asyncio.to_thread(answer, inside, question, vector, chosen)
 
     @documents_keywords(QueryOptions)
     def ask_many(

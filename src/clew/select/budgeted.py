@@ -45,6 +45,7 @@ from clew.algorithms.budgeted.solve import solve_budgeted
 from clew.algorithms.ranking import exceeds, make_summable, top_k
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
+from clew.deadline import current
 from clew.graph import Floats, Graph, Kinds, Links, Mask, Rows, freeze, row_mask
 from clew.select._connection import LinkedToQuestion
 from clew.select._page_costs import PageCosts, PageCostsPart
@@ -370,6 +371,8 @@ class _Search:
         A limit on the number of items is first tried as a budget in which each item costs one.
         """
         stage, deadline, limit = self.stage, self.query.deadline, self.query.limit
+        if deadline is not None:
+            deadline = min(deadline, current().remaining())
         places = None if limit is None else max(0, limit - required_count)
         if places is not None and places < int(free.sum()):
             by_count = replace(problem, tokens=free.astype(np.int64), budget=places)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
@@ -34,6 +34,7 @@ from clew.algorithms.budgeted.reduction import (
     prune,
     reduce_problem,
 )
+from clew.deadline import OutOfTime
 from clew.graph import Floats, Rows, freeze
 
 WORK = 200  # linear programmes, and hundreds of nodes of integer ones
@@ -85,13 +86,19 @@ def prove(
             " start from Solution(no rows, 0.0) where none is known"
         )
     backend = choose_backend(backend)
-    state = _State(problem, incumbent, work, deadline, reduce_problem(problem))
+    try:
+        state = _State(problem, incumbent, work, deadline, reduce_problem(problem))
+    except OutOfTime:
+        return replace(incumbent, work={**incumbent.work, "stopped by": "deadline"})
     state.offer(state.reduced.to_full(np.zeros(0, np.int32)))
     state.tighten(problem.upper_bound * (1 + 1e-12))
     if not state.reduced.problem.prizes.any():
         state.mark_exhausted()
     elif not state.done:
-        _search(state, backend)
+        try:
+            _search(state, backend)
+        except OutOfTime:
+            state.stopped = "deadline"
     return state.solution(backend)
 
 

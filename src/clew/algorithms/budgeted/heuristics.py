@@ -7,6 +7,7 @@ followers prove logarithmic ratios. `clew.algorithms.budgeted.solve` continues w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.budgeted.knapsack import best_subtree, profitable_subtree
 from clew.algorithms.budgeted.problem import CLOSE, Problem, Solution, is_feasible
+from clew.deadline import OutOfTime
 from clew.graph import Mask, freeze
 
 ROUNDS = 30  # exchanges that `local` tries, and trees that `tree` grows, at most
@@ -152,13 +154,15 @@ def lagrange(problem: Problem, steps: int = ROUNDS) -> Solution:
 def best_of(problem: Problem) -> Solution:
     """Return the best of `density`, `tree` and `priced`, improved by `local` and then by `tree`.
 
-    It is no worse than any of them.
+    It is no worse than any of them, and the best so far where the deadline passes.
     """
-    solutions = [density(problem), tree(problem), priced(problem)]
-    first = max(solutions, key=lambda solution: solution.value)  # the first of equals
-    solutions.append(local(problem, first))
-    if solutions[-1].value > first.value or first is solutions[0]:  # else it is regrown already
-        solutions.append(tree(problem, solutions[-1]))
+    solutions = [density(problem)]
+    with suppress(OutOfTime):  # then the best so far is the best
+        solutions += [tree(problem), priced(problem)]
+        first = max(solutions, key=lambda solution: solution.value)  # the first of equals
+        solutions.append(local(problem, first))
+        if solutions[-1].value > first.value or first is solutions[0]:  # else it is regrown already
+            solutions.append(tree(problem, solutions[-1]))
     best = max(solutions, key=lambda solution: solution.value)
     values = {
         f"{place}. {solution.work['method']}": solution.value

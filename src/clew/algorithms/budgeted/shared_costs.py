@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.budgeted.problem import CLOSE, Problem, Solution
 from clew.algorithms.budgeted.solve import WORK, solve_budgeted
+from clew.deadline import OutOfTime
 from clew.graph import freeze
 
 NO_GROUP = -1
@@ -103,7 +104,10 @@ def solve_with_shared_costs(
         return solve_budgeted(alone, method, work, deadline)
     search = _Search(problem, shared, method, work, deadline)
     search.find_feasible()
-    search.branch()
+    try:
+        search.branch()
+    except OutOfTime:
+        search.bound = problem.upper_bound
     return search.solution()
 
 

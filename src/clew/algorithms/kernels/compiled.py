@@ -30,7 +30,7 @@ from clew.algorithms.kernels.plain import build_plain
 from clew.deadline import Deadline, current
 
 PATIENCE = 1.0
-"""Seconds that a loop may run as plain Python, in all calls together, before one waits."""
+"""Seconds of the processor for a loop as plain Python, in all calls together, before one waits."""
 
 PATIENCE_IF_STORED = 0.1
 """The same for a loop whose machine code only has to be loaded."""
@@ -114,7 +114,7 @@ class Kernel:
         self, request: compiler.Request, arguments: tuple[Any, ...], patience: float
     ) -> Any:
         """Run as plain Python; leave the arguments as they were if that is given up."""
-        deadline, begin = current(), time.monotonic()
+        deadline, begin = current(), time.thread_time()
         before = list(_writeable(arguments))
         copies = [array.copy() for array in before]
 
@@ -122,12 +122,12 @@ class Kernel:
             deadline.check()
             if request.failed:
                 return
-            taken = request.plain_seconds + time.monotonic() - begin
+            taken = request.plain_seconds + time.thread_time() - begin
             if request.is_ready or taken > patience:
                 raise _Abandoned
 
         outer = _LOOKS.next_look, getattr(_LOOKS, "look", None)
-        _LOOKS.next_look, _LOOKS.look = begin + LOOK_STEP, look
+        _LOOKS.next_look, _LOOKS.look = time.monotonic() + LOOK_STEP, look
         try:
             with np.errstate(over="ignore"):  # hashes wrap around
                 return self.plain(*arguments)
@@ -137,7 +137,7 @@ class Kernel:
             raise
         finally:
             _LOOKS.next_look, _LOOKS.look = outer  # type: ignore[assignment]  # None is never called
-            request.plain_seconds += time.monotonic() - begin
+            request.plain_seconds += time.thread_time() - begin
 
 
 def compiled(

@@ -243,7 +243,7 @@ def _dispatcher(kernel: Loop) -> Any:
         copy = FunctionType(function.__code__, namespace, function.__name__)
         dispatcher = numba.njit(**kernel.options)(copy)
         dispatcher._cache = machine_code.Store(kernel)
-        dispatcher._compile_for_args = kernel.call_unprepared
+        dispatcher._compile_for_args = lambda *_: kernel.call_unprepared  # it is called instead
         _DISPATCHERS[kernel] = dispatcher
     return _DISPATCHERS[kernel]
 

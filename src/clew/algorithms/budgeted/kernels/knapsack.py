@@ -56,7 +56,18 @@ def preorder(parents, prizes):
     return retained, sizes
 
 
-@compiled
+def _tree_knapsack_at_once(order, sizes, costs, prizes, budget):
+    k = len(order)
+    best = np.zeros((k + 1, budget + 1))
+    for i in range(k - 1, -1, -1):
+        row, skip = order[i], best[i + sizes[i]]
+        cost = min(costs[row], budget + 1)
+        best[i, :cost] = skip[:cost]
+        np.maximum(skip[cost:], best[i + 1, : budget + 1 - cost] + prizes[row], out=best[i, cost:])
+    return _taken(order, sizes, costs, prizes, budget, best)
+
+
+@compiled(at_once=_tree_knapsack_at_once)
 def tree_knapsack(order, sizes, costs, prizes, budget):
     """Return a mask of the best choice from a tree that takes no row without its parent.
 
@@ -72,9 +83,14 @@ def tree_knapsack(order, sizes, costs, prizes, budget):
             best[i, b] = best[skip, b]
         for b in range(cost, budget + 1):
             best[i, b] = max(best[skip, b], best[i + 1, b - cost] + prize)
+    return taken(order, sizes, costs, prizes, budget, best)
+
+
+def _taken(order, sizes, costs, prizes, budget, best):
+    """Return the mask of a best choice, read from the table of `tree_knapsack`."""
     inside = np.zeros(len(prizes), np.bool_)
     i, b = 0, budget
-    while i < k:
+    while i < len(order):
         row, skip = order[i], i + sizes[i]
         if costs[row] <= b and best[i + 1, b - costs[row]] + prizes[row] >= best[skip, b]:
             inside[row] = True
@@ -83,3 +99,6 @@ def tree_knapsack(order, sizes, costs, prizes, budget):
         else:
             i = skip
     return inside
+
+
+taken = compiled(_taken)
