@@ -33,6 +33,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "version": set(),
     "forking": set(),
     "deadline": set(),
+    "interruption": set(),
     "usage": set(),
     "text": set(),
     "graph": {"text", "usage", "forking"},

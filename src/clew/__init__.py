@@ -10,6 +10,9 @@ Example:
     - Ben lives on Corfu.
 """
 
+from clew import interruption  # noqa: F401  # Ctrl-C is quiet from here on, in the command
+
+# isort: split
 import importlib
 import warnings
 

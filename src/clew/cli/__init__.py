@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0, 1 for an index that `check` finds damaged, 2 for an error that the user
-        can correct, 130 after Ctrl-C.
+        can correct, 130 after Ctrl-C. In the command itself, `clew.interruption` ends the process.
     """
     prepare_output()
     parser = build_parser()

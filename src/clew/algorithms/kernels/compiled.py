@@ -87,9 +87,15 @@ class Kernel:
         return self._at_once or build_plain(self.function, tick, Kernel)
 
     def __call__(self, *arguments: Any) -> Any:
-        if self.dispatcher is not None:
+        if self.dispatcher is None:
+            return self.call_unprepared(*arguments)
+        try:
             return self.dispatcher(*arguments)
-        return self.call_unprepared(*arguments)
+        except SystemError as error:  # what numba makes of Ctrl-C while it looks at the arguments
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, KeyboardInterrupt):
+                cause = cause.__cause__ or cause.__context__
+            raise (cause or error) from None
 
     def call_unprepared(self, *arguments: Any) -> Any:
         """Answer a call for whose types there is no machine code yet."""
