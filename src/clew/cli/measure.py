@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from clew.algorithms.kernels.compiled import compile_first
 from clew.cli import models
 from clew.cli.parser import (
     Commands,
@@ -190,6 +191,7 @@ def _add_benchmark_options(parser: Parser) -> None:
     )
 
 
+@compile_first()  # what is measured is the speed of machine code
 def measure(options: argparse.Namespace) -> int:
     """Print the tables for a prepared folder, or prepare one."""
     if options.prepare:
