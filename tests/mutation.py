@@ -98,8 +98,8 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     },
     "algorithms/steiner/kernels/lengths": {
         (
-            "measured = min(max(np.float64(cosine(vectors[end], query)), -1.0), 1.0)",
-            "measured = min(max(np.float64(cosine(vectors[end], query)), -1.0), 2.0)",
+            "measured = min(max(product(vectors[end], query), -1.0), 1.0)",
+            "measured = min(max(product(vectors[end], query), -1.0), 2.0)",
         ): "a cosine is above 1 by rounding alone, and lengths are cut at 1e-6",
     },
     "algorithms/community_detection/kernels": {

@@ -9,6 +9,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -54,6 +55,25 @@ def test_products_and_totals_are_the_same_both_ways_and_right(folder):
     values = rng.standard_normal(1000)
     with compile_first():
         assert sums.total_of(values) == sums.total_of.plain(values) == np.cumsum(values)[-1]
+
+
+class Named(NamedTuple):
+    """What a loop returns by name."""
+
+    count: int
+    total: float
+
+
+def named(n):
+    return Named(n, n * 0.5)
+
+
+def test_a_named_result_stays_named_both_ways(folder):
+    kernel = Kernel(named, None, {})
+    plain = kernel.call_unprepared(3)
+    with compile_first():
+        by_machine = kernel(3)
+    assert plain._asdict() == by_machine._asdict() == {"count": 3, "total": 1.5}
 
 
 def test_a_small_call_waits_for_nobody_and_imports_no_compiler(tmp_path):

@@ -27,7 +27,7 @@ import clew
 from clew.measure import Benchmark
 
 REPEATS = 9
-SMOKE = ("{folder}", "--passages", "8", "--recipes", "bm25")
+SMOKE = "{folder} --passages 8 --recipes bm25"
 
 
 def ask_first(folder: Path, passages: int, recipe: str, deadline: float | None) -> None:

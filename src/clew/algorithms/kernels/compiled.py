@@ -194,5 +194,6 @@ def _unboxed(result: Any) -> Any:
     if isinstance(result, np.generic):
         return result.item()
     if isinstance(result, tuple):
-        return tuple(map(_unboxed, result))
+        fields = map(_unboxed, result)
+        return type(result)(*fields) if hasattr(result, "_fields") else tuple(fields)
     return result
