@@ -404,9 +404,10 @@ def runs(every):
 
 @pytest.mark.parametrize(
     "every",
-    [False, pytest.param(True, marks=pytest.mark.slow)],
+    [False, True],
     ids=["some kernels", "all kernels"],
 )
+@pytest.mark.slow
 def test_neither_hash_seed_nor_threads_nor_blas_kernels_move_an_answer(every, tmp_path):
     (tmp_path / "contract.py").write_text(
         Path(__file__).read_text(encoding="utf-8"), encoding="utf-8"

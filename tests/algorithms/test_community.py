@@ -200,7 +200,7 @@ def test_the_mean_comes_near_to_the_best_there_is(
         found = peel(k_truss(links, trussness(links), 3), worth, cascade=cascade)
         if found is not None:
             ratios.append(found.mean / best_truss(seed, 3))
-    record_property("ratios", ratios)
+    record_property("ratios", [float(ratio) for ratio in ratios])
     hits = np.mean(np.array(ratios) > 1 - 1e-9)
     print(
         f"\n{'cascade' if cascade else 'strict'}: {np.mean(ratios):.3f} of the best mean, which it finds in {hits:.0%}"

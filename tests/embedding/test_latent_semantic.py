@@ -224,6 +224,7 @@ np.savez(sys.argv[1], exact=exact, randomised=randomised)
 """
 
 
+@pytest.mark.slow
 def test_vectors_are_the_same_for_any_hash_seed_and_number_of_threads(tmp_path):
     found = []
     for threads, seed in (("1", "0"), ("2", "1")):

@@ -343,6 +343,7 @@ print([one.node_id for one in retriever.retrieve("Who taught Gerald?")], retriev
 """
 
 
+@pytest.mark.slow
 def test_the_order_does_not_depend_on_the_hash_seed(capsys):
     other = "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
     there = subprocess.run(
