@@ -219,12 +219,12 @@ def _passage_counts(
     by_stem: Mapping[str, Sequence[str]], index: Index | None
 ) -> tuple[dict[str, int], int] | None:
     """Return how many passages have each word, and how many there are; None without passages."""
-    inverted = index and index.graph.part(InvertedIndexPart(BM25.k1, BM25.b, BM25.kinds))
+    inverted = index and index.graph.part(InvertedIndexPart(BM25()))
     if not inverted or not inverted.vocabulary:
         return None
     starts, rows = inverted.engine.scores["indptr"], inverted.engine.scores["indices"]
     passages: dict[str, set[int]] = {word: set() for words in by_stem.values() for word in words}
-    for other, number in inverted.vocabulary.items():
+    for other, number in inverted.forms.items():
         if other[:STEM] in by_stem:
             for word in _question_words([other], by_stem):
                 passages[word].update(rows[starts[number] : starts[number + 1]].tolist())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.document import Document
-from clew.embedding.embedder import Embedder, EmbedderSource, embed_texts, fit_latent_semantic
+from clew.embedding.embedder import Embedder, EmbedderSource, embed_texts, fit_default
 from clew.graph import EMPTY, Graph, Vectors, canonical_text, freeze, text_with_heading
 
 
@@ -42,7 +42,7 @@ def attach_vectors(
     if embedder is None:
         graph = replace(graph, vectors=freeze(np.zeros((len(graph), 0)), np.float32))
         passages = graph.rows("passage").tolist()
-        attached = fit_latent_semantic([text_with_heading(graph, row) for row in passages])
+        attached = fit_default([text_with_heading(graph, row) for row in passages])
     else:
         attached = Embedder.of(embedder)
     known = known or {}

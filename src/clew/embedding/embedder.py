@@ -11,19 +11,28 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.embedding.latent_semantic import DIMENSIONS, LatentSemantic
+from clew.embedding.latent_semantic import LatentSemantic
 from clew.embedding.raw_vectors import normalize_vectors, to_array
+from clew.embedding.static import StaticEmbedding
 from clew.graph import Vectors, freeze
 
 __all__ = [
-    "LATENT",
+    "FITTED",
     "Embedder",
     "EmbedderSource",
+    "FittedEmbedder",
     "embed_texts",
-    "fit_latent_semantic",
+    "fit_default",
 ]
 
-LATENT = "clew-latent-semantic-2"  # the name of the embedded default in a saved index
+FittedEmbedder: TypeAlias = StaticEmbedding | LatentSemantic
+"""The embedded default of this version, and that of the versions before."""
+
+FITTED: dict[type, str] = {
+    StaticEmbedding: "clew-static-1",
+    LatentSemantic: "clew-latent-semantic-2",
+}
+"""Their names in a saved index."""
 
 
 class LlamaIndexEmbedding(Protocol):
@@ -64,7 +73,7 @@ class SentenceEncoder(Protocol):
 AsyncQuestion: TypeAlias = Callable[[str], Awaitable[ArrayLike]]
 
 EmbedderSource: TypeAlias = (
-    "Embedder | LatentSemantic | str | os.PathLike[str] | LlamaIndexEmbedding "
+    "Embedder | FittedEmbedder | str | os.PathLike[str] | LlamaIndexEmbedding "
     "| LangChainEmbeddings | SentenceEncoder | Callable[[list[str]], object]"
 )
 """What `Embedder.of` takes."""
@@ -83,7 +92,7 @@ class Embedder:
         aembed_question: the same without blocking an event loop; None where that is not possible.
         embed_fact_question: a question -> its vector for the comparison with facts; None where that
             is the same.
-        latent: the model of the embedded default; None for any other embedder.
+        fitted: the model of the embedded default; None for any other embedder.
 
     Example:
         >>> embedder = Embedder.of(lambda texts: [[len(text), 1] for text in texts])
@@ -96,7 +105,7 @@ class Embedder:
     embed_question: Callable[[str], ArrayLike]
     aembed_question: AsyncQuestion | None = None
     embed_fact_question: Callable[[str], ArrayLike] | None = None
-    latent: LatentSemantic | None = None
+    fitted: FittedEmbedder | None = None
 
     @classmethod
     def of(cls, source: object) -> Embedder:
@@ -113,8 +122,9 @@ class Embedder:
         """
         if isinstance(source, Embedder):
             return source
-        if isinstance(source, LatentSemantic):
-            return cls.from_latent(source)
+        if isinstance(source, FittedEmbedder):
+            name = FITTED[type(source)]
+            return cls(name, source, source.embed_question, fitted=source)
         if isinstance(source, (str, os.PathLike)):
             name = os.fspath(source)
             return replace(cls.of(_load_sentence_transformer(name)), name=name)
@@ -155,18 +165,13 @@ class Embedder:
             )
         return cls(name, source, _EmbedOne(source))
 
-    @classmethod
-    def from_latent(cls, latent: LatentSemantic) -> Embedder:
-        """Return the embedded default that was fitted on a corpus before."""
-        return cls(LATENT, latent, latent.embed_question, latent=latent)
-
     @property
     def allows_zero_vectors(self) -> bool:
         """Whether a row of zeros means "no vector".
 
         That is so for the embedded default alone, which gives it to a text without words.
         """
-        return self.latent is not None
+        return self.fitted is not None
 
 
 @dataclass(frozen=True)
@@ -201,14 +206,14 @@ def _wrong_shape(came: str) -> ValueError:
     return ValueError(f"the embedder returned {came} for 1 text; wanted [1, d]")
 
 
-def fit_latent_semantic(texts: Sequence[str], dimensions: int = DIMENSIONS) -> Embedder:
-    """Return the embedded default, fitted on these texts; see `LatentSemantic.fit`.
+def fit_default(texts: Sequence[str]) -> Embedder:
+    """Return the embedded default, weighted by these texts; see `StaticEmbedding.fit`.
 
     Example:
-        >>> fit_latent_semantic(["Anna knows Ben."], 16).name
-        'clew-latent-semantic-2'
+        >>> fit_default(["Anna knows Ben."]).name
+        'clew-static-1'
     """
-    return Embedder.from_latent(LatentSemantic.fit(texts, dimensions))
+    return Embedder.of(StaticEmbedding.fit(texts))
 
 
 def embed_texts(

@@ -32,7 +32,7 @@ class Blend:
     """
 
     seeds: tuple[Seed, Seed] = (Dense(), BM25())
-    dense_share: float = 0.7
+    dense_share: float = 0.5
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         bound = [seed.on(graph) for seed in self.seeds]

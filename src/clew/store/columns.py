@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.document import Document
-from clew.embedding.latent_semantic import LatentSemantic
+from clew.embedding.embedder import FittedEmbedder
 from clew.graph import EMPTY, Edges, Facts, Graph, freeze
 from clew.read import Triple
 from clew.read.json_values import from_json, to_json
+from clew.store.fitted_embedder import read_fitted, write_fitted
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 
@@ -32,7 +33,7 @@ class StoredColumns:
     """What the columns of a saved index hold; see `SavedIndex` for the attributes.
 
     Attributes:
-        latent: What the embedded default is made of; None for any other embedder.
+        fitted: What the embedded default is made of; None for any other embedder.
     """
 
     graph: Graph
@@ -44,7 +45,7 @@ class StoredColumns:
     strengths: Mapping[Pair, float]
     built_strengths: Mapping[Pair, float]
     attachments: Mapping[str, str]
-    latent: LatentSemantic | None
+    fitted: FittedEmbedder | None
 
 
 def columns_of(index: SavedIndex) -> Arrays:
@@ -65,8 +66,8 @@ def columns_of(index: SavedIndex) -> Arrays:
     if index.attachments:
         writer.texts(ATTACHED_NAMES, index.attachments)
         writer.texts(ATTACHED_TEXTS, index.attachments.values())
-    if index.embedder.latent is not None:
-        _write_latent(writer, index.embedder.latent)
+    if index.embedder.fitted is not None:
+        write_fitted(writer, index.embedder.fitted)
     _write_nearest(writer, index)
     return writer.done()
 
@@ -74,7 +75,7 @@ def columns_of(index: SavedIndex) -> Arrays:
 def read_columns(
     array: Callable[[str], NDArray[Any]],
     count: Callable[[str], int],
-    has_latent: bool,
+    fitted_name: str | None,
     has_attachments: bool = False,
 ) -> StoredColumns:
     """Return what the arrays of a saved index hold.
@@ -82,7 +83,7 @@ def read_columns(
     Args:
         array: Returns the array of a name.
         count: The tokenizer of the graph.
-        has_latent: Whether the embedder is the embedded default.
+        fitted_name: The name of the embedded default; None for any other embedder.
         has_attachments: Whether something was saved with the index.
 
     Raises:
@@ -103,7 +104,7 @@ def read_columns(
         strengths=strengths,
         built_strengths=built_strengths,
         attachments=_read_attachments(reader) if has_attachments else EMPTY,
-        latent=_read_latent(reader) if has_latent else None,
+        fitted=read_fitted(reader, fitted_name) if fitted_name else None,
     )
 
 
@@ -324,38 +325,6 @@ def _read_documents(
     return tuple(
         Document(**dict(zip(names, values, strict=True)))
         for values in zip(*columns.values(), strict=True)
-    )
-
-
-def _write_latent(writer: ColumnWriter, latent: LatentSemantic) -> None:
-    writer.texts("latent.vocabulary", latent.vocabulary)
-    writer.numbers("latent.unknown", [latent.unknown], np.float64)
-    for name in ("idf", "components", "overlap"):
-        writer.numbers(f"latent.{name}", getattr(latent, name))
-
-
-def _read_latent(reader: ColumnReader) -> LatentSemantic:
-    vocabulary, unknown = reader.texts("latent.vocabulary"), reader.numbers("latent.unknown")
-    idf = reader.numbers("latent.idf")
-    components, overlap = (
-        reader.numbers(f"latent.{name}", 2) for name in ("components", "overlap")
-    )
-    if (
-        unknown.shape != (1,)
-        or idf.shape != (len(vocabulary),)
-        or components.shape != (len(vocabulary), len(overlap))
-        or overlap.ndim != 2
-    ):
-        raise ValueError(
-            f"the embedder of {len(vocabulary)} words has arrays of shapes "
-            f"{idf.shape}, {components.shape} and {overlap.shape}"
-        )
-    return LatentSemantic(
-        vocabulary,
-        freeze(idf, np.float64),
-        float(unknown[0]),
-        freeze(components, np.float32),
-        freeze(overlap, np.float32),
     )
 
 

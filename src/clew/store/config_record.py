@@ -26,8 +26,8 @@ import clew.algorithms.nearest
 import clew.generate
 import clew.link
 import clew.read
-from clew.embedding.embedder import LATENT, Embedder, embed_texts
-from clew.embedding.latent_semantic import LatentSemantic
+from clew.embedding.embedder import FITTED, Embedder, FittedEmbedder, embed_texts
+from clew.embedding.static import StaticEmbedding
 from clew.graph import Generated, Graph, text_with_heading
 from clew.read import Passage, Triple, is_corpus_wide
 from clew.read.json_values import from_json, to_json
@@ -104,29 +104,29 @@ def restore_config(records: Mapping[str, Any], caller_parts: CallerParts) -> dic
 
 def describe_embedder(embedder: Embedder, dimension: int) -> Record:
     """Return the embedder's name, its dimension, and whether it is the embedded default."""
-    return {"name": embedder.name, "dimension": dimension, "own": embedder.latent is not None}
+    return {"name": embedder.name, "dimension": dimension, "own": embedder.fitted is not None}
 
 
-def restore_embedder(record: Record, source: object, latent: LatentSemantic | None) -> Embedder:
+def restore_embedder(record: Record, source: object, fitted: FittedEmbedder | None) -> Embedder:
     """Return the embedder of a saved index.
 
     Args:
         record: What `describe_embedder` returned.
         source: The caller's embedder; None for the embedded default.
-        latent: What the embedded default is made of, where it was saved.
+        fitted: What the embedded default is made of, where it was saved.
 
     Raises:
         ValueError: An embedder is needed and was not given, or it has another name.
     """
-    if source is None and latent is None:
-        named = f"{record['name']!r} ({record['dimension']} dimensions)"
-        raise ValueError(_give_again("embedder", named))
-    if source is None and record["name"] != LATENT:
+    if source is None and record["own"] and record["name"] not in FITTED.values():
         raise ValueError(
             f"the index was made with clew's embedder {record['name']}, "
-            f"this version of clew has {LATENT}: make the index anew"
+            f"this version of clew has {FITTED[StaticEmbedding]}: make the index anew"
         )
-    embedder = Embedder.of(latent if source is None else source)
+    if source is None and fitted is None:
+        named = f"{record['name']!r} ({record['dimension']} dimensions)"
+        raise ValueError(_give_again("embedder", named))
+    embedder = Embedder.of(fitted if source is None else source)
     _check_same("embedder", record["name"], embedder.name)
     return embedder
 

@@ -75,7 +75,7 @@ def load(
     columns = _columns(manifest, arrays, config["count"])
     graph = replace(columns.graph, canonical=config["canonical"])
     _restore_nearest(manifest, arrays, graph, config.get("nearest"))
-    embedder = restore_embedder(settings["embedder"], caller_parts.get("embedder"), columns.latent)
+    embedder = restore_embedder(settings["embedder"], caller_parts.get("embedder"), columns.fitted)
     with_own_vector = (
         document.id
         for document in columns.documents
@@ -198,8 +198,9 @@ def _array_of(arrays: Arrays) -> Callable[[str], NDArray[Any]]:
 
 def _columns(manifest: Manifest, arrays: Arrays, count: Callable[[str], int]) -> StoredColumns:
     try:
-        has_latent = manifest.settings["embedder"]["own"]
-        return read_columns(_array_of(arrays), count, has_latent, ATTACHED_NAMES in arrays)
+        embedder = manifest.settings["embedder"]
+        fitted_name = embedder["name"] if embedder["own"] else None
+        return read_columns(_array_of(arrays), count, fitted_name, ATTACHED_NAMES in arrays)
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
     except MISFITS as error:

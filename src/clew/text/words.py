@@ -24,6 +24,7 @@ CAMEL_CASE = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 CAMEL_CASE_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 MAX_WORD_LENGTH = 256  # a longer run of letters, such as data, is cut into words of so many
 ASCII_WORD = re.compile(f"[a-z0-9]{{1,{MAX_WORD_LENGTH}}}")
+CASED_ASCII_WORD = re.compile(f"[A-Za-z0-9]{{1,{MAX_WORD_LENGTH}}}")
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
@@ -50,6 +51,18 @@ def words(text: str) -> list[str]:
     if text.isascii():  # nothing to normalize, and no table of scripts is needed
         return ASCII_WORD.findall(text.lower())
     return _word_pattern().findall(_normalized(text))
+
+
+def cased_words(text: str) -> list[str]:
+    """Return the words of a text as `words` does, but in the case that they are written in.
+
+    Example:
+        >>> cased_words("The cat's 42nd try")
+        ['The', 'cat', 's', '42nd', 'try']
+    """
+    if text.isascii():
+        return CASED_ASCII_WORD.findall(text)
+    return _word_pattern().findall(unicodedata.normalize("NFKC", text))
 
 
 def contains_phrase(cue: str, text: str) -> bool:

@@ -18,7 +18,8 @@ import numpy as np
 
 from clew.algorithms.ranking import make_summable, reaches
 from clew.algorithms.segmentation import Floats, cohesion, find_cuts
-from clew.embedding.embedder import Embedder, embed_texts, fit_latent_semantic
+from clew.embedding.embedder import Embedder, embed_texts
+from clew.embedding.latent_semantic import LatentSemantic
 
 WINDOW = 3  # units on either side of a gap
 DIMENSIONS = 256  # of the vectors that are made of a document's own words
@@ -74,7 +75,7 @@ def _unit_vectors(texts: Sequence[str], embedder: object) -> Floats:
     if not rows:
         return np.zeros((len(texts), 0))
     known = [texts[i] for i in rows]
-    chosen = fit_latent_semantic(known, DIMENSIONS) if embedder is None else Embedder.of(embedder)
+    chosen = Embedder.of(LatentSemantic.fit(known, DIMENSIONS) if embedder is None else embedder)
     embedded = embed_texts(chosen, known)
     vectors = np.zeros((len(texts), embedded.shape[1]))
     vectors[rows] = embedded

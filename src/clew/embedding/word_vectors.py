@@ -1,0 +1,91 @@
+"""Static vectors of the pieces that words consist of, from the package WordLlama.
+
+They are 32,000 pieces of a byte-pair encoding with 256 dimensions, distilled from the embeddings of
+language models (Miller, https://github.com/dleemiller/WordLlama, MIT licence). The package carries
+them: nothing is downloaded. Only its files are read; importing it takes most of a second.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clew.graph import Vectors, freeze
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+PACKAGE = "wordllama"
+WEIGHTS = "weights/l2_supercat_256.safetensors"
+TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+PIECES, DIMENSIONS = 32_000, 256
+
+
+@lru_cache(maxsize=1)
+def piece_vectors() -> Vectors:
+    """Return the vector of every piece: float32 [32000, 256].
+
+    Raises:
+        ImportError: the package, or its weights, are not there.
+
+    Example:
+        >>> piece_vectors().shape
+        (32000, 256)
+    """
+    from safetensors.numpy import load_file
+
+    (vectors,) = load_file(_file(WEIGHTS)).values()
+    if vectors.shape != (PIECES, DIMENSIONS):
+        raise ImportError(
+            f"the weights of {PACKAGE} have shape {vectors.shape}, not ({PIECES}, {DIMENSIONS}): "
+            f"install {PACKAGE}>=0.4,<0.5"
+        )
+    return freeze(vectors, np.float32)
+
+
+class PieceNumbers(dict[str, tuple[int, ...]]):
+    """The pieces of each word, as rows of `piece_vectors`, computed when a word is first asked for.
+
+    Case counts: names are other pieces than common words.
+
+    Example:
+        >>> numbers = PieceNumbers()
+        >>> numbers["ferry"] == numbers["ferry"], numbers["ferry"] == numbers["Ferry"]
+        (True, False)
+    """
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        pieces = tuple(_tokenizer().encode(word, add_special_tokens=False).ids)
+        if len(self) < MAX_KEPT:
+            self[word] = pieces
+        return pieces
+
+
+MAX_KEPT = 200_000  # words whose pieces are kept, some 40 MB
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(_file(TOKENIZER))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _file(name: str) -> str:
+    """The path of a file of the package, without importing it."""
+    spec = find_spec(PACKAGE)
+    folders = [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
+    for folder in folders:
+        if (folder / name).is_file():
+            return str(folder / name)
+    raise ImportError(
+        f"{PACKAGE}/{name} is missing: install {PACKAGE}>=0.4,<0.5, which carries it, or give an "
+        "embedder"
+    )
