@@ -63,7 +63,7 @@ def parse_recipe(text: str) -> Method:
     Example:
         >>> method = parse_recipe('use = "Pipeline"\nseed = "BM25"\norder = "ByPrize"')
         >>> method.seed
-        BM25(k1=1.5, b=0.75, kinds=('passage',))
+        BM25(k1=1.5, b=0.75, kinds=('passage',), heading_weight=2)
     """
     try:
         table = tomllib.loads(text)

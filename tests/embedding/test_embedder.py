@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import clew
-from clew.embedding.embedder import Embedder, embed_texts, fit_latent_semantic
+from clew.embedding.embedder import Embedder, embed_texts, fit_default
 from clew.embedding.raw_vectors import normalize_vectors
 
 TEXTS = ["one", "two", "three"]
@@ -401,14 +401,14 @@ def test_an_embedder_is_pickled_where_its_source_is(source):
 
 
 def test_only_the_embedded_default_may_give_no_vector():
-    embedder = fit_latent_semantic(["some words", "other words"])
+    embedder = fit_default(["some words", "other words"])
     assert embedder.allows_zero_vectors
     assert not embed_texts(embedder, ["!?"]).any()
-    assert Embedder.of(embedder.latent).latent is embedder.latent
+    assert Embedder.of(embedder.fitted).fitted is embedder.fitted
     assert not Embedder.of(embedder.embed_texts.__call__).allows_zero_vectors
     with pytest.raises(ValueError, match="'!\\?' is all zeros"):
         embed_texts(
-            Embedder("clew-latent-semantic-2", embedder.embed_texts, embedder.embed_question),
+            Embedder("clew-static-1", embedder.embed_texts, embedder.embed_question),
             ["!?"],
         )
 

@@ -1,4 +1,4 @@
-"""The embedded default: by its definition, by a plain reference, and by what its vectors are for."""
+"""The embedded default of earlier versions: by its definition, by a plain reference, and by what its vectors are for."""
 
 from __future__ import annotations
 
@@ -252,12 +252,12 @@ def test_it_is_plain_arrays_from_which_it_can_be_made_again_and_it_can_be_pickle
         "components": np.ndarray,
         "overlap": np.ndarray,
     }
-    embedder = Embedder.from_latent(LatentSemantic(**plain))
+    embedder = Embedder.of(LatentSemantic(**plain))
     np.testing.assert_array_equal(embedder.embed_texts(PASSAGES), wanted)
     again = pickle.loads(pickle.dumps(embedder))
     np.testing.assert_allclose(again.embed_question(PASSAGES[0]), wanted[0], atol=1e-6)
     assert again.allows_zero_vectors
-    assert again.latent is not None
+    assert again.fitted is not None
 
 
 @pytest.mark.parametrize("dimensions", [0, 15, -1, 2.5, "64", True])

@@ -81,7 +81,7 @@ def test_an_embedder_or_the_default_takes_the_place_of_stored_vectors(folder, em
     )
     default = Benchmark.open(folder.path, vectors=False)
     assert default.embedder is None
-    assert default.index().embedder.name.startswith("clew-latent")
+    assert default.index().embedder.name.startswith("clew-static")
 
 
 def test_the_choice_of_names_is_the_reader_s(folder):

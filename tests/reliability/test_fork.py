@@ -90,9 +90,9 @@ def test_every_lock_is_free_in_the_child(embed, tmp_path):
     answers = AnswerCache(tmp_path / "answers")
     locks = [filtered.lock, index.graph._parts._guard, answers._lock]
     if sys.version_info < (3, 12):
-        from clew.embedding.latent_semantic import LatentSemantic
+        from clew.embedding.static import StaticEmbedding
 
-        cached = vars(LatentSemantic).values()
+        cached = vars(StaticEmbedding).values()
         locks += [one.lock for one in cached if isinstance(one, functools.cached_property)]
     releases = [held(lock) for lock in locks]
 

@@ -128,23 +128,21 @@ def test_an_index_with_the_embedded_default_takes_no_other_and_no_other_version_
     embed, small, tmp_path
 ):
     Index.from_documents(small.documents).save(tmp_path)
-    with pytest.raises(
-        ValueError, match=r"embedder=clew-latent-semantic-\d+; hashed_words was given"
-    ):
+    with pytest.raises(ValueError, match=r"embedder=clew-static-\d+; hashed_words was given"):
         Index.load(tmp_path, embedder=embed)
     with pytest.raises(
-        ValueError, match="another embedder than this one, though both are named 'clew-latent"
+        ValueError, match="another embedder than this one, though both are named 'clew-static"
     ):
         Index.load(
             tmp_path, embedder=Index.from_documents(["something", "else altogether"]).embedder
         )
     rewritten(
         tmp_path,
-        lambda content: content["settings"]["embedder"].update(name="clew-latent-semantic-0"),
+        lambda content: content["settings"]["embedder"].update(name="clew-static-0"),
     )
     with pytest.raises(
         ValueError,
-        match=r"embedder clew-latent-semantic-0, this version of clew has clew-latent-semantic-\d+: make the index anew",
+        match=r"embedder clew-static-0, this version of clew has clew-static-\d+: make the index anew",
     ):
         Index.load(tmp_path)
 

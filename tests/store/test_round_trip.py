@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from clew import Document, Index, recipes
 from clew.embedding.latent_semantic import LatentSemantic
+from clew.embedding.static import StaticEmbedding
 from clew.graph import Edges, Facts, Graph, Labels, Ragged
 from clew.read import Piece
 from clew.read.json_values import from_json, to_json
@@ -86,7 +87,9 @@ def same(a, b, where="index"):
         assert a.dtype == b.dtype, where
         assert a.shape == b.shape, where
         assert a.tobytes() == b.tobytes(), where
-    elif isinstance(a, (Graph, Facts, Edges, Labels, Ragged, Document, LatentSemantic)):
+    elif isinstance(
+        a, (Graph, Facts, Edges, Labels, Ragged, Document, LatentSemantic, StaticEmbedding)
+    ):
         for field in fields(a):
             if field.name not in ("original", "originals", "vector"):
                 same(getattr(a, field.name), getattr(b, field.name), f"{where}.{field.name}")
@@ -151,7 +154,7 @@ def test_the_embedded_default_is_saved_with_what_it_learnt(small, tmp_path):
     index = Index.from_documents(small.documents, facts=small.facts)
     index.save(tmp_path)
     loaded = Index.load(tmp_path)
-    same(index.embedder.latent, loaded.embedder.latent)
+    same(index.embedder.fitted, loaded.embedder.fitted)
     same(
         index.embedder.embed_question("Who lives in Corrfu?"),
         loaded.embedder.embed_question("Who lives in Corrfu?"),
@@ -244,6 +247,7 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
         ),  # facts: in those of the index
         (Graph, {*NODES.split(), "facts", "edges", "count", "canonical"}),
         (LatentSemantic, "vocabulary idf unknown components overlap"),
+        (StaticEmbedding, "n_texts vocabulary word_counts piece_counts"),
         (Facts, "texts vectors subjects objects relations read_from"),
         (Edges, "tails heads kinds weights facts read_from"),
     ],

@@ -12,7 +12,8 @@ A text is a bag of words. Its vector has two halves, each of length 1 before the
    variants, whether or not the static vectors know it.
 
 Nothing but the counts of words and pieces depends on the corpus: no matrix is factorised, and time
-grows in proportion to the text.
+grows in proportion to the text. A small corpus says little of how rare a word is, so that
+`PRIOR_TEXTS` texts are counted with it in which pieces are as frequent as Zipf's law has it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ MEANING_SHARE = 0.6  # of the first half, in a dot product
 SIGNATURE_WIDTH = 512
 MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others count as in 1
 TERM_IDF_POWER = 1.5
+PRIOR_TEXTS = 30
+PRIOR_WORDS = 10  # rank of the piece that is in one of these texts in the mean
+FIRST_MERGE = 259  # the place of the first piece of several letters; those before are single bytes
 
 T = TypeVar("T")
 Counts: TypeAlias = NDArray[np.int32]
@@ -125,7 +129,8 @@ class StaticEmbedding:
         """The weighted sums of the terms' signatures: float64 [texts, 512]."""
         known, matrix = _count(Counter(terms(text, identifiers=False)) for text in texts)
         counts = np.array([self._count_of.get(term, 1) for term in known], np.float64)
-        idf = _idf(counts, self.n_texts) ** TERM_IDF_POWER
+        rarest = np.array([max(self._pieces[term], default=0) for term in known], np.int64)
+        idf = _idf(counts, rarest, self.n_texts) ** TERM_IDF_POWER
         matrix.data = (1 + np.log(matrix.data)) * idf[matrix.indices]
         sums: Floats = (matrix @ signatures(known, SIGNATURE_WIDTH)).toarray()
         return sums
@@ -136,15 +141,25 @@ class StaticEmbedding:
 
     @cached_property
     def _piece_idf(self) -> Floats:
-        return _idf(self.piece_counts.astype(np.float64), self.n_texts)
+        counts = self.piece_counts.astype(np.float64)
+        return _idf(counts, np.arange(PIECES), self.n_texts)
 
     @cached_property
     def _pieces(self) -> PieceNumbers:
         return PieceNumbers()
 
 
-def _idf(counts: Floats, n_texts: int) -> Floats:
-    """The weight of words that occur in so many of the texts: near 0 if these are nearly all."""
+def _idf(counts: Floats, pieces: NDArray[np.int64], n_texts: int) -> Floats:
+    """The weight of words that occur in so many of the texts: near 0 if these are nearly all.
+
+    Args:
+        counts: the number of texts with each word.
+        pieces: the rarest piece of each word. Pieces are numbered by their frequency.
+        n_texts: the number of texts.
+    """
+    ranks = np.maximum(pieces - FIRST_MERGE, 1)
+    counts = counts + PRIOR_TEXTS * np.minimum(1, PRIOR_WORDS / ranks)
+    n_texts += PRIOR_TEXTS
     weights: Floats = np.log1p((np.maximum(n_texts - counts, 0) + 0.5) / (counts + 0.5))
     return weights
 

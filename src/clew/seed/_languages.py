@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from clew.graph import Graph, Rows
 from clew.text.stems import MAX_LETTERS, identify_language
 
 MAX_SAMPLE = 256  # documents, evenly spaced, whose languages are identified first
+MAX_PASSAGES = 8  # whose letters are looked at, of a document
 MIN_LETTERS = 64  # of a document whose language is identified by its own text
 MIN_SHARE = 0.02  # of the sample, for a language to be one of the corpus
 
@@ -48,7 +50,8 @@ class LanguagesPart:
         roots = _roots(graph)
         documents, first_rows = np.unique(roots[rows], return_index=True)
         places = np.linspace(0, len(documents) - 1, min(len(documents), MAX_SAMPLE))
-        sample = [_beginning(graph, rows, i) for i in first_rows[places.round().astype(np.int64)]]
+        beginning = partial(_beginning, graph, rows, roots[rows])
+        sample = [beginning(first) for first in first_rows[places.round().astype(np.int64)]]
         of_all = identify_language("\n".join(text[: MAX_LETTERS // 8] for text in sample))
         counts = Counter(
             identify_language(text) if len(text) >= MIN_LETTERS else of_all for text in sample
@@ -58,7 +61,7 @@ class LanguagesPart:
         of_rows = np.zeros(len(graph), np.int8)
         if len(names) > 1:
             place = {name: i for i, name in enumerate(names)}
-            beginnings = (_beginning(graph, rows, i) for i in first_rows.tolist())
+            beginnings = map(beginning, first_rows.tolist())
             of_documents = np.zeros(len(graph), np.int8)
             of_documents[documents] = [
                 place.get(identify_language(text, names) if len(text) >= MIN_LETTERS else of_all, 0)
@@ -76,10 +79,11 @@ def _roots(graph: Graph) -> Rows:
     return roots
 
 
-def _beginning(graph: Graph, rows: Rows, first: int) -> str:
+def _beginning(graph: Graph, rows: Rows, roots: Rows, first: int) -> str:
     """The first letters of the document that begins at this place of the rows."""
     parts: list[str] = []
-    for row in rows[first : first + 8].tolist():
+    some = slice(first, first + MAX_PASSAGES)
+    for row in rows[some][roots[some] == roots[first]].tolist():
         parts.append(graph.texts[row])
         if sum(map(len, parts)) >= MAX_LETTERS:
             break

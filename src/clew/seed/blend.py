@@ -28,7 +28,7 @@ class Blend:
         >>> graph = Graph.of(["red fox", "blue sky"], vectors=[[1, 0], [0.6, 0.8]])
         >>> query = Query("sky", np.float32([1, 0]))
         >>> Blend().on(graph)(query).scores.round(2).tolist()
-        [0.7, 0.72]
+        [0.5, 0.8]
     """
 
     seeds: tuple[Seed, Seed] = (Dense(), BM25())

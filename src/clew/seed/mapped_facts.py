@@ -45,11 +45,11 @@ class MappedFacts:
     Example:
         >>> import numpy as np
         >>> import clew
-        >>> documents = [clew.Document("ben", "Ben lives on Corfu."), "Cats sleep."]
+        >>> documents = [clew.Document("ben", "Ben lives on Corfu."), "Many cats sleep all day."]
         >>> facts = {"ben": [("Ben", "lives on", "Corfu")]}
         >>> index = clew.Index.from_documents(documents, facts=facts)
         >>> vector = np.float32(index.embedder.embed_question("Where does Ben live?"))
-        >>> seeds = MappedFacts(1).on(index.graph)(clew.Query("Where does Ben live?", vector))
+        >>> seeds = MappedFacts(2).on(index.graph)(clew.Query("Where does Ben live?", vector))
         >>> [index.graph.texts[row] for row in seeds.terminals]
         ['Ben', 'Corfu']
     """

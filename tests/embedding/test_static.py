@@ -1,0 +1,114 @@
+"""The embedded default: by its definition, one text at a time, and by what its vectors are for."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import clew.embedding.word_vectors
+from clew import Document, Index
+from clew.embedding.embedder import Embedder
+from clew.embedding.latent_semantic import signatures
+from clew.embedding.static import StaticEmbedding
+from clew.embedding.word_vectors import PieceNumbers, piece_vectors
+from clew.text.words import cased_words, terms
+
+PASSAGES = [
+    "The ferry to Corfu leaves at nine in the morning.",
+    "Barack Obama was born in Honolulu, the capital of the state of Hawaii.",
+    "Bread rises when the yeast in the dough has sugar and warmth.",
+    "The price of a ticket is four pounds, and children travel free.",
+    "Море было спокойно, и паром отошёл в девять.",
+]
+
+
+def by_definition(text, passages):
+    """The vector of a text, by loops over its words and plain numbers."""
+    numbers, n = PieceNumbers(), len(passages)
+
+    def rarity(count, piece):
+        """Thirty more texts, in which the piece of rank r is in a share of 10 / r."""
+        expected = 30 * min(1, 10 / max(piece - 259, 1))
+        return math.log((n + 30 + 1) / (count + expected + 0.5))
+
+    meaning, spelling = np.zeros(256), np.zeros(512)
+    pieces = Counter(piece for word in cased_words(text) for piece in numbers[word])
+    for piece, times in pieces.items():
+        having = sum(
+            any(piece in numbers[word] for word in cased_words(passage)) for passage in passages
+        )
+        meaning += math.sqrt(times * rarity(having, piece)) * piece_vectors()[piece]
+    for term, times in Counter(terms(text, identifiers=False)).items():
+        having = max(1, sum(term in terms(passage, identifiers=False) for passage in passages))
+        weight = (1 + math.log(times)) * rarity(having, max(numbers[term], default=0)) ** 1.5
+        spelling += weight * signatures([term], 512).toarray()[0]
+    unit = lambda vector: vector / (np.linalg.norm(vector) or 1)  # noqa: E731
+    return unit(np.hstack([math.sqrt(0.6) * unit(meaning), math.sqrt(0.4) * unit(spelling)]))
+
+
+@pytest.mark.parametrize(
+    "text", [*PASSAGES, "When does the boat depart?", "Obama OBAMA obama", "паром", "naïve 文字"]
+)
+def test_a_vector_is_what_its_definition_says(text):
+    static = StaticEmbedding.fit(PASSAGES)
+    np.testing.assert_allclose(static([text])[0], by_definition(text, PASSAGES), atol=1e-5)
+    np.testing.assert_array_equal(static(["other words", text])[1], static.embed_question(text))
+
+
+@pytest.mark.parametrize("text", ["", "!?", " \n"])
+def test_a_text_without_words_has_no_vector(text):
+    assert not StaticEmbedding.fit(PASSAGES)([text]).any()
+    assert StaticEmbedding.fit([])([text, "words"]).any(axis=1).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("Where did the president's life begin?", 1),
+        ("How is a loaf baked?", 2),
+        ("What does the fare cost?", 3),
+    ],
+)
+def test_words_that_no_passage_has_find_what_they_mean(question, place):
+    static = StaticEmbedding.fit(PASSAGES)
+    assert (static(PASSAGES) @ static.embed_question(question)).argmax() == place
+
+
+@pytest.mark.parametrize("variant", ["Honolulu", "Honolullu", "Honolulu's"])
+def test_a_name_is_near_to_itself_and_to_its_variants(variant):
+    static = StaticEmbedding.fit(PASSAGES)
+    assert (static(PASSAGES) @ static.embed_question(variant)).argmax() == 1
+
+
+def test_it_can_be_made_again_from_its_counts_and_be_pickled():
+    static = StaticEmbedding.fit(PASSAGES)
+    again = pickle.loads(pickle.dumps(Embedder.of(static)))
+    np.testing.assert_array_equal(again.embed_texts(PASSAGES), static(PASSAGES))
+    assert again.allows_zero_vectors
+    assert again.name == "clew-static-1"
+
+
+def test_vectors_that_are_not_installed_are_named(monkeypatch):
+    clew.embedding.word_vectors.piece_vectors.cache_clear()
+    monkeypatch.setattr(clew.embedding.word_vectors, "PACKAGE", "no_such_package")
+    with pytest.raises(ImportError, match=r"no_such_package/weights/.* is missing: install"):
+        piece_vectors()
+
+
+def test_the_package_is_read_and_not_imported():
+    code = (
+        "import sys; from clew import Index; Index.from_documents(['Anna met Ben.']).ask('Anna?'); "
+        "sys.exit('wordllama' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_default_index_finds_what_is_meant():
+    index = Index.from_documents([Document(str(i), text) for i, text in enumerate(PASSAGES)])
+    assert index.ask("How is a loaf baked?", recipe="dense", limit=1).ids == ["2"]
