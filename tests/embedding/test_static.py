@@ -30,6 +30,12 @@ PASSAGES = [
 
 def by_definition(text, passages):
     """The vector of a text, by loops over its words and plain numbers."""
+    mean = sum(uncentred(passage, passages) for passage in passages) / (len(passages) + 30)
+    difference = uncentred(text, passages) - mean
+    return difference / np.linalg.norm(difference)
+
+
+def uncentred(text, passages):
     numbers, n = PieceNumbers(), len(passages)
 
     def rarity(count, piece):

@@ -247,7 +247,7 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
         ),  # facts: in those of the index
         (Graph, {*NODES.split(), "facts", "edges", "count", "canonical"}),
         (LatentSemantic, "vocabulary idf unknown components overlap"),
-        (StaticEmbedding, "n_texts vocabulary word_counts piece_counts"),
+        (StaticEmbedding, "n_texts vocabulary word_counts piece_counts mean"),
         (Facts, "texts vectors subjects objects relations read_from"),
         (Edges, "tails heads kinds weights facts read_from"),
     ],

@@ -11,16 +11,20 @@ A text is a bag of words. Its vector has two halves, each of length 1 before the
    al. 2017) and projected at random (Achlioptas 2003). So a rare name is near to itself and to its
    variants, whether or not the static vectors know it.
 
-Nothing but the counts of words and pieces depends on the corpus: no matrix is factorised, and time
-grows in proportion to the text. A small corpus says little of how rare a word is, so that
-`PRIOR_TEXTS` texts are counted with it in which pieces are as frequent as Zipf's law has it.
+The mean vector of the corpus, which says what all its texts have in common, is subtracted from each
+(Mu and Viswanath, "All-but-the-top", 2018), so that texts on different things have a cosine near 0.
+
+Nothing but this mean and the counts of words and pieces depends on the corpus: no matrix is
+factorised, and time grows in proportion to the text. A small corpus says little of how rare a word
+is, so that `PRIOR_TEXTS` texts are counted with it in which pieces are as frequent as Zipf's law
+has it, and whose mean is zero.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -28,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.embedding.latent_semantic import signatures
-from clew.embedding.word_vectors import DIMENSIONS, PIECES, PieceNumbers, piece_vectors
+from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
 from clew.graph import Floats, Vectors, freeze, unit_rows
 from clew.text.words import cased_words, terms
 
@@ -41,6 +45,7 @@ MEANING_SHARE = 0.6  # of the first half, in a dot product
 SIGNATURE_WIDTH = 512
 MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others count as in 1
 TERM_IDF_POWER = 1.5
+MAX_SAMPLE = 1024  # texts that the mean is computed from, evenly spaced
 PRIOR_TEXTS = 30
 PRIOR_WORDS = 10  # rank of the piece that is in one of these texts in the mean
 FIRST_MERGE = 259  # the place of the first piece of several letters; those before are single bytes
@@ -58,6 +63,7 @@ class StaticEmbedding:
         vocabulary: its words, the most widespread first.
         word_counts: int32 [words], the number of texts that have each word.
         piece_counts: int32 [32000], the number of texts that have each piece of a word.
+        mean: float32 [dimensions], what is subtracted from every vector.
 
     Example:
         >>> static = StaticEmbedding.fit(["The ferry to Corfu leaves at nine.", "Anna met Ben."])
@@ -72,6 +78,7 @@ class StaticEmbedding:
     vocabulary: tuple[str, ...]
     word_counts: Counts
     piece_counts: Counts
+    mean: Vectors
 
     @classmethod
     def fit(cls, texts: Sequence[str]) -> StaticEmbedding:
@@ -80,7 +87,7 @@ class StaticEmbedding:
         Args:
             texts: the passages; there may be none, and they may have no words.
         """
-        numbers = PieceNumbers()
+        numbers = piece_numbers()
         words: Counter[str] = Counter()
         piece_counts = np.zeros(PIECES, np.int64)
         for text in texts:
@@ -88,12 +95,17 @@ class StaticEmbedding:
             pieces = {piece for word in set(cased_words(text)) for piece in numbers[word]}
             piece_counts[list(pieces)] += 1
         vocabulary = tuple(sorted(words, key=lambda word: (-words[word], word))[:MAX_WORDS])
-        return cls(
+        uncentred = cls(
             len(texts),
             vocabulary,
             freeze(np.array([words[word] for word in vocabulary], np.int32), np.int32),
             freeze(piece_counts, np.int32),
+            freeze(np.zeros(DIMENSIONS + SIGNATURE_WIDTH), np.float32),
         )
+        places = np.linspace(0, len(texts) - 1, min(len(texts), MAX_SAMPLE)).round().astype(int)
+        vectors = uncentred._uncentred([texts[place] for place in places.tolist()])
+        mean = vectors.sum(axis=0) / (len(vectors) + PRIOR_TEXTS)
+        return replace(uncentred, mean=freeze(mean, np.float32))
 
     @property
     def dimensions(self) -> int:
@@ -102,20 +114,26 @@ class StaticEmbedding:
 
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], unit rows; zeros for a text without letters or digits."""
-        texts = list(texts)
-        meaning = unit_rows(self._meanings(texts))
-        spelling = unit_rows(self._spellings(texts))
-        joined = [np.sqrt(MEANING_SHARE) * meaning, np.sqrt(1 - MEANING_SHARE) * spelling]
-        return freeze(unit_rows(np.hstack(joined)), np.float32)
+        vectors = self._uncentred(list(texts))
+        has_words = vectors.any(axis=1)
+        vectors[has_words] -= self.mean
+        return freeze(unit_rows(vectors), np.float32)
 
     def embed_question(self, text: str) -> Vectors:
         """Return the vector of one text: float32 [dimensions]."""
         vector: Vectors = self([text])[0]
         return vector
 
+    def _uncentred(self, texts: Sequence[str]) -> Floats:
+        """The two halves side by side, unit rows: float64 [texts, dimensions]."""
+        meaning, spelling = unit_rows(self._meanings(texts)), unit_rows(self._spellings(texts))
+        return unit_rows(
+            np.hstack([np.sqrt(MEANING_SHARE) * meaning, np.sqrt(1 - MEANING_SHARE) * spelling])
+        )
+
     def _meanings(self, texts: Sequence[str]) -> Floats:
         """The weighted sums of the pieces' vectors: float64 [texts, 256]."""
-        pieces_of = self._pieces
+        pieces_of = piece_numbers()
         pieces, matrix = _count(
             Counter(piece for word in cased_words(text) for piece in pieces_of[word])
             for text in texts
@@ -129,7 +147,8 @@ class StaticEmbedding:
         """The weighted sums of the terms' signatures: float64 [texts, 512]."""
         known, matrix = _count(Counter(terms(text, identifiers=False)) for text in texts)
         counts = np.array([self._count_of.get(term, 1) for term in known], np.float64)
-        rarest = np.array([max(self._pieces[term], default=0) for term in known], np.int64)
+        pieces_of = piece_numbers()
+        rarest = np.array([max(pieces_of[term], default=0) for term in known], np.int64)
         idf = _idf(counts, rarest, self.n_texts) ** TERM_IDF_POWER
         matrix.data = (1 + np.log(matrix.data)) * idf[matrix.indices]
         sums: Floats = (matrix @ signatures(known, SIGNATURE_WIDTH)).toarray()
@@ -143,10 +162,6 @@ class StaticEmbedding:
     def _piece_idf(self) -> Floats:
         counts = self.piece_counts.astype(np.float64)
         return _idf(counts, np.arange(PIECES), self.n_texts)
-
-    @cached_property
-    def _pieces(self) -> PieceNumbers:
-        return PieceNumbers()
 
 
 def _idf(counts: Floats, pieces: NDArray[np.int64], n_texts: int) -> Floats:

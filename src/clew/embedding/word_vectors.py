@@ -23,6 +23,7 @@ PACKAGE = "wordllama"
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 PIECES, DIMENSIONS = 32_000, 256
+MAX_KEPT = 200_000  # words whose pieces are kept, some 40 MB
 
 
 @lru_cache(maxsize=1)
@@ -65,7 +66,15 @@ class PieceNumbers(dict[str, tuple[int, ...]]):
         return pieces
 
 
-MAX_KEPT = 200_000  # words whose pieces are kept, some 40 MB
+@lru_cache(maxsize=1)
+def piece_numbers() -> PieceNumbers:
+    """Return the pieces of words that all embedders of this process share.
+
+    Example:
+        >>> piece_numbers() is piece_numbers()
+        True
+    """
+    return PieceNumbers()
 
 
 @lru_cache(maxsize=1)

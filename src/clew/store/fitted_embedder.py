@@ -6,8 +6,8 @@ import numpy as np
 
 from clew.embedding.embedder import FITTED, FittedEmbedder
 from clew.embedding.latent_semantic import LatentSemantic
-from clew.embedding.static import StaticEmbedding
-from clew.embedding.word_vectors import PIECES
+from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding
+from clew.embedding.word_vectors import DIMENSIONS, PIECES
 from clew.graph import freeze
 from clew.store.tables import ColumnReader, ColumnWriter
 
@@ -19,6 +19,7 @@ def write_fitted(writer: ColumnWriter, fitted: FittedEmbedder) -> None:
         writer.numbers("static.n_texts", [fitted.n_texts], np.int64)
         writer.numbers("static.word_counts", fitted.word_counts)
         writer.numbers("static.piece_counts", fitted.piece_counts)
+        writer.numbers("static.mean", fitted.mean)
         return
     writer.texts("latent.vocabulary", fitted.vocabulary)
     writer.numbers("latent.unknown", [fitted.unknown], np.float64)
@@ -39,23 +40,25 @@ def read_fitted(reader: ColumnReader, name: str) -> FittedEmbedder | None:
 
 def _read_static(reader: ColumnReader) -> StaticEmbedding:
     vocabulary, n_texts = reader.texts("static.vocabulary"), reader.numbers("static.n_texts")
-    word_counts, piece_counts = (
-        reader.numbers(f"static.{name}") for name in ("word_counts", "piece_counts")
+    word_counts, piece_counts, mean = (
+        reader.numbers(f"static.{name}") for name in ("word_counts", "piece_counts", "mean")
     )
     if (
         n_texts.shape != (1,)
         or word_counts.shape != (len(vocabulary),)
         or piece_counts.shape != (PIECES,)
+        or mean.shape != (DIMENSIONS + SIGNATURE_WIDTH,)
     ):
         raise ValueError(
             f"the embedder of {len(vocabulary)} words has arrays of shapes "
-            f"{n_texts.shape}, {word_counts.shape} and {piece_counts.shape}"
+            f"{n_texts.shape}, {word_counts.shape}, {piece_counts.shape} and {mean.shape}"
         )
     return StaticEmbedding(
         int(n_texts[0]),
         vocabulary,
         freeze(word_counts, np.int32),
         freeze(piece_counts, np.int32),
+        freeze(mean, np.float32),
     )
 
 

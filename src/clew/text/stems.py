@@ -88,7 +88,7 @@ def identify_language(text: str, languages: Sequence[str] | None = None) -> str:
     among = tuple(language for language in languages if language)
     if len(among) < 2:
         return "".join(among)
-    language: str = _identifier(among).classify(sample)[0]
+    language = next(code for code, _ in _identifier().rank(sample) if code in among)
     return language if language in STEMMERS else ""
 
 
@@ -120,11 +120,9 @@ def _is_english(text: str) -> bool:
     ) > MIN_FUNCTION_WORDS * len(found)
 
 
-@lru_cache(maxsize=8)
-def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
-    """The library's identifier among these languages; loading it takes half a second."""
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    """The library's identifier; loading it takes half a second."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE)
-    identifier.set_languages(languages)
-    return identifier
+    return LanguageIdentifier.from_model_file(MODEL_FILE)
