@@ -124,6 +124,21 @@ class StaticEmbedding:
         vector: Vectors = self([text])[0]
         return vector
 
+    def has_counts_of(self, other: StaticEmbedding) -> bool:
+        """Return whether both are weighted by the same counts.
+
+        Example:
+            >>> static = StaticEmbedding.fit(["The ferry leaves at nine."])
+            >>> static.has_counts_of(StaticEmbedding.fit(["The ferry leaves at ten."]))
+            False
+        """
+        return (
+            self.n_texts == other.n_texts
+            and self.vocabulary == other.vocabulary
+            and np.array_equal(self.word_counts, other.word_counts)
+            and np.array_equal(self.piece_counts, other.piece_counts)
+        )
+
     def _uncentred(self, texts: Sequence[str]) -> Floats:
         """The two halves side by side, unit rows: float64 [texts, dimensions]."""
         meaning, spelling = unit_rows(self._meanings(texts)), unit_rows(self._spellings(texts))

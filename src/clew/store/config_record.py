@@ -116,7 +116,8 @@ def restore_embedder(record: Record, source: object, fitted: FittedEmbedder | No
         fitted: What the embedded default is made of, where it was saved.
 
     Raises:
-        ValueError: An embedder is needed and was not given, or it has another name.
+        ValueError: An embedder is needed and was not given, it has another name, or it is the
+            embedded default, weighted by another corpus.
     """
     if source is None and record["own"] and record["name"] not in FITTED.values():
         raise ValueError(
@@ -128,7 +129,29 @@ def restore_embedder(record: Record, source: object, fitted: FittedEmbedder | No
         raise ValueError(_give_again("embedder", named))
     embedder = Embedder.of(fitted if source is None else source)
     _check_same("embedder", record["name"], embedder.name)
+    _check_same_corpus(fitted, embedder)
     return embedder
+
+
+def _check_same_corpus(saved: FittedEmbedder | None, embedder: Embedder) -> None:
+    """Check that static vectors are weighted as the saved ones.
+
+    Their counts are compared, since the vectors of one text differ little from corpus to corpus.
+    The directions of `LatentSemantic` differ with the corpus and in their last digits with the
+    hardware, so that `check_embedder` compares its vectors.
+    """
+    given = embedder.fitted
+    if (
+        isinstance(saved, StaticEmbedding)
+        and isinstance(given, StaticEmbedding)
+        and not saved.has_counts_of(given)
+    ):
+        raise ValueError(
+            "the index was made with another embedder than this one, though both are named "
+            f"{embedder.name!r}: that one was weighted by {saved.n_texts} texts with "
+            f"{len(saved.vocabulary)} words, this one by other texts ({given.n_texts} with "
+            f"{len(given.vocabulary)} words); give none, and the saved one is used"
+        )
 
 
 def check_embedder(embedder: Embedder, graph: Graph, ids_with_own_vector: frozenset[str]) -> None:
