@@ -57,29 +57,30 @@ def passages_of(index, id):
     return {graph.ids[row] for row in graph.read_from[graph.row(id)].tolist()}
 
 
-def test_one_report_per_community_of_the_wanted_levels(index):
+def test_one_report_per_community_of_the_wanted_levels(plain, index):
     graph = index.graph
-    found = graph.part(CommunityDetection())
+    found = plain.graph.part(CommunityDetection())
     seen = {}
     for id, said in reports(index).items():
         level = said["level"]
         assert id == f"community:{level}:{graph.ids[graph.read_from[graph.row(id)][0]]}"
         numbers = {
-            int(found.levels[level][graph.row(passage)]) for passage in passages_of(index, id)
+            int(found.levels[level][plain.graph.row(passage)])
+            for passage in passages_of(index, id)
         }
         assert len(numbers) == 1
         number = numbers.pop()
         assert said["size"] == int((found.levels[level] == number).sum())
         assert said["passages"] == len(passages_of(index, id)) >= 3
         assert set(said["members"]) <= {
-            graph.ids[row] for row in found.members(level)[number].tolist()
+            plain.graph.ids[row] for row in found.members(level)[number].tolist()
         }
         seen.setdefault(level, []).append((number, said["rank"]))
     assert 0 in seen
     for level, pairs in seen.items():
         assert len({number for number, _ in pairs}) == len(pairs)
         assert sorted(rank for _, rank in pairs) == list(range(1, len(pairs) + 1))
-        sizes = np.bincount(found.levels[level][graph.rows("passage")])
+        sizes = np.bincount(found.levels[level][plain.graph.rows("passage")])
         assert len(pairs) == int((sizes >= 3).sum())
     top = [id for id, said in reports(index).items() if said["level"] == 0]
     themes = [{id.split("-")[0] for id in passages_of(index, one)} for one in top]
@@ -219,6 +220,11 @@ def test_they_stay_through_saving_adding_deleting_and_filters(index, plain, tmp_
     assert "telescope" not in inside.text
 
 
+def cosines_of_reports(index, question):
+    vector, graph = index.embedder.embed_question(question), index.graph
+    return {graph.ids[row]: float(graph.vectors[row] @ vector) for row in graph.rows("report")}
+
+
 QUESTION = "What do the captain and the fleet do in the harbour?"
 
 
@@ -260,6 +266,17 @@ def test_the_rest_is_what_the_other_stage_would_choose_with_what_is_left(index):
             ).ids
         )
         assert context.bound is None or context.value <= context.bound + 1e-9
+
+
+def test_of_reports_unlike_the_question_the_least_unlike_comes_first(index):
+    question = "What is all of this about?"
+    cosine = cosines_of_reports(index, question)
+    assert max(cosine.values()) < 0
+    ranked = sorted(cosine, key=lambda id: -cosine[id])
+    first = select.TopReports(0.9, 1, by="question", min_score=0)
+    method = clew.Pipeline(seed.Blend(), selects=(first,), order=order.ByPrize())
+    context = index.ask(question, recipe=method, budget=600)
+    assert [item.id for item in context if item.role == "report"] == ranked[:1]
 
 
 def test_by_prizes_the_dominant_community_is_told(index):
@@ -326,7 +343,9 @@ def test_global_reads_the_finest_level_that_fits(index):
         ]
         assert len(told) >= len(of[level]) - 1
         assert {item.metadata["level"] for item in told} == {level}
-        assert all(len(item.why) == 1 and 0 < item.why[0].weight <= 1 for item in told)
+        cosine = cosines_of_reports(index, "What is all of this about?")
+        for item in told:
+            assert [hop.weight for hop in item.why] == pytest.approx([max(0, cosine[item.id])])
     assert "global" in recipes.names()
 
 

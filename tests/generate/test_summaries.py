@@ -17,9 +17,13 @@ TEXTS = {
 }
 
 
-def index_of(ids="abcd"):
+def index_of(ids="abcd", **options):
     documents = [clew.Document(id, TEXTS[id][0]) for id in ids]
-    return clew.Index.from_documents(documents, facts={id: TEXTS[id][1] for id in ids})
+    return clew.Index.from_documents(documents, facts={id: TEXTS[id][1] for id in ids}, **options)
+
+
+def ionian_or_not(texts):
+    return [[1, 0] if "Ionian" in text else [0, 1] for text in texts]
 
 
 def summaries(index):
@@ -82,7 +86,7 @@ def test_a_model_is_shown_facts_and_passages_and_asked_again_only_where_they_cha
 
 
 def test_a_question_that_touches_a_summary_is_led_to_the_passages_on_its_entity():
-    index = index_of().generate(
+    index = index_of(embedder=ionian_or_not).generate(
         Summaries(Asked(lambda name: json.dumps({"summary": f"{name}: an Ionian destination."})))
     )
     seeds, walk = (

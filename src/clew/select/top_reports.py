@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.community_detection.modularity import CommunityDetection
 from clew.algorithms.cosines import cosines
@@ -148,7 +149,7 @@ class TopReports:
         )
         cosine = np.zeros(len(rows))
         if query.vector is not None and len(rows):
-            cosine = np.maximum(cosines(communities.vectors[touched], query.vector), 0)
+            cosine = cosines(communities.vectors[touched], query.vector)
         members = [communities.passages[number] for number in touched]
         share = _prize_shares(graph, members, prizes, self.among)
         scored = self._by_criterion(rows, cosine, share)
@@ -176,14 +177,17 @@ class TopReports:
         """Return the reports with their scores."""
         cosine = np.zeros(len(rows))
         if query.vector is not None:
-            cosine = np.maximum(cosines(graph.vectors[rows], query.vector), 0)
+            cosine = cosines(graph.vectors[rows], query.vector)
         members = [graph.read_from[row] for row in rows.tolist()]
         return self._by_criterion(rows, cosine, _prize_shares(graph, members, prizes, self.among))
 
     def _by_criterion(self, rows: Rows, cosine: Floats, share: Floats) -> _ScoredReports:
-        by_both = (_over_best(cosine) + _over_best(share)) / 2
-        scores = {"question": cosine, "prizes": share, "both": by_both}[self.by]
-        return _ScoredReports(rows, cosine, share, scores)
+        alike = np.maximum(cosine, 0)
+        by_both = (_over_best(alike) + _over_best(share)) / 2
+        scores = {"question": alike, "prizes": share, "both": by_both}[self.by]
+        # Of reports that are unlike the question, the least unlike comes first.
+        ranking = top_k(cosine if self.by == "question" else scores)
+        return _ScoredReports(rows, alike, share, scores, ranking)
 
     def _take(
         self,
@@ -202,7 +206,7 @@ class TopReports:
         good = exceeds(scores, 0.0, highest) & reaches(scores, self.min_score * highest, highest)
         count = len(scores) if self.min_score == 0 else int(good.sum())
         covered, taken, dropped = np.zeros(len(graph), np.bool_), list[int](), Dropped()
-        for place in top_k(scores)[:count].tolist():
+        for place in reports.ranking[:count].tolist():
             if len(taken) >= places:
                 break
             row = int(reports.rows[place])
@@ -230,7 +234,7 @@ class TopReports:
         """Return the reports that were taken, before what the other stage chose."""
         rows = reports.rows[taken]
         best_passage = float(prizes[graph.content].max(initial=0))
-        scale = best_passage / float(reports.scores.max(initial=1))
+        scale = best_passage / (float(reports.scores.max(initial=0)) or 1.0)
         report_prizes = {
             row: score * scale
             for row, score in zip(rows.tolist(), reports.scores[taken].tolist(), strict=True)
@@ -265,12 +269,14 @@ class _ScoredReports:
         cosine: their cosines with the question, at least 0.
         share: the share of the prizes that lies in their passages.
         scores: the scores by which they are taken.
+        ranking: their places, best first.
     """
 
     rows: Rows
     cosine: Floats
     share: Floats
     scores: Floats
+    ranking: NDArray[np.integer]
 
     def notes(self, graph: Graph, places: list[int]) -> list[dict[str, object]]:
         """Return what the trace says of some of them."""
