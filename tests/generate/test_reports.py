@@ -65,8 +65,7 @@ def test_one_report_per_community_of_the_wanted_levels(plain, index):
         level = said["level"]
         assert id == f"community:{level}:{graph.ids[graph.read_from[graph.row(id)][0]]}"
         numbers = {
-            int(found.levels[level][plain.graph.row(passage)])
-            for passage in passages_of(index, id)
+            int(found.levels[level][plain.graph.row(passage)]) for passage in passages_of(index, id)
         }
         assert len(numbers) == 1
         number = numbers.pop()

@@ -102,7 +102,12 @@ def test_what_was_learnt_decides(index):
 
 def test_a_graft_that_a_question_went_over_is_kept_and_fades(index):
     """From each member of the fused node to what was grafted on to it: a later question goes that way, as long as some do."""
-    context = index.ask("Are the craters of the moon old?", recipe="kurisu")
+    by_vectors = clew.Pipeline(
+        clew.seed.Dense(("passage", "sentence")),
+        selects=(clew.methods.Descent(),),
+        order=clew.order.ByDocument(),
+    )
+    context = index.ask("Are the craters of the moon old?", recipe=by_vectors)
     links = lesson_of(context).grafts
     assert links
     taught = index.learn(context)
@@ -114,7 +119,7 @@ def test_a_graft_that_a_question_went_over_is_kept_and_fades(index):
         assert tree.strengths[slot] == pytest.approx([value], abs=1e-6)
         assert not tree.contains[slot].any()
         assert taught.learned.built[(tail, head)] == 0
-    elsewhere = lesson_of(index.ask("Do cats drink milk?", recipe="kurisu"))
+    elsewhere = lesson_of(index.ask("Do cats drink milk?", recipe=by_vectors))
     later = taught.learned
     for _ in range(90):
         later = later.after(elsewhere, index.graph, 1.0, 0.05)
