@@ -22,8 +22,8 @@ class Hop:
         kind: The kind of the edge; "touches" or "fact" for the first step.
         target: The id of the node where the step ends; for the first step to a fact, its text.
         text: The fact that the edge states, or "".
-        weight: The affinity of the edge, in (0, 1]; for the first step, the score of the seed, which
-            may be 0.
+        weight: The affinity of the edge, in (0, 1]; for the first step, the score of the seed,
+            from 0 on.
         forward: Whether the step follows the edge's own direction.
         cost: What the edge costs for this question, where the method prices edges; else None.
 

@@ -271,7 +271,7 @@ def test_of_reports_unlike_the_question_the_least_unlike_comes_first(index):
     question = "What is all of this about?"
     cosine = cosines_of_reports(index, question)
     assert max(cosine.values()) < 0
-    ranked = sorted(cosine, key=lambda id: -cosine[id])
+    ranked = sorted(cosine, key=cosine.__getitem__, reverse=True)
     first = select.TopReports(0.9, 1, by="question", min_score=0)
     method = clew.Pipeline(seed.Blend(), selects=(first,), order=order.ByPrize())
     context = index.ask(question, recipe=method, budget=600)
