@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -55,6 +56,17 @@ def test_products_and_totals_are_the_same_both_ways_and_right(folder):
     values = rng.standard_normal(1000)
     with compile_first():
         assert sums.total_of(values) == sums.total_of.plain(values) == np.cumsum(values)[-1]
+
+
+def test_the_compiler_leaves_the_filters_of_warnings_alone(folder):
+    kernel, seen = new_kernel(), set()
+    filters, show = warnings.filters, warnings.showwarning
+    waiting = threading.Thread(target=lambda: kernel(3000, np.zeros(1, np.int64)))
+    waiting.start()
+    while waiting.is_alive():
+        seen.add(warnings.filters is filters and warnings.showwarning is show)
+    assert kernel.dispatcher is not None
+    assert seen == {True}
 
 
 class Named(NamedTuple):
@@ -155,7 +167,7 @@ def test_what_is_stored_is_loaded_and_what_is_damaged_is_made_anew(folder):
         again = new_kernel(error_model="numpy")
         with compile_first():
             assert again(9, found) == kernel.function(9, found)
-        assert len(file.read_bytes()) == len(stored)
+        assert abs(len(file.read_bytes()) - len(stored)) < 100  # names in it are numbered
         assert [one.suffix for one in folder.iterdir()] == [".machine-code"] * len(
             [*folder.iterdir()]
         )

@@ -189,6 +189,8 @@ def test_the_command_asks_judges_and_prints_both_tables(tmp_path, monkeypatch, c
     source = str(tmp_path / "ferries.clew")
     assert main(["measure", source, "--generate-questions", "10", *model, "-o", str(asked)]) == 0
     assert "10 questions in 26 calls" in capsys.readouterr().out
+    questions = [{"question": f"Which ferry sails to port {port}?"} for port in (3, 5)]
+    asked.write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
     how = ["measure", source, "--judge", *model, "--asked", str(asked), "--questions", "2"]
     assert main([*how, "--recipes", "da_rag,dense,bm25", "--budgets", "150"]) == 0
     out = capsys.readouterr().out

@@ -175,7 +175,8 @@ class Graph(GraphColumns):
     def column_ids(self) -> set[int]:
         """The ids of the objects that the columns consist of."""
         estimate = SizeEstimate()
-        estimate.bytes_of(self._measured_columns)
+        for column in self._measured_columns:  # whose tuple goes; another object may get its id
+            estimate.bytes_of(column)
         return estimate.found
 
     @property

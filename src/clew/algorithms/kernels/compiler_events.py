@@ -6,16 +6,50 @@ Importing this loads numba.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from contextlib import nullcontext
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
+import numba.core.compiler
 from numba.core import errors, event
 
 # To colour a message, numba has colorama replace sys.stdout for a moment. In a thread that would
 # lose what others print at that moment. Messages have no colours by default.
 if hasattr(errors, "ColorShell"):
     setattr(errors, "ColorShell", nullcontext)  # noqa: B010 - it may be missing, for mypy
+
+
+THREAD_NAME = "clew compiler"
+
+
+class _WarningsOfNumba:
+    """What numba takes for the module `warnings`.
+
+    Filters of warnings belong to the whole process. numba changes them for a moment, again and
+    again; in the compiler's thread they stay as they are, lest another thread lose its own.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(warnings, name)
+
+    @contextmanager
+    def catch_warnings(self, **options: Any) -> Iterator[Any]:
+        if threading.current_thread().name == THREAD_NAME:
+            yield []
+            return
+        with warnings.catch_warnings(**options) as caught:
+            yield caught
+
+    def simplefilter(self, *arguments: Any, **options: Any) -> None:
+        if threading.current_thread().name != THREAD_NAME:
+            warnings.simplefilter(*arguments, **options)
+
+
+for module in (errors, numba.core.compiler):
+    if getattr(module, "warnings", None) is warnings:
+        setattr(module, "warnings", _WarningsOfNumba())  # noqa: B010 - as above
 
 
 class Notice(event.Listener):  # type: ignore[misc,unused-ignore]  # numba has no types
