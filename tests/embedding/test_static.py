@@ -107,6 +107,17 @@ def test_vectors_that_are_not_installed_are_named(monkeypatch):
         piece_vectors()
 
 
+def test_without_the_vectors_a_default_index_compares_words_and_says_so(monkeypatch, caplog):
+    clew.embedding.word_vectors.piece_vectors.cache_clear()
+    clew.embedding.word_vectors._tokenizer.cache_clear()
+    clew.embedding.word_vectors.piece_numbers.cache_clear()
+    monkeypatch.setattr(clew.embedding.word_vectors, "PACKAGE", "no_such_package")
+    index = Index.from_documents([Document(str(i), text) for i, text in enumerate(PASSAGES)])
+    assert index.embedder.name == "clew-latent-semantic-2"
+    assert "no_such_package" in caplog.text
+    assert index.ask("Where is Honolulu?", recipe="dense", limit=1).ids == ["1"]
+
+
 def test_the_package_is_read_and_not_imported():
     code = (
         "import sys; from clew import Index; Index.from_documents(['Anna met Ben.']).ask('Anna?'); "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.embedding.raw_vectors import normalize_vectors, to_array
 from clew.embedding.static import StaticEmbedding
+from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import Vectors, freeze
 
 __all__ = [
@@ -209,11 +211,19 @@ def _wrong_shape(came: str) -> ValueError:
 def fit_default(texts: Sequence[str]) -> Embedder:
     """Return the embedded default, weighted by these texts; see `StaticEmbedding.fit`.
 
+    Where its vectors are not installed, it is that of the versions before, and a warning is logged.
+
     Example:
         >>> fit_default(["Anna knows Ben."]).name
         'clew-static-1'
     """
-    return Embedder.of(StaticEmbedding.fit(texts))
+    try:
+        return Embedder.of(StaticEmbedding.fit(texts))
+    except MissingVectorsError as error:
+        logging.getLogger("clew").warning(
+            "texts are compared by their own words alone, which finds less: %s", error
+        )
+        return Embedder.of(LatentSemantic.fit(texts))
 
 
 def embed_texts(

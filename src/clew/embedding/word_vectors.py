@@ -26,12 +26,16 @@ PIECES, DIMENSIONS = 32_000, 256
 MAX_KEPT = 200_000  # words whose pieces are kept, some 40 MB
 
 
+class MissingVectorsError(ImportError):
+    """The package, or its weights, are not installed."""
+
+
 @lru_cache(maxsize=1)
 def piece_vectors() -> Vectors:
     """Return the vector of every piece: float32 [32000, 256].
 
     Raises:
-        ImportError: the package, or its weights, are not there.
+        MissingVectorsError: the package, or its weights, are not there.
 
     Example:
         >>> piece_vectors().shape
@@ -41,7 +45,7 @@ def piece_vectors() -> Vectors:
 
     (vectors,) = load_file(_file(WEIGHTS)).values()
     if vectors.shape != (PIECES, DIMENSIONS):
-        raise ImportError(
+        raise MissingVectorsError(
             f"the weights of {PACKAGE} have shape {vectors.shape}, not ({PIECES}, {DIMENSIONS}): "
             f"install {PACKAGE}>=0.4,<0.5"
         )
@@ -94,7 +98,7 @@ def _file(name: str) -> str:
     for folder in folders:
         if (folder / name).is_file():
             return str(folder / name)
-    raise ImportError(
+    raise MissingVectorsError(
         f"{PACKAGE}/{name} is missing: install {PACKAGE}>=0.4,<0.5, which carries it, or give an "
         "embedder"
     )
