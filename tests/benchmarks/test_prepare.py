@@ -1,0 +1,233 @@
+"""Prepared sets: tiny inputs in each collection's format become the folder and questions that a reader expects."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from tests.benchmarks.prepare import abstracts, meetings, paragraphs
+from tests.benchmarks.prepare.checkout import Checkout
+from tests.benchmarks.prepare.material import (
+    Draft,
+    Folder,
+    Material,
+    Place,
+    checked,
+    half_of,
+    plain,
+    write,
+)
+from tests.benchmarks.prepare.words import quote_around, quotes_along
+
+
+def git(folder, *arguments):
+    given = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    command = ["git", "-C", str(folder), *given, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A clone with two commits: a file that changes, and one in a folder."""
+    folder = tmp_path / "o+n"
+    (folder / "in").mkdir(parents=True)
+    git(tmp_path, "init", "-q", str(folder))
+    (folder / "a.txt").write_text("old\n")
+    (folder / "in" / "b c.txt").write_text("é\n", "utf-8")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "one")
+    first = git(folder, "rev-parse", "HEAD")
+    (folder / "a.txt").write_text("new\n")
+    git(folder, "commit", "-qam", "two")
+    return tmp_path, first
+
+
+@pytest.mark.parametrize("bare", [False, True])
+def test_a_checkout_is_read_at_its_commit(clone, tmp_path, bare):
+    sources, commit = clone
+    if bare:
+        sources = tmp_path / "bare"
+        git(tmp_path, "clone", "-q", "--bare", str(tmp_path / "o+n"), str(sources / "o+n" / "repo"))
+    read = Checkout("o/n", commit).read(sources, lambda path: path.endswith(".txt"))
+    assert read == {"a.txt": "old\n", "in/b c.txt": "é\n"}
+
+
+def test_a_missing_clone_or_commit_comes_with_the_command_that_gets_it(clone, tmp_path):
+    with pytest.raises(ValueError, match=r"no clone o\+other; get it with: git init .*o\+other"):
+        Checkout("o/other", "0" * 40).read(tmp_path, lambda path: True)
+    with pytest.raises(ValueError, match=f"fetch -q --depth 1 https://github.com/o/n {'0' * 40}"):
+        Checkout("o/n", "0" * 40).read(tmp_path, lambda path: True)
+
+
+def test_a_quote_stays_in_its_sentence():
+    text = "We met. The small red ferry waits at the quay until noon. It rains."
+    start = text.index("waits")
+    assert quote_around(text, start, start + 5, 5) == "red ferry waits at the"
+    assert (
+        quote_around(text, start, start + 5, 12)
+        == "The small red ferry waits at the quay until noon"
+    )
+    assert quote_around(text, 8, len(text), 3) == "The small red"
+    assert quote_around(text, 3, 3, 5) == ""
+
+
+def test_quotes_stand_along_a_text_at_equal_distances():
+    segments = ["one two three", " ".join(str(i) for i in range(20))]
+    quotes = list(quotes_along(segments, words=4, every=10, min_words=4))
+    assert quotes == ["0 1 2 3", "10 11 12 13"]
+
+
+FILES = {
+    "a.txt": "The ferry waits at the old quay. The lamp is green all night long.",
+    "b.txt": "The lamp is green all night long.",
+    "c.html": "<p>The <b>oven</b> is hot in the early morning.</p><script>var ferry</script>",
+}
+
+
+def test_a_folder_finds_the_files_that_hold_whole_words():
+    folder = Folder(FILES)
+    assert folder.holders("the LAMP, is green") == {"a.txt", "b.txt"}
+    assert folder.holders("lamp is gree") == set()
+    assert folder.holders("the oven is hot") == {"c.html"}
+    assert folder.holders("var ferry") == set()
+    assert plain("c.txt", FILES["c.html"]) == FILES["c.html"]
+
+
+def test_what_breaks_a_rule_falls_and_is_counted():
+    ferry, lamp = Place("a.txt", "ferry waits at the old quay"), "The lamp is green all night"
+    drafts = [
+        Draft("Where does the ferry wait now?", (ferry,), "a"),
+        Draft("Which colour has the lamp there?", (Place("a.txt", lamp),), "a"),  # in b.txt, too
+        Draft(
+            "Which colour has the light there?", (Place("a.txt", lamp), Place("b.txt", lamp)), "a"
+        ),
+        Draft("Where is it?", (ferry,), "a"),
+        Draft("Is it asked for twice?", (ferry,), "a"),
+        Draft("is it asked for TWICE", (ferry,), "a"),
+        Draft("What of short quotes, which fall?", (Place("a.txt", "The ferry"),), "a"),
+        Draft("What of quotes of another file?", (Place("b.txt", ferry.quote),), "a"),
+    ]
+    kept, fallen = checked(Material(FILES, drafts), "set")
+    assert {draft.question for draft in kept} == {drafts[0].question, drafts[2].question}
+    assert fallen == {
+        "quotes of other files, too": 1,
+        "questions of few words": 1,
+        "questions asked twice": 2,
+        "quotes too short or long": 1,
+        "quotes that are not in their file": 1,
+        "questions without a place": 3,
+    }
+    kept, fallen = checked(Material(FILES, [drafts[0], drafts[2]], per_half=1), "set")
+    assert len(kept) == fallen["beyond the number wanted"] == 1
+
+
+def test_a_set_is_written_the_same_whatever_the_order_of_its_drafts(tmp_path):
+    drafts = [
+        Draft(
+            f"Where does ferry number {i} wait?", (Place("a.txt", "waits at the old quay"),), f"{i}"
+        )
+        for i in range(9)
+    ]
+    others = [Draft(f"Who bakes bread number {i} today?", (), "x") for i in range(30)]
+    texts = []
+    for order in (1, -1):
+        path = tmp_path / f"{order}.jsonl"
+        write("s", Material(FILES, drafts[::order]), others[::order], tmp_path / "s", path)
+        texts.append(path.read_text("utf-8"))
+    assert texts[0] == texts[1]
+    records = [json.loads(line) for line in texts[0].splitlines()]
+    assert [record["answerable"] for record in records] == [True] * 9 + [False] * 20
+    unanswerable = [record["half"] for record in records[9:]]
+    assert unanswerable.count("tune") == unanswerable.count("held") == 10
+    halves = {record["question"]: record["half"] for record in records[:9]}
+    assert halves == {draft.question: half_of(draft.group) for draft in drafts}
+    assert (tmp_path / "s" / "c.html").read_text("utf-8") == FILES["c.html"]
+
+
+def test_abstracts_in_xml():
+    documents = (
+        "<doc><docno>1</docno><title>flow past a plate .</title>"
+        "<text>flow past a plate .\nthe flow &amp; its wake were seen at low speed .</text></doc>"
+        "<doc><docno>2</docno><title>empty</title><text></text></doc>"
+    )
+    requests = "<top><num>1</num><title>\nwhat of flow\npast plates\n</title></top><top><num>9</num><title>second</title></top>"
+    judgements = "1 0 1 2\n1 0 2 1\n2 0 1 -1\n2 0 1 5\n"
+    collection = abstracts.read_xml(documents, requests, judgements)
+    assert collection.wanted == {"1": ["1", "2"]}
+    material = abstracts.prepare(collection)
+    assert dict(material.files) == {
+        "0001.txt": "flow past a plate .\n\nthe flow & its wake were seen at low speed .\n"
+    }
+    first, second = material.drafts
+    assert first.question == "what of flow past plates"
+    assert first.places == (Place("0001.txt", "the flow & its wake were seen at low speed"),)
+    assert (second.question, second.places) == ("second", ())
+
+
+def test_abstracts_in_the_format_of_smart():
+    documents = ".I 1\n.T\nOn lists\n.A\nA. B.\n.W\nLists are read by all of us at home.\n.X\n1\t5\t1\n.I 2\n.T \nOn maps\n.W\nMaps\n"
+    collection = abstracts.read_smart(
+        documents, ".I 7\n.W\nWho reads\nlists?\n", "  7   1\t0\t0.0\n"
+    )
+    assert collection.abstracts["1"] == ("On lists", "Lists are read by all of us at home.")
+    assert collection.abstracts["2"] == ("On maps", "Maps")
+    material = abstracts.prepare(collection)
+    assert material.drafts[0].question == "Who reads lists?"
+    assert material.drafts[0].places[0].file == "0001.txt"
+
+
+def test_paragraphs_keep_some_articles_out_of_the_folder():
+    def article(number):
+        context = f"Ferry {number} waits here. It sails to island {number} at ten."
+        answer = {"text": "ten", "answer_start": context.index("ten")}
+        question = {
+            "id": f"q{number}",
+            "question": f"When does {number} sail? ",
+            "answers": [answer],
+        }
+        return {"paragraphs": [{"context": context, "qas": [question]}]}
+
+    text = json.dumps({"data": [article(number) for number in range(12)]})
+    material, left_out = paragraphs.prepare(text)
+    assert len(material.files) == len(material.drafts) == 10
+    assert [draft.question for draft in left_out] == ["When does 5 sail?", "When does 11 sail?"]
+    assert material.drafts[0].places == (
+        Place("article-01.txt", "It sails to island 0 at ten"),
+        Place("article-01.txt", "to island 0 at ten"),
+    )
+    parts = [paragraphs.prepare(text, (part, 3))[0].drafts for part in range(3)]
+    assert sorted(len(part) for part in parts) != [10, 10, 10]
+    assert {draft for part in parts for draft in part} == set(material.drafts)
+    assert sum(map(len, parts)) == 10
+
+
+def test_paragraphs_without_spaces_are_quoted_between_marks():
+    context = "他在码头等船，船在十点开往那个小岛，然后回来。"
+    answer = {"text": "十点", "answer_start": context.index("十点")}
+    question = {"id": "q", "question": "船几点开？", "answers": [answer]}
+    text = json.dumps({"data": [{"paragraphs": [{"context": context, "qas": [question]}]}]})
+    material, _ = paragraphs.prepare(text, spaced=False)
+    assert material.drafts[0].places[0].quote == "船在十点开往那个小岛"
+
+
+def test_meetings_are_lines_of_turns():
+    turns = [
+        {"speaker": "Ann", "content": "We  start now ."},
+        {"speaker": "Bob", "content": "The lamp should be green because it is seen far ."},
+        {"speaker": "Ann", "content": "Yes ."},
+    ]
+    queries = [
+        {"query": "Why green?", "relevant_text_span": [["1", "2"]]},
+        {"query": "All of it?", "relevant_text_span": [["0", "99"], ["0", "99"]] * 11},
+    ]
+    meeting = {"meeting_transcripts": turns, "specific_query_list": queries}
+    material = meetings.prepare({"data/x.json": json.dumps(meeting)})
+    assert material.files["x.txt"].splitlines() == [
+        "Ann: We start now .",
+        "Bob: The lamp should be green because it is seen far .",
+        "Ann: Yes .",
+    ]
+    (draft,) = material.drafts
+    assert draft.places == (Place("x.txt", "Bob: The lamp should be green because it is seen far"),)
