@@ -7,7 +7,15 @@ import subprocess
 
 import pytest
 
-from tests.benchmarks.prepare import abstracts, meetings, paragraphs
+from tests.benchmarks.prepare import (
+    abstracts,
+    faq,
+    functions,
+    manuals,
+    meetings,
+    paragraphs,
+    support,
+)
 from tests.benchmarks.prepare.checkout import Checkout
 from tests.benchmarks.prepare.material import (
     Draft,
@@ -231,3 +239,283 @@ def test_meetings_are_lines_of_turns():
     ]
     (draft,) = material.drafts
     assert draft.places == (Place("x.txt", "Bob: The lamp should be green because it is seen far"),)
+
+
+SOURCES = {
+    "A.java": """class A {
+    /**
+     * Tells the {@code captain} when ferries sail. And more.
+     *
+     * @param when the hour
+     */
+    @Override
+    public int tell(final int when) {
+        return this.captain.answer(when, quay);
+    }
+
+    /**
+     * Tells the captain nothing of ferries at all.
+     */
+    public int tell() {
+        return 0;
+    }
+
+    /** Short. */
+    private void keep() {
+        return;
+    }
+}
+""",
+    "b.js": """/**
+ * Paint all lamps of the quay green.
+ * @param {Array} lamps The lamps.
+ */
+export function paintLamps(lamps) {
+  for (const lamp of lamps) {
+    lamp.colour = green;
+  }
+}
+""",
+    "c.go": """// Sail returns the ferry that leaves the quay next.
+func (q *Quay) Sail(now int) (*Ferry, error) {
+\treturn q.queue.first(now), nil
+}
+""",
+    "d.rs": """impl Quay {
+    /// Count the ferries which wait at the quay.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.queue.len_of_all_that_wait()
+    }
+}
+""",
+    "e.c": """/* ringBell(): Ring the bell of the old ferry twice. */
+static void ringBell(bell *b, int times) {
+    if (times) strike(b, times);
+}
+""",
+    "f.py": '''class Quay:
+    def moor(self, ferry):
+        """Tie the ferry to the quay with two ropes.
+
+        Args:
+            ferry: It.
+        """
+        for rope in self.ropes:
+            ferry.tie(rope, self.bollard)
+''',
+}
+
+
+def test_functions_are_asked_for_by_the_first_sentence_of_what_was_removed():
+    material = functions.prepare(SOURCES, "set")
+    by_file = {}
+    for draft in material.drafts:
+        by_file.setdefault(draft.group, []).append(draft)
+    questions = {path: {draft.question for draft in own} for path, own in by_file.items()}
+    assert questions == {
+        "A.java": {
+            "Tells the captain when ferries sail",
+            "Tells the captain nothing of ferries at all",
+        },
+        "b.js": {"Paint all lamps of the quay green"},
+        "c.go": {"returns the ferry that leaves the quay next"},
+        "d.rs": {"Count the ferries which wait at the quay"},
+        "e.c": {"Ring the bell of the old ferry twice"},
+        "f.py": {"Tie the ferry to the quay with two ropes"},
+    }
+    for path, text in material.files.items():
+        assert not any(question in text for question in questions[path])
+        kept = [line for line in SOURCES[path].splitlines() if line in text.splitlines()]
+        assert "\n".join(kept) + "\n" == text  # whole lines went, and nothing else
+    assert "/** Short. */" in material.files["A.java"]
+    assert "@Override" in material.files["A.java"]
+    overloads = {place.quote for place in by_file["A.java"][0].places}
+    assert any("answer(when, quay" in quote for quote in overloads)
+    kept, fallen = checked(material, "set")
+    assert {draft.group for draft in kept} == set(SOURCES), fallen
+
+
+def test_functions_of_one_sentence_or_that_name_themselves_are_not_asked_for():
+    text = "// %s %s\nfunc %s(a int) int {\n\treturn a + b + c + d\n}\n"
+    same = text % ("Go", "returns the next ferry of all", "Go")
+    named = text % ("X", "is what nextFerry of the quay does", "nextFerry")
+    files = {"a.go": same, "b.go": same, "c.go": named}
+    material = functions.prepare(files, "set")
+    assert not material.drafts
+    assert dict(material.files) == files
+
+
+@pytest.mark.parametrize(
+    ("comment", "sentence"),
+    [
+        ("/** @param x the lamp of the quay */", ""),
+        ("/**\n * Return one of these:\n *\n * a\n */", ""),
+        ("// Foo: Bakes bread, e.g. of rye. It is good.", "Bakes bread, e.g. of rye"),
+        ("/// Foo bakes [`Bread`] now", "bakes [ Bread ] now"),
+        ("Bake :func:`bread`\nslowly.\n\nParameters\n----------", "Bake bread slowly"),
+    ],
+)
+def test_the_first_sentence_of_a_comment(comment, sentence):
+    assert functions.first_sentence(comment, "Foo") == sentence
+
+
+def test_queries_find_functions_in_modules():
+    codes = json.dumps({f"def f{i}(x):\n    return x.y.z.attribute{i}(x)": i for i in range(40)})
+    records = json.dumps([{"doc": "how to get attribute", "retrieval_idx": 7}])
+    material = functions.prepare_queries(codes, [records], others=9, per_file=4)
+    assert sorted(material.files) == ["functions_001.py", "functions_002.py", "functions_003.py"]
+    (draft,) = material.drafts
+    assert "attribute7" in material.files[draft.group]
+    assert draft.places == (Place(draft.group, "def f7(x): return x.y.z.attribute7(x"),)
+
+
+def test_questions_of_html_leave_the_text_its_links_and_its_labels():
+    page = """<html><body><ul><li><a href="#how-do-ferries-sail">How do <b>ferries</b> sail?</a></li></ul>
+<section id="how-do-ferries-sail">
+<h2>How do <b>ferries</b> sail?<a class="headerlink" href="#how-do-ferries-sail">¶</a></h2>
+<p>They sail on the water &amp; at <em>ten in the morning, when the tide is high</em>.</p>
+</section><h2>Imprint</h2><p>By the harbour master of the old town.</p></body></html>"""
+    other = '<p><a href="faq.html#how-do-ferries-sail">How do ferries sail?</a> Read it.</p>'
+    material = faq.prepare({"faq.html": page, "b.html": other}, lambda path: path == "faq.html")
+    (draft,) = material.drafts
+    assert draft.question == "How do ferries sail?"
+    assert [place.quote for place in draft.places] == [
+        "They sail on the water & at",
+        "ten in the morning, when the tide is high",
+    ]
+    assert "<h2>Question 1</h2>" in material.files["faq.html"]
+    assert 'id="question-1"' in material.files["faq.html"]
+    for text in material.files.values():
+        assert "ferries</b> sail" not in text
+        assert "How do" not in text
+        assert "how-do-ferries" not in text
+    assert "harbour master" in material.files["faq.html"]
+
+
+def test_questions_of_restructuredtext_leave_the_text_and_its_labels():
+    page = """===
+FAQ
+===
+
+Sailing
+=======
+
+.. _faq-why-ten:
+
+Why do ``ferries`` sail at ten?
+-------------------------------
+
+Because the tide is high at that hour, see :ref:`tides <tide-table>` of the harbour.
+
+.. note::
+   Not so in the winter months of the year.
+
+Tides
+-----
+
+They come and go twice in a day.
+"""
+    other = "See :ref:`faq-why-ten`.\n"
+    material = faq.prepare(
+        {"x/faq.rst": page, "a.rst": other}, lambda path: path.endswith("faq.rst")
+    )
+    (draft,) = material.drafts
+    assert draft.question == "Why do ferries sail at ten?"
+    assert [place.quote for place in draft.places] == [
+        "Because the tide is high at that hour, see",
+        "Not so in the winter months of the year",
+    ]
+    assert "\nQuestion 1\n----------\n\nBecause" in material.files["x/faq.rst"]
+    assert ".. _question-1:" in material.files["x/faq.rst"]
+    assert material.files["a.rst"] == "See :ref:`question-1`.\n"
+    assert "Tides\n-----\n\nThey come" in material.files["x/faq.rst"]
+
+
+def test_the_gold_of_a_customers_question_is_the_block_with_most_of_the_answer():
+    page = """# Ferries
+
+Ferries are **boats** that carry people over the water.
+
+| Boat | Seats of each boat |
+| --- | --- |
+| Old ferry of the northern quay | 40 seats |
+| New ferry of the southern quay | 90 seats |
+"""
+    table = "Question,Answer_True,Yes_No_True,Document_True\n"
+    table += "Seats of the new ferry?,90 seats,None, sea/ferries.md\nIs it red?,no such words here,No,sea/ferries.md\nWhere?,x,None,sea/none.md\n"
+    files = {"sea/ferries.md": page, "sea/a.md": "A", "sea/b.md": "B", "land/c.md": "C"}
+    material = support.prepare(files, f"\ufeff{table}", 2)
+    first, second = material.drafts
+    assert all("New ferry of the southern" in place.quote for place in first.places)
+    assert first.places
+    assert second.places == ()
+    assert len(material.files) == 2
+    assert "land/c.md" not in material.files
+
+
+MAN = r""".\" a comment
+.TH BAKE 1
+.SH "NAME"
+bake \- make bread
+.SH OPTIONS
+.PP
+\fB\-q\fR, \fB\-\-quiet\fR
+.RS 4
+Say nothing at all while
+the bread is \fIin\fR the oven\&.
+.RE
+.PP
+.nf
+bake \-q
+  rye
+.fi
+"""
+MDOC = r""".Dd today
+.Sh NAME
+.Nm sail
+.Nd go by boat
+.Sh DESCRIPTION
+.Bl -tag -width x
+.It Fl t Ar hour
+Sail at the
+.Ar hour
+that is given , see
+.Xr tide 7 .
+.It Fl x , Fl -extra
+Go on board with
+.Fl t
+set.
+.El
+"""
+
+
+def test_manual_pages_become_text():
+    assert manuals.to_text(MAN) == (
+        "NAME\n\nbake - make bread\n\nOPTIONS\n\n-q, --quiet\n\n"
+        "Say nothing at all while the bread is in the oven.\n\nbake -q\n  rye\n"
+    )
+    assert manuals.to_text(MDOC) == (
+        "NAME\n\nsail go by boat\n\nDESCRIPTION\n\n-t hour\nSail at the hour that is given , see tide(7).\n\n"
+        "-x, --extra\nGo on board with -t set.\n"
+    )
+
+
+def test_a_task_is_answered_where_its_option_is_described():
+    examples = {
+        "bake": "# bake\n\n> Bread.\n\n- Bake `rye` without a word:\n\n`bake {{[-q|--quiet]}} {{rye}}`\n\n- Just bake:\n\n`bake {{rye}}`\n",
+        "sail": "# sail\n\n- Sail at an hour, with extras:\n\n`sail -xt {{hour}}`\n",
+        "fly": "# fly\n\n- Fly away from it all:\n\n`fly -a`\n",
+    }
+    pages = {"man1/bake.1": MAN, "src/sail.1": MDOC}
+    material = manuals.prepare(pages, examples, {"sail": "boats: "})
+    drafts = {draft.question: draft for draft in material.drafts}
+    assert set(drafts) == {"Bake rye without a word", "boats: Sail at an hour, with extras"}
+    assert drafts["Bake rye without a word"].places == (
+        Place("bake.1.txt", "Say nothing at all while the bread is in the oven"),
+        Place("bake.1.txt", "q, --quiet Say nothing at all while the bread is in the"),
+    )
+    quotes = [place.quote for place in drafts["boats: Sail at an hour, with extras"].places]
+    assert quotes[0] == "Sail at the hour that is given , see tide(7"
+    assert quotes[2] == "Go on board with -t set"
+    assert manuals.options_of("tar {{[-x|--extract]}}vf {{a-b}}") == {"-x", "--extract"}

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tests.benchmarks.everyday_corpora import Source, archive_texts
-from tests.benchmarks.prepare import abstracts, meetings, paragraphs
+from tests.benchmarks.prepare import (
+    abstracts,
+    faq,
+    functions,
+    manuals,
+    meetings,
+    paragraphs,
+    support,
+)
 from tests.benchmarks.prepare.checkout import Checkout
 from tests.benchmarks.prepare.material import Draft, Material, write
 
@@ -18,6 +27,102 @@ CISI = Checkout(
     "Shakiba-Alipour/Information-Retrieval-on-CISI", "7a23c34602e8949d795bb1835004546e00d1d1ba"
 )
 QMSUM = Checkout("Yale-LILY/QMSum", "83d7768c1f2b4dfeb091385d3dc7e239b8e5bb7e")
+
+
+COSQA = Checkout("Jun-jie-Huang/CoCLR", "14ebcacf9e9bc3e7109102632bc63047876f27d2")
+AWS = Checkout("siagholami/aws-documentation", "2d06ee9011f3192b2ff38c09f04e01f1ea9e0191")
+PYTHON = Checkout(
+    "MegaPlayerXD/python-documentation-html", "a8aaab7c70c92439c10e469a1e9dd8cc24ea0053"
+)
+TLDR = Checkout("tldr-pages/tldr", "08e345f42639f67d99282813247ac670dc6e87cb")
+GIT_PAGES = Checkout("gitster/git-manpages", "29c9faa24714fc374490d4f8aa4589e509dc59e4")
+BSD_PAGES = Checkout("chimera-linux/chimerautils", "8a71251d1846185899600a7484ac0f522dea8740")
+COMMONS = Checkout("apache/commons-lang", "d15939ef46f0bd4144994df8be95cf5a7f91eb52")
+CADDY = Checkout("caddyserver/caddy", "0cf03d32f7d99cf160d5375e8a40fbe3d910d515")
+OPENLAYERS = Checkout("openlayers/openlayers", "58a284c3469e6d5601a8ff95f5bb60cf877c0244")
+RIPGREP = Checkout("BurntSushi/ripgrep", "3fce3b5bb0236da2df6d99672afb8a719642eca7")
+VALKEY = Checkout("valkey-io/valkey", "55bbbe09a3b37a98c907dbfbc225768ff253e84f")
+LARGEST = 120_000  # characters of a source file
+AWS_FILES = 1_000
+
+
+def _rst(package: str, archive: str, sha256: str, docs: str) -> Source:
+    base = f"{archive.removesuffix('.tar.gz')}/{docs}/"
+    return Source(package, archive, sha256, ("",), ".rst", base, package, max_bytes=200_000)
+
+
+MANUALS = (
+    _rst(
+        "celery",
+        "celery-5.7.0.tar.gz",
+        "6a5dfcf6662287204f009a02002b9e66c83d4105e47ebabdc7079108772fc6f0",
+        "docs",
+    ),
+    _rst(
+        "borgbackup",
+        "borgbackup-1.4.5.tar.gz",
+        "4f9a5fe584c504b15485841236750dea16aa7cd2ddbc4a594e9d2ce5c49c4508",
+        "docs",
+    ),
+    _rst(
+        "cython",
+        "cython-3.3.1.tar.gz",
+        "e0e45989e821bef6aa9ae15c7d583ab5e055f7406c4b3624e49e06d24e90375a",
+        "docs",
+    ),
+    _rst(
+        "numba",
+        "numba-0.68.1.tar.gz",
+        "9de461812470173a14eeb7e0bbd27c897dffe835402a33861166842fc5f6ea57",
+        "docs/source/user",
+    ),
+    _rst(
+        "mypy",
+        "mypy-2.4.1.tar.gz",
+        "63b590965691e540a335fa74dadf31a7069142f6b72e234689bbd244edf55623",
+        "docs/source",
+    ),
+    _rst(
+        "tables",
+        "tables-3.9.2.tar.gz",
+        "d470263c2e50c4b7c8635a0d99ac1ff2f9e704c24d71e5fa33c4529e7d0ad9c3",
+        "doc/source",
+    ),
+)
+HANDBOOKS = (
+    Source(
+        "lxml",
+        "lxml-6.1.3.tar.gz",
+        "45222d94ddd511536f3b2f7d9deae3b2339b4ce0f075f1ca25703b07cad9dd21",
+        ("",),
+        ".html",
+        "lxml-6.1.3/doc/html/",
+        "lxml",
+        max_bytes=300_000,
+    ),
+    Source(
+        "roundup",
+        "roundup-2.6.0.tar.gz",
+        "12fd8fb806047415f22131f965c6ab4026a28dc63f7054e055c8f891950591d4",
+        ("",),
+        ".html",
+        "roundup-2.6.0/share/doc/roundup/html/",
+        "roundup",
+        max_bytes=300_000,
+    ),
+)
+NETWORKX = Source(
+    "networkx",
+    "networkx-3.7-py3-none-any.whl",
+    "e3fd2c13a7814cee3746340d8d7f8598a67f16a58bf47fb7f8793fab6efca1b0",
+    ("networkx/algorithms",),
+    ".py",
+    "",
+)
+TESTS = re.compile(r"(?:^|[/_.])tests?(?:[/_.]|$)")
+NEWS = re.compile(
+    r"(?i)change|history|release|whatsnew|news|genindex|modindex|search\.html|/tests?/"
+)
 
 
 @dataclass(frozen=True)
@@ -97,7 +202,90 @@ def _paragraphs(
     return prepare
 
 
+def _python(store: Store) -> tuple[Material, Sequence[Draft]]:
+    folders = ("faq/", "tutorial/", "howto/", "reference/", "using/", "library/")
+
+    def keep(path: str) -> bool:
+        return path.startswith(folders) and path.endswith(".html")
+
+    texts = store.checkout(PYTHON, keep)
+    small = {path: text for path, text in texts.items() if len(text) <= LARGEST}
+    return faq.prepare(small, lambda path: path.startswith("faq/")), ()
+
+
+def _from_archives(*sources: Source) -> Callable[[Store], tuple[Material, Sequence[Draft]]]:
+    def prepare(store: Store) -> tuple[Material, Sequence[Draft]]:
+        texts = store.archives(*sources)
+        kept = {path: text for path, text in texts.items() if not NEWS.search(path)}
+        return faq.prepare(kept, lambda path: PurePosixPath(path).stem.lower() == "faq"), ()
+
+    return prepare
+
+
+def _support(store: Store) -> tuple[Material, Sequence[Draft]]:
+    texts = store.checkout(AWS, lambda path: path.endswith((".md", "QA_true.csv")))
+    questions = texts.pop("QA_true.csv")
+    files = {
+        f"{path.split('/')[1]}/{PurePosixPath(path).name}": text
+        for path, text in texts.items()
+        if "/doc_source/" in path and not NEWS.search(path)
+    }
+    return support.prepare(files, questions, AWS_FILES), ()
+
+
+def _commands(store: Store) -> tuple[Material, Sequence[Draft]]:
+    is_page = re.compile(r"\.[1-8]$").search
+    pages = store.checkout(GIT_PAGES, lambda path: bool(is_page(path)))
+    pages |= store.checkout(BSD_PAGES, lambda path: bool(is_page(path)))
+    texts = store.checkout(TLDR, lambda path: path.startswith(("pages/common/", "pages/linux/")))
+    examples = {PurePosixPath(path).stem: texts[path] for path in sorted(texts, reverse=True)}
+    return manuals.prepare(pages, examples, {"git": "git: "}), ()
+
+
+def _code(
+    name: str, checkout: Checkout, folder: str, suffix: str
+) -> Callable[[Store], tuple[Material, Sequence[Draft]]]:
+    def prepare(store: Store) -> tuple[Material, Sequence[Draft]]:
+        texts = store.checkout(
+            checkout,
+            lambda path: (
+                path.startswith(folder) and path.endswith(suffix) and not TESTS.search(path)
+            ),
+        )
+        small = {path: text for path, text in texts.items() if len(text) <= LARGEST}
+        return functions.prepare(small, name), ()
+
+    return prepare
+
+
+def _graphs(store: Store) -> tuple[Material, Sequence[Draft]]:
+    texts = store.archives(NETWORKX)
+    return functions.prepare(
+        {path: text for path, text in texts.items() if not TESTS.search(path)}, "graphs"
+    ), ()
+
+
+def _queries(store: Store) -> tuple[Material, Sequence[Draft]]:
+    records = [f"data/search/cosqa-retrieval-{part}-500.json" for part in ("dev", "test")]
+    codes = "data/search/code_idx_map.txt"
+    texts = store.checkout(COSQA, lambda path: path in (codes, *records))
+    queries = [texts[path] for path in records]
+    return functions.prepare_queries(texts[codes], queries, others=1_500), ()
+
+
 SETS: dict[str, PreparedSet] = {
+    "python": PreparedSet("documentation", _python, "support"),
+    "handbooks": PreparedSet("documentation", _from_archives(*HANDBOOKS), "support"),
+    "manuals": PreparedSet("documentation", _from_archives(*MANUALS), "handbooks"),
+    "support": PreparedSet("documentation", _support, "python"),
+    "commands": PreparedSet("documentation", _commands, "support"),
+    "graphs": PreparedSet("code", _graphs, "server"),
+    "server": PreparedSet("code", _code("server", CADDY, "", ".go"), "graphs"),
+    "maps": PreparedSet("code", _code("maps", OPENLAYERS, "src/ol/", ".js"), "database"),
+    "strings": PreparedSet("code", _code("strings", COMMONS, "src/main/java/", ".java"), "maps"),
+    "grep": PreparedSet("code", _code("grep", RIPGREP, "crates/", ".rs"), "maps"),
+    "database": PreparedSet("code", _code("database", VALKEY, "src/", ".c"), "graphs"),
+    "queries": PreparedSet("code", _queries, "commands"),
     "cranfield": PreparedSet("abstracts", _cranfield, "cisi"),
     "cisi": PreparedSet("abstracts", _cisi, "cranfield"),
     "meetings": PreparedSet("meetings", _meetings, "cisi"),
