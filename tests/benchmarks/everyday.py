@@ -24,6 +24,7 @@ Choose by `--half tune` alone; `held` is run once, at the end.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
 import re
@@ -101,14 +102,19 @@ class Fifteen:
         texts = [" ".join([*titles_of(graph, r), text_with_heading(graph, r)]) for r in rows]
         counts = [Counter(split(text)) for text in texts]
         lengths = np.array([count.total() for count in counts]) + 1.0
-        frequency = Counter(word for count in counts for word in count)
+        postings = {}
+        for row, count in enumerate(counts):
+            for word, times in count.items():
+                postings.setdefault(word, ([], []))[0].append(row)
+                postings[word][1].append(times)
 
         def find_seeds(query):
             scores = np.zeros(len(graph))
-            for word in set(split(query.text)) & set(frequency):
-                idf = math.log(1 + (len(rows) - frequency[word] + 0.5) / (frequency[word] + 0.5))
-                tf = np.array([count[word] for count in counts])
-                scores[rows] += idf * tf / (tf + 1.2 * (0.25 + 0.75 * lengths / lengths.mean()))
+            for word in set(split(query.text)) & set(postings):
+                where, tf = (np.array(column) for column in postings[word])
+                idf = math.log(1 + (len(rows) - len(where) + 0.5) / (len(where) + 0.5))
+                length = 0.25 + 0.75 * lengths[where] / lengths.mean()
+                scores[np.array(rows)[where]] += idf * tf / (tf + 1.2 * length)
             return Seeds(scores)
 
         return find_seeds
@@ -238,6 +244,37 @@ def folder_and_questions(corpus: str, options: argparse.Namespace) -> tuple[Path
     return prepared_folder(corpus, options.cache, Store(options.sources, options.index_url))
 
 
+def index_of(folder: Path, options: argparse.Namespace) -> clew.Index:
+    """Return the index of a folder, from the kept ones if nothing has changed since."""
+    if not options.keep_index:
+        return build_index(folder, options)
+    saved = options.keep_index / f"{folder.name}-{state_of(folder, options)}"
+    if not saved.exists():
+        build_index(folder, options).save(saved)
+    return clew.Index.load(saved, embedder=embedder_of(options.embedder))
+
+
+def build_index(folder: Path, options: argparse.Namespace) -> clew.Index:
+    """Return the index as `clew index FOLDER` makes it."""
+    return clew.Index.from_documents(
+        folder,
+        splitter=Splitter(tokens=TOKENS),
+        extractor=clew.Names() if options.names else None,
+        embedder=embedder_of(options.embedder),
+    )
+
+
+def state_of(folder: Path, options: argparse.Namespace) -> str:
+    """Return a name of clew's sources, the folder's files and the options that an index depends on."""
+    state = hashlib.sha256(f"{options.names} {options.embedder}".encode())
+    for path in sorted(Path(clew.__file__).parent.rglob("*.py")):
+        state.update(path.read_bytes())
+    for path in sorted(folder.rglob("*")):
+        seen = path.stat()
+        state.update(f"{path.relative_to(folder)} {seen.st_size} {seen.st_mtime_ns}\n".encode())
+    return state.hexdigest()[:16]
+
+
 def embedder_of(name: str | None) -> str | None:
     """Return the name that `clew.Index` takes; `minilm` needs sentence-transformers."""
     return MINILM if name == "minilm" else name
@@ -268,6 +305,11 @@ def main() -> None:
     parser.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS))
     parser.add_argument("--names", action="store_true", help="read names and facts about them")
     parser.add_argument("--embedder", help="minilm, or any that clew takes (default: clew's own)")
+    parser.add_argument(
+        "--keep-index",
+        type=Path,
+        help="a folder where indexes wait for the next run of the same code",
+    )
     parser.add_argument("--intervals", action="store_true", help="write every interval")
     parser.add_argument("--json", type=Path, help="write all figures into this file, too")
     options = parser.parse_args()
@@ -283,12 +325,7 @@ def main() -> None:
         folder, path = folder_and_questions(corpus, options)
         questions = read_questions(path, options.half)
         started = time.perf_counter()
-        index = clew.Index.from_documents(
-            folder,
-            splitter=Splitter(tokens=TOKENS),
-            extractor=clew.Names() if options.names else None,
-            embedder=embedder_of(options.embedder),
-        )
+        index = index_of(folder, options)
         seconds = time.perf_counter() - started
         table, more = compare(corpus, index, options.recipes, questions, options.budgets)
         tables.append(table)

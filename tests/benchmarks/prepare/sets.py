@@ -43,7 +43,7 @@ OPENLAYERS = Checkout("openlayers/openlayers", "58a284c3469e6d5601a8ff95f5bb60cf
 RIPGREP = Checkout("BurntSushi/ripgrep", "3fce3b5bb0236da2df6d99672afb8a719642eca7")
 VALKEY = Checkout("valkey-io/valkey", "55bbbe09a3b37a98c907dbfbc225768ff253e84f")
 LARGEST = 120_000  # characters of a source file
-AWS_FILES = 1_000
+AWS_FILES = 400
 
 
 def _rst(package: str, archive: str, sha256: str, docs: str) -> Source:
@@ -243,7 +243,7 @@ def _commands(store: Store) -> tuple[Material, Sequence[Draft]]:
 
 
 def _code(
-    name: str, checkout: Checkout, folder: str, suffix: str
+    name: str, checkout: Checkout, folder: str, suffix: str, largest: int = LARGEST
 ) -> Callable[[Store], tuple[Material, Sequence[Draft]]]:
     def prepare(store: Store) -> tuple[Material, Sequence[Draft]]:
         texts = store.checkout(
@@ -252,7 +252,7 @@ def _code(
                 path.startswith(folder) and path.endswith(suffix) and not TESTS.search(path)
             ),
         )
-        small = {path: text for path, text in texts.items() if len(text) <= LARGEST}
+        small = {path: text for path, text in texts.items() if len(text) <= largest}
         return functions.prepare(small, name), ()
 
     return prepare
@@ -281,7 +281,7 @@ SETS: dict[str, PreparedSet] = {
     "commands": PreparedSet("documentation", _commands, "support"),
     "graphs": PreparedSet("code", _graphs, "server"),
     "server": PreparedSet("code", _code("server", CADDY, "", ".go"), "graphs"),
-    "maps": PreparedSet("code", _code("maps", OPENLAYERS, "src/ol/", ".js"), "database"),
+    "maps": PreparedSet("code", _code("maps", OPENLAYERS, "src/ol/", ".js", 30_000), "database"),
     "strings": PreparedSet("code", _code("strings", COMMONS, "src/main/java/", ".java"), "maps"),
     "grep": PreparedSet("code", _code("grep", RIPGREP, "crates/", ".rs"), "maps"),
     "database": PreparedSet("code", _code("database", VALKEY, "src/", ".c"), "graphs"),
