@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # The ordinary run draws few examples; `--hypothesis-profile=long`, which CI asks for, draws many.
 # A test that needs more or fewer than the others multiplies or divides `settings().max_examples`.
@@ -19,6 +19,9 @@ for _name, _examples in (("clew", 24), ("long", 120)):
         database=None,
         suppress_health_check=list(HealthCheck),
     )
+settings.register_profile(  # for mutation testing: whether a test fails is all that is asked
+    "unshrunk", settings.get_profile("clew"), phases=(Phase.explicit, Phase.generate)
+)
 settings.load_profile("clew")
 
 

@@ -5,12 +5,13 @@
     python -m tests.mutation --named                         those that an audit once found alive
 
 cosmic-ray (`pip install clew[mutation]`) finds and makes the mutants. They are sampled by place, each
-place with one of its mutations; what differs in annotations, docstrings or numba's decorators alone
-is none. Each is run against the tests and examples of its module, in a copy of the repository and a
-process of its own; those of `algorithms` without compilation by numba. It is killed by a failing test, an error, or by
-taking five times as long as the original. Tests that do not pass uncompiled, or take long so, are
-left out, and named. Survivors in `EQUIVALENT` cannot be told from the original by any test, and do
-not count.
+place with one of its mutations; what differs in annotations, docstrings or the decorator `compiled`
+alone is none. Each is run against the tests and examples of its module, in a copy of the repository
+and a process of its own. A mutated kernel runs as plain Python, and so do all others then; else they
+run as machine code, which is made once, and kept where `NUMBA_CACHE_DIR` says so. A mutant is killed
+by a failing test, an error, or by taking three times as much of the processor as the original. Tests
+that do not pass as plain Python, or take long, are left out, and named. Survivors in `EQUIVALENT`
+cannot be told from the original by any test, and do not count.
 """
 
 from __future__ import annotations
@@ -24,19 +25,20 @@ import multiprocessing
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LOG = "pytest.log"
-SLOW = 10.0  # seconds from which a test is left out
-LEAST_SECONDS, SLOWER = 20.0, 5.0  # a mutant may take so long, or so many times the original's time
+SLOW = 5.0  # seconds from which a test is left out
+LEAST_SECONDS, SLOWER = 15, 3  # a mutant may take so long, or so many times the original's time
+PATIENCE = 900.0  # seconds by the clock for a mutant that waits for something, without working
 
 DOCUMENTATION = "documentation/test_documentation.py"
 # Modules, or folders of them, in src/clew, and the tests that cover them. A module belongs to the
@@ -246,13 +248,17 @@ class Mutant:
 class Significant(ast.NodeTransformer):
     """What is left of a module without annotations, docstrings and decorators that do not decide.
 
-    Those are numba's, and that a dataclass is frozen: another has no hash, and no index asks it. Nor
-    does `strict`, by which a zip checks what is so.
+    Those are `compiled`, `lru_cache` with its size, and that a dataclass is frozen: another has no
+    hash, and no index asks it. Nor does `strict`, by which a zip checks what is so.
     """
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
-        node.decorator_list = [one for one in node.decorator_list if "njit" not in ast.dump(one)]
+        node.decorator_list = [
+            one
+            for one in node.decorator_list
+            if "'compiled'" not in ast.dump(one) and "'lru_cache'" not in ast.dump(one)
+        ]
         for argument in [*node.args.args, *node.args.kwonlyargs]:
             argument.annotation = None
         return self.generic_visit(node)
@@ -366,80 +372,95 @@ class Workshop:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.rows: dict[str, tuple[list[str], float, bool]] = {}  # as `run` takes them
+        self.rows: dict[tuple[str, bool], tuple[list[str], int]] = {}  # options and seconds
         for name in ("src", "tests"):
-            ignore = shutil.ignore_patterns("*.pyc", "data")  # but what numba has compiled
+            ignore = shutil.ignore_patterns("*.pyc", "data")
             shutil.copytree(ROOT / name, folder / name, ignore=ignore)
         shutil.copy(ROOT / "pyproject.toml", folder)
         compileall.compile_dir(folder / "src", quiet=1)
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(folder / "machine_code"))
 
-    def run(self, options: list[str], seconds: float, compiled: bool) -> str:
-        """Return "passed", "failed", "error" or "timeout"."""
+    def run(self, options: list[str], seconds: int, compiled: bool) -> str:
+        """Return "passed", "failed", "error" or "timeout"; `seconds` are those of the processor."""
         process = multiprocessing.get_context("fork").Process(
-            target=run_tests, args=(self.folder, options, compiled)
+            target=run_tests, args=(self.folder, options, seconds, compiled)
         )
         process.start()
-        process.join(seconds)
+        process.join(max(PATIENCE, 3.0 * seconds))
         if process.is_alive():
             os.killpg(process.pid, signal.SIGKILL)
             process.join()
             return "timeout"
-        return {0: "passed", 1: "failed"}.get(process.exitcode, "error")
+        results = {0: "passed", 1: "failed", -signal.SIGXCPU: "timeout"}
+        return results.get(process.exitcode, "error")
 
-    def prepare(self, row: str) -> None:
-        """Find out which tests of a row pass as it is, and how long they take."""
+    def prepare(self, row: str, compiled: bool) -> None:
+        """Find out which tests of a row pass as they are, and how long they take."""
         tests = [f"tests/{test}" for test in (*TESTS[row], SETTINGS)]
-        compiled = not row.startswith("algorithms/")
+        if compiled:  # so that the machine code is there
+            self.run(tests, 3600, compiled)
+        begin = seconds_of_children()
         result = self.run([*tests, "--durations=0", f"--durations-min={SLOW}"], 3600, compiled)
+        seconds = seconds_of_children() - begin
         log = (self.folder / LOG).read_text("utf-8")
-        left_out = re.findall(r"^FAILED (.*?)(?: - .*)?$", log, re.MULTILINE)
-        left_out += re.findall(r"^[\d.]+s call +(.*)$", log, re.MULTILINE)
-        options = ["-x", *tests, *(f"--deselect={test}" for test in left_out)]
-        begin = time.perf_counter()
-        if result == "error" or self.run(options, 3600, compiled) != "passed":
+        if result not in ("passed", "failed"):
             raise SystemExit(f"{log[-3000:]}\nthe tests of {row} do not pass as they are")
-        seconds = time.perf_counter() - begin
+        left_out = re.findall(r"^FAILED (.*?)(?: - .*)?$", log, re.MULTILINE)
+        for duration, test in re.findall(r"^([\d.]+)s call +(.*)$", log, re.MULTILINE):
+            left_out.append(test)
+            seconds -= float(duration)
         without = f", without {', '.join(left_out)}" if left_out else ""
-        print(f"the tests of {row} take {seconds:.0f} seconds{without}", flush=True)
-        self.rows[row] = options, max(LEAST_SECONDS, SLOWER * seconds), compiled
+        how = "compiled" if compiled else "as plain Python"
+        print(f"the tests of {row} take {seconds:.0f} seconds {how}{without}", flush=True)
+        options = ["-x", *tests, *(f"--deselect={test}" for test in left_out)]
+        self.rows[row, compiled] = options, int(max(LEAST_SECONDS, SLOWER * seconds))
 
     def try_mutant(self, mutant: Mutant) -> str:
         """Run the tests of a module that is changed meanwhile."""
-        row = row_of(mutant.module)
-        if row not in self.rows:
-            self.prepare(row)
+        row, compiled = row_of(mutant.module), "kernels" not in Path(mutant.module).parts
+        if (row, compiled) not in self.rows:
+            self.prepare(row, compiled)
         file = self.folder / "src" / "clew" / f"{mutant.module}.py"
         original = file.read_text("utf-8")
-        for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
-            compiled.unlink()
+        for bytecode in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
+            bytecode.unlink()
         file.write_text(mutant.code, "utf-8")
         try:
-            options, seconds, compiled = self.rows[row]
+            options, seconds = self.rows[row, compiled]
             examples = f"{EXAMPLES}[clew.{mutant.module.replace('/', '.')}]"
             return self.run([*options, f"tests/{examples}"], seconds, compiled)
         finally:
             file.write_text(original, "utf-8")
 
 
-def run_tests(folder: Path, options: list[str], compiled: bool) -> None:
+def seconds_of_children() -> float:
+    """Return the seconds of the processor that child processes have taken."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run_tests(folder: Path, options: list[str], seconds: int, compiled: bool) -> None:
     """Run tests in a process of their own, and end it by pytest's code."""
     os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
     with (folder / LOG).open("w") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
-    import numba
     import pytest
 
-    numba.config.DISABLE_JIT = not compiled
     os.chdir(folder)
     sys.path[:0] = [str(folder / "src")]
-    options = [*options, "-q", "-p", "no:cacheprovider"]
-    for warning in (
-        "overflow:RuntimeWarning",
-        "Module already imported",
-    ):  # by what runs uncompiled
-        options += ["-W", f"ignore:{warning}"]
-    os._exit(pytest.main(options))
+    if not compiled:
+        run_plainly()
+    options = [*options, "-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-profile=unshrunk"]
+    os._exit(pytest.main([*options, "-W", "ignore:Module already imported"]))
+
+
+def run_plainly() -> None:
+    """Have every loop run as plain Python, as if the compiler had failed."""
+    from clew.algorithms.kernels import compiler
+
+    compiler.request = lambda kernel, arguments: compiler.Request(kernel, (), failed=True)
 
 
 def load_libraries() -> None:

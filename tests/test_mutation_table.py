@@ -54,7 +54,7 @@ def test_equivalent_mutants_are_of_lines_that_are_still_there(mutation):
 
 def test_annotations_docstrings_and_compilation_are_no_mutants(mutation):
     plain = "def f(a: int | None) -> int:\n    'one'\n    return a + 1\n"
-    noise = "@numba.njit(cache=True)\ndef f(a: int & None) -> str:\n    'two'\n    return a + 1\n"
+    noise = "@compiled(at_once=g)\n@lru_cache(9)\ndef f(a: int & None) -> str:\n    'two'\n    return a + 1\n"
     changed = "def f(a: int | None) -> int:\n    'one'\n    return a + 2\n"
     assert mutation.significant(plain) == mutation.significant(noise)
     assert mutation.significant(plain) != mutation.significant(changed)
