@@ -67,7 +67,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "algorithms/community_search": ("algorithms/test_community.py", "algorithms/test_truss.py"),
     "algorithms/community_detection": ("algorithms/test_communities.py",),
     "algorithms/mmr": ("algorithms/test_diverse.py", "select/test_selects.py"),
-    "algorithms/transport": ("algorithms/test_transport.py",),
+    "algorithms/transport": (
+        "algorithms/test_transport.py",
+        "algorithms/test_neighbourhood.py",
+    ),
     "algorithms/pagerank": (
         "algorithms/test_pagerank.py",
         "algorithms/test_top_pagerank.py",
@@ -121,6 +124,22 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "parts = part.max() + 1 if n > 0 else 0",
             "parts = part.max() + 1 if n > 0 else 1",
         ): "a part without nodes is passed by",
+    },
+    "algorithms/transport/fused_gromov_wasserstein": {
+        (
+            "symmetric=True,",
+            "symmetric=False,",
+        ): "POT then computes the same by the general formula",
+    },
+    "algorithms/transport/kernels/fusing": {
+        (
+            "if at < m and sorted_rows[at] == row:",
+            "if at != m and sorted_rows[at] == row:",
+        ): "a place to insert at is at most m",
+        (
+            "if at < m and sorted_rows[at] == heads[edge]:",
+            "if at != m and sorted_rows[at] == heads[edge]:",
+        ): "likewise",
     },
     "methods/kurisu/traversal": {
         (

@@ -221,3 +221,58 @@ def test_slots_with_equal_rows_are_one_node_with_their_masses_added_up(graphs, m
     )
     if weight == 1.0:
         assert ours == pytest.approx(theirs, abs=1e-9)
+
+
+@settings(max_examples=settings().max_examples // 4)
+@given(
+    st.builds(pair, st.integers(0, 10**6), st.integers(2, 5), st.sampled_from([0.3, 1.0])), WEIGHTS
+)
+def test_the_lower_bounds_are_memolis(graphs, weight):
+    """Content and structure each at its best; the structure by mean distances, or by sorted rows."""
+    content, one, other = graphs
+    n, orders = len(one), [list(order) for order in permutations(range(len(one)))]
+    matched = min(((one.mean(axis=1) - other.mean(axis=1)[order]) ** 2).mean() for order in orders)
+    nearest = max(content.min(axis=0).sum(), content.min(axis=1).sum()) / n
+    assert transport._first_lower_bound(*graphs, weight) == pytest.approx(
+        weight * nearest + (1 - weight) * matched, abs=1e-12
+    )
+    rows = [
+        [min(((one[i] - other[j][order]) ** 2).mean() for order in orders) for j in range(n)]
+        for i in range(n)
+    ]
+    assert transport._third_lower_bound_costs(*graphs, weight) == pytest.approx(
+        weight * content + (1 - weight) * np.array(rows), abs=1e-12
+    )
+
+
+@settings(max_examples=settings().max_examples // 4)
+@given(st.builds(pair, st.integers(0, 10**6), st.integers(2, 5), st.just(1.0)), WEIGHTS)
+def test_a_descent_ends_where_no_plan_is_better_to_first_order(graphs, weight):
+    """Along the way to any permutation the value does not fall."""
+    n = len(graphs[0])
+    start = np.full((n, n), 1 / n**2)
+    value, plan = conditional_gradient(*graphs, start, weight)
+    assert value <= value_of(start, *graphs, weight) + 1e-12
+    for order in permutations(range(n)):
+        nearby = plan + 1e-4 * (np.eye(n)[list(order)] / n - plan)
+        assert value_of(nearby, *graphs, weight) >= value - 1e-8
+
+
+@given(st.floats(-3, 3), st.floats(-3, 3))
+def test_a_line_search_finds_the_lowest_of_the_segment(quadratic, linear):
+    steps = np.linspace(0, 1, 101)
+    step = transport._line_search(quadratic, linear)
+    assert 0 <= step <= 1
+    assert (quadratic * step + linear) * step <= (
+        (quadratic * steps + linear) * steps
+    ).min() + 1e-12
+
+
+def test_a_limit_that_is_met_exactly_accepts():
+    """Two slots at distance 1, then at distance 0: the structure changes by 1 / 2, by any plan."""
+    apart, together = np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros((2, 2))
+    for limit, accepted in ((0.25, True), (0.2499, False), (0.2501, True)):
+        assert decide(together, apart, together, limit).accepted == accepted
+    swapped = np.array([[1.0, 0.0], [0.0, 1.0]])  # staying costs 1; to change places nothing
+    verdict = decide(swapped, apart, apart, 0.0)
+    assert verdict == transport.TransportVerdict(True, "bound", 0.0)
