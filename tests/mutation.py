@@ -157,6 +157,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "if (np.diff(heads[order]) > 1).all():  # a tree: every head has one edge",
         ): "a shortcut: where every head has one edge, what follows gives the same",
     },
+    "algorithms/nearest/hnsw": {
+        (
+            "self._set_deleted(self.deleted | chosen)",
+            "self._set_deleted(self.deleted ^ chosen)",
+        ): "what is chosen was not deleted",
+    },
     "algorithms/nearest/exact": {
         (
             "cosines[own, own] = -1",

@@ -139,3 +139,66 @@ def test_several_threads_make_an_index_that_finds_nearly_the_same(large):
         assert recall(index, ef=200) > 0.97
     with pytest.raises(ValueError, match="threads is a whole number of at least 1; got 0"):
         HNSW(threads=0)
+
+
+def test_where_links_lead_to_few_rows_only_these_are_found_with_their_cosines():
+    """With two links of the first comer, most rows are out of reach."""
+    vectors = np.sort(np.abs(unit_rows(200, 8, 5)), axis=1)
+    vectors[::2] *= -1
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    index = index_of(vectors, HNSW(2, 1), np.arange(200) + 1000)
+    rows, cosines = index.search(vectors[1], 150, ef=1)
+    assert 1 < len(rows) < 150
+    assert len(set(rows.tolist())) == len(rows)
+    assert cosines == pytest.approx(vectors[rows - 1000] @ vectors[1], abs=1e-6)
+    assert (np.diff(cosines) <= 1e-6).all()
+
+
+def test_equal_rows_come_by_their_numbers_and_no_cosine_is_above_one():
+    vectors = np.vstack([np.tile(unit_rows(1, 24, 3), (5, 1)), unit_rows(20, 24, 4)])
+    index = index_of(vectors, rows=[9, 4, 7, 2, 30, *range(100, 120)])
+    rows, cosines = index.search(vectors[0], 5)
+    assert rows.tolist() == [2, 4, 7, 9, 30]
+    assert cosines.max() <= 1.0
+    assert index.search(vectors[0], 0)[0].tolist() == []
+
+
+def test_links_as_bytes_come_back_with_the_vectors(large):
+    vectors, numbers = large[:400], np.arange(400) * 3
+    index = index_of(vectors, HNSW(6), numbers)
+    same = HNSWIndex.from_bytes(HNSW(6), index.to_bytes(), vectors, numbers)
+    for question in unit_rows(20, 24, 1):
+        assert same.search(question, 9)[0].tolist() == index.search(question, 9)[0].tolist()
+    assert len(same) == 400
+    same.delete([0])
+    same.add(vectors[[0]], [5000])
+    assert 5000 in same.search(vectors[0], 3)[0]
+    for bytes_, rows in ((index.to_bytes()[:50], 400), (index.to_bytes(), 399)):
+        with pytest.raises(
+            ValueError, match=r"cannot read the index|not an index of 399 rows of 24"
+        ):
+            HNSWIndex.from_bytes(HNSW(6), bytes_, vectors[:rows], numbers[:rows])
+    with pytest.raises(ValueError, match="not an index of 400 rows of 20"):
+        HNSWIndex.from_bytes(HNSW(6), index.to_bytes(), vectors[:, :20], numbers)
+
+
+def test_the_threads_of_faiss_are_afterwards_as_they_were():
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    index_of(unit_rows(50, 4), HNSW(threads=before + 1))
+    assert faiss.omp_get_max_threads() == before
+
+
+def test_recall_of_nothing_is_whole_and_that_of_wrong_links_is_what_is_missing(monkeypatch):
+    assert recall(HNSWIndex(HNSW(), 4)) == 1.0
+    vectors = unit_rows(30, 6)
+    index = index_of(vectors, rows=np.arange(30)[::-1])
+    assert recall(index, 3, ef=30) == 1.0
+    assert recall(index, 99, ef=30) == 1.0
+    assert recall(index, 3, vectors[:0]) == 1.0
+    monkeypatch.setattr(index, "search", lambda query, k, ef: (np.array([29, 0]), None))
+    hits = sum(
+        29 - row in set(exact(vectors, query, 3).tolist()) for query in vectors for row in (29, 0)
+    )
+    assert recall(index, 3) == pytest.approx(hits / 90)

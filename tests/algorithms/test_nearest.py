@@ -107,3 +107,47 @@ def test_rows_in_the_order_of_their_likeness_keep_few_candidates(monkeypatch):
     assert len(row) == 1200
     assert len(waiting) > 5
     assert max(waiting) < 4 * 1200 + 400 * 8  # of fifty blocks' 400 * 3 and more
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 40, 64, 70])
+def test_candidates_are_the_columns_from_the_bar_on(k):
+    """The bar is the k-th highest, of the columns or of the tiles where there are more of these."""
+    cosines = np.random.default_rng(k).random((9, 67)).astype(np.float32)
+    for size in (67, 64):
+        block, floors = cosines[:, :size].copy(), np.full(9, 0.2, np.float32)
+        floors[4] = 0.9
+        rows, others, scores = nearest._candidates(block, k, floors)
+        for row in range(9):
+            tiles = [max(block[row, at : at + 32]) for at in range(0, size, 32)]
+            highest = sorted(tiles if k < len(tiles) else block[row], reverse=True)
+            bar = np.float32(0.9 if row == 4 else 0.2)
+            bar = max(bar, highest[k - 1]) if k <= size else bar
+            wanted = np.flatnonzero(block[row] >= bar)
+            assert sorted(others[rows == row].tolist()) == wanted.tolist()
+            assert floors[row] == bar
+        assert scores == pytest.approx(block[rows, others])
+
+
+def test_blocks_have_as_many_rows_as_fit_and_never_fewer_than_the_least(monkeypatch):
+    heights, candidates = [], nearest._candidates
+
+    def spy(cosines, k, floors):
+        heights.append(len(cosines))
+        return candidates(cosines, k, floors)
+
+    monkeypatch.setattr(nearest, "_candidates", spy)
+    monkeypatch.setattr(nearest, "MIN_HEIGHT", 3)
+    vectors = unit(np.random.default_rng(0).normal(size=(100, 4)))
+    for room, height in ((4 * 100 * 30 + 50, 30), (10, 3)):
+        heights.clear()
+        monkeypatch.setattr(nearest, "BLOCK_BYTES", room)
+        nearest_pairs(vectors, 2, 0.1)
+        assert heights[::2] == [height] * (100 // height) + [100 % height]
+
+
+def test_of_cosines_that_differ_by_noise_the_lower_rows_are_nearer():
+    """Row 0 is a ten-millionth farther from the last row than row 1 is."""
+    angles = np.array([1e-3 + 1e-4, 1e-3, 0.5, 0.0])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    rows, others, _ = nearest_pairs(vectors, 1, 0.5)
+    assert dict(zip(rows.tolist(), others.tolist(), strict=True))[3] == 0

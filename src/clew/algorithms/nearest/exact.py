@@ -86,14 +86,9 @@ def _candidates(cosines: Vectors, k: int, floors: Vectors) -> Pairs:
     if not cosines.size:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     maxima = _tile_maxima(cosines)
-    tiles = maxima.shape[1]
-    if k < tiles:
-        bar = np.partition(maxima, tiles - k, axis=1)[:, tiles - k]
-    elif k < cosines.shape[1]:
-        bar = np.partition(cosines, -k, axis=1)[:, -k]
-    else:
-        bar = np.full(len(cosines), -1, np.float32)
-    np.maximum(floors, bar, out=floors)
+    if k <= cosines.shape[1]:
+        highest = maxima if k < maxima.shape[1] else cosines
+        np.maximum(floors, np.partition(highest, -k, axis=1)[:, -k], out=floors)
     floor = floors - np.float32(2 * TOLERANCE)
     is_near = maxima >= floor[:, None]
     crowded = is_near.sum(axis=1) > k + CROWD
