@@ -50,7 +50,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "seed/mapped_facts": ("test_agrag.py", "seed/test_fact_filter.py"),
     "seed/_fact_filter": ("seed/test_fact_filter.py",),
     "algorithms/steiner": ("algorithms/test_steiner.py", "algorithms/test_expansion.py"),
-    "algorithms/budgeted": ("algorithms/test_budgeted.py", "algorithms/test_cuts.py"),
+    "algorithms/budgeted": (
+        "algorithms/test_budgeted_kernels.py",
+        "algorithms/test_budgeted.py",
+        "algorithms/test_cuts.py",
+    ),
     "select/budgeted": ("select/test_budgeted.py",),
     "order/sandwich": ("order/test_orders.py",),
     "methods/kurisu": (

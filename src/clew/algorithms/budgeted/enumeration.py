@@ -87,9 +87,8 @@ def enumerate_choices(
 
     lower, upper = limits
     order = np.flatnonzero(upper > 0)
-    order = order[
-        np.argsort(-problem.prizes[order] / np.maximum(problem.tokens[order], 1e-9), kind="stable")
-    ]
+    density = problem.prizes[order] / np.maximum(problem.tokens[order], 1)
+    order = order[np.argsort(-density, kind="stable")]
     best, is_found, is_complete, _ = search_choices(
         Enumeration(
             problem.arrays,

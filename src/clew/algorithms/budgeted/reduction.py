@@ -41,11 +41,6 @@ class ReducedProblem:
         chosen[np.asarray(rows, np.int64)] = True
         return prune(self.full, np.flatnonzero(chosen[self.label]))
 
-    def to_reduced(self, rows: ArrayLike) -> Rows:
-        """Return the smaller problem's rows that contain rows of the full one."""
-        label = np.unique(self.label[np.asarray(rows, np.int64)])
-        return freeze(label[label >= 0], np.int32)
-
 
 def reduce_problem(problem: Problem) -> ReducedProblem:
     """Return the smaller problem.

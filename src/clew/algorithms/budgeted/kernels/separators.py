@@ -68,7 +68,7 @@ def violated_separators(starts, targets, reverse, roots, x, creep, least, nested
                 flow,
                 x[v] - least,
             )
-            if reached[2 * v]:  # the flow suffices
+            if flow > x[v] - least:  # it suffices
                 break
             found = 0
             for side in range(2):
@@ -114,8 +114,7 @@ def _is_repeated(rows, begin, end):
 def _send_flow(starts, targets, reverse, roots, capacity, row_flow, edge_flow, v, flow, enough):
     """Send flow from Q to the entrance of v by shortest paths until it is enough.
 
-    Return (the flow, mask of the entrances and exits that Q reaches in the residual graph). The
-    entrance of v counts as reached where the flow is enough.
+    Return (the flow, mask of the entrances and exits that Q reaches in the residual graph).
     """
     n = len(starts) - 1
     parents = np.empty(2 * n, np.int64)
