@@ -177,6 +177,19 @@ def test_a_breadth_first_tree_has_the_distances_of_networkx(seed):
             assert case.net.has_edge(above, row)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_articulation_rows_are_those_without_which_a_choice_falls_apart(seed):
+    """Linked rows that are not chosen count for nothing."""
+    case = Case(seed, 9)
+    case.net.add_edges_from((Q, row) for row in range(0, 9, 4))
+    roots = np.array(sorted(case.net[Q]))
+    inside = case.connected_choice()
+    found = filling.articulation_rows.plain(case.starts, case.targets, roots, inside)
+    rows = rows_of(inside)
+    holding = [row for row in rows if not case.connected([one for one in rows if one != row])]
+    assert rows_of(found & inside) == holding
+
+
 def needless(case, rows):
     """The rows without a prize that cost tokens and that the others are connected without."""
     return [
