@@ -105,6 +105,24 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "restarts = restarts[prizes[restarts] != 0]",
         ): "prizes are not negative",
     },
+    "algorithms/budgeted/enumeration": {
+        (
+            "order = np.flatnonzero(upper > 0)",
+            "order = np.flatnonzero(upper > -1)",
+        ): "the search passes over rows that are out",
+    },
+    "algorithms/budgeted/kernels/enumeration": {
+        (
+            "depth = (upper > 0).sum() - required.sum() + 2  # each branching row is on the stack once",
+            "depth = (upper > -1).sum() - required.sum() + 2  # each branching row is on the stack once",
+        ): "a larger stack",
+    },
+    "algorithms/budgeted/kernels/growth": {
+        (
+            "if inside[row] or prizes[row] <= 0 or parents[row] == NO_PARENT or cost[row] > left:",
+            "if inside[row] or prizes[row] == 0 or parents[row] == NO_PARENT or cost[row] > left:",
+        ): "prizes are not negative",
+    },
     "algorithms/steiner/kernels/lengths": {
         (
             "measured = min(max(product(vectors[end], query), -1.0), 1.0)",
