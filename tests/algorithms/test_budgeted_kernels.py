@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations, pairwise
 
@@ -9,9 +10,16 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from clew.algorithms.budgeted import Problem, SharedCosts, knapsack, solve_with_shared_costs
+from clew.algorithms.budgeted import (
+    Problem,
+    SharedCosts,
+    Solution,
+    knapsack,
+    solve_with_shared_costs,
+)
 from clew.algorithms.budgeted.kernels import filling, growth, reduction, separators
 from clew.algorithms.budgeted.kernels import knapsack as knapsack_kernels
+from clew.algorithms.budgeted.shared_costs import _Branch, _Search
 
 SEEDS = range(12)
 Q = "Q"
@@ -447,3 +455,29 @@ def test_with_shared_costs_every_method_keeps_the_budget_and_its_bound(seed, met
         assert found.value == pytest.approx(case.prizes[found.rows].sum())
         assert found.bound >= best - 1e-9
         assert not found.proved or found.value == pytest.approx(best)
+
+
+def test_the_undecided_groups_are_shared_by_the_rows_of_the_best_choice_or_by_all():
+    """Five groups: one is paid for, one is forbidden, two have chosen rows, the last has none."""
+    one = Problem(
+        np.zeros(13, np.int64),
+        np.zeros(0, np.int32),
+        np.ones(12),
+        np.ones(12, np.int64),
+        np.arange(12, dtype=np.int32),
+        99,
+    )
+    groups = np.array([0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, -1])
+    search = _Search(one, SharedCosts(groups, np.array([7, 7, 7, 5, 3])), "auto", 9, None)
+    search.best = Solution(np.array([0, 2, 4, 6, 8, 11], np.int32), 6.0)
+    part = _Branch(frozenset({0}), frozenset({1}))
+    shares = search._shares(part)
+    assert shares.tolist() == [0, 0, 0, 0, 4, 0, 3, 0, 5, 2, 1, 0]
+    relaxed = Solution(np.array([0, 5, 6, 8, 9], np.int32), 5.0)
+    one_short = replace(one, budget=26)  # five rows, and groups of 7, 7, 5 and 3
+    search.problem = one_short
+    assert (
+        search._most_underpaid(part, relaxed, shares) == 2
+    )  # 3 of 7 are paid, and of 3 there are 2
+    search.problem = replace(one, budget=27)
+    assert search._most_underpaid(part, relaxed, shares) is None

@@ -430,6 +430,34 @@ def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_i
     assert best <= bound <= best + 1e-5 * (1 + best)
 
 
+def test_an_integer_programme_that_is_cut_short_has_a_bound_that_more_nodes_lower():
+    """Three knapsacks over 15 columns, whose 32,768 choices are all looked at."""
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(0)
+    rows = rng.integers(20, 60, (3, 15)).astype(float)
+    prizes, limits = rows.sum(axis=0) / 100 + rng.random(15) / 10, rows.sum(axis=1) // 2
+    choices = (np.arange(2**15)[:, None] >> np.arange(15)) & 1
+    best = (choices[(choices @ rows.T <= limits).all(axis=1)] @ prizes).max()
+    programme = LinearProgram(prizes, "scipy")
+    programme.add(csr_array(rows), limits)
+    before = prizes.sum()
+    for nodes in (1, 2, 5):
+        state, x, bound, used = programme.solve_integer(np.zeros(15), np.ones(15), 0, nodes, None)
+        assert state == "stopped"
+        assert used == nodes
+        assert (rows @ x <= limits).all()
+        assert best <= bound <= before
+        before = bound
+    state, x, bound, _ = programme.solve_integer(np.zeros(15), np.ones(15), 0, 10**6, None)
+    assert state == "optimal"
+    assert prizes @ x == pytest.approx(best)
+    assert best <= bound < before
+    for least, state in ((best - 1e-3, "optimal"), (best + 1e-3, "infeasible")):
+        found = programme.solve_integer(np.zeros(15), np.ones(15), least, 10**6, None)
+        assert found[0] == state
+
+
 def test_a_choice_that_is_hardly_better_is_not_fixed_away():
     from clew.algorithms.budgeted.cuts import _first_inequalities, _fix_rows, _State
 
