@@ -151,6 +151,17 @@ def test_the_ladder_ends_at_the_optimum_which_more_budget_never_lowers(one, more
     assert solve_budgeted(replace(one, budget=one.budget + more)).value >= found.value - 1e-9
 
 
+def test_no_programme_is_solved_where_the_heuristics_prove_or_no_work_is_allowed():
+    # of three rows for 2, 3 and 4 with prizes of 1, 2 and 2, two fit in 6; the bound takes a share
+    one = problem(3, [], [1.0, 2.0, 2.0], [2, 3, 4], [0, 1, 2], 6)
+    best = solve_budgeted(one, "best")
+    idle = solve_budgeted(one, work=0)
+    assert not best.proved
+    assert (idle.value, idle.bound, dict(idle.work)) == (best.value, best.bound, dict(best.work))
+    assert "backend" in solve_budgeted(one, work=1).work
+    assert "backend" not in solve_budgeted(replace(one, budget=9)).work
+
+
 def test_density_passes_a_connector_where_greedy_is_stuck():
     # Q - 0 (small) and Q - 1 (costs 2, worth nothing) - 2 (a treasure)
     one = problem(3, [(1, 2)], [0.1, 0.0, 10.0], [8, 2, 6], [0, 1], 8)
