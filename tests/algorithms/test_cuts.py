@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import chain, combinations
+from itertools import chain, combinations, count
 from unittest.mock import patch
 
 import numpy as np
@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 
 from clew.algorithms.budgeted import Problem, Solution, is_feasible, prove, solve_budgeted
 from clew.algorithms.budgeted.enumeration import ReducedPrizes, enumerate_choices
+from clew.algorithms.budgeted.kernels import separators
 from clew.algorithms.budgeted.linear_program import LinearProgram
 from clew.algorithms.budgeted.reduction import reduce_problem
+from clew.algorithms.kernels import compiled, compiler
+from tests.benchmarks.working_graphs import generated
 
 NOTHING = Solution(np.zeros(0, np.int32), 0.0)
 
@@ -289,6 +292,67 @@ def test_the_same_question_has_the_same_answer_and_the_same_work():
         second.bound,
         dict(second.work),
     )
+
+
+def test_a_first_proof_takes_few_steps_as_plain_python(monkeypatch):
+    """Steps are counted by the looks at the clock; 1.4 million of them were 3 s."""
+    monkeypatch.setattr(compiled, "PATIENCE", float("inf"))
+    monkeypatch.setattr(compiler, "START_DELAY", float("inf"))
+    monkeypatch.setattr(compiled.Kernel, "__call__", compiled.Kernel.call_unprepared)
+    steps, clock = count(), compiled.time.monotonic
+    monkeypatch.setattr(compiled.time, "monotonic", lambda: (next(steps) and 0) or clock())
+    assert solve_budgeted(generated(120, 1, 1)).proved
+    assert next(steps) < 400_000
+
+
+def cheapest_cut(one, capacities, v):
+    """The capacity of the cheapest rows that every path from Q to v crosses, by scipy's flow."""
+    from scipy.sparse import lil_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    n, free = len(one), 2**30
+    arcs = lil_array((2 * n + 1, 2 * n + 1), dtype=np.int32)  # Q is the last; exits are n + row
+    for row in range(n):
+        arcs[row, n + row] = capacities[row]
+        for other in one.targets[one.starts[row] : one.starts[row + 1]]:
+            arcs[n + row, other] = free
+    for root in one.roots:
+        arcs[2 * n, root] = free
+    return maximum_flow(arcs.tocsr(), 2 * n, v).flow_value
+
+
+def is_cut_off(one, rows, v):
+    """Whether every path from Q to v crosses the rows."""
+    reached, new = set(rows), [root for root in one.roots.tolist() if root not in rows]
+    while new:
+        reached.update(new)
+        near = {t for r in new for t in one.targets[one.starts[r] : one.starts[r + 1]].tolist()}
+        new = [row for row in near if row not in reached]
+    return v not in reached - set(rows)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_there_is_a_separator_for_every_row_whose_cheapest_cut_is_violated(seed):
+    one, unit, least = generated(30, seed, 2), 1000, 0.01
+    shares = np.random.default_rng(seed).choice([0, 0, 200, 500, 1000], len(one))
+    x = shares / unit
+    order = np.argsort(-x, kind="stable")
+    reverse = separators.reverse_slots(one.starts, one.targets)
+    roots = one.roots.astype(np.int64)
+    ends, rows, heads = separators.violated_separators(
+        one.starts, one.targets, reverse, roots, x, order, 1e-5, least, 3
+    )
+    for i, v in enumerate(heads.tolist()):
+        cut = rows[ends[i] : ends[i + 1]].tolist()
+        assert x[cut].sum() < x[v] - least
+        assert is_cut_off(one, cut, v)
+    violated = [
+        v
+        for v in range(len(one))
+        if v not in one.roots and cheapest_cut(one, shares, v) < shares[v] - least * unit
+    ]
+    assert sorted({*heads.tolist()}) == violated
+    assert violated
 
 
 def test_two_rows_far_from_q_do_not_hold_each_other_up():

@@ -54,7 +54,8 @@ def test_products_and_totals_are_the_same_both_ways_and_right(folder):
         assert sums.total_of(values) == sums.total_of.plain(values) == np.cumsum(values)[-1]
 
 
-def test_the_compiler_leaves_the_filters_of_warnings_alone(folder):
+def test_the_compiler_leaves_the_filters_of_warnings_alone(folder, monkeypatch):
+    monkeypatch.setattr(compiled, "PATIENCE", 0.1)
     kernel, seen = new_kernel(), set()
     filters, show = warnings.filters, warnings.showwarning
     waiting = threading.Thread(target=lambda: kernel(3000, np.zeros(1, np.int64)))
@@ -82,6 +83,35 @@ def test_a_named_result_stays_named_both_ways(folder):
     with compile_first():
         by_machine = kernel(3)
     assert plain._asdict() == by_machine._asdict() == {"count": 3, "total": 1.5}
+
+
+def sums_by_row(starts, values, problem, order):
+    """A loop in the form that lists run as well."""
+    n = len(starts) - 1
+    totals, largest, before = np.zeros(n), np.full(n, -1), np.zeros((2, n), np.bool_)
+    for row in order:
+        before[1][:] = before[0]
+        for value in values[starts[row] : starts[row + 1]]:
+            totals[row] += value * problem.total
+            largest[row] = max(largest[row], int(value))
+        before[0][row] = True
+    return totals, largest, before[1], problem.count
+
+
+def test_a_loop_on_lists_gives_what_arrays_give(folder):
+    kernel = Kernel(sums_by_row, None, {}, (np.float64, np.int64, np.bool_, None))
+    starts, values = np.array([0, 2, 2, 5]), np.array([0.1, 7.3, 1.1, 2.2, 3.3])
+    arguments = starts, values, Named(3, 0.7), np.array([2, 0, 1])
+    plain, by_arrays = kernel.call_unprepared(*arguments), sums_by_row(*arguments)
+    with compile_first():
+        by_machine = kernel(*arguments)
+    for results in (plain, by_machine):
+        assert [np.asarray(one).tobytes() for one in results] == [
+            np.asarray(one).tobytes() for one in by_arrays
+        ]
+        assert [one.dtype for one in results[:3]] == [one.dtype for one in by_arrays[:3]]
+    with pytest.raises(TypeError, match="float32"):
+        kernel.plain(starts, values.astype(np.float32), Named(3, 0.7), starts)
 
 
 def test_a_small_call_waits_for_nobody_and_imports_no_compiler(tmp_path):
@@ -112,9 +142,10 @@ def folder(tmp_path, monkeypatch):
         memory.cache_clear()
 
 
-def test_a_call_that_goes_on_is_begun_anew_as_machine_code(folder):
+def test_a_call_that_goes_on_is_begun_anew_as_machine_code(folder, monkeypatch):
+    monkeypatch.setattr(compiled, "PATIENCE", 0.1)
     kernel, found = new_kernel(), np.zeros(1, np.int64)
-    n = 3000  # nine million steps: many seconds as plain Python
+    n = 3000  # nine million steps: most of a second as plain Python
     expected = sum((i * j) % 7 == 3 for i in range(7) for j in range(7)) * (n // 7) ** 2
     rest = n - n // 7 * 7
     expected += 2 * (n // 7) * sum((i * j) % 7 == 3 for i in range(7) for j in range(rest))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.words import fold_case, terms, words
+from clew.text.words import _word_pattern, fold_case, terms, words
 
 
 @pytest.mark.parametrize(
@@ -88,3 +90,12 @@ def test_terms(text, expected):
 )
 def test_terms_are_words_where_space_is_put_between_them(text):
     assert [term for term in terms(text) if "_" not in term] == words(text)
+
+
+def test_every_letter_digit_and_mark_of_unicode_is_in_a_word():
+    signs = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+    wanted = [
+        sign for sign in signs if sign.isalnum() or unicodedata.category(sign) in ("Mn", "Mc", "Me")
+    ]
+    pattern = _word_pattern()
+    assert [sign for sign in wanted if not pattern.fullmatch(sign)] == []

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from string import ascii_letters
 
 # Sets of characters, for use in a regular expression between brackets.
@@ -175,7 +174,7 @@ def _word_pattern() -> re.Pattern[str]:
     ideograph = re.compile(f"[{IDEOGRAPHS}]")
     codes = (
         code
-        for code in range(sys.maxunicode + 1)
+        for code in chain(range(0x40000), range(0xE0000, 0xE1000))  # no others are assigned
         if (chr(code).isalnum() or _is_mark(code)) and not ideograph.match(chr(code))
     )
     first_plane, higher_planes = list[str](), list[str]()

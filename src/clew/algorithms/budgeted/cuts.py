@@ -339,8 +339,9 @@ class _Separator:
         from scipy.sparse import csr_array
 
         starts, targets, _, _, roots = self.problem.arrays
+        order = np.argsort(-x, kind="stable")
         ends, rows, heads = self.kernels.violated_separators(
-            starts, targets, self.reverse, roots, x, CREEP, MIN_VIOLATION, MAX_NESTED
+            starts, targets, self.reverse, roots, x, order, CREEP, MIN_VIOLATION, MAX_NESTED
         )
         k = len(heads)
         columns = np.insert(rows, ends[:-1], heads)

@@ -11,6 +11,9 @@ A loop is written so that both have the same arithmetic:
 - products in the place of powers, and `math.exp` in the place of `np.exp`;
 - float32 meets float64, never a literal, which Python takes for a float32 there;
 - an array that is made of a list says its type, since an empty list has none.
+A loop that takes long as plain Python is declared with `lists`. It reads single numbers and slices
+of rows, copies with `one[:] = other`, and makes arrays by `np.zeros`, `np.empty` and `np.full`
+alone: lists do all that as well, and faster. It changes none of its arguments.
 `tests/algorithms/test_kernels.py` runs every loop both ways.
 """
 
@@ -24,13 +27,17 @@ from functools import cached_property, update_wrapper
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from clew.algorithms.kernels import compiler
-from clew.algorithms.kernels.plain import build_plain
+from clew.algorithms.kernels.plain import build_plain, on_lists
 from clew.deadline import Deadline, current
 
-PATIENCE = 1.0
-"""Seconds of the processor for a loop as plain Python, in all calls together, before one waits."""
+PATIENCE = 2.0
+"""Seconds of the processor for a loop as plain Python, in all calls together, before one waits.
+
+That is about what the machine code of a loop takes to make, once numba is loaded.
+"""
 
 PATIENCE_IF_STORED = 0.1
 """The same for a loop whose machine code only has to be loaded."""
@@ -53,7 +60,7 @@ _LOOKS = _Looks()
 
 
 def tick() -> None:
-    """Look up from the work if it is time to; called at the head of every plain loop."""
+    """Look up from the work if it is time to; called at the head of the plain loops."""
     if time.monotonic() >= _LOOKS.next_look:
         _LOOKS.next_look = time.monotonic() + LOOK_STEP
         _LOOKS.look()
@@ -75,16 +82,21 @@ class Kernel:
         function: Callable[..., Any],
         at_once: Callable[..., Any] | None,
         options: dict[str, Any],
+        lists: tuple[DTypeLike | None, ...] | None = None,
     ) -> None:
         update_wrapper(self, function)
         self.function, self.options = function, options
-        self._at_once = at_once
+        self._at_once, self._lists = at_once, lists
         self.dispatcher: Any = None
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
         """The function as Python runs it, with the kernels that it calls likewise."""
-        return self._at_once or build_plain(self.function, tick, Kernel)
+        if self._at_once is not None:
+            return self._at_once
+        if self._lists is not None:
+            return on_lists(build_plain(self.function, tick, Kernel, lists=True), self._lists)
+        return build_plain(self.function, tick, Kernel)
 
     def __call__(self, *arguments: Any) -> Any:
         if self.dispatcher is None:
@@ -150,6 +162,7 @@ def compiled(
     function: Callable[..., Any] | None = None,
     *,
     at_once: Callable[..., Any] | None = None,
+    lists: tuple[DTypeLike | None, ...] | None = None,
     **options: Any,
 ) -> Any:
     """Declare a loop: in the subset of Python that numba compiles, by the rules of this module.
@@ -157,14 +170,16 @@ def compiled(
     Args:
         function: the loop, which calls other loops and numpy.
         at_once: a function of the same results, bit by bit, which plain Python runs faster.
+        lists: the types of the arrays that the loop returns, None for what is no array. Plain
+            Python then runs it on lists.
         options: of `numba.njit`. None that lets the compiler change what is computed.
 
     Returns:
         A `Kernel`, which is called like the function.
     """
     if function is None:
-        return lambda function: Kernel(function, at_once, options)
-    return Kernel(function, at_once, options)
+        return lambda function: Kernel(function, at_once, options, lists)
+    return Kernel(function, at_once, options, lists)
 
 
 @contextmanager

@@ -1,4 +1,8 @@
-"""A loop as plain Python: the function as it is written, with a look at the clock in every loop."""
+"""A loop as plain Python: the function as it is written, with a look at the clock in its loops.
+
+Python reads a number from a list four times as fast as from an array. So a loop that is declared
+with `lists` runs on lists: `on_lists` converts what it is called with, and what it returns.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ import textwrap
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike
 
 TICK = "_clew_tick"  # the name by which the clock is looked at
 
@@ -39,19 +46,30 @@ class Loop(Protocol):
 
 
 def build_plain(
-    function: Callable[..., Any], tick: Callable[[], None], kernel: type[Loop]
+    function: Callable[..., Any],
+    tick: Callable[[], None],
+    kernel: type[Loop],
+    lists: bool = False,
 ) -> Callable[..., Any]:
-    """Return the function with `tick()` at the head of every loop.
+    """Return the function with `tick()` at the head of its loops.
 
-    The kernels that it calls are replaced by their own plain functions. Without source code, as in
-    a frozen program, the loops stay as they are.
+    A `for` inside of a loop that holds no further loop has none: the loop around it has one. The
+    kernels that it calls are replaced by their own plain functions. Without source code, as in a
+    frozen program, the loops stay as they are.
 
     Args:
         function: the loop as it was written.
         tick: what is called.
         kernel: the class of the kernels, which have an attribute `plain`.
+        lists: whether it is called with lists in the place of arrays, and makes such.
     """
-    namespace = with_replaced(function, lambda value: value.plain, kernel) | {TICK: tick}
+    namespace = with_replaced(
+        function,
+        lambda value: build_plain(value.function, tick, kernel, lists) if lists else value.plain,
+        kernel,
+    ) | {TICK: tick}
+    if lists:
+        namespace |= {"np": _Lists}
     try:
         source = textwrap.dedent(inspect.getsource(function))
         _, first_line = inspect.getsourcelines(function)
@@ -63,6 +81,65 @@ def build_plain(
     exec(compile(module, function.__code__.co_filename, "exec"), namespace)  # noqa: S102 - our own source
     plain: Callable[..., Any] = namespace[function.__name__]
     return plain
+
+
+class _Lists:
+    """What `np` is to a loop on lists."""
+
+    int64 = int
+    bool_ = bool
+    inf = float("inf")
+
+    @classmethod
+    def zeros(cls, shape: int | tuple[int, int], kind: type = float) -> list[Any]:
+        """Return zeros; rows of a matrix are lists of their own."""
+        if isinstance(shape, tuple):
+            return [cls.zeros(shape[1], kind) for _ in range(shape[0])]
+        return [kind(0)] * shape
+
+    empty = zeros
+
+    @staticmethod
+    def full(size: int, value: object) -> list[Any]:
+        """Return a list of one value."""
+        return [value] * size
+
+    @staticmethod
+    def array(values: list[Any], _: type) -> list[Any]:
+        """Return the list."""
+        return values
+
+
+def on_lists(plain: Callable[..., Any], types: tuple[DTypeLike | None, ...]) -> Callable[..., Any]:
+    """Return a function of arrays that calls a function of lists.
+
+    What the function changes in its arguments is not seen outside.
+
+    Args:
+        plain: of `build_plain`, on lists.
+        types: of the arrays that it returns, in their order; None for what is no array.
+    """
+
+    def run(*arguments: Any) -> Any:
+        results = plain(*map(_with_lists, arguments))
+        return tuple(
+            result if type is None else np.array(result, type)
+            for result, type in zip(results, types, strict=True)
+        )
+
+    return run
+
+
+def _with_lists(argument: Any) -> Any:
+    """Return an argument with lists in the place of arrays."""
+    if isinstance(argument, np.ndarray):
+        if argument.dtype == np.float32:
+            raise TypeError("a loop on lists takes no float32, which Python would compute in 64")
+        return argument.tolist()
+    if isinstance(argument, tuple):
+        fields = map(_with_lists, argument)
+        return type(argument)(*fields) if hasattr(argument, "_fields") else tuple(fields)
+    return argument
 
 
 def with_replaced(
@@ -83,16 +160,26 @@ def names_in(code: CodeType) -> Iterator[str]:
 
 
 class _Ticking(ast.NodeTransformer):
-    """Put the call at the head of every loop."""
+    """Put the call at the head of every loop but the innermost."""
+
+    def __init__(self) -> None:
+        self.depth = 0  # loops around
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        return self._with_tick(node)
+        is_innermost = not any(
+            isinstance(inner, (ast.For, ast.While))
+            for part in node.body
+            for inner in ast.walk(part)
+        )
+        return node if self.depth and is_innermost else self._with_tick(node)
 
     def visit_While(self, node: ast.While) -> ast.AST:
         return self._with_tick(node)
 
     def _with_tick(self, node: ast.For | ast.While) -> ast.AST:
+        self.depth += 1
         self.generic_visit(node)
+        self.depth -= 1
         call = ast.Expr(ast.Call(ast.Name(TICK, ast.Load()), [], []))
         node.body.insert(0, ast.copy_location(call, node.body[0]))
         return node

@@ -9,7 +9,7 @@ from clew.algorithms.kernels.compiled import compiled
 OPEN, IN, OUT = 0, 1, 2
 
 
-@compiled
+@compiled(lists=(np.bool_, None, None, None))
 def search_choices(enumeration, min_value):
     """Return (mask of the best choice, whether there is one, whether none better is left, effort).
 
@@ -23,18 +23,25 @@ def search_choices(enumeration, min_value):
     problem, upper, required, reduced, order, budget, bound, margin, effort = enumeration
     starts, targets, tokens, prizes, roots = problem
     n = len(starts) - 1
-    depth = (upper > 0).sum() - required.sum() + 2  # each branching row is on the stack once
-    states, spent = np.zeros((depth, n), np.int8), np.zeros(depth)
+    depth = 2  # each branching row is on the stack once
+    for row in range(n):
+        depth += upper[row] > 0 and not required[row]
+    states, spent = np.zeros((depth, n), np.int64), np.zeros(depth)
     values, losses = np.zeros(depth), np.zeros(depth)
     best, is_found, top, done = np.zeros(n, np.bool_), False, 1, 0
-    states[0, upper <= 0] = OUT
+    for row in range(n):
+        if upper[row] <= 0:
+            states[0][row] = OUT
     reached, adjacent, queue = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, np.int64)
+    nothing = np.zeros(n, np.bool_)
     while top:
         if done > effort:
             return best, is_found, False, done
         top -= 1
         state, used, value, loss = states[top], spent[top], values[top], losses[top]
-        reached[:], adjacent[:], size = False, False, 0
+        reached[:] = nothing
+        adjacent[:] = nothing
+        size = 0
         for row in roots:
             if state[row] != OUT and not reached[row]:
                 reached[row] = adjacent[row] = True
@@ -45,8 +52,9 @@ def search_choices(enumeration, min_value):
             row = queue[at]
             at += 1
             done += starts[row + 1] - starts[row]
+            is_in = state[row] == IN
             for other in targets[starts[row] : starts[row + 1]]:
-                if state[row] == IN:
+                if is_in:
                     adjacent[other] = True
                 if not reached[other] and state[other] != OUT:
                     reached[other] = True
@@ -70,7 +78,8 @@ def search_choices(enumeration, min_value):
         if not possible or highest < min_value or bound - lost < min_value:
             continue
         if complete and value >= min_value:
-            best[:] = state == IN
+            for row in range(n):
+                best[row] = state[row] == IN
             is_found, min_value = True, value + margin
         pick, pick_weight = -1, -1.0
         for row in order:
@@ -93,8 +102,8 @@ def search_choices(enumeration, min_value):
         if (
             fits
         ):  # `state` is the stack's entry `top`: there the row is out, in the next entry it is in
-            states[top + 1] = state
-            states[top + 1, pick] = IN
+            states[top + 1][:] = state
+            states[top + 1][pick] = IN
             spent[top + 1], values[top + 1] = used + tokens[pick], value + prizes[pick]
             losses[top + 1] = loss + max(-reduced[pick], 0.0)
         state[pick], losses[top] = OUT, loss + max(reduced[pick], 0.0)

@@ -30,33 +30,44 @@ def reverse_slots(starts, targets):
     return reverse
 
 
-@compiled
-def violated_separators(starts, targets, reverse, roots, x, creep, least, nested):
+@compiled(lists=(np.int64, np.int64, np.int64))
+def violated_separators(starts, targets, reverse, roots, x, order, creep, least, nested):
     """Return the separators violated by more than `least`, as (ends, rows, heads).
 
     Cut i has the rows[ends[i]:ends[i + 1]] and separates the row v = heads[i] from Q. For each v,
-    those of larger x first, it takes the cut nearest to Q and the cut nearest to v. Then the cut's
-    rows get capacity 1 and the flow continues, `nested` times at most. `creep` is added to each
-    capacity, so that of equal cuts the one of fewest rows comes out.
+    in `order`, which is that of falling x, it takes the cut nearest to Q and the cut nearest to v.
+    Then the cut's rows get capacity 1 and the flow continues, `nested` times at most. `creep` is
+    added to each capacity, so that of equal cuts the one of fewest rows comes out. A flow of more
+    than x[v] - `least` is enough, and so is one path on which each row has such a capacity.
     """
     n = len(starts) - 1
     ends, rows, heads = [0], [0], [0]  # typed by a first element, taken off at the end
     rows.pop()
     heads.pop()
-    is_root = np.zeros(n, np.bool_)
+    is_root, capacity = np.zeros(n, np.bool_), np.zeros(n)
     for root in roots:
         is_root[root] = True
+    for row in range(n):
+        capacity[row] = min(x[row], 1.0) + creep
     row_flow, edge_flow = np.zeros(n), np.zeros(len(targets))
-    for v in np.argsort(-x, kind="mergesort"):
-        if x[v] <= least:
+    full, no_row_flow, no_edge_flow = np.zeros(n), np.zeros(n), np.zeros(len(targets))
+    full[:] = capacity
+    reached, wide, linked = np.zeros(2 * n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    at = 0
+    for v in order:
+        enough = x[v] - least
+        if enough <= 0:
             break
-        if is_root[v]:
+        while at < n and full[order[at]] > enough:
+            _link(starts, targets, is_root, order[at], wide, linked)
+            at += 1
+        if is_root[v] or _has_linked_neighbour(starts, targets, v, linked):
             continue
-        capacity = np.minimum(x, 1.0) + creep
-        row_flow[:], edge_flow[:] = 0.0, 0.0
-        flow = 0.0
+        capacity[:] = full
+        row_flow[:] = no_row_flow
+        edge_flow[:] = no_edge_flow
         for _ in range(nested):
-            flow, reached = _send_flow(
+            flow = _send_flow(
                 starts,
                 targets,
                 reverse,
@@ -65,17 +76,15 @@ def violated_separators(starts, targets, reverse, roots, x, creep, least, nested
                 row_flow,
                 edge_flow,
                 v,
-                flow,
-                x[v] - least,
+                enough,
+                reached,
             )
-            if flow > x[v] - least:  # it suffices
+            if flow > enough:  # it suffices
                 break
             found = 0
             for side in range(2):
                 if side == 1:
-                    reached = ~_residual_ancestors(
-                        starts, targets, capacity, row_flow, edge_flow, v
-                    )
+                    _residual_rest(starts, targets, capacity, row_flow, edge_flow, v, reached)
                 total, size = 0.0, len(rows)
                 for u in range(n):
                     if reached[2 * u] and not reached[2 * u + 1] and u != v:
@@ -111,16 +120,48 @@ def _is_repeated(rows, begin, end):
 
 
 @compiled
-def _send_flow(starts, targets, reverse, roots, capacity, row_flow, edge_flow, v, flow, enough):
+def _link(starts, targets, is_root, row, wide, linked):
+    """Make a row wide, and mark those that this links with Q over wide rows alone."""
+    wide[row] = True
+    if not is_root[row] and not _has_linked_neighbour(starts, targets, row, linked):
+        return
+    queue, at, end = np.zeros(len(wide), np.int64), 0, 1
+    queue[0], linked[row] = row, True
+    while at < end:
+        row = queue[at]
+        at += 1
+        for other in targets[starts[row] : starts[row + 1]]:
+            if wide[other] and not linked[other]:
+                linked[other], queue[end] = True, other
+                end += 1
+
+
+@compiled
+def _has_linked_neighbour(starts, targets, row, linked):
+    """Return whether a neighbour of a row is linked."""
+    for other in targets[starts[row] : starts[row + 1]]:  # noqa: SIM110 - generators do not compile
+        if linked[other]:
+            return True
+    return False
+
+
+@compiled
+def _send_flow(starts, targets, reverse, roots, capacity, row_flow, edge_flow, v, enough, reached):
     """Send flow from Q to the entrance of v by shortest paths until it is enough.
 
-    Return (the flow, mask of the entrances and exits that Q reaches in the residual graph).
+    Return the flow, and fill `reached`, where it is not enough, with the entrances and exits that Q
+    reaches in the residual graph.
     """
     n = len(starts) - 1
-    parents = np.empty(2 * n, np.int64)
-    queue = np.empty(2 * n, np.int64)
+    nothing, queue = np.full(2 * n, -2), np.zeros(2 * n, np.int64)
+    parents = np.full(2 * n, -2)
     while True:
-        parents[:] = -2
+        flow = 0.0
+        for slot in range(starts[v], starts[v + 1]):
+            flow += edge_flow[reverse[slot]] - edge_flow[slot]
+        if flow > enough:
+            return flow
+        parents[:] = nothing
         end = 0
         for root in roots:
             if parents[2 * root] == -2:
@@ -135,26 +176,25 @@ def _send_flow(starts, targets, reverse, roots, capacity, row_flow, edge_flow, v
                 if parents[state + 1] == -2 and capacity[u] - row_flow[u] > MIN_FLOW:
                     parents[state + 1], queue[end] = state, state + 1
                     end += 1
-                for slot in range(starts[u], starts[u + 1]):
-                    other = 2 * targets[slot] + 1
-                    if parents[other] == -2 and edge_flow[reverse[slot]] > MIN_FLOW:
-                        parents[other], queue[end] = state, other
-                        end += 1
+                if row_flow[u] > MIN_FLOW:  # else no edge leads flow to it
+                    for slot in range(starts[u], starts[u + 1]):
+                        other = 2 * targets[slot] + 1
+                        if parents[other] == -2 and edge_flow[reverse[slot]] > MIN_FLOW:
+                            parents[other], queue[end] = state, other
+                            end += 1
             else:
                 if parents[state - 1] == -2 and row_flow[u] > MIN_FLOW:
                     parents[state - 1], queue[end] = state, state - 1
                     end += 1
-                for slot in range(starts[u], starts[u + 1]):
-                    other = 2 * targets[slot]
-                    if parents[other] == -2:
-                        parents[other], queue[end] = state, other
+                for other in targets[starts[u] : starts[u + 1]]:
+                    if parents[2 * other] == -2:
+                        parents[2 * other], queue[end] = state, 2 * other
                         end += 1
-        if parents[2 * v] == -2 or flow > enough:
-            return flow, parents != -2
+        if parents[2 * v] == -2:
+            for state in range(2 * n):
+                reached[state] = parents[state] != -2
+            return flow
         _augment(starts, targets, reverse, capacity, row_flow, edge_flow, parents, v)
-        flow = 0.0
-        for slot in range(starts[v], starts[v + 1]):
-            flow += edge_flow[reverse[slot]] - edge_flow[slot]
 
 
 @compiled
@@ -190,11 +230,10 @@ def _augment(starts, targets, reverse, capacity, row_flow, edge_flow, parents, v
 
 
 @compiled
-def _residual_ancestors(starts, targets, capacity, row_flow, edge_flow, v):
-    """Return a mask of the entrances and exits from which more flow can reach the entrance of v."""
+def _residual_rest(starts, targets, capacity, row_flow, edge_flow, v, rest):
+    """Fill `rest` with the entrances and exits from which no more flow can reach that of v."""
     n = len(starts) - 1
-    seen = np.zeros(2 * n, np.bool_)
-    queue = np.empty(2 * n, np.int64)
+    seen, queue = np.zeros(2 * n, np.bool_), np.zeros(2 * n, np.int64)
     seen[2 * v], queue[0], at, end = True, 2 * v, 0, 1
     while at < end:
         state = queue[at]
@@ -218,4 +257,5 @@ def _residual_ancestors(starts, targets, capacity, row_flow, edge_flow, v):
                 if not seen[other] and edge_flow[slot] > MIN_FLOW:
                     seen[other], queue[end] = True, other
                     end += 1
-    return seen
+    for state in range(2 * n):
+        rest[state] = not seen[state]
