@@ -33,6 +33,7 @@ from clew import (
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.budget import BudgetError
 from clew.context import Context
+from clew.deadline import DeadlineError
 from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.graph import Graph
@@ -67,6 +68,7 @@ __all__ = [
     "AnswerCache",
     "BudgetError",
     "Context",
+    "DeadlineError",
     "Document",
     "Embedder",
     "Generate",

@@ -3,6 +3,11 @@
 `ask` opens a deadline with `within`. Whatever takes time looks at `current()`: a loop at its head,
 a stage at its end, a wait for as long as it may last. Where the time is over, `OutOfTime` is
 raised, and `pipeline.py` makes a page of what there is by then.
+
+What does not look at it, such as the caller's embedder, filter or stage, runs in a thread that is
+waited for until the deadline and no longer (`finish_in_time`). What is promised is in
+`clew.index.QueryOptions`. One thing can make an answer late: a single call into a library that
+holds the lock of Python's interpreter, since no other thread runs meanwhile.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -26,6 +31,10 @@ class OutOfTime(TimeoutError):  # noqa: N818 - no error of the caller's, and cau
 
     def __init__(self) -> None:
         super().__init__("the deadline of the question has passed")
+
+
+class DeadlineError(TimeoutError):
+    """The deadline of a question has passed before there was anything that may be answered."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +103,16 @@ def within(seconds: float | None) -> Iterator[Deadline]:
         yield deadline
 
 
-def finish_in_time(work: Callable[[], Result], name: str) -> Result:
+def finish_in_time(work: Callable[[], Result], name: str, *, grace: float | None = None) -> Result:
     """Return what a function returns, which goes on in a thread where the deadline passes before.
 
-    Where there is no deadline, it runs as any call does. In its thread it has no deadline: it makes
-    what later questions need, too.
+    Where there is no deadline, it runs as any call does.
 
     Args:
         work: the function.
         name: of the thread.
+        grace: seconds beyond the deadline that it may take to return what it has by then. None is
+            for what later questions need, too: it has no deadline in its thread.
 
     Raises:
         OutOfTime: the deadline has passed.
@@ -116,16 +126,19 @@ def finish_in_time(work: Callable[[], Result], name: str) -> Result:
     if deadline.end == math.inf:
         return work()
     result: Future[Result] = Future()
+    own = Deadline() if grace is None else deadline
 
     def run() -> None:
         try:
-            result.set_result(work())
+            with until(own):
+                result.set_result(work())
         except BaseException as error:  # noqa: BLE001 - raised by `result`, where somebody waits
             result.set_exception(error)
 
-    threading.Thread(target=run, name=f"clew {name}", daemon=True).start()
+    run_here = copy_context().run
+    threading.Thread(target=run_here, args=(run,), name=f"clew {name}", daemon=True).start()
     try:
-        return result.result(deadline.remaining())
+        return result.result(Deadline(deadline.end + (grace or 0.0)).remaining())
     except FutureTimeout:
         if result.done():
             raise  # its own

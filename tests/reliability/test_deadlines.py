@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from clew import deadline, order, seed, select
 from clew.algorithms.budgeted import Problem, heuristics, prove, shared_costs, solve_budgeted
 from clew.cli.report import fallbacks
 from clew.deadline import Deadline, OutOfTime, current, finish_in_time, until, within
+from tests.conftest import hashed_words
 
 DOCUMENTS = [
     clew.Document(f"d{i}", f"Anna paints the boat number {i}. " * (i + 1)) for i in range(5)
@@ -114,6 +116,113 @@ def test_what_takes_long_to_prepare_is_there_for_a_later_question(index):
     assert len(second) == 1
 
 
+@dataclass(frozen=True)
+class DeafStage:
+    """A seed, or a spread, or an order that never looks at the deadline."""
+
+    go_on: threading.Event = field(compare=False)
+
+    def on(self, graph):
+        return lambda *arguments: self.go_on.wait(30)
+
+
+def going_on(embed, go_on):
+    """The embedder, which waits for the event before it embeds a question."""
+    return clew.Embedder("slow", embed, lambda text: go_on.wait(30) and embed([text])[0])
+
+
+@pytest.fixture
+def go_on():
+    event = threading.Event()
+    yield event
+    event.set()  # what goes on in threads ends
+
+
+def test_a_stage_that_never_looks_at_the_deadline_is_not_waited_for(index, go_on):
+    by_similarity = index.ask(QUESTION, recipe="dense").ids
+    for method in (
+        clew.Pipeline(DeafStage(go_on), order=order.ByPrize()),
+        pipeline(spreads=(DeafStage(go_on),)),
+        pipeline(order=DeafStage(go_on)),
+    ):
+        context = index.ask(QUESTION, recipe=method, deadline=0.05)
+        assert context.ids == by_similarity
+        assert "the deadline passed before the method had an answer" in fallbacks(context)[0]
+
+
+def test_without_a_vector_in_time_the_words_answer(go_on):
+    index = clew.Index.from_documents(DOCUMENTS, embedder=going_on(hashed_words, go_on))
+    vector = hashed_words([QUESTION])[0]
+    by_words = index.ask(QUESTION, recipe="bm25", vector=vector).ids
+    contexts = [
+        index.ask(QUESTION, recipe="dense", deadline=0.05),
+        asyncio.run(index.aask(QUESTION, recipe="dense", deadline=0.05)),
+    ]
+    for context in contexts:
+        assert context.ids == by_words
+        assert "the deadline passed before the question had a vector" in fallbacks(context)[0]
+    go_on.set()
+    assert not fallbacks(index.ask(QUESTION, recipe="dense", deadline=30))
+
+
+def test_an_async_embedder_that_is_late_is_cancelled():
+    ends = []
+
+    async def embed_question(text):
+        try:
+            await asyncio.sleep(30)
+        finally:
+            ends.append(text)
+
+    embedder = clew.Embedder("slow", hashed_words, lambda text: None, embed_question)
+    index = clew.Index.from_documents(DOCUMENTS, embedder=embedder)
+    context = asyncio.run(index.aask(QUESTION, recipe="dense", deadline=0.05))
+    assert "the deadline passed before the question had a vector" in fallbacks(context)[0]
+    assert ends == [QUESTION]
+
+
+def test_where_not_even_the_words_are_ready_the_error_says_so(go_on, monkeypatch):
+    @dataclass(frozen=True)
+    class SlowWords:
+        def on(self, graph):
+            go_on.wait(30)
+
+    monkeypatch.setitem(clew.recipes.RECIPES, "bm25", clew.Recipe(SlowWords(), "", when=""))
+    index = clew.Index.from_documents(DOCUMENTS, embedder=going_on(hashed_words, go_on))
+    with pytest.raises(clew.DeadlineError, match="before the question had a vector, or 'bm25'"):
+        index.ask(QUESTION, recipe="dense", deadline=0.05)
+
+
+@pytest.mark.parametrize("asked", ["ask", "aask", "narrow"])
+def test_what_is_not_filtered_in_time_is_not_read(index, go_on, asked):
+    def where(metadata):
+        go_on.wait(30)
+        return True
+
+    def ask(deadline):
+        if asked == "narrow":
+            return clew.narrow(QUESTION, DOCUMENTS, where=where, deadline=deadline)
+        if asked == "aask":
+            return asyncio.run(index.aask(QUESTION, where=where, deadline=deadline))
+        return index.ask(QUESTION, where=where, deadline=deadline)
+
+    with pytest.raises(clew.DeadlineError, match="passed before the filter was applied"):
+        ask(0.05)
+    go_on.set()
+    assert len(ask(60))
+
+
+def test_a_language_model_that_is_late_is_not_waited_for(index, go_on):
+    @dataclass(frozen=True)
+    class AskingSeed:
+        def on(self, graph):
+            return lambda query: query.model("?")
+
+    method = clew.Pipeline(AskingSeed(), order=order.ByPrize())
+    context = index.ask(QUESTION, recipe=method, model=lambda prompt: go_on.wait(30), deadline=0.05)
+    assert context.ids == index.ask(QUESTION, recipe="dense").ids
+
+
 def test_the_best_of_the_heuristics_so_far_is_taken(monkeypatch):
     problem = Problem(
         np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([1.0, 2.0]),
@@ -161,7 +270,5 @@ def test_an_error_in_the_thread_is_the_caller_s():
 
 
 def test_a_deadline_holds_for_questions_asked_in_a_task(index):
-    import asyncio
-
     context = asyncio.run(index.aask(QUESTION, recipe=SlowMethod(), deadline=0.1))
     assert "the deadline passed before" in fallbacks(context)[0]

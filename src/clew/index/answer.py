@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
 from clew import recipes
 from clew.context import Context
-from clew.deadline import Deadline, OutOfTime, finish_in_time, until, within
+from clew.deadline import (
+    Deadline,
+    DeadlineError,
+    OutOfTime,
+    current,
+    finish_in_time,
+    until,
+    within,
+)
 from clew.embedding.embedder import embed_texts
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Vectors, canonical_text
 from clew.index.contents import IndexContents
+from clew.index.filtering import filtered_index
 from clew.index.options import option_names
-from clew.index.question import QueryOptions
+from clew.index.question import QueryOptions, Where
 from clew.items import Step
+from clew.pipeline import PAGE_SECONDS
 from clew.types import UNLIMITED, BoundMethodPart, Method, Query, may_ask_model
 from clew.usage import metered
 
+Result = TypeVar("Result")
+Contents = TypeVar("Contents", bound=IndexContents)
+
 IN_HASTE = "dense"  # the recipe that answers where the chosen one has no time to
+IN_HASTE_BY_WORDS = "bm25"  # the same where the question's vector did not come in time
 
 STAGE_OPTIONS = tuple(name for name in option_names(QueryOptions) if name in option_names(Query))
 """The options that reach the stages: `Query` has fields of the same names."""
@@ -42,7 +56,7 @@ class UnusedModelWarning(UserWarning):
 def answer(
     index: IndexContents,
     question: str,
-    vector: ArrayLike,
+    vector: ArrayLike | None,
     options: QueryOptions,
     candidate_scores: Mapping[int, float] | None = None,
 ) -> Context:
@@ -51,11 +65,13 @@ def answer(
     Args:
         index: What is asked. The filter of the options is applied to it already.
         question: A checked question.
-        vector: The question's vector, by the embedder of the index.
+        vector: The question's vector, by the embedder of the index. None where the deadline passed
+            before there was one.
         options: What else the question says.
         candidate_scores: Scores of another retriever's candidates, by row.
 
     Raises:
+        DeadlineError: The deadline passed before anything was found.
         ValueError: The vector is not finite or of another dimension, or the recipe is unknown.
     """
     method = recipes.get(options.recipe)
@@ -67,7 +83,7 @@ def answer(
         stage_options["max_share"] = UNTRUSTED_SHARE
     query = Query(
         question,
-        _unit_vector(index, vector),
+        None if vector is None else _unit_vector(index, vector),
         embed=lambda texts: _embed(index, texts),
         candidate_scores=candidate_scores,
         nearest=index.config.nearest if options.where is None else None,  # a filter is exact
@@ -76,9 +92,7 @@ def answer(
     budget = UNLIMITED if options.budget is None else options.budget
     with metered(index.graph.count) as meter, within(options.deadline):
         try:
-            part = BoundMethodPart(method)
-            bound = finish_in_time(lambda: index.graph.part(part), "preparation")
-            context = bound(query, budget)
+            context = _answer_in_time(index, query, budget, method)
         except OutOfTime:
             context = _answer_in_haste(index, query, budget, method)
     context = replace(context, usage=meter.usage)
@@ -89,13 +103,71 @@ def answer(
     return replace(context, trace=(*context.trace, step))
 
 
+def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Method) -> Context:
+    """Return what the method answers, before the deadline.
+
+    Raises:
+        OutOfTime: It has passed, also where there is no vector of the question.
+    """
+    if query.vector is None:
+        raise OutOfTime
+    part = BoundMethodPart(method)
+    bound = finish_in_time(lambda: index.graph.part(part), "preparation")
+    return finish_in_time(lambda: bound(query, budget), "answer", grace=PAGE_SECONDS)
+
+
 def _answer_in_haste(index: IndexContents, query: Query, budget: int, method: Method) -> Context:
     """Return what is most similar to the question, where its method has no answer in time."""
+    name, before = IN_HASTE, "the method had an answer"
+    if query.vector is None:
+        name, before = IN_HASTE_BY_WORDS, "the question had a vector"
+    part = BoundMethodPart(recipes.get(name))
+    if query.vector is None:  # this index may take long to make
+        with until(current().later(PAGE_SECONDS)):
+            finish_before_error(lambda: index.graph.part(part), f"{before}, or {name!r} was ready")
     with until(Deadline()):
-        context = index.graph.part(BoundMethodPart(recipes.get(IN_HASTE)))(query, budget)
-    note = f"the deadline passed before the method had an answer: what {IN_HASTE!r} finds instead"
+        context = index.graph.part(part)(query, budget)
+    note = f"the deadline passed before {before}: what {name!r} finds instead"
     step = Step(repr(method), 0.0, {"fallback": note})
     return replace(context, trace=(step, *context.trace))
+
+
+def filter_in_time(index: Contents, where: Where | None) -> Contents:
+    """Return the index of what a filter allows, before the deadline.
+
+    Raises:
+        DeadlineError: It has passed. Nothing may be read before it is known to be allowed.
+    """
+    if where is None:
+        return index
+    return finish_before_error(lambda: filtered_index(index, where), "the filter was applied")
+
+
+def embed_in_time(index: IndexContents, question: str) -> ArrayLike | None:
+    """Return the question's vector, as the embedder gives it; None if the deadline passes before.
+
+    Its canonical text is embedded.
+    """
+    text = canonical_text(index.graph, question)
+    try:
+        return finish_in_time(lambda: index.embedder.embed_question(text), "embedder")
+    except OutOfTime:
+        return None
+
+
+def finish_before_error(work: Callable[[], Result], before: str) -> Result:
+    """Return what a function returns before the deadline.
+
+    Raises:
+        DeadlineError: It has passed before what is named.
+    """
+    try:
+        return finish_in_time(work, "preparation")
+    except OutOfTime:
+        raise DeadlineError(
+            f"the deadline of the question passed before {before}, so there is nothing that may be "
+            "answered; what was begun goes on: ask again, or give a longer deadline"
+        ) from None
 
 
 def _unit_vector(index: IndexContents, vector: ArrayLike) -> Vectors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.context import Context
-from clew.deadline import Deadline, until, within
+from clew.deadline import current, within
 from clew.embedding.attach import attach_vectors
 from clew.graph import Edges, Graph, canonical_text
-from clew.index.answer import answer
+from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.build import build_graph, collect_facts, edges_by, generate_texts
 from clew.index.changes import with_documents, without_documents
 from clew.index.config import IndexConfig, IndexKeywords
@@ -168,6 +169,7 @@ class Index(IndexContents):
             **keywords: The fields of `clew.index.QueryOptions`.
 
         Raises:
+            DeadlineError: The deadline passed before there was anything that may be answered.
             TypeError: A keyword that a question does not take.
             ValueError: An empty question, an unknown recipe, a budget or limit below 1, a budget
                 that holds nothing of what was chosen, or a vector that is not finite or of another
@@ -176,12 +178,9 @@ class Index(IndexContents):
         chosen = QueryOptions.from_keywords(options, **keywords)
         question = check_question(question, max_length=chosen.max_question)
         with within(chosen.deadline):
-            with until(Deadline()):  # what is not filtered cannot be answered
-                inside = self.filtered(chosen.where)
-            if (
-                vector is None or inside.embedder is not self.embedder
-            ):  # a filter fits the default again
-                vector = inside.embed_question(question)
+            inside = filter_in_time(self, chosen.where)
+            if vector is None or inside.embedder is not self.embedder:  # a filter fits it again
+                vector = embed_in_time(inside, question)
             return answer(inside, question, vector, chosen)
 
     @documents_keywords(QueryOptions)
@@ -207,10 +206,9 @@ class Index(IndexContents):
         chosen = QueryOptions.from_keywords(options, **keywords)
         question = check_question(question, max_length=chosen.max_question)
         with within(chosen.deadline):
-            with until(Deadline()):
-                inside = await asyncio.to_thread(self.filtered, chosen.where)
+            inside = await asyncio.to_thread(filter_in_time, self, chosen.where)
             if vector is None or inside.embedder is not self.embedder:
-                vector = await inside.aembed_question(question)
+                vector = await inside._aembed_in_time(question)
             return await asyncio.to_thread(answer, inside, question, vector, chosen)
 
     @documents_keywords(QueryOptions)
@@ -247,6 +245,18 @@ class Index(IndexContents):
             return await asyncio.to_thread(self.embed_question, question)
         vector: ArrayLike = await embed(canonical_text(self.graph, question))
         return vector
+
+    async def _aembed_in_time(self, question: str) -> ArrayLike | None:
+        """Return the question's vector; None if the deadline passes before."""
+        if self.embedder.aembed_question is None:
+            return await asyncio.to_thread(embed_in_time, self, question)
+        left = current().remaining()
+        embedding = asyncio.ensure_future(self.aembed_question(question))
+        try:
+            await asyncio.wait([embedding], timeout=None if math.isinf(left) else left)
+            return embedding.result() if embedding.done() else None
+        finally:
+            embedding.cancel()  # which does nothing where it is done
 
     def filtered(self, where: Where | None) -> Self:
         """Return the index of what a filter allows, equal to one built of that alone.

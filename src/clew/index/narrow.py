@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clew.context import Context
+from clew.deadline import within
 from clew.document import Document
 from clew.graph import Graph
-from clew.index.answer import answer
+from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
 from clew.index.options import check_names, documents_keywords, option_names
@@ -76,15 +77,16 @@ def narrow(
     documents = load_documents([document for document, _ in pairs], untrusted=True).documents
     index = Index.from_documents(documents, facts=facts, config=made_with)
     given = _checked_scores([score for _, score in pairs])
-    inside = index.filtered(chosen.where)
-    allowed = {document.id for document in inside.documents}
-    # What the filter forbids counts for nothing: neither its rank nor its score.
-    places = [i for i, document in enumerate(documents) if document.id in allowed]
-    scores = _shares_of_best([given[i] for i in places])
-    by_id = {documents[i].id: score for i, score in zip(places, scores, strict=True)}
-    if vector is None or inside.embedder is not index.embedder:
-        vector = inside.embed_question(question)
-    context = answer(inside, question, vector, chosen, _scores_by_row(inside.graph, by_id))
+    with within(chosen.deadline):
+        inside = filter_in_time(index, chosen.where)
+        if vector is None or inside.embedder is not index.embedder:
+            vector = embed_in_time(inside, question)
+        allowed = {document.id for document in inside.documents}
+        # What the filter forbids counts for nothing: neither its rank nor its score.
+        places = [i for i, document in enumerate(documents) if document.id in allowed]
+        scores = _shares_of_best([given[i] for i in places])
+        by_id = {documents[i].id: score for i, score in zip(places, scores, strict=True)}
+        context = answer(inside, question, vector, chosen, _scores_by_row(inside.graph, by_id))
     return replace(context, dropped=(*context.dropped, *dropped)) if dropped else context
 
 

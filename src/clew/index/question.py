@@ -48,8 +48,16 @@ class QueryOptions:
             places that the method leaves. None leaves the number to the method.
         where: What may be read: wanted values of metadata by key, or a function of a passage's
             metadata. What it forbids influences nothing. None allows everything.
-        deadline: Seconds after which an anytime method returns its best result so far, marked as
-            such. None waits for the end.
+        deadline: Seconds after which the best answer so far comes back, marked as such in the
+            trace. It holds for the filter, the question's vector, every stage, and the language
+            model that one asks; a page that is being fitted and printed then has 0.2 seconds more.
+            Where a method has nothing by then, the passages most similar to the question come, or
+            those with its words, where it has no vector yet. Where nothing may be answered, since
+            the filter is not applied yet, `DeadlineError` is raised. What was begun goes on in a
+            thread, and later questions find it done. What cannot be interrupted: a single call
+            into a library that holds the interpreter's lock, and the caller's counter of tokens.
+            `clew.narrow` indexes its candidates first, and counts from then on. None waits for
+            the end.
         model: A language model, for methods that ask one: whatever `clew.Model.of` takes. A method
             that asks none says so, in a warning and in the trace.
         max_question: Characters that a question may have; a longer one is refused.
