@@ -62,6 +62,44 @@ def test_a_budget_that_holds_nothing_is_an_error_of_its_own():
         Index.from_documents(["Anna met Ben in Rome."]).ask("Who met Ben?", budget=1)
 
 
+def rye_and_sleep(texts):
+    """Vectors of two dimensions: rye, and the rest, to which all texts have some likeness."""
+    counts = np.array([(text.count("rye"), text.count("sleep")) for text in texts], np.float32)
+    return np.minimum(counts, 1) + np.float32(0.2)
+
+
+@pytest.mark.parametrize("recipe", recipes.names())
+def test_where_nothing_chosen_fits_the_next_passages_that_do_are_read(recipe):
+    documents = [
+        *(Document(f"mill {i}", f"The miller {i} grinds rye. " + "rye " * 120) for i in range(3)),
+        *(Document(f"cat {i}", f"Cat {i} sleeps.") for i in range(2)),
+    ]
+    index = Index.from_documents(documents, embedder=rye_and_sleep)
+    context = index.ask("rye grinds miller?", recipe=recipe, budget=30)
+    assert {*context.ids} <= {"cat 0", "cat 1"}
+    assert len(context)
+    assert 0 < context.tokens <= 30
+    assert {"mill 0", "mill 1", "mill 2"} & {one.id for one in context.dropped}
+    assert all("token" in one.reason for one in context.dropped if one.id.startswith("mill"))
+    with pytest.raises(BudgetError, match="nothing else that is like the question"):
+        index.ask("rye grinds miller?", recipe=recipe, budget=2)
+
+
+def test_what_is_read_in_place_of_the_chosen_is_no_duplicate_and_within_the_limit():
+    documents = [
+        Document("mill", "The miller grinds rye. " + "rye " * 120),
+        *(Document(f"cat {i}", "The cat sleeps.") for i in range(3)),
+        *(Document(f"dog {i}", f"Dog {i} sleeps, too.") for i in range(3)),
+    ]
+    index = Index.from_documents(documents, embedder=rye_and_sleep)
+    context = index.ask("miller?", recipe="bm25", budget=60)
+    texts = [item.text for item in context]
+    assert len(texts) == len({*texts}) == 4
+    note = "nothing that was chosen fits the budget: the next passages that do"
+    assert [step.notes for step in context.trace if step.stage == "budget"] == [{"fallback": note}]
+    assert len(index.ask("miller?", recipe="bm25", budget=60, limit=2)) == 2
+
+
 def test_that_the_best_is_larger_than_the_whole_budget_is_said_once(caplog):
     mill, cat = np.array([[1.0, 0.0], [0.6, 0.8]])
     graph = Graph.of(

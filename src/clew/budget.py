@@ -5,7 +5,9 @@ What a page costs is known only when it is printed, since headings and line ends
 
 1. selects again with less room, at most three times;
 2. leaves out whole items, the lowest prize first;
-3. puts back what was wanted and fits after all.
+3. puts back what was wanted and fits after all;
+4. where nothing that was chosen fits, reads the next passages that do: by prize, then by the score
+   of the seed, then by similarity to the question.
 
 Where a selector promises that its content is connected, what is left out and put back keeps that.
 
@@ -38,7 +40,7 @@ Arrange = Callable[[Subgraph], Reading]
 
 
 class BudgetError(ValueError):
-    """The budget holds nothing of what a method chose."""
+    """The budget holds no passage that the question may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +131,7 @@ class FittedPage:
         dropped: what was left out, with the reasons.
         fill_rows: rows that only fill a list to the wanted number.
         bound: the selectors' bound at the full budget.
+        is_substitute: nothing that was chosen fits, and what is read are the next passages.
     """
 
     request: PageRequest
@@ -137,6 +140,7 @@ class FittedPage:
     dropped: tuple[Dropped, ...]
     fill_rows: frozenset[int]
     bound: float | None = None
+    is_substitute: bool = False
 
     @cached_property
     def tokens(self) -> int:
@@ -156,7 +160,8 @@ def fit_to_budget(
         budget: the tokens allowed, headings and line ends included.
 
     Raises:
-        BudgetError: something was selected, and the budget holds none of it.
+        BudgetError: something was selected, and the budget holds neither that nor any other passage
+            that is like the question.
     """
     first = _page(request, select(budget), arrange, budget)
     selected, wanted = _reselect_until_fitting(first, request, select, arrange, budget)
@@ -166,6 +171,8 @@ def fit_to_budget(
         page = _drop_until_fitting(replace(selected, request=bare), budget)
     if first.tokens > budget and page.tokens < budget:
         page = _refill(page, wanted, arrange, budget)
+    if page.dropped and not len(page.reading):
+        page = _substitute(page, arrange, budget)
     dropped = (*page.dropped, *_copies_of_read(page))
     page = replace(page, dropped=dropped, bound=first.subgraph.bound)
     if page.dropped and not len(page.reading):
@@ -214,6 +221,35 @@ def _refill(page: FittedPage, wanted: set[int], arrange: Arrange, budget: int) -
             break
         page = _with_row(page, row, arrange, budget)
     return page
+
+
+def _substitute(page: FittedPage, arrange: Arrange, budget: int) -> FittedPage:
+    """Return a page of the next passages that fit; the page itself if there are none."""
+    request, limit, empty = page.request, page.request.query.limit, page
+    for row in _rows_in_question(request, budget):
+        if limit is not None and len(page.reading) >= limit:
+            break
+        page = _with_row(page, row, arrange, budget)
+    return replace(page, is_substitute=True) if len(page.reading) else empty
+
+
+def _rows_in_question(request: PageRequest, budget: int) -> list[int]:
+    """Return the best passages that are not larger than the budget, and like the question."""
+    graph, prizes, scores = request.graph, request.prizes, request.seeds.scores
+    similarities = np.zeros(len(graph))
+    if request.query.vector is not None:
+        similarities = np.einsum("ij,j->i", graph.vectors, request.query.vector).astype(np.float64)
+    may_be_read = graph.content & (graph.tokens <= budget)
+    if request.excluded is not None:
+        may_be_read &= ~request.excluded
+    rows = np.flatnonzero(may_be_read & ((prizes > 0) | (scores > 0) | (similarities > 0)))
+    ranks = (
+        dense_ranks(similarities[rows]),
+        dense_ranks(scores[rows]),
+        dense_ranks(prizes[rows], request.max_prize),
+    )
+    best: list[int] = rows[np.lexsort(ranks)][:MAX_REFILLS].tolist()
+    return best
 
 
 def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> FittedPage:
@@ -401,8 +437,9 @@ def _nothing_fits(graph: Graph, budget: int, first: Dropped) -> str:
     if len(tokens):
         smallest = f"the smallest passage takes {int(tokens.min())}"
     return (
-        f"a budget of {budget} tokens holds none of what was chosen ({smallest}); give a larger "
-        f"budget or split the documents smaller. First: {first.id!r}, {first.reason}"
+        f"a budget of {budget} tokens holds none of what was chosen, and nothing else that is like "
+        f"the question ({smallest}); give a larger budget or split the documents smaller. "
+        f"First: {first.id!r}, {first.reason}"
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from clew.algorithms.ranking import top_k
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
-from clew.graph import Graph, Links, Rows
+from clew.graph import Adjacency, Graph, Links, Rows, freeze
 from clew.items import ContextEdge, Hop
 from clew.types import Seeds, Subgraph
 
@@ -76,13 +76,28 @@ def context_edges(graph: Graph, rows: Rows, subgraph: Subgraph) -> tuple[Context
     """Return the edges of the subgraph, or, where it names none, those among the rows read."""
     edges = subgraph.edges
     if not len(edges) and len(rows):
-        edges = np.unique(induced_links(graph.links(), rows)[0].edges.values).astype(np.int32)
+        edges = _edges_among(graph, rows)
     found = []
     for edge in edges.tolist():
         tail, head = int(graph.edges.tails[edge]), int(graph.edges.heads[edge])
         hop, cost = _hop_over(graph, edge, tail, head), subgraph.edge_costs.get(edge)
         found.append(ContextEdge(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost))
     return tuple(found)
+
+
+def _edges_among(graph: Graph, rows: Rows) -> Rows:
+    """Return the edges that join some rows.
+
+    Where no method needed the adjacency so far, it is not made for this: it takes seconds for
+    millions of edges.
+    """
+    links = graph.known_part(Adjacency(None, directed=False, merge="max"))
+    if links is not None:
+        return freeze(np.unique(induced_links(links, rows)[0].edges.values), np.int32)
+    inside = np.zeros(len(graph), np.bool_)
+    inside[rows] = True
+    tails, heads = graph.edges.tails, graph.edges.heads
+    return freeze(np.flatnonzero(inside[tails] & inside[heads] & (tails != heads)), np.int32)
 
 
 def _selector_paths(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, Path]:

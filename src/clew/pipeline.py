@@ -127,12 +127,20 @@ class Pipeline:
                 shared = SharedPage(fit())
             else:
                 shared = fit_to_share(fit, graph, query.max_share, budget)
-            if shared.notes:
-                trace.append(Step("max_share", 0.0, shared.notes))
+            trace += _page_steps(shared)
             with until(Deadline()):
                 return _context(shared, repr(self), budget, trace)
 
         return answer
+
+
+def _page_steps(shared: SharedPage) -> Iterator[Step]:
+    """Yield what the trace says of the page: how its shares were kept, and what is read instead."""
+    if shared.notes:
+        yield Step("max_share", 0.0, shared.notes)
+    if shared.page.is_substitute:
+        note = "nothing that was chosen fits the budget: the next passages that do"
+        yield Step("budget", 0.0, {"fallback": note})
 
 
 def _context(shared: SharedPage, method: str, budget: int, trace: list[Step]) -> Context:

@@ -84,6 +84,11 @@ class PartCache:
         result: Result = found
         return result
 
+    def known(self, part: Part[Result]) -> Result | None:
+        """Return the part's result where it is there already, or None."""
+        kept = self._results.get(type(part))
+        return None if kept is None else kept.get(part)
+
     def put(self, part: Part[Result], result: object) -> None:
         """Store a result that is known already."""
         with self._guard:
@@ -187,6 +192,10 @@ class Graph(GraphColumns):
     def part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed once per graph; `part` must be hashable."""
         return self._parts.result(part, self)
+
+    def known_part(self, part: Part[Result]) -> Result | None:
+        """Return the result of a part where it is computed already; None where it is not."""
+        return self._parts.known(part)
 
     def set_part(self, part: Part[Result], result: object) -> None:
         """Store the result of a part that was computed before, such as one saved with the graph.

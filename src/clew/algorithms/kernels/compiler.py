@@ -29,7 +29,7 @@ from clew.algorithms.kernels.plain import Loop, with_replaced
 from clew.deadline import Deadline
 from clew.forking import renew_after_fork
 
-START_DELAY = 2.0
+START_DELAY = 4.0
 """Seconds from the first request to the start of the compiler where nobody waits for it."""
 
 MAX_STOP = 1.0
