@@ -44,7 +44,15 @@ from clew.index.question import QueryOptions
 from clew.items import Item, Step
 from clew.model import AnswerCache, Model
 from clew.pipeline import Pipeline
-from clew.read import Names, Plain, Splitter, Triples, estimate_extraction
+from clew.read import (
+    Names,
+    NamesAndSymbols,
+    Plain,
+    Splitter,
+    Symbols,
+    Triples,
+    estimate_extraction,
+)
 from clew.recipes import Recipe
 from clew.render import Render
 from clew.types import (
@@ -80,6 +88,7 @@ __all__ = [
     "Method",
     "Model",
     "Names",
+    "NamesAndSymbols",
     "Order",
     "Pipeline",
     "Plain",
@@ -96,6 +105,7 @@ __all__ = [
     "Spread",
     "Step",
     "Subgraph",
+    "Symbols",
     "Triples",
     "__version__",
     "adapters",

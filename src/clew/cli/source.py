@@ -21,7 +21,7 @@ from clew.cli.terminal import print_remark, shows_progress
 from clew.generate import Descriptions, Reports, Summaries
 from clew.index.index import Index
 from clew.model import Model
-from clew.read import Names, Plain, Splitter, Triples
+from clew.read import NamesAndSymbols, Plain, Splitter, Triples
 from clew.store import is_index
 from clew.types import Generate
 
@@ -187,7 +187,7 @@ def build_index(
         existing_path(options.source),
         embedder=options.embedder,
         facts=None if options.facts is None else read_facts(options.facts),
-        extractor=configured("names", Names(), settings) if options.names else extractor,
+        extractor=configured("names", NamesAndSymbols(), settings) if options.names else extractor,
         splitter=splitter_of(options),
         canonical=Plain() if options.plain else None,
         nearest=options.nearest,

@@ -23,6 +23,7 @@ from clew.read.extract.extractor import (
 )
 from clew.read.extract.language_model import ExtractionEstimate, Triples
 from clew.read.extract.names import Names
+from clew.read.extract.symbols import NamesAndSymbols, Symbols
 from clew.read.extract.tagger import TaggedEntities
 from clew.read.formats.rows import read_rows
 from clew.read.formats.table import find_links
@@ -39,11 +40,13 @@ __all__ = [
     "IncompleteTriples",
     "LoadedDocuments",
     "Names",
+    "NamesAndSymbols",
     "Passage",
     "Piece",
     "Plain",
     "Split",
     "Splitter",
+    "Symbols",
     "TaggedEntities",
     "Triple",
     "Triples",

@@ -108,6 +108,7 @@ class _Node:
     previous: int = NO_ROW
     references: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = EMPTY
+    format: str = "text"
     original: object = None
     vector: Vectors | None = None
 
@@ -127,6 +128,7 @@ class _Nodes:
         self.passages_of: dict[str, list[int]] = {}
         self._documents: list[tuple[int, Document]] = []
         self._spelt: dict[int, str] = {}
+        self._text_of_row: dict[int, str] = {}  # of documents
 
     def add(self, document: Document, pieces: Sequence[Piece]) -> None:
         """Add the rows of a document."""
@@ -138,6 +140,7 @@ class _Nodes:
             row = self._add_container(document)
             self.passages_of[document.id] = self._add_pieces(document, row, pieces)
         self._documents.append((row, document))
+        self._text_of_row[row] = document.text
 
     def relate_documents(self) -> None:
         """Resolve what documents tell of their place: source, container and predecessor."""
@@ -192,6 +195,7 @@ class _Nodes:
                 document=self._next_row(),
                 references=document.references or (pieces[0].references if pieces else ()),
                 metadata=document.metadata,
+                format=document.format,
                 original=document.original,
                 vector=document.vector,
             )
@@ -229,6 +233,7 @@ class _Nodes:
                     previous=last_of_kind.get(piece.kind, NO_ROW),
                     references=piece.references,
                     metadata=document.metadata,
+                    format=document.format,
                 )
             )
             last_of_kind[piece.kind] = row
@@ -277,11 +282,19 @@ class _Nodes:
                 above = container.parent
 
     def _passage(self, node: _Node) -> Passage:
-        title = node.metadata.get("title")
+        title, container = node.metadata.get("title"), self.nodes[node.document]
         if not title:
-            container = self.nodes[node.document]
             title = container.text if container.kind == "document" else ""
-        return Passage(node.id, node.text, " ".join(str(title).split()))
+        return Passage(
+            node.id,
+            node.text,
+            " ".join(str(title).split()),
+            container.id,
+            0 if container is node else node.span[0],
+            node.format,
+            node.metadata,
+            self._text_of_row.get(node.document, ""),
+        )
 
     def _spelt_text(self, row: int) -> str:
         if row not in self._spelt:

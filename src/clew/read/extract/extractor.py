@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from clew.graph import EMPTY
 
@@ -26,11 +26,21 @@ class Passage:
         id: The id of the passage.
         text: Its text.
         title: The title that it is under, or "".
+        document: The id of the document that it is in, or "" where there is none around it.
+        start: Where it begins in the text of that document.
+        format: The name of the format that it is written in, such as "text" or "python".
+        metadata: The metadata of its document.
+        whole: The text of that document, or "" where it is not known as a whole.
     """
 
     id: str
     text: str
     title: str = ""
+    document: str = ""
+    start: int = 0
+    format: str = "text"
+    metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY, compare=False)
+    whole: str = field(default="", compare=False, repr=False)
 
     @property
     def key(self) -> str:

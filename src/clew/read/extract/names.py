@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from clew.read.extract.caseless import (
@@ -35,6 +35,7 @@ from clew.read.extract.mentions import (
 )
 from clew.read.extract.relations import Mention, find_facts
 from clew.read.formats.markdown import front_matter_end, front_matter_title
+from clew.read.formats.source_code import CODE_FORMATS
 from clew.text.words import fold_case
 
 INNER_WORDS = (
@@ -53,6 +54,8 @@ _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
 @dataclass(frozen=True)
 class Names:
     """Reads names, and the words before them, as facts about the title of the passage.
+
+    Source code has no names of this kind: it is left to `clew.Symbols`.
 
     Attributes:
         min_passages: The number of passages that a name must be in, unless it is a title.
@@ -81,7 +84,7 @@ class Names:
         See `clew.read.extract.relations`.
         """
         results: list[list[Triple]] = []
-        for passage, mentions in self._read(passages):
+        for passage, mentions in self._read([_without_code(passage) for passage in passages]):
             title, limit = passage.title, self.max_relation_words
             results.append(list(find_facts(passage.text, title, mentions, limit, self.list_words)))
         return results
@@ -89,7 +92,7 @@ class Names:
     def names(self, passages: Sequence[Passage]) -> list[list[str]]:
         """Return the names in every passage, each once, as they are written there first."""
         results = []
-        for _, mentions in self._read(passages):
+        for _, mentions in self._read([_without_code(passage) for passage in passages]):
             by_key = {fold_case(mention.name): mention.name for mention in reversed(mentions)}
             results.append(list(reversed(by_key.values())))
         return results
@@ -227,6 +230,11 @@ def _normalize(passage: Passage) -> _NormalizedPassage:
     text = unicodedata.normalize("NFKC", passage.text)
     title, start = find_passage_title(text, passage)
     return _NormalizedPassage(text, _IN_BRACKETS.sub("", title), start)
+
+
+def _without_code(passage: Passage) -> Passage:
+    """Return the passage, without its text where that is source code: see `clew.Symbols`."""
+    return replace(passage, text="", title="") if passage.format in CODE_FORMATS else passage
 
 
 def _is_year(word: Word) -> bool:

@@ -11,7 +11,9 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
+from itertools import chain, pairwise
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,36 +25,47 @@ from clew.read.formats.statements import Statement, outline_parts, shorten_signa
 from clew.text.spans import paragraphs
 
 _LINE_END = re.compile(r"\r\n?|\n")
+# Where a statement begins that is inside no other, unless it goes on with one before it.
+_TOP_LEVEL = re.compile(r"^(?!elif\b|else\b|except\b|finally\b)[^\W\d]|^@", re.MULTILINE)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Place = Callable[[int, int], int]  # line from 1, column in bytes -> place in the text
 
 
 def read(file: SourceFile) -> Iterator[Document]:
-    """Yield the module as one document; a file that does not parse is read as text."""
+    """Yield the module as one document; a file of which nothing parses is read as text."""
     text = file.text()
     if isinstance(reason := parse(text), str):
-        file.report(f"read as text: no Python of this version ({reason})")
-        yield file.document(text)
-        return
-    module = module_name(file.path)
+        if not any(part.tree is not None and part.tree.body for part in parse_parts(text)):
+            file.report(f"read as text: no Python of this version ({reason})")
+            yield file.document(text)
+            return
+        file.report(f"read in parts: not all is Python of this version ({reason})")
+    module = module_name(file.path, file.id)
     yield file.document(text, "python", title=f"module {module}", module=module)
 
 
 def outline(text: str, share: Share) -> Outline:
     r"""Return the headings, blocks and links of a module.
 
-    A text that is no whole module, such as a piece of one, is cut by its paragraphs.
+    A text of which nothing parses, such as a piece of a module, is cut by its paragraphs.
 
     Example:
         >>> outline("import os\n", lambda start, end: 0.1).links
         ((0, 'module:os'),)
     """
-    tree = parse(text)
-    if isinstance(tree, str):
+    module = list(parse_parts(text))
+    if all(part.tree is None for part in module):
         return Outline(tuple(Block(start, end, "lines") for start, end in paragraphs(text)))
-    place = _place_finder(text)
-    parts = outline_parts(text, _statements(tree.body, place), share)
-    return Outline(tuple(parts), tuple(sorted(set(_references(tree, place)))))
+    place = place_finder(text)
+    statements: list[Statement] = []
+    for part in module:
+        if part.tree is not None:
+            statements += _statements(part.tree.body, place)
+        else:
+            statements.append(Statement(part.start, part.end))
+    parts = outline_parts(text, statements, share)
+    trees = [part.tree for part in module if part.tree is not None]
+    return Outline(tuple(parts), tuple(sorted(set(_references(trees, place)))))
 
 
 def parse(text: str) -> ast.Module | str:
@@ -67,20 +80,70 @@ def parse(text: str) -> ast.Module | str:
         return f"{type(error).__name__}: {error}"
 
 
-def module_name(file: Path) -> str:
-    """Return the dotted name of a module, by the packages that its file is in.
+class ModulePart(NamedTuple):
+    """A part of a module: text[start:end], and its syntax tree, None where it does not parse."""
+
+    start: int
+    end: int
+    tree: ast.Module | None
+
+
+def parse_parts(text: str) -> Iterator[ModulePart]:
+    r"""Yield the parts of a module: all of it, or as much as parses together.
+
+    A module with an error is cut at the lines that begin without space, and every part is parsed by
+    itself. The trees have the line numbers of the whole.
 
     Example:
-        >>> module_name(Path("/tmp/moon.py"))
-        'moon'
+        >>> [part.tree is not None for part in parse_parts("a = 1\nb = (\nc = 3")]
+        [True, False, True]
+    """
+    tree = parse(text)
+    if not isinstance(tree, str):
+        yield ModulePart(0, len(text), tree)
+        return
+    found = [start.start() for start in _TOP_LEVEL.finditer(text)]
+    decorated = (i > 0 and text[found[i - 1]] == "@" for i in range(len(found)))
+    starts = [start for start, is_within in zip(found, decorated, strict=True) if not is_within]
+    line, counted = 0, 0
+    for start, end in pairwise([*starts, len(text)]):
+        line, counted = line + len(_LINE_END.findall(text, counted, start)), start
+        part = parse(text[start:end])
+        if isinstance(part, str):
+            yield ModulePart(start, end, None)
+        else:
+            yield ModulePart(start, end, ast.increment_lineno(part, line) if line else part)
+
+
+def module_name(file: Path, id: str = "") -> str:
+    """Return the dotted name of a module: its path from its outermost package on.
+
+    Without a package it is the whole path below the folder that is read. The packages above that
+    folder belong to it, too; those below need not all have an `__init__.py`, which is left out of
+    an index where it is empty.
+
+    Args:
+        file: Its file.
+        id: Its path below the folder that is read; "" where the file itself is.
+
+    Example:
+        >>> file = Path("/tmp/sea/moon.py")
+        >>> module_name(file), module_name(file, "sea/moon.py")
+        ('moon', 'sea.moon')
     """
     file = file.absolute()
-    parts = [] if file.stem == "__init__" else [file.stem]
-    folder = file.parent
-    while (folder / "__init__.py").exists() and folder.name:
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts) or file.stem
+    own = [] if file.stem == "__init__" else [file.stem]
+    below = [*PurePosixPath(id).parts[:-1]]
+    top = file.parents[len(below)] if len(below) < len(file.parents) else file.parent
+    folders, here = [*below], top
+    while (here / "__init__.py").exists() and here.name:
+        folders.insert(0, here.name)
+        here = here.parent
+    packages = (
+        n for n in range(len(folders)) if here.joinpath(*folders[: n + 1], "__init__.py").exists()
+    )
+    first = next(packages, 0)
+    return ".".join([*folders[first:], *own]) or file.parent.name or file.stem
 
 
 def _statements(body: Sequence[ast.stmt], place: Place) -> tuple[Statement, ...]:
@@ -132,11 +195,11 @@ def _unparse(node: ast.AST) -> str:
         return "…"
 
 
-def _references(tree: ast.Module, place: Place) -> Iterator[tuple[int, str]]:
+def _references(trees: Sequence[ast.Module], place: Place) -> Iterator[tuple[int, str]]:
     """Yield (place, module) for every import, and for every use of a name that one binds."""
     targets_of: dict[str, tuple[str, ...]] = {}
     names: list[ast.Name] = []
-    for node in _walk(tree):
+    for node in chain.from_iterable(map(_walk, trees)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             start = place(node.lineno, node.col_offset)
             for name, targets in _imported_names(node):
@@ -187,7 +250,13 @@ def _imported_names(
             yield alias.asname or alias.name, targets
 
 
-def _place_finder(text: str) -> Place:
+def place_finder(text: str) -> Place:
+    r"""Return the function: (line from 1, column in bytes) -> place in the text.
+
+    Example:
+        >>> place_finder("a\nbc")(2, 1)
+        3
+    """
     starts = [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
     ascii_only = text.isascii()
 

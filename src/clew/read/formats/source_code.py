@@ -34,6 +34,7 @@ LANGUAGES: Mapping[str, Language] = {
     "c": Language("tree_sitter_c", "language", (".c", ".h")),
     "cpp": Language("tree_sitter_cpp", "language", (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")),
 }
+CODE_FORMATS = frozenset(("python", *LANGUAGES))  # the formats of source code
 HINT = "pip install 'clew[code]'"
 DEFINITIONS = frozenset((
     "abstract_class_declaration", "annotation_type_declaration", "class_declaration",

@@ -1,0 +1,1 @@
+"""What source code defines, calls, inherits from and imports, by its syntax."""

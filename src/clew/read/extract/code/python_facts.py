@@ -1,0 +1,472 @@
+"""Facts about Python code: names are resolved across the modules that were read.
+
+What a name refers to is followed through imports, aliases, packages that pass on the names of
+their modules, base classes, and the types that annotations and constructors show. A method of an
+object of unknown type is taken for the only one of that name, where the name is distinctive;
+otherwise it is left out. What the standard library or another package defines is no symbol here,
+except as a base class.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from clew.read.extract.code.code_file import (
+    CALLS,
+    DECORATED_BY,
+    DEFINES,
+    IMPORTS,
+    INHERITS,
+    OVERRIDES,
+    REQUIRES,
+    USES,
+    CodeFact,
+    CodeFile,
+    Symbol,
+)
+from clew.read.extract.code.python_scopes import (
+    DEFINITION,
+    FUNCTIONS,
+    TYPED,
+    Imported,
+    Module,
+    Reference,
+    Scope,
+    first_argument,
+    read_module,
+)
+
+MAX_STEPS = 25  # of a chain of names, imports or types; also against circles
+MAX_BASES = 64  # classes that a member is looked for in
+PROPERTIES = ("property", "cached_property")
+WRAPPERS = ("Annotated", "ClassVar", "Final", "Optional", "Required", "Union")  # of a type
+STANDARD = sys.stdlib_module_names
+IGNORED_CONSTANTS = ("log", "logger")
+BUILTIN_MEMBERS = frozenset(
+    name
+    for kind in (str, bytes, bytearray, list, dict, set, tuple, int, float, BaseException, object)
+    for name in dir(kind)
+)
+
+
+class Package(NamedTuple):
+    """A module or package, by its dotted name."""
+
+    name: str
+
+
+class External(NamedTuple):
+    """What is defined elsewhere, by its dotted name; "" where it has none."""
+
+    name: str = ""
+
+
+class Instance(NamedTuple):
+    """An object of a class."""
+
+    of: Scope
+
+
+class Super(NamedTuple):
+    """The base classes of a class, as `super()` has them."""
+
+    of: Scope
+
+
+class Constant(NamedTuple):
+    """A value of a module, and the expression that it is assigned."""
+
+    module: Scope
+    name: str
+
+
+Meaning = Package | External | Instance | Super | Constant | Scope | None
+
+
+def read_python_facts(files: Sequence[CodeFile]) -> Iterator[list[CodeFact]]:
+    r"""Yield the facts of each file.
+
+    Example:
+        >>> text = "def cut(): ...\ndef build():\n    cut()"
+        >>> for fact in next(read_python_facts([CodeFile("a.py", "python", "a", False, text)])):
+        ...     print(".".join(fact.subject), fact.relation, ".".join(fact.object))
+        a. defines a.cut
+        a. defines a.build
+        a.build calls a.cut
+    """
+    modules = [read_module(file) for file in files]
+    corpus = _Corpus.of(modules)
+    for module in modules:
+        yield list(_facts_of(module, corpus))
+
+
+@dataclass(eq=False)
+class _Corpus:
+    """All modules.
+
+    Attributes:
+        modules: The scope of each module, by its name.
+        packages: Every module's name, and all that these begin with.
+        members: The only class member of each distinctive name; None where there are several.
+        known: The last names of all symbols.
+    """
+
+    modules: dict[str, Scope]
+    packages: set[str]
+    members: dict[str, Scope | None]
+    known: set[str]
+    cache: dict[tuple[Scope, str], Meaning] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, modules: Sequence[Module]) -> _Corpus:
+        by_name: dict[str, Scope] = {}
+        packages: set[str] = set()
+        members: dict[str, Scope | None] = {}
+        known: set[str] = set()
+        for module in modules:
+            by_name.setdefault(module.file.module, module.scope)
+            parts = module.file.module.split(".")
+            packages.update(".".join(parts[:n]) for n in range(1, min(len(parts), MAX_STEPS) + 1))
+            known.update(module.scope.constants)
+            for scope in module.scopes:
+                name = scope.symbol.name.rpartition(".")[2]
+                known.add(name)
+                is_member = scope.parent is not None and scope.parent.kind == "class"
+                if is_member and _is_distinctive(name) and _is_definition(scope):
+                    members[name] = None if name in members else scope
+        return cls(by_name, packages, members, known)
+
+    def find_module(self, name: str, importer: Scope) -> str | None:
+        """Return the name of the module or package that an import means, or None.
+
+        A script may name a module beside it, and a module of the package that is read may stand
+        there without the name of the package.
+        """
+        if name in self.packages:
+            return name
+        first = name.partition(".")[0]
+        if first in STANDARD:
+            return None
+        above = importer.symbol.module.split(".")[:-1]
+        for n in range(min(len(above), MAX_STEPS), 0, -1):
+            folder = ".".join(above[:n])
+            if folder not in self.modules and f"{folder}.{name}" in self.packages:
+                return f"{folder}.{name}"
+        shorter = name.partition(".")[2]
+        return shorter if shorter.count(".") and shorter in self.modules else None
+
+    def infer(self, node: ast.expr | None, scope: Scope, steps: int = 0) -> Meaning:
+        """Return what an expression refers to, or None if nobody knows."""
+        if node is None or steps > MAX_STEPS:
+            return None
+        if isinstance(node, ast.Name):
+            return self.look_up(node.id, scope, steps + 1)
+        if isinstance(node, ast.Attribute):
+            return self.member(self.infer(node.value, scope, steps + 1), node.attr, steps + 1)
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+                return None if scope.own_class is None else Super(scope.own_class)
+            return self.result(self.infer(node.func, scope, steps + 1), steps + 1)
+        if isinstance(node, ast.Await):
+            return self.infer(node.value, scope, steps + 1)
+        literal = (ast.Constant, ast.JoinedStr, ast.List, ast.Dict, ast.Set, ast.Tuple)
+        comprehension = (ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
+        return External() if isinstance(node, (*literal, *comprehension)) else None
+
+    def look_up(self, name: str, scope: Scope, steps: int) -> Meaning:
+        """Return what a name means in a scope."""
+        if name in ("self", "cls") or name == first_argument(scope):
+            method = _method_around(scope)
+            if method is not None and name == first_argument(scope) and method.parent is not None:
+                return (
+                    method.parent
+                    if "classmethod" in method.decorators()
+                    else Instance(method.parent)
+                )
+        here: Scope | None = scope
+        while here is not None:
+            if name in here.bindings and (here.kind != "class" or here is scope):
+                return self.bound(here, name, steps + 1)
+            if here.kind == "module":
+                return self.star(here, name, steps + 1) or (
+                    External(f"builtins.{name}") if hasattr(builtins, name) else None
+                )
+            here = here.parent
+        return None
+
+    def bound(self, scope: Scope, name: str, steps: int) -> Meaning:
+        """Return what a scope binds a name to."""
+        key = scope, name
+        if key in self.cache:
+            return self.cache[key]
+        if steps > MAX_STEPS:
+            return None
+        self.cache[key] = None  # for names that mean each other
+        kind, value = scope.bindings[name]
+        meaning: Meaning
+        if kind == DEFINITION:
+            assert isinstance(value, Scope)
+            meaning = value
+        elif isinstance(value, Imported):
+            meaning = self.imported(value, scope, steps + 1)
+        elif name in scope.constants:
+            meaning = Constant(scope, name)
+        elif kind == TYPED and isinstance(value, ast.expr):
+            meaning = self.type_of(value, scope, steps + 1)
+        else:
+            meaning = None
+        self.cache[key] = meaning
+        return meaning
+
+    def star(self, module: Scope, name: str, steps: int) -> Meaning:
+        """Return what a module has by importing everything of another one."""
+        if steps > MAX_STEPS or name.startswith("_"):
+            return None
+        for other in module.stars:
+            found = self.modules.get(self.find_module(other, module) or "")
+            if found is not None and found is not module:
+                meaning = self.member(Package(found.symbol.module), name, steps + 5)
+                if meaning is not None and not isinstance(meaning, External):
+                    return meaning
+        return None
+
+    def imported(self, imported: Imported, scope: Scope, steps: int) -> Meaning:
+        """Return what an import means."""
+        module = self.find_module(imported.module, scope)
+        if module is None:
+            return External(".".join(filter(None, imported)))
+        if not imported.attribute:
+            return Package(module)
+        return self.member(Package(module), imported.attribute, steps + 1)
+
+    def member(self, of: Meaning, name: str, steps: int) -> Meaning:
+        """Return what `of.name` means."""
+        if steps > MAX_STEPS or of is None:
+            return None
+        if isinstance(of, External):
+            return External(f"{of.name}.{name}" if of.name else "")
+        if isinstance(of, Package):
+            return self._member_of_package(of, name, steps)
+        if isinstance(of, Constant):
+            return self.member(self.value_of(of, steps + 1), name, steps + 1)
+        if isinstance(of, Scope):
+            return self.in_class(of, name, steps) if of.kind == "class" else External()
+        found = self.in_class(of.of, name, steps, above=isinstance(of, Super))
+        is_property = isinstance(found, Scope) and any(
+            mark in PROPERTIES for mark in found.decorators()
+        )
+        return self.result(found, steps + 1) if is_property and steps else found
+
+    def _member_of_package(self, package: Package, name: str, steps: int) -> Meaning:
+        module = self.modules.get(package.name)
+        if module is not None and name in module.bindings:
+            return self.bound(module, name, steps + 1)
+        if (inner := f"{package.name}.{name}") in self.packages:
+            return Package(inner)
+        return None if module is None else self.star(module, name, steps + 1)
+
+    def in_class(self, cls: Scope, name: str, steps: int, above: bool = False) -> Meaning:
+        """Return what a class, or else one of its bases, calls by a name.
+
+        Args:
+            cls: The class.
+            name: The name.
+            steps: The steps that were taken.
+            above: Whether to begin with its bases.
+        """
+        waiting: list[Scope] = [cls]
+        seen: set[int] = set()
+        external = False
+        while waiting and len(seen) < MAX_BASES:
+            here = waiting.pop(0)
+            if id(here) in seen:
+                continue
+            seen.add(id(here))
+            if not (above and here is cls):
+                if name in here.bindings:
+                    return self.bound(here, name, steps + 1)
+                if name in here.attributes:
+                    where, value = here.attributes[name]
+                    return self.type_of(value, where, steps + 1)
+            bases = [self.base(reference, here, steps + 1) for reference in bases_of(here)]
+            waiting = [base for base in bases if isinstance(base, Scope)] + waiting
+            external = external or not all(isinstance(base, Scope) for base in bases)
+        return External() if external else None
+
+    def base(self, reference: Reference, cls: Scope, steps: int = 0) -> Meaning:
+        """Return what a base class is, by the names that are known around the class."""
+        return self.infer(reference.expression, cls.parent or cls, steps + 1)
+
+    def result(self, called: Meaning, steps: int) -> Meaning:
+        """Return what a call gives."""
+        if steps > MAX_STEPS or isinstance(called, External):
+            return External() if isinstance(called, External) else None
+        if isinstance(called, Scope) and called.kind == "class":
+            return Instance(called)
+        if isinstance(called, Scope) and isinstance(
+            called.node, (ast.FunctionDef, ast.AsyncFunctionDef)
+        ):
+            returns = called.node.returns
+            if isinstance(returns, ast.Name) and returns.id == "Self":
+                return Instance(called.parent) if called.parent is not None else None
+            return self.annotation(returns, called.parent or called, steps + 1)
+        return None
+
+    def value_of(self, constant: Constant, steps: int) -> Meaning:
+        """Return what the value of a constant is, by its type or what it is assigned."""
+        value = constant.module.bindings[constant.name][1]
+        return (
+            self.type_of(value, constant.module, steps + 1) if isinstance(value, ast.expr) else None
+        )
+
+    def type_of(self, value: ast.expr, scope: Scope, steps: int) -> Meaning:
+        """Return what an assigned value is, or an object of the type that annotates it."""
+        if isinstance(value, (ast.Subscript, ast.BinOp, ast.Constant)):
+            return self.annotation(value, scope, steps + 1)
+        meaning = self.infer(value, scope, steps + 1)
+        is_annotation = isinstance(meaning, Scope) and meaning.kind == "class"
+        return Instance(meaning) if is_annotation and isinstance(meaning, Scope) else meaning
+
+    def annotation(self, node: ast.expr | None, scope: Scope, steps: int) -> Meaning:
+        """Return an object of the type that an annotation names."""
+        if steps > MAX_STEPS or node is None:
+            return None
+        if isinstance(node, ast.Constant):
+            parsed = _parse_expression(node.value)
+            return External() if parsed is None else self.annotation(parsed, scope, steps + 1)
+        if isinstance(node, ast.BinOp):
+            left = self.annotation(node.left, scope, steps + 1)
+            if isinstance(left, Instance):
+                return left
+            return self.annotation(node.right, scope, steps + 1)
+        if isinstance(node, ast.Subscript):
+            name = getattr(node.value, "id", getattr(node.value, "attr", ""))
+            if name not in WRAPPERS:
+                return External()
+            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return self.annotation(inner[0], scope, steps + 1) if inner else None
+        meaning = self.infer(node, scope, steps + 1)
+        if isinstance(meaning, Scope):
+            return Instance(meaning) if meaning.kind == "class" else None
+        return meaning if isinstance(meaning, External) else None
+
+
+def bases_of(cls: Scope) -> list[Reference]:
+    """Return the references to the base classes of a class."""
+    return [reference for reference in cls.references if reference.relation == INHERITS]
+
+
+def _facts_of(module: Module, corpus: _Corpus) -> Iterator[CodeFact]:
+    top = module.scope.symbol
+    for name, (line, column) in module.scope.constants.items():
+        is_private = name.startswith("_") or name in IGNORED_CONSTANTS
+        if not is_private and module.scope.bindings[name][0] >= TYPED:
+            yield CodeFact(module.place(line, column), top, DEFINES, Symbol(top.module, name))
+    for scope in module.scopes:
+        if scope.parent is not None and _is_definition(scope):
+            yield from _facts_of_definition(module, scope, corpus)
+        for line, column, imported in scope.imports:
+            symbol = _symbol(corpus.imported(imported, scope, 0))
+            if symbol is not None and symbol.module:
+                yield CodeFact(module.place(line, column), scope.symbol, IMPORTS, symbol)
+        yield from _facts_of_references(module, scope, corpus)
+
+
+def _facts_of_definition(module: Module, scope: Scope, corpus: _Corpus) -> Iterator[CodeFact]:
+    place, parent = module.place(*scope.place), scope.parent
+    assert parent is not None
+    yield CodeFact(place, parent.symbol, DEFINES, scope.symbol)
+    if parent.kind != "class" or scope.kind != "function":
+        return
+    if is_abstract(scope):
+        yield CodeFact(place, parent.symbol, REQUIRES, scope.symbol)
+    name = scope.symbol.name.rpartition(".")[2]
+    overridden = corpus.in_class(parent, name, 0, above=True)
+    is_dunder = name.startswith("__") and name.endswith("__")
+    if isinstance(overridden, Scope) and overridden.kind == "function" and not is_dunder:
+        yield CodeFact(place, scope.symbol, OVERRIDES, overridden.symbol)
+
+
+def _facts_of_references(module: Module, scope: Scope, corpus: _Corpus) -> Iterator[CodeFact]:
+    for line, column, relation, expression in scope.references:
+        around = scope.parent or scope if relation in (INHERITS, DECORATED_BY) else scope
+        if (
+            isinstance(expression, ast.Name)
+            and relation == USES
+            and expression.id not in corpus.known
+        ):
+            continue
+        meaning = corpus.infer(expression, around)
+        if meaning is None and relation == CALLS and isinstance(expression, ast.Attribute):
+            meaning = corpus.members.get(expression.attr)
+        symbol = _symbol(meaning)
+        if symbol is None or symbol == scope.symbol:
+            continue
+        if not symbol.module and relation != INHERITS:
+            continue
+        if symbol.name or relation == INHERITS:
+            yield CodeFact(module.place(line, column), scope.symbol, relation, symbol)
+
+
+def _symbol(meaning: Meaning) -> Symbol | None:
+    """Return the symbol of what code refers to; that of another package has no module."""
+    if isinstance(meaning, Scope):
+        return meaning.symbol if _is_definition(meaning) or meaning.parent is None else None
+    if isinstance(meaning, Constant):
+        return Symbol(meaning.module.symbol.module, meaning.name)
+    if isinstance(meaning, Package):
+        return Symbol(meaning.name, "")
+    if isinstance(meaning, External) and meaning.name.partition(".")[0] not in STANDARD:
+        is_builtin = not meaning.name or meaning.name.startswith("builtins.")
+        return None if is_builtin else Symbol("", meaning.name)
+    return None
+
+
+def is_abstract(method: Scope) -> bool:
+    """Return whether a method says that classes below must define it."""
+    if any(mark.startswith("abstract") for mark in method.decorators()):
+        return True
+    if not isinstance(method.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    body = [line for line in method.node.body if not _is_text(line)]
+    if not body or not isinstance(body[0], ast.Raise):
+        return False
+    raised = body[0].exc.func if isinstance(body[0].exc, ast.Call) else body[0].exc
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _is_definition(scope: Scope) -> bool:
+    return scope.node is not None and not isinstance(scope.node, ast.Lambda)
+
+
+def _is_distinctive(name: str) -> bool:
+    """Return whether a name is of several words, and no built-in's."""
+    inner = name.strip("_")
+    several = "_" in inner or (inner != inner.lower() and inner[1:] != inner[1:].lower())
+    return several and name not in BUILTIN_MEMBERS
+
+
+def _method_around(scope: Scope) -> Scope | None:
+    method: Scope | None = scope
+    while method is not None and (method.parent is None or method.parent.kind != "class"):
+        method = method.parent
+    return method if method is not None and isinstance(method.node, FUNCTIONS) else None
+
+
+def _parse_expression(value: object) -> ast.expr | None:
+    """Return the expression in a text, such as an annotation in quotation marks."""
+    if not isinstance(value, str):
+        return None
+    try:
+        return ast.parse(value.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

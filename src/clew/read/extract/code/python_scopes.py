@@ -1,0 +1,332 @@
+"""The scopes of a Python module: the names that each binds, and the references in it.
+
+The walk keeps a stack of its own, so that no nesting is too deep for it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from clew.read.extract.code.code_file import (
+    CALLS,
+    DECORATED_BY,
+    INHERITS,
+    RAISES,
+    USES,
+    CodeFile,
+    Symbol,
+)
+from clew.read.formats.python import parse_parts, place_finder
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+DEFINITION, IMPORTED, TYPED, UNKNOWN = range(4)  # kinds of binding, the surest first
+Place = Callable[[int, int], int]
+
+
+class Reference(NamedTuple):
+    """An expression that refers to a symbol.
+
+    Attributes:
+        line: Where the name of the symbol stands.
+        column: Its place in the line, in bytes.
+        relation: What the code around does to the symbol.
+        expression: The expression.
+    """
+
+    line: int
+    column: int
+    relation: str
+    expression: ast.expr
+
+
+class Imported(NamedTuple):
+    """A name that an import binds: a module, or what is called `attribute` in there."""
+
+    module: str
+    attribute: str = ""
+
+
+@dataclass(eq=False)
+class Scope:
+    """A module, class or function.
+
+    Attributes:
+        symbol: What it is.
+        kind: "module", "class" or "function".
+        parent: The scope around it.
+        node: Its definition; None for a module.
+        place: (line, column) of its name.
+        bindings: What its names are bound to, each with the kind of the binding.
+        attributes: What `self.name` is bound to, for a class.
+        references: The references in it.
+        imports: (line, column, what is imported), for all that it imports.
+        stars: The modules that it imports everything from.
+        constants: (line, column) of the other names of a module that are assigned to.
+    """
+
+    symbol: Symbol
+    kind: str
+    parent: Scope | None = None
+    node: ast.ClassDef | Function | None = None
+    place: tuple[int, int] = (1, 0)
+    bindings: dict[str, tuple[int, Scope | Imported | ast.expr | None]] = field(
+        default_factory=dict
+    )
+    attributes: dict[str, tuple[Scope, ast.expr]] = field(default_factory=dict)
+    references: list[Reference] = field(default_factory=list)
+    imports: list[tuple[int, int, Imported]] = field(default_factory=list)
+    stars: list[str] = field(default_factory=list)
+    constants: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def bind(self, name: str, kind: int, value: Scope | Imported | ast.expr | None) -> None:
+        """Bind a name, unless a surer binding is known."""
+        if name not in self.bindings or kind < self.bindings[name][0]:
+            self.bindings[name] = kind, value
+
+    @property
+    def own_class(self) -> Scope | None:
+        """The class whose method this is, or that this is within."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope.parent is not None and scope.parent.kind == "class":
+                return scope.parent
+            scope = scope.parent
+        return None
+
+    def decorators(self) -> Iterator[str]:
+        """Yield the last names of its decorators."""
+        if not isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return
+        for mark in self.node.decorator_list:
+            target = mark.func if isinstance(mark, ast.Call) else mark
+            if isinstance(target, (ast.Name, ast.Attribute)):
+                yield target.id if isinstance(target, ast.Name) else target.attr
+
+
+@dataclass(eq=False)
+class Module:
+    """A module that was read.
+
+    Attributes:
+        file: Its file.
+        scope: Its own scope.
+        scopes: All scopes in it, its own first.
+        place: (line, column in bytes) -> place in its text.
+    """
+
+    file: CodeFile
+    scope: Scope
+    scopes: list[Scope]
+    place: Place
+
+
+def read_module(file: CodeFile) -> Module:
+    r"""Return the scopes of a module; of one that does not parse those of the parts that do.
+
+    Example:
+        >>> file = CodeFile("a.py", "python", "a", False, "class Box:\n    def open(self): ...")
+        >>> [scope.symbol.name for scope in read_module(file).scopes]
+        ['', 'Box', 'Box.open']
+    """
+    top = Scope(Symbol(file.module, ""), "module")
+    reader = _Reader(file, [top])
+    for part in parse_parts(file.text):
+        if part.tree is not None:
+            reader.read(part.tree, top)
+    return Module(file, top, reader.scopes, place_finder(file.text))
+
+
+@dataclass(eq=False)
+class _Reader:
+    """Reads the scopes of one file."""
+
+    file: CodeFile
+    scopes: list[Scope]
+    raised: set[int] = field(default_factory=set)  # ids of calls that are raised
+
+    def read(self, tree: ast.Module, top: Scope) -> None:
+        waiting: list[tuple[ast.AST, Scope]] = [(node, top) for node in reversed(tree.body)]
+        while waiting:
+            node, scope = waiting.pop()
+            handler = HANDLERS.get(type(node))
+            inner = _children(node, scope) if handler is None else handler(self, node, scope)
+            waiting.extend(reversed(list(inner)))
+
+    def function(self, node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        own = self._open(node, scope)
+        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        for argument in every:
+            own.bind(argument.arg, TYPED if argument.annotation else UNKNOWN, argument.annotation)
+        for rest in (node.args.vararg, node.args.kwarg):
+            if rest is not None:
+                own.bind(rest.arg, UNKNOWN, None)
+        defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        yield from ((default, scope) for default in defaults)
+        if isinstance(node, ast.Lambda):
+            yield node.body, own
+        else:
+            yield from self._decorated(node, scope, own)
+            yield from ((child, own) for child in node.body)
+
+    def class_(self, node: ast.ClassDef, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        own = self._open(node, scope)
+        for base in node.bases:
+            plain = base.value if isinstance(base, ast.Subscript) else base
+            own.references.append(Reference(base.lineno, base.col_offset, INHERITS, plain))
+        yield from self._decorated(node, scope, own)
+        yield from ((keyword.value, scope) for keyword in node.keywords)
+        yield from ((child, own) for child in node.body)
+
+    def import_(self, node: ast.Import, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        for alias in node.names:
+            imported = Imported(alias.name)
+            scope.imports.append((node.lineno, node.col_offset, imported))
+            if alias.asname is None:
+                imported = Imported(alias.name.partition(".")[0])
+            scope.bind(alias.asname or imported.module, IMPORTED, imported)
+        return iter(())
+
+    def import_from(self, node: ast.ImportFrom, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        module = node.module or ""
+        if node.level:
+            above = self.file.module.split(".")
+            kept = len(above) - node.level + self.file.is_package
+            module = ".".join([*above[: max(kept, 0)], *([module] if module else [])])
+        for alias in node.names:
+            if alias.name == "*":
+                scope.stars.append(module)
+                continue
+            imported = Imported(module, alias.name)
+            scope.imports.append((alias.lineno, alias.col_offset, imported))
+            scope.bind(alias.asname or alias.name, IMPORTED, imported)
+        return iter(())
+
+    def call(self, node: ast.Call, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        relation = RAISES if id(node) in self.raised else CALLS
+        scope.references.append(_reference(relation, node.func))
+        if isinstance(node.func, ast.Attribute):
+            yield node.func.value, scope
+        elif not isinstance(node.func, ast.Name):
+            yield node.func, scope
+        yield from ((child, scope) for child in node.args)
+        yield from ((keyword.value, scope) for keyword in node.keywords)
+
+    def raise_(self, node: ast.Raise, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        if isinstance(node.exc, ast.Call):
+            self.raised.add(id(node.exc))
+        elif isinstance(node.exc, (ast.Name, ast.Attribute)):
+            scope.references.append(_reference(RAISES, node.exc))
+            return iter([])
+        return _children(node, scope)
+
+    def name(self, node: ast.Name, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        if isinstance(node.ctx, ast.Load):
+            scope.references.append(_reference(USES, node))
+        else:
+            scope.bind(node.id, UNKNOWN, None)
+        return iter(())
+
+    def assign(self, node: ast.Assign, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        for target in node.targets:
+            self._assign(target, node.value, scope)
+        yield from ((target, scope) for target in node.targets)
+        yield node.value, scope
+
+    def annotated(self, node: ast.AnnAssign, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        self._assign(node.target, node.annotation, scope)
+        if node.value is not None:
+            yield node.value, scope
+
+    def with_item(self, node: ast.withitem, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        if node.optional_vars is not None:
+            self._assign(node.optional_vars, node.context_expr, scope)
+        return _children(node, scope)
+
+    def handler(self, node: ast.ExceptHandler, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        if node.name:
+            single = node.type if not isinstance(node.type, ast.Tuple) else None
+            scope.bind(node.name, UNKNOWN if single is None else TYPED, single)
+        return _children(node, scope)
+
+    def _open(self, node: ast.ClassDef | Function, scope: Scope) -> Scope:
+        """Return the new scope of a definition; that of a lambda is known by the one around it."""
+        if isinstance(node, ast.Lambda):
+            own = Scope(scope.symbol, "function", scope, node)
+        else:
+            within = scope.symbol.name
+            symbol = Symbol(self.file.module, f"{within}.{node.name}" if within else node.name)
+            kind = "class" if isinstance(node, ast.ClassDef) else "function"
+            own = Scope(symbol, kind, scope, node, (node.lineno, node.col_offset))
+            scope.bind(node.name, DEFINITION, own)
+        self.scopes.append(own)
+        return own
+
+    def _decorated(
+        self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, own: Scope
+    ) -> Iterator[tuple[ast.AST, Scope]]:
+        for mark in node.decorator_list:
+            target = mark.func if isinstance(mark, ast.Call) else mark
+            # It is read where the definition is, by the names that are known around it.
+            own.references.append(_reference(DECORATED_BY, target))
+            if isinstance(mark, ast.Call):
+                yield from ((child, scope) for child in mark.args)
+                yield from ((keyword.value, scope) for keyword in mark.keywords)
+
+    def _assign(self, target: ast.expr, value: ast.expr, scope: Scope) -> None:
+        if isinstance(target, ast.Name):
+            scope.bind(target.id, TYPED, value)
+            if scope.kind == "module":
+                scope.constants.setdefault(target.id, (target.lineno, target.col_offset))
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            owner = scope.own_class
+            if owner is not None and target.value.id == first_argument(scope):
+                owner.attributes.setdefault(target.attr, (scope, value))
+
+
+def first_argument(scope: Scope) -> str:
+    """Return the name of the first argument of the method that this scope is, or is within."""
+    method: Scope | None = scope
+    while method is not None and (method.parent is None or method.parent.kind != "class"):
+        method = method.parent
+    if method is None or not isinstance(method.node, FUNCTIONS):
+        return ""
+    arguments = [*method.node.args.posonlyargs, *method.node.args.args]
+    return arguments[0].arg if arguments and "staticmethod" not in method.decorators() else ""
+
+
+def _reference(relation: str, expression: ast.expr) -> Reference:
+    """Return a reference at the name that an expression ends with."""
+    if isinstance(expression, ast.Attribute):
+        width = len(expression.attr.encode())
+        column = max((expression.end_col_offset or 0) - width, 0)
+        return Reference(expression.end_lineno or expression.lineno, column, relation, expression)
+    return Reference(expression.lineno, expression.col_offset, relation, expression)
+
+
+def _children(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+    for value in vars(node).values():
+        if isinstance(value, ast.AST):
+            yield value, scope
+        elif isinstance(value, list):
+            yield from ((child, scope) for child in value if isinstance(child, ast.AST))
+
+
+HANDLERS: dict[type[ast.AST], Callable[..., Iterator[tuple[ast.AST, Scope]]]] = {
+    ast.FunctionDef: _Reader.function,
+    ast.AsyncFunctionDef: _Reader.function,
+    ast.Lambda: _Reader.function,
+    ast.ClassDef: _Reader.class_,
+    ast.Import: _Reader.import_,
+    ast.ImportFrom: _Reader.import_from,
+    ast.Call: _Reader.call,
+    ast.Raise: _Reader.raise_,
+    ast.Name: _Reader.name,
+    ast.Assign: _Reader.assign,
+    ast.AnnAssign: _Reader.annotated,
+    ast.withitem: _Reader.with_item,
+    ast.ExceptHandler: _Reader.handler,
+}
