@@ -177,6 +177,7 @@ SHARED = (
         "index/contents.py",
     ),
     *("seed/blend.py", "seed/bm25.py", "seed/dense.py"),  # the seed that AGRAG's own one is given
+    "seed/_symbols.py",  # what two seeds do where the question names source code
     "seed/_fact_filter.py",  # what three seeds do where the question has a model
 )
 

@@ -302,7 +302,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     "agrag_paper": Recipe(
         Pipeline(
-            seed.MappedFacts(5, scale_by_coverage=False),
+            seed.MappedFacts(5, scale_by_coverage=False, symbols=False),
             (spread.Influence(0.5, passage_mode="post", factor=0.05, kinds=FACT_GRAPH),),
             (
                 select.MCMI(

@@ -29,7 +29,7 @@ import types
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,11 @@ PER_KIND = {"calls": 80, "defined": 50, "inherits": 40, "implement": 30}
 TEMPLATES = {
     "calls": ("Who calls {}?", "Where is {} called?", "Which functions call {}?", "What uses {}?"),
     "defined": ("Where is {} defined?", "Show me the definition of {}", "What is {}?"),
-    "inherits": ("What inherits from {}?", "Which classes are subclasses of {}?", "What extends {}?"),
+    "inherits": (
+        "What inherits from {}?",
+        "Which classes are subclasses of {}?",
+        "What extends {}?",
+    ),
     "implement": (
         "What must I implement to make a {}?",
         "Which methods must a subclass of {} define?",
@@ -242,7 +246,9 @@ def is_method_name(name: str) -> bool:
     return "_" in name.strip("_") and not any(hasattr(kind, name) for kind in known)
 
 
-def share_read(context: clew.Context | None, gold: Sequence[Place], lines: dict[str, list[int]]) -> float:
+def share_read(
+    context: clew.Context | None, gold: Sequence[Place], lines: dict[str, list[int]]
+) -> float:
     """Return the share of lines that are in passages of a context.
 
     Args:
@@ -303,8 +309,6 @@ def compare(package: str, options: argparse.Namespace) -> Table:
     ]
     prefix = f"{reference.package.name}/"
     lines = {prefix + document.id: line_starts(document.text) for document in documents}
-    from dataclasses import replace
-
     documents = [replace(document, id=prefix + document.id) for document in documents]
     extractors = {"": None, " + Symbols": clew.NamesAndSymbols()}
     clew.Index.from_documents(["def warm(): up"])

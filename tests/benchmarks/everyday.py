@@ -259,7 +259,7 @@ def build_index(folder: Path, options: argparse.Namespace) -> clew.Index:
     return clew.Index.from_documents(
         folder,
         splitter=Splitter(tokens=TOKENS),
-        extractor=clew.Names() if options.names else None,
+        extractor=clew.NamesAndSymbols() if options.names else None,
         embedder=embedder_of(options.embedder),
     )
 
@@ -303,7 +303,11 @@ def main() -> None:
     parser.add_argument("--recipes", nargs="+", default=list(RECIPES))
     parser.add_argument("--half", choices=("tune", "held", "all"), default="tune")
     parser.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS))
-    parser.add_argument("--names", action="store_true", help="read names and facts about them")
+    parser.add_argument(
+        "--names",
+        action="store_true",
+        help="read names, symbols of source code, and facts about them",
+    )
     parser.add_argument("--embedder", help="minilm, or any that clew takes (default: clew's own)")
     parser.add_argument(
         "--keep-index",

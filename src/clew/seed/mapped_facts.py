@@ -1,7 +1,8 @@
 """AGRAG's seed: the question is mapped to the facts most like it, whose ends must be joined.
 
 AGRAG (arXiv 2511.05549), fact linking. As with its authors, the question's language model filters
-the facts, where it has one. `recognised` does so without one, by the names in the question.
+the facts, where it has one. `recognised` does so without one, by the names in the question. Where
+a question names symbols of source code, the facts that it asks for come first.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from clew.algorithms.ranking import sharpen, top_k
 from clew.graph import Floats, Graph, Mask, freeze
 from clew.seed._fact_filter import choose_facts
 from clew.seed._shared import add_notes, names_mentioned
+from clew.seed._symbols import NO_FACTS, find_asked_facts, raise_by
 from clew.seed.dense import Dense
 from clew.types import Query, Seed, Seeds
 
@@ -39,6 +41,8 @@ class MappedFacts:
         scale_by_coverage: where facts were read from only a share of the passages most like the
             question, map it to that share of `max_facts`. Facts of other passages would lead away
             from the passages that have none.
+        symbols: put the facts about source code first that the question asks for, where it names
+            symbols: see `clew.Symbols`.
         asks: let the question's language model, where it has one, choose among the nearest facts.
             An answer that cannot be read removes none.
 
@@ -60,6 +64,7 @@ class MappedFacts:
     passage_seed: Seed = Dense()
     exponent: float = 1.0
     scale_by_coverage: bool = True
+    symbols: bool = True
     asks: bool = True
 
     @property
@@ -70,6 +75,7 @@ class MappedFacts:
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, passage_seed = graph.facts, self.passage_seed.on(graph)
         has_vectors = bool(facts.vectors.any())
+        find_asked = find_asked_facts(graph)
         has_facts = np.zeros(len(graph), np.bool_)
         has_facts[facts.read_from.values] = True
 
@@ -98,6 +104,12 @@ class MappedFacts:
             elif self.recognised:
                 mapped = mapped[names_mentioned(graph, mapped, query.text)]
             add_notes(notes, choice.notes)
+            asked = find_asked(query.text) if self.symbols else NO_FACTS
+            if len(asked.facts):
+                notes["facts about symbols"] = len(asked.facts)
+                mapped = np.array(list(dict.fromkeys([*asked.facts[: self.max_facts], *mapped])))
+                scores[asked.facts] = np.maximum(scores[asked.facts], asked.scores)
+                weights = raise_by(weights, asked.passage_scores(graph))
             if not len(mapped):
                 _note_fallback(notes, has_facts=len(facts) > 0)
             ends = np.stack([facts.subjects[mapped], facts.objects[mapped]], axis=1).ravel()

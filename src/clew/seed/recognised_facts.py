@@ -13,7 +13,7 @@ to the nearest: facts that nobody has looked through must not outweigh them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from clew.algorithms.ranking import sharpen
 from clew.graph import Floats, Graph, freeze
 from clew.seed._fact_filter import NONE_CHOSEN, choose_facts
 from clew.seed._shared import FactRanking, add_notes, entity_scores, names_mentioned
+from clew.seed._symbols import find_asked_facts, sharpen_by
 from clew.seed.blend import Blend
 from clew.types import Query, Seed, Seeds
 
@@ -39,6 +40,9 @@ class RecognisedFacts:
         passage_seed: the seed that scores the passages.
         exponent: the power that the passages' scores are raised to; the higher, the more goes to
             the best of them.
+        symbol_share: the part of the score, in [0, 1], that goes to the passages from which the
+            facts about source code were read that the question asks for, where it names symbols:
+            see `clew.Symbols`.
         asks: let the question's language model, where it has one, recognise the facts. Where its
             answer cannot be read, names do.
 
@@ -58,6 +62,7 @@ class RecognisedFacts:
     passage_share: float = 0.5
     passage_seed: Seed = Blend()
     exponent: float = 8.0
+    symbol_share: float = 0.7
     asks: bool = True
 
     @property
@@ -71,8 +76,38 @@ class RecognisedFacts:
                 "passage_share is the passages' part of the score, from 0 to 1; "
                 f"got {self.passage_share}"
             )
+        if not 0 <= self.symbol_share <= 1:
+            raise ValueError(
+                "symbol_share is the part of the score for facts about source code, from 0 to 1; "
+                f"got {self.symbol_share}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        find_by_likeness, find_asked = self._by_likeness(graph), find_asked_facts(graph)
+
+        def find_seeds(query: Query) -> Seeds:
+            seeds, asked = find_by_likeness(query), find_asked(query.text)
+            if not len(asked.facts) or not self.symbol_share:
+                return seeds
+            written = sharpen_by(asked.passage_scores(graph), seeds.scores)
+            others = ~np.isin(seeds.facts, asked.facts)
+            ends = np.stack([graph.facts.subjects[asked.facts], graph.facts.objects[asked.facts]])
+            return replace(
+                seeds,
+                scores=(1 - self.symbol_share) * _shares(seeds.scores)
+                + self.symbol_share * _shares(written),
+                terminals=freeze(
+                    list(dict.fromkeys([*ends.T.ravel().tolist(), *seeds.terminals.tolist()])),
+                    np.int32,
+                ),
+                facts=freeze([*asked.facts, *seeds.facts[others]], np.int32),
+                fact_scores=freeze([*asked.scores, *seeds.fact_scores[others]], np.float64),
+                notes={**seeds.notes, "facts about symbols": len(asked.facts)},
+            )
+
+        return find_seeds
+
+    def _by_likeness(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, passage_seed = FactRanking.of(graph), self.passage_seed.on(graph)
 
         def find_seeds(query: Query) -> Seeds:

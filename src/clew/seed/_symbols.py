@@ -1,0 +1,297 @@
+"""The facts about source code that a question asks for, by the symbols that it names and its verb.
+
+"Who calls `cut`?" names a symbol and asks for the facts of one relation that have it as their
+object; vectors tell none of this, since one fact about `cut` looks like another. What is found is
+read from the passages in which it is written. A graph whose facts define nothing has no symbols,
+and then nothing is found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from clew.graph import Floats, Graph, Rows, freeze
+
+DEFINES = "defines"
+MAX_MEANINGS = 5  # symbols that a name in a question may mean; what means more, means none
+MAX_WORDS = 6  # of a name that a question has as words: "get meta refresh"
+OTHER_SCORE = 0.2  # of the definition of a symbol of which something else is asked
+_NAME = re.compile(r"[^\W\d][\w]*(?:(?:\.|::|#)[^\W\d]\w*)*")
+_LOOKS_LIKE_CODE = re.compile(r"\w[._]\w|::|^_|[a-z][A-Z]|[A-Z]{2}[a-z]")
+_PATH_MARKS = re.compile(r"[.:#]+")
+_BEFORE = re.compile(
+    r"(?:calls?|uses?|class|function|method|module|extends|overrides?|raises|imports?|implements?)"
+    r"\s+[`'\"]?$"
+)
+_BEHIND = re.compile(r"[`'\"]?\s*(?:\(|class\b|function\b|method\b|module\b)")
+_PARENT = re.compile(r"\s+(?:method\s+)?(?:of|in)\s+(?:the\s+)?(?:class\s+)?[`'\"]?")
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|get|gets|being)\b[^.?!]*$", re.IGNORECASE)
+
+
+class Asked(NamedTuple):
+    """What a verb asks for.
+
+    Attributes:
+        cue: How the question may word it, the surest wordings first.
+        active: The wording that has a symbol before it as its subject: "What does `cut` call?"
+        relations: The relations of the facts, the best first.
+        as_subject: Whether the symbol is their subject where nothing else tells.
+    """
+
+    cue: re.Pattern[str]
+    active: re.Pattern[str]
+    relations: tuple[str, ...]
+    as_subject: bool = False
+
+
+def _asked(cue: str, active: str, *relations: str, as_subject: bool = False) -> Asked:
+    return Asked(
+        re.compile(rf"\b(?:{cue})\b", re.IGNORECASE),
+        re.compile(rf"\b(?:{active})\b", re.IGNORECASE),
+        relations,
+        as_subject,
+    )
+
+
+ASKED = (
+    _asked(
+        r"(?:must|should|to|need|have) (?:\w+ ){0,3}(?:implement|define|override)|must|my own|"
+        r"abstract|(?:make|write|create) (?:a|an|my)|requires?|required",
+        r"require",
+        "requires",
+        as_subject=True,
+    ),
+    _asked(r"overrid\w+", r"override", "overrides"),
+    _asked(
+        r"inherit\w*|sub-?class\w*|extend\w*|deriv\w+|child|children",
+        r"inherit|extend|derive",
+        "inherits from",
+    ),
+    _asked(r"rais\w+|throw\w*", r"raise|throw", "raises"),
+    _asked(r"decorat\w+", r"decorate", "is decorated by"),
+    _asked(r"import\w*", r"import", "imports"),
+    _asked(r"call\w*|invok\w+|instantiat\w+", r"call|invoke|instantiate", "calls"),
+    _asked(r"us(?:e|es|ed|ing|ages?)", r"use", "calls", "uses"),
+    _asked(
+        r"defin\w+|declar\w+|implement\w*|where|source of|signature|^what is|^what's",
+        r"define|contain|have",
+        DEFINES,
+    ),
+)
+
+
+class AskedFacts(NamedTuple):
+    """Facts that a question asks for.
+
+    Attributes:
+        facts: The facts, best first.
+        scores: float64, in (0, 1], the score of each.
+    """
+
+    facts: Rows
+    scores: Floats
+
+    def passage_scores(self, graph: Graph) -> Floats:
+        """Return the score of the best fact that was read from each node."""
+        scores = np.zeros(len(graph))
+        for fact, score in zip(self.facts.tolist(), self.scores.tolist(), strict=True):
+            passages = graph.facts.read_from[fact]
+            scores[passages] = np.maximum(scores[passages], score)
+        return scores
+
+
+NO_FACTS = AskedFacts(freeze([], np.int32), freeze([], np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolTable:
+    """The symbols of a graph.
+
+    Attributes:
+        rows_of: Every name of a symbol, with and without the names of what it is in, and the rows
+            that it may mean.
+        facts_of: The facts of each row, with whether it is the subject.
+        relations: The relation of each fact.
+    """
+
+    rows_of: Mapping[str, tuple[int, ...]]
+    facts_of: Mapping[int, list[tuple[int, bool]]]
+    relations: tuple[str, ...]
+
+    def find(self, question: str) -> AskedFacts:
+        """Return the facts that a question asks for."""
+        named = list(self._named(question)) if self.rows_of else []
+        scores: dict[int, float] = {}
+        for start, end, rows in named:
+            asked, as_subject = _asked_of(question, start, end)
+            for row in rows:
+                for fact, score in self._facts(row, asked, as_subject):
+                    scores[fact] = max(scores.get(fact, 0.0), score)
+        ranked = sorted(scores, key=lambda fact: (-scores[fact], fact))
+        return AskedFacts(
+            freeze(ranked, np.int32), freeze([scores[fact] for fact in ranked], np.float64)
+        )
+
+    def _facts(
+        self, row: int, asked: Asked | None, as_subject: bool
+    ) -> Iterator[tuple[int, float]]:
+        """Yield the facts about a symbol that are asked for, and its definition."""
+        for fact, is_subject in self.facts_of[row]:
+            relation = self.relations[fact]
+            if asked is not None and relation in asked.relations and is_subject == as_subject:
+                yield fact, 1.0
+            elif relation == DEFINES and not is_subject:
+                yield fact, OTHER_SCORE
+
+    def _named(self, question: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        """Yield (start, end, rows) for the symbols that a question names, by place."""
+        names = [(match.start(), match.end()) for match in _NAME.finditer(question)]
+        i = 0
+        while i < len(names):
+            behind = self._spaced(question, names, i)
+            start, end = names[i][0], names[behind - 1][1]
+            if behind > i + 1:
+                joined = "_".join(question[a:b].lower() for a, b in names[i:behind])
+                yield start, end, self.rows_of[joined]
+                i = behind
+                continue
+            inner = self._member(question, names, i)
+            if inner:
+                yield start, end, inner
+                i += 1
+                while i < len(names) and not self._meant(question, *names[i]):
+                    i += 1
+                i += 1
+                continue
+            if rows := self._meant(question, start, end):
+                yield start, end, rows
+            i += 1
+
+    def _spaced(self, question: str, names: list[tuple[int, int]], first: int) -> int:
+        """Return the position behind the words of a symbol's name, as in "get meta refresh"."""
+        for behind in range(min(first + MAX_WORDS, len(names)), first + 1, -1):
+            words = names[first:behind]
+            gaps = (question[a:b] for (_, a), (b, _) in pairwise(words))
+            joined = "_".join(question[a:b].lower() for a, b in words)
+            if joined in self.rows_of and all(gap == " " for gap in gaps):
+                return behind
+        return first + 1
+
+    def _member(self, question: str, names: list[tuple[int, int]], i: int) -> tuple[int, ...]:
+        """Return the rows of "open of Box", a name with that of what it is in behind it."""
+        start, end = names[i]
+        match = _PARENT.match(question, end)
+        outer = _NAME.match(question, match.end()) if match else None
+        if outer is None:
+            return ()
+        return self._known(f"{outer[0].rstrip('.')}.{question[start:end]}")
+
+    def _meant(self, question: str, start: int, end: int) -> tuple[int, ...]:
+        """Return the rows that a word means, if it looks like a name of code in its place."""
+        word = question[start:end]
+        is_capital = word[0].isupper() and question[:start].strip() != ""
+        if not (
+            is_capital
+            or _LOOKS_LIKE_CODE.search(word)
+            or question[max(start - 1, 0) : start] == "`"
+            or _BEFORE.search(question, 0, start)
+            or _BEHIND.match(question, end)
+        ):
+            return ()
+        return self._known(word)
+
+    def _known(self, name: str) -> tuple[int, ...]:
+        """Return the rows of a name; a symbol may be called by less than its whole path."""
+        parts = _PATH_MARKS.split(name)[-MAX_WORDS:]
+        for first in range(len(parts)):
+            if rows := self.rows_of.get(".".join(parts[first:]), ()):
+                return rows if len(rows) <= MAX_MEANINGS else ()
+        return ()
+
+
+@dataclass(frozen=True)
+class SymbolTablePart:
+    """The part that computes the `SymbolTable` of a graph.
+
+    Example:
+        >>> graph = Graph.from_triples([("kit", "defines", "cut"), ("main", "calls", "cut")])
+        >>> graph.part(SymbolTablePart()).find("Who calls cut?").facts
+        array([1, 0], dtype=int32)
+    """
+
+    def compute(self, graph: Graph) -> SymbolTable:
+        facts = graph.facts
+        relations = tuple(facts.relations)
+        defined = {
+            row for row, of in zip(facts.objects.tolist(), relations, strict=True) if of == DEFINES
+        }
+        containers = zip(facts.subjects.tolist(), relations, strict=True)
+        symbols = defined | {row for row, of in containers if of == DEFINES}
+        rows_of: defaultdict[str, dict[int, None]] = defaultdict(dict)
+        for row in sorted(symbols):
+            name = graph.texts[row].removesuffix("()")
+            for begin in (0, *(mark.end() for mark in _PATH_MARKS.finditer(name))):
+                rows_of[name[begin:]][row] = None
+            if "_" in (last := name.rpartition(".")[2]):
+                rows_of[last.strip("_").lower()][row] = None
+        facts_of: defaultdict[int, list[tuple[int, bool]]] = defaultdict(list)
+        for ends, is_subject in ((facts.subjects, True), (facts.objects, False)):
+            for fact, row in enumerate(ends.tolist()):
+                if row in symbols:
+                    facts_of[row].append((fact, is_subject))
+        by_name = {name: tuple(rows) for name, rows in rows_of.items() if name}
+        return SymbolTable(by_name if defined else {}, facts_of, relations)
+
+
+def find_asked_facts(graph: Graph) -> Callable[[str], AskedFacts]:
+    """Return the function: question -> the facts about source code that it asks for."""
+    if DEFINES not in graph.facts.relations.names:
+        return lambda _question: NO_FACTS
+    return graph.part(SymbolTablePart()).find
+
+
+def sharpen_by(scores: Floats, likeness: Floats) -> Floats:
+    """Return scores, those of the same score ranked by their likeness to the question.
+
+    Args:
+        scores: float64 [n], >= 0.
+        likeness: float64 [n], >= 0; the highest doubles a score.
+
+    Example:
+        >>> sharpen_by(np.array([0.5, 0.5, 0.0]), np.array([2.0, 0.0, 1.0]))
+        array([1. , 0.5, 0. ])
+    """
+    highest = likeness.max(initial=0)
+    return scores * (1 + likeness / highest) if highest > 0 else scores
+
+
+def raise_by(likeness: Floats, scores: Floats) -> Floats:
+    """Return the likeness of passages, raised where asked facts were read from them.
+
+    Args:
+        likeness: float64 [n], >= 0.
+        scores: float64 [n], in [0, 1]; a score of 1 adds twice the highest likeness.
+
+    Example:
+        >>> raise_by(np.array([2.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0]))
+        array([2., 4., 1.])
+    """
+    return likeness + 2 * (likeness.max(initial=0) or 1) * scores
+
+
+def _asked_of(question: str, start: int, end: int) -> tuple[Asked | None, bool]:
+    """Return what is asked of the symbol in question[start:end], and whether it is the subject."""
+    before, behind = question[:start], question[end:]
+    for asked in ASKED:
+        if not (asked.cue.search(before) or asked.cue.search(behind)):
+            continue
+        is_active = asked.active.search(behind) and not _PASSIVE.search(before)
+        return asked, asked.as_subject or bool(is_active)
+    return None, False
