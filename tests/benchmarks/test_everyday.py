@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import io
 import json
@@ -12,6 +13,7 @@ import pytest
 
 import clew
 from clew import recipes
+from clew.measure.paired import build_table
 from tests.benchmarks import everyday, everyday_corpora
 from tests.benchmarks.everyday import Question, best, measure, normalized, read_questions
 
@@ -78,6 +80,51 @@ def test_the_rival_strips_endings_and_stop_words_and_counts_headings():
     index = clew.Index.from_documents(documents, splitter=clew.read.Splitter(tokens=64))
     assert "They go" in best(index.ask("where is the ferrie", recipe=rival, limit=1), 1)[0]
     assert not any(item.score for item in index.ask("where is it", recipe=rival, limit=2))
+
+
+def test_corpora_weigh_the_same_in_one_table_and_questions_in_the_other():
+    def table(values):
+        return build_table("t", {"a": {"hit": [0.0] * len(values)}, "b": {"hit": values}}, "a")
+
+    tables = [table([1.0]), table([0.0, 0.0, 1.0])]
+    by_corpus, by_question = (everyday.pooled(tables, by_corpus=own) for own in (True, False))
+    assert by_corpus.mean("b", "hit") == pytest.approx((1 + 1 / 3) / 2)
+    assert by_question.mean("b", "hit") == pytest.approx(2 / 4)
+    assert (by_corpus.title, by_question.title) == ("Mean over 2 corpora", "Mean over 4 questions")
+
+
+def test_groups_name_their_corpora():
+    assert everyday.corpora_of(["tools", "documentation", "code"])[:3] == [
+        "tools",
+        "django",
+        "sqlalchemy",
+    ]
+    assert everyday.corpora_of(["abstracts"]) == ["cranfield", "cisi"]
+    assert set(everyday.CORPORA) == {*everyday_corpora.SOURCES, *everyday.SETS}
+    assert len(everyday.CORPORA) == len(set(everyday.CORPORA))
+
+
+def test_questions_whose_quotes_the_splitter_cut_are_counted():
+    index = clew.Index.from_documents(["The ferry waits.", "At the quay."])
+    questions = [Question("a", ("ferry waits",)), Question("b", ("waits at",)), Question("c", ())]
+    assert everyday.unreachable(index, questions) == 1
+
+
+def test_a_kept_index_waits_until_a_file_changes(tmp_path, monkeypatch):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The ferry waits at the quay.")
+    options = argparse.Namespace(names=False, embedder=None, keep_index=tmp_path / "kept")
+    first = everyday.index_of(folder, options)
+    build, built = everyday.build_index, []
+    monkeypatch.setattr(
+        everyday, "build_index", lambda *given: built.append(given) or build(*given)
+    )
+    assert everyday.index_of(folder, options).ask("ferry").text == first.ask("ferry").text
+    assert not built
+    (folder / "a.txt").write_text("The ferry waits at the northern quay.")
+    assert "northern" in everyday.index_of(folder, options).ask("ferry").text
+    assert len(built) == 1
 
 
 def archive_of(files):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 
 import pytest
 
+from tests.benchmarks import everyday_corpora
 from tests.benchmarks.prepare import (
     abstracts,
     faq,
@@ -14,6 +16,7 @@ from tests.benchmarks.prepare import (
     manuals,
     meetings,
     paragraphs,
+    sets,
     support,
 )
 from tests.benchmarks.prepare.checkout import Checkout
@@ -67,6 +70,54 @@ def test_a_missing_clone_or_commit_comes_with_the_command_that_gets_it(clone, tm
         Checkout("o/other", "0" * 40).read(tmp_path, lambda path: True)
     with pytest.raises(ValueError, match=f"fetch -q --depth 1 https://github.com/o/n {'0' * 40}"):
         Checkout("o/n", "0" * 40).read(tmp_path, lambda path: True)
+
+
+def test_the_commands_bring_a_commit_that_can_be_read(clone, tmp_path):
+    sources, commit = clone
+    checkout = Checkout("o/n", commit)
+    address = (sources / "o+n").as_uri()
+    commands = checkout.commands(tmp_path / "new").replace("https://github.com/o/n", address)
+    git(tmp_path, "-C", str(sources / "o+n"), "config", "uploadpack.allowAnySHA1InWant", "true")
+    subprocess.run(commands, shell=True, check=True)
+    assert checkout.read(tmp_path / "new", lambda path: path == "a.txt") == {"a.txt": "old\n"}
+
+
+def test_the_table_of_sets_is_whole():
+    assert not set(sets.SETS) & set(everyday_corpora.SOURCES)
+    assert {own.foreign for own in sets.SETS.values()} <= {"", *sets.SETS}
+    assert all(name != own.foreign for name, own in sets.SETS.items())
+    named = {value for value in vars(sets).values() if isinstance(value, Checkout)}
+    assert named == set(sets.CHECKOUTS)
+    assert all(re.fullmatch(r"[0-9a-f]{40}", checkout.commit) for checkout in named)
+
+
+def test_a_set_is_prepared_once_from_its_clone(clone, tmp_path, monkeypatch):
+    sources, _ = clone
+    context = "The ferry waits at the old quay until noon."
+    question = {
+        "id": "q",
+        "question": "Where does the ferry wait?",
+        "answers": [{"text": "old quay", "answer_start": context.index("old")}],
+    }
+    article = {"paragraphs": [{"context": context, "qas": [question]}]}
+    (sources / "o+n" / "xquad.de.json").write_text(json.dumps({"data": [article]}))
+    git(sources / "o+n", "add", ".")
+    git(sources / "o+n", "commit", "-qm", "three")
+    commit = git(sources / "o+n", "rev-parse", "HEAD")
+    monkeypatch.setattr(sets, "XQUAD", Checkout("o/n", commit))
+    own = sets.PreparedSet("languages", sets._paragraphs("de", 0, 1))
+    monkeypatch.setitem(sets.SETS, "german", own)
+    cache = tmp_path / "cache"
+    with pytest.raises(ValueError, match="name the folder of clones with --sources"):
+        sets.prepared_folder("german", cache, sets.Store(None))
+    made = sets.prepared_folder("german", cache, sets.Store(sources))
+    assert made == sets.prepared_folder("german", cache, sets.Store(None))  # no clone is needed
+    (record,) = [json.loads(line) for line in made[1].read_text("utf-8").splitlines()]
+    assert (record["question"], record["gold"][1]) == (
+        "Where does the ferry wait?",
+        {"file": "article-01.txt", "quote": "the old quay until noon"},
+    )
+    assert (made[0] / "article-01.txt").read_text("utf-8") == f"{context}\n"
 
 
 def test_a_quote_stays_in_its_sentence():

@@ -42,6 +42,23 @@ CADDY = Checkout("caddyserver/caddy", "0cf03d32f7d99cf160d5375e8a40fbe3d910d515"
 OPENLAYERS = Checkout("openlayers/openlayers", "58a284c3469e6d5601a8ff95f5bb60cf877c0244")
 RIPGREP = Checkout("BurntSushi/ripgrep", "3fce3b5bb0236da2df6d99672afb8a719642eca7")
 VALKEY = Checkout("valkey-io/valkey", "55bbbe09a3b37a98c907dbfbc225768ff253e84f")
+CHECKOUTS = (
+    AWS,
+    BSD_PAGES,
+    CADDY,
+    CISI,
+    COMMONS,
+    COSQA,
+    CRANFIELD,
+    GIT_PAGES,
+    OPENLAYERS,
+    PYTHON,
+    QMSUM,
+    RIPGREP,
+    TLDR,
+    VALKEY,
+    XQUAD,
+)
 LARGEST = 120_000  # characters of a source file
 AWS_FILES = 400
 
@@ -191,13 +208,13 @@ def _meetings(store: Store) -> tuple[Material, Sequence[Draft]]:
 
 
 def _paragraphs(
-    language: str, part: int, *, spaced: bool = True
+    language: str, part: int, parts: int = 4, *, spaced: bool = True
 ) -> Callable[[Store], tuple[Material, Sequence[Draft]]]:
     path = f"xquad.{language}.json"
 
     def prepare(store: Store) -> tuple[Material, Sequence[Draft]]:
         text = store.checkout(XQUAD, lambda name: name == path)[path]
-        return paragraphs.prepare(text, (part, 4), spaced=spaced)
+        return paragraphs.prepare(text, (part, parts), spaced=spaced)
 
     return prepare
 
