@@ -10,7 +10,6 @@ from typing import NamedTuple
 from tests.benchmarks.prepare.material import Draft, Material, Place
 from tests.benchmarks.prepare.words import quotes_along
 
-MAX_GOLD = 40  # abstracts of a request
 HIGHEST_GRADE = 4  # of Cranfield's judgements: 1 answers completely, 4 is of some interest
 
 
@@ -79,7 +78,7 @@ def prepare(collection: Collection) -> Material:
             " ".join(request.split()),
             tuple(
                 Place(_file(abstract), quote)
-                for abstract in collection.wanted.get(number, [])[:MAX_GOLD]
+                for abstract in collection.wanted.get(number, [])
                 if abstract in texts
                 for quote in quotes_along([files[_file(abstract)].split("\n\n", 1)[1]], every=45)
             ),

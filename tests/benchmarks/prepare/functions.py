@@ -10,7 +10,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -31,12 +31,13 @@ PATTERNS = {  # doc: the comment's lines, head: the declaration up to its brace,
 }
 FUNCTIONS = {suffix: re.compile(pattern, re.MULTILINE) for suffix, pattern in PATTERNS.items()}
 LEADER = re.compile(r"^[ \t]*(?:/\*\*?|///?|\*(?!/))?[ \t]?", re.MULTILINE)
-INLINE = re.compile(r"\{@\w+\s+([^}]*)\}|<[^>\n]*>|\*/|[`*]|:\w+:")
+INLINE = re.compile(r"\{@\w+\s+([^}]*)\}|<[^>\n]*>|\*/|[`*]|:\w+:(?=`)")
 PARAGRAPH_END = re.compile(r"\n\s*\n|\n\s*(?:@|[-=]{3,}|Parameters\b|Args\b|:param)")
 SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)[.!?](?=\s|$)")
 KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "return", "constructor"))
 MAX_WORDS = 40  # of a sentence
 PER_FILE = 4  # questions
+MAX_HOMES = 2  # files that document a function of one name: others implement what many share
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,14 @@ def prepare(files: Mapping[str, str], name: str, per_half: int = 50) -> Material
         per_half: So many questions a half.
     """
     functions = [own for path, text in files.items() for own in _functions(path, text)]
+    homes = Counter(name for _, name in {(own.path, own.name) for own in functions})
     asked = Counter(normalized(own.sentence) for own in functions)
     drafts = {
         Draft(own.sentence, tuple(_places(own, functions)), own.path): own
         for own in functions
-        if asked[normalized(own.sentence)] == 1 and not _names_itself(own)
+        if _says_enough(own)
+        and asked[normalized(own.sentence)] == 1
+        and homes[own.name] <= MAX_HOMES
     }
     seen: Counter[str] = Counter()
     spread = []
@@ -136,10 +140,16 @@ def first_sentence(comment: str, name: str) -> str:
     return "" if text.endswith(":") else text.strip(" -–")
 
 
-def _names_itself(own: Function) -> bool:
-    """Return whether the sentence holds the function's name and the name is no common word."""
+def _says_enough(own: Function) -> bool:
+    """Return whether the sentence is one to ask with: of some words, and without the function's name.
+
+    A name that is a common word may stand in it.
+    """
+    words = len(own.sentence.split())
     is_identifier = "_" in own.name.strip("_") or any(letter.isupper() for letter in own.name[1:])
-    return is_identifier and own.name.lower() in own.sentence.lower()
+    names_itself = is_identifier and own.name.lower() in own.sentence.lower()
+    is_remark = own.sentence.startswith(("TODO", "Deprecated", "See "))
+    return 5 <= words <= MAX_WORDS and not names_itself and not is_remark
 
 
 def _places(own: Function, functions: Iterable[Function]) -> Iterator[Place]:
@@ -151,13 +161,8 @@ def _places(own: Function, functions: Iterable[Function]) -> Iterator[Place]:
 
 def _functions(path: str, text: str) -> Iterator[Function]:
     suffix = PurePosixPath(path).suffix
-    find: Callable[[str, str], Iterator[Function]] = (
-        _python_functions if suffix == ".py" else _matched_functions
-    )
-    for own in find(path, text):
-        words = len(own.sentence.split())
-        if 5 <= words <= MAX_WORDS and not own.sentence.startswith(("TODO", "Deprecated", "See ")):
-            yield own
+    find = _python_functions if suffix == ".py" else _matched_functions
+    return find(path, text)
 
 
 def _matched_functions(path: str, text: str) -> Iterator[Function]:
