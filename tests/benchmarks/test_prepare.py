@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.benchmarks import everyday_corpora
+from tests.benchmarks import everyday, everyday_corpora
 from tests.benchmarks.prepare import (
     abstracts,
     faq,
@@ -89,6 +89,12 @@ def test_the_table_of_sets_is_whole():
     named = {value for value in vars(sets).values() if isinstance(value, Checkout)}
     assert named == set(sets.CHECKOUTS)
     assert all(re.fullmatch(r"[0-9a-f]{40}", checkout.commit) for checkout in named)
+    read_me = everyday.QUESTIONS.joinpath("README.md").read_text("utf-8")
+    assert all(f"`{name}`" in read_me for name in sets.SETS)
+    links = [f"({checkout.repository}) `{checkout.commit[:8]}`" for checkout in named]
+    assert [
+        link for link in links if link.replace("(", "(https://github.com/") not in read_me
+    ] == []
 
 
 def test_a_set_is_prepared_once_from_its_clone(clone, tmp_path, monkeypatch):
