@@ -61,6 +61,7 @@ GROUPS |= {
     for group, corpora in GROUPS.items()
 }
 CORPORA = tuple(corpus for corpora in GROUPS.values() for corpus in corpora)
+GROUPS |= {"written": tuple(SOURCES), "prepared": tuple(SETS)}
 RECIPES = ("dense", "bm25", "fused", "hipporag", "budgeted", "kurisu", "fifteen")
 BUDGETS = (256, 512, 1024, 2048)
 MINILM = "all-MiniLM-L6-v2"
@@ -325,8 +326,10 @@ def main() -> None:
         raise FileNotFoundError(f"{options.folder} is no folder")
     tables = []
     own = corpora_of(options.corpora) if options.folder is None else [str(options.folder)]
-    for corpus in own:
-        folder, path = folder_and_questions(corpus, options)
+    places = [
+        folder_and_questions(corpus, options) for corpus in own
+    ]  # what is missing shows first
+    for corpus, (folder, path) in zip(own, places, strict=True):
         questions = read_questions(path, options.half)
         started = time.perf_counter()
         index = index_of(folder, options)

@@ -100,6 +100,7 @@ def test_groups_name_their_corpora():
         "sqlalchemy",
     ]
     assert everyday.corpora_of(["abstracts"]) == ["cranfield", "cisi"]
+    assert set(everyday.corpora_of(["written"])) == set(everyday_corpora.SOURCES)
     assert set(everyday.CORPORA) == {*everyday_corpora.SOURCES, *everyday.SETS}
     assert len(everyday.CORPORA) == len(set(everyday.CORPORA))
 
