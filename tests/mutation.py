@@ -56,7 +56,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "algorithms/test_budgeted.py",
         "algorithms/test_cuts.py",
     ),
-    "select/budgeted": ("select/test_budgeted.py",),
+    "select/budgeted": ("select/test_budgeted.py", "select/test_printed_pages.py"),
     "order/sandwich": ("order/test_orders.py",),
     "methods/kurisu": (
         "methods/test_strength_changes.py",

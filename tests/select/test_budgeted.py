@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import networkx as nx
@@ -218,6 +219,71 @@ def test_a_way_over_a_fact_that_is_not_read_joins_nothing_unless_it_is_asked_for
     over = select(Budgeted("best", q_links=1, kinds=("fact",)), graph, [1.0, 0.5])
     assert (sorted(over.nodes.tolist()), over.edges.tolist()) == ([0, 1], []), (
         "it is passed, not printed"
+    )
+
+
+def test_facts_are_printed_by_their_prizes_as_far_as_each_fits_in_what_is_left():
+    """Facts of 7, 9, 5 and 5 words over the four entities that join a passage with four others."""
+    texts = [
+        "one two three four five six",
+        "long " * 8,
+        "one two three four",
+        "five six seven eight",
+    ]
+    pairs = [(1, 2), (1, 3), (2, 3), (3, 4)]
+    facts = Facts(
+        tuple(text.strip() for text in texts),
+        freeze(np.zeros((4, 0)), np.float32),
+        freeze([subject for subject, _ in pairs], np.int32),
+        freeze([near for _, near in pairs], np.int32),
+        clew.graph.Labels.of(["knows"] * 4),
+        clew.graph.Ragged.empty(4),
+    )
+    subjects, objects = zip(*pairs, strict=True)
+    stating = Edges.of("fact", subjects, objects, facts=range(4))
+    edges = Edges.join([Edges.of("mentions", [0] * 4 + [5, 6, 7, 8], [1, 2, 3, 4] * 2), stating])
+    prizes = [4.0, 0.4, 0.3, 0.2, 0.1, 1.0, 1.0, 1.0, 1.0]  # entities come second
+    numbers = set()
+    graph = Graph.of(
+        list("pabcdqrst"),
+        kinds=["passage"] + ["entity"] * 4 + ["passage"] * 4,
+        tokens=[1] * 9,
+        facts=facts,
+        edges=edges,
+        count=lambda text: len(text.split()),
+    )
+    stage = Budgeted("best", q_links=1, fact_share=0.6)
+    for budget in (13, 15, 18, 21, 27, 40):
+        found = select(stage, graph, prizes, budget)
+        inside = set(found.nodes.tolist())
+        assert len(inside) == 9
+        room, expected = budget - 5, []
+        for fact, pair in enumerate(pairs):  # in the order of the sums of their prizes
+            words = len(graph.facts.texts[fact].split()) + 1  # with the mark of a list
+            if set(pair) <= inside and words <= room:
+                expected.append(fact)
+                room -= words
+        stated = [fact for fact in graph.edges.facts[found.edges].tolist() if fact >= 0]
+        assert stated == expected
+        numbers.add(tuple(stated))
+    assert {(0,), (0, 2), (0, 1, 2, 3)} <= numbers
+    assert select(replace(stage, fact_share=0.0), graph, prizes, 40).edges.tolist() == list(
+        range(8)
+    )
+    for share in (-0.1, -1, 1.0, 1.5):
+        with pytest.raises(ValueError, match=r"a share of the budget in \[0, 1\)"):
+            Budgeted(fact_share=share)
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 1.0, 2.0**20])
+def test_what_is_taken_and_what_is_dropped_are_the_same_for_prizes_of_another_scale(scale):
+    """Row 1 is too large for the page; row 2 is in the way of the others."""
+    graph = graph_of(["passage"] * 5, [3, 9, 4, 2, 1], [])
+    found = select(Budgeted("best"), graph, scale * np.array([1.0, 0.9, 0.5, 0.4, 0.3]), budget=6)
+    assert sorted(found.nodes.tolist()) == [0, 3, 4]
+    assert found.dropped == (
+        (1, "its 9 tokens do not fit in 6"),
+        (2, "its 4 tokens, and what joins it, buy less than others do"),
     )
 
 
