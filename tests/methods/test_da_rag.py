@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,7 +29,14 @@ from clew.graph import (
 )
 from clew.methods import CommunitySearch
 from clew.methods.da_rag.layers import SimilarityLayer
-from clew.methods.da_rag.method import DaRag, cut_report, read_judgement
+from clew.methods.da_rag.method import (
+    DaRag,
+    JudgedCommunity,
+    Judgement,
+    cut_report,
+    overlay_reports,
+    read_judgement,
+)
 from clew.model import AnswerCache, Model
 from clew.seed import Dense
 from clew.types import UNLIMITED, Query, Subgraph
@@ -478,6 +486,45 @@ def test_a_model_is_asked_once_for_each_community_and_its_reports_come_first(ind
     assert {item.role for item in context} == {"report", "seed"}
     assert context.tokens <= 300
     assert QUESTION in judge.calls[0]
+
+
+def test_a_model_reads_the_passages_of_chunks_and_the_names_and_facts_of_entities(index):
+    judge = Judge()
+    index.ask(QUESTION, recipe=replace(recipes.get("da_rag"), workers=1), budget=300, model=judge)
+    of_chunks = [prompt for prompt in judge.calls if "Names:" not in prompt]
+    of_entities = [prompt for prompt in judge.calls if "Names:" in prompt]
+    assert of_chunks
+    assert of_entities
+    passages = [f"- {text}\n" for text in index.graph.texts if "knows" in text]
+    assert any(passage in prompt for passage in passages for prompt in of_chunks)
+    assert not any("names, and facts" in prompt for prompt in of_chunks)
+    assert all("names, and facts" in prompt for prompt in of_entities)
+    assert all("Anna" in prompt.partition("Names:")[2] for prompt in of_entities)
+
+
+def test_a_report_is_read_from_its_passages_or_from_those_of_its_entities():
+    """Entity 2 stands in both passages, entity 3 in the second, entity 4 nowhere."""
+    graph = Graph.of(
+        ["one", "two", "Anna", "Ben", "Cleo"],
+        kinds=["passage"] * 2 + ["entity"] * 3,
+        read_from=Ragged.of([[], [], [0, 1], [1], []]),
+    )
+    reports = [
+        JudgedCommunity(
+            SimpleNamespace(layer=layer, community=SimpleNamespace(rows=np.array(rows), k=k)),
+            Judgement(50.0, f"report {k}"),
+            cut,
+        )
+        for k, (layer, rows, cut) in enumerate(
+            [("chunks", [1], 0), ("facts", [2, 3], 900), ("facts", [3], 0), ("alike", [4], 0)]
+        )
+    ]
+    overlay = overlay_reports(graph, reports)
+    assert [rows.tolist() for rows in list(overlay.read_from)[5:]] == [[1], [0, 1], [1], [4]]
+    assert overlay.texts[5:] == tuple(f"report {k}" for k in range(4))
+    edges = sorted(zip(overlay.edges.tails.tolist(), overlay.edges.heads.tolist(), strict=True))
+    assert edges == [(5, 1), (6, 2), (6, 3), (7, 3), (8, 4)]
+    assert [one.get("cut from tokens") for one in overlay.metadata[5:]] == [None, 900, None, None]
 
 
 def test_summaries_of_entities_are_put_to_the_model(index):

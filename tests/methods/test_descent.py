@@ -409,6 +409,24 @@ def test_a_flat_corpus_is_the_best_fused_and_the_rest_by_prize(embed):
     assert set(context.ids) == set(dense.ids)
 
 
+def test_without_a_vector_the_path_leads_to_the_highest_prize_and_without_prizes_nowhere():
+    graph = forest(3)
+    stage = KURISU.selects[0]
+    passages = np.flatnonzero(graph.content)
+    everything = Subgraph(freeze(np.arange(len(graph)), np.int32))
+    for best in passages[::7].tolist():
+        prizes = np.zeros(len(graph))
+        prizes[best] = 1.0
+        found = stage.on(graph)(Query("text"), Seeds(prizes), prizes, everything, UNLIMITED)
+        assert best in found.nodes
+        assert found.paths
+    prizes = np.zeros(len(graph))
+    for query in (Query("text"), Query("text", np.zeros(6, np.float32))):
+        found = stage.on(graph)(query, Seeds(prizes), prizes, everything, UNLIMITED)
+        assert not found.paths
+        assert found.rewards is None
+
+
 class TestTheRewards:
     def test_gains_are_their_share_and_losses_theirs_only_where_an_edge_is_far_below(self):
         low = strength_changes(np.array([0.9, 0.8, 0.85, 0.9, 0.0]), penalty_share=0.4)
