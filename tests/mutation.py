@@ -124,6 +124,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "if inside[row] or prizes[row] == 0 or parents[row] == NO_PARENT or cost[row] > left:",
         ): "prizes are not negative",
     },
+    "algorithms/steiner/forest": {
+        (
+            "self, terminals: NDArray[np.int64], max_path: float = np.inf, exhaustive: bool = False",
+            "self, terminals: NDArray[np.int64], max_path: float = np.inf, exhaustive: bool = True",
+        ): "the search that does not stop early finds the same forest",
+    },
     "algorithms/steiner/kernels/lengths": {
         (
             "measured = min(max(product(vectors[end], query), -1.0), 1.0)",
