@@ -148,6 +148,24 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "x = solve_places(over, r, damping, tolerance / 5)",
         ): "a finer tolerance keeps the promise, too",
     },
+    "algorithms/steiner/kernels/spanning": {
+        (
+            "for i in range(0 if induced else len(chosen)):",
+            "for i in range( -1 if induced else len(chosen)):",
+        ): "either range is empty",
+    },
+    "algorithms/community_search/truss": {
+        (
+            "if values[0] < 0:",
+            "if values[0] < 1:",
+        ): "the trussness of an edge is at least 2",
+    },
+    "algorithms/community_search/kernels/truss": {
+        (
+            "others, edges, stops = targets[:0].copy(), edge_of[:0].copy(), starts[:0].copy()",
+            "others, edges, stops = targets[:0].copy(), edge_of[: 1].copy(), starts[:0].copy()",
+        ): "arrays that nobody reads, of the types of those that come later",
+    },
     "algorithms/community_search/kernels/cascading": {
         (
             "parts = part.max() + 1 if n > 0 else 0",
