@@ -114,8 +114,8 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     },
     "algorithms/budgeted/kernels/enumeration": {
         (
-            "depth = (upper > 0).sum() - required.sum() + 2  # each branching row is on the stack once",
-            "depth = (upper > -1).sum() - required.sum() + 2  # each branching row is on the stack once",
+            "depth += upper[row] > 0 and not required[row]",
+            "depth += upper[row] > -1 and not required[row]",
         ): "a larger stack",
     },
     "algorithms/budgeted/kernels/growth": {
