@@ -277,6 +277,11 @@ def test_an_exchange_ends_where_no_dropped_row_makes_room_for_more(seed):
     assert filling.exchange_rows.plain(*case.arrays, inside.copy(), budget, 0, 0.0)[1] == 0
 
 
+def falling(x):
+    """The rows by falling x, of equals the first one first."""
+    return np.argsort(-x, kind="mergesort")
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_separators_are_those_of_minimum_cuts(seed):
     """Each row of a larger x than its minimum cut has one, and each one found separates it."""
@@ -292,7 +297,7 @@ def test_separators_are_those_of_minimum_cuts(seed):
     reverse = separators.reverse_slots.plain(case.starts, case.targets)
     least = 0.0503  # no multiple of a hundredth, as x is
     ends, rows, heads = separators.violated_separators.plain(
-        case.starts, case.targets, reverse, case.roots, x, 1e-6, least, 3
+        case.starts, case.targets, reverse, case.roots, x, falling(x), 1e-6, least, 3
     )
     cuts = {}
     for (begin, end), head in zip(pairwise(ends), heads.tolist(), strict=True):
@@ -317,7 +322,8 @@ def test_behind_a_separator_the_next_one_is_found_and_of_equal_ones_that_of_fewe
     """Q - 0 - 1 - 2 - 3 with x of 0.1, 0.2, 0.1 and 1: a cut at either end, then the one between."""
     starts, targets = np.array([0, 1, 3, 5, 6]), np.array([1, 0, 2, 1, 3, 2], np.int32)
     reverse = separators.reverse_slots.plain(starts, targets)
-    arrays = starts, targets, reverse, np.array([0]), np.array([0.1, 0.2, 0.1, 1.0])
+    x = np.array([0.1, 0.2, 0.1, 1.0])
+    arrays = starts, targets, reverse, np.array([0]), x, falling(x)
     for nested, expected in ((1, [[0], [2]]), (3, [[0], [2], [1]])):
         ends, rows, heads = separators.violated_separators.plain(*arrays, 1e-5, 0.15, nested)
         own = [
@@ -331,7 +337,7 @@ def test_behind_a_separator_the_next_one_is_found_and_of_equal_ones_that_of_fewe
     reverse = separators.reverse_slots.plain(starts, targets)
     x = np.array([0.2, 0.2, 0.4, 1.0])
     ends, rows, heads = separators.violated_separators.plain(
-        starts, targets, reverse, np.array([0, 1]), x, 1e-5, 0.15, 1
+        starts, targets, reverse, np.array([0, 1]), x, falling(x), 1e-5, 0.15, 1
     )
     assert (ends.tolist(), rows.tolist(), heads.tolist()) == ([0, 1], [2], [3])
 

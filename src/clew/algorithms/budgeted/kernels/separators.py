@@ -105,8 +105,8 @@ def violated_separators(starts, targets, reverse, roots, x, order, creep, least,
                     break
             if found == 0:
                 break
-            for at in range(ends[-1 - found], ends[-1]):
-                capacity[rows[at]] = 1.0 + creep
+            for place in range(ends[-1 - found], ends[-1]):
+                capacity[rows[place]] = 1.0 + creep
     return np.array(ends, np.int64), np.array(rows, np.int64), np.array(heads, np.int64)
 
 
