@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import Index
 from clew.document import Document
 from clew.read import Piece, Splitter, read_nodes
 from clew.read.formats.markdown import Heading, outline
@@ -160,7 +161,7 @@ def test_real_text_keeps_every_sentence_that_fits_whole():
         assert not without(text, passages).strip()
         for block in paragraphs(text):
             for start, end in sentences(text, *block, "en"):
-                assert estimate_tokens(text[start:end]) > 60 or any(
+                assert estimate_tokens(f"- {text[start:end]}") > 60 or any(
                     a <= start and end <= b for a, b in passages
                 )
 
@@ -218,7 +219,7 @@ def test_code_and_tables_are_kept_together_where_they_fit():
     table = "| a | b |\n|---|---|\n" + "\n".join(f"| {i}. Yes. | no |" for i in range(4))
     prose = "Some words stand here. " * 8
     text = f"{prose}\n\n{code}\n\n{prose}\n\n{table}\n\n{prose}"
-    most = max(estimate_tokens(code), estimate_tokens(table))
+    most = 1 + max(estimate_tokens(code), estimate_tokens(table))  # with the mark of an item
     passages = Splitter(most)(Document("d", text, format="markdown"))
     assert any(code in piece.text for piece in passages)
     assert any(table in piece.text for piece in passages)
@@ -229,6 +230,15 @@ def test_code_and_tables_are_kept_together_where_they_fit():
     )
 
 
+def test_a_passage_fits_a_budget_of_as_many_tokens():
+    """By the default tokenizer and by another: a passage is printed as an item of a list."""
+    text = "\n\n".join(f"The keeper {i} trims lamp {i % 7} of the tower." for i in range(200))
+    for count in (None, letters):
+        index = Index.from_documents([Document("d", text)], splitter=Splitter(256), count=count)
+        assert index.graph.tokens[index.graph.content].max() <= 256
+        assert len(index.ask("Who trims lamp 3?", recipe="dense", budget=256, limit=1)) == 1
+
+
 def test_the_index_hands_its_tokenizer_to_a_splitter_without_one():
     text = "one two three four. " * 10
     with_own = read_nodes([Document("d", text)], splitter=Splitter(20), count=letters)
@@ -236,7 +246,7 @@ def test_the_index_hands_its_tokenizer_to_a_splitter_without_one():
     assert (
         len(
             read_nodes(
-                [Document("d", text)], splitter=Splitter(200, count=letters), count=estimate_tokens
+                [Document("d", text)], splitter=Splitter(203, count=letters), count=estimate_tokens
             ).rows("passage")
         )
         == 1

@@ -201,7 +201,7 @@ def gaps_of(seeds, tmp_path):
 
 def test_no_page_is_above_the_budget_unconnected_or_better_than_the_bound(tmp_path):
     gaps = gaps_of(range(60), tmp_path)
-    assert len(gaps) > 30
+    assert len(gaps) >= 30
     assert np.median(gaps) <= 0.01
 
 

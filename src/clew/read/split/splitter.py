@@ -31,8 +31,8 @@ class Splitter:
     r"""Cuts documents into sections, passages and sentences.
 
     Attributes:
-        tokens: The number of tokens that a passage may have. A document without headings that has
-            no more stays whole.
+        tokens: The number of tokens that a passage may have as it is printed by itself, the mark of
+            an item included. A document without headings that has no more stays whole.
         sentences: Whether passages of several sentences are also cut into these.
         count: The tokenizer, text -> number of tokens; None for that of the index.
         language: The code of a language, such as "de", whose abbreviations end no sentence. None
@@ -96,7 +96,8 @@ class _Cutter:
         self, text: str, options: Splitter, count: Callable[[str], int], language: str
     ) -> None:
         self._text, self._options, self._count, self._language = text, options, count, language
-        self._max_tokens = options.tokens
+        mark = max(0, count("- word\n") - count("word"))  # as `Graph.tokens` counts a passage
+        self._max_tokens = max(1, options.tokens - mark)
         self._size = span_counter(text, count)  # (start, end) -> tokens of text[start:end]
         self._subject_starts: frozenset[int] = frozenset()  # places where a passage must begin
         self._links: tuple[tuple[int, str], ...] = ()
