@@ -141,6 +141,67 @@ def test_headings_are_signatures_and_what_follows_a_definition_is_not_under_it()
     )
 
 
+def test_heads_stay_with_their_documentation_and_little_statements_go_with_what_follows():
+    long = "\n".join(f"        step_{i} = prepare(step_{i - 1}, {i})" for i in range(1, 30))
+    text = f'''"""About boxes."""
+import os
+
+def first():
+    step_0 = 1
+{long.replace("        ", "    ")}
+
+logger = 1
+
+@final
+class Box(Base):
+    """A box of wood."""
+    def open(self):
+        """Lift the lid.
+
+        Slowly.
+        """
+{long}
+        def inner():
+            return 1
+        return inner
+'''
+    passages = [(" > ".join(path), piece.text) for piece, path in paths_of(pieces_of(text, 200))]
+    holding = {
+        words: next(i for i, (_, piece) in enumerate(passages) if words in piece)
+        for words in ("logger", "@final", "A box of", "def open", "Slowly", "step_2 =", "def inner")
+    }
+    heads = {holding[words] for words in ("logger", "@final", "A box of", "def open", "Slowly")}
+    assert len(heads) == 1, "the class is read with its decorator, its documentation and a member"
+    assert passages[heads.pop()][0] == "class Box(Base) > def open(self)"
+    assert passages[holding["def inner"]][0] == "class Box(Base) > def open(self)"
+    assert "return inner" in passages[holding["def inner"]][1], "an inner function is a step"
+
+
+def test_a_module_is_called_by_its_path_from_its_outermost_package_on(tmp_path):
+    for name in ("src/kit/__init__.py", "src/kit/deep/nail.py", "scripts/run.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1")
+    titles = {d.id: d.metadata["title"] for d in load_documents(tmp_path).documents}
+    assert titles == {
+        "scripts/run.py": "module scripts.run",
+        "src/kit/__init__.py": "module kit",
+        "src/kit/deep/nail.py": "module kit.deep.nail",
+    }
+    below = load_documents(tmp_path / "src/kit").documents
+    assert {d.metadata["module"] for d in below} == {"kit", "kit.deep.nail"}
+
+
+def test_what_parses_of_a_broken_module_is_cut_by_its_syntax(tmp_path):
+    long = "\n".join(f"    step_{i} = {i}" for i in range(60))
+    text = f"def good():\n{long}\n\ndef bad(:\n{long}\n\n@mark\ndef late():\n{long}\n"
+    (tmp_path / "a.py").write_text(text)
+    (document,), ((_, reason),) = load_documents(tmp_path)
+    assert document.format == "python"
+    assert reason.startswith("read in parts")
+    headings = {" > ".join(path) for _, path in paths_of(Splitter(100)(document))}
+    assert headings == {"def good()", "", "def late()"}
+
+
 def test_a_module_that_fits_and_a_text_that_is_no_module_are_read():
     assert [piece.text for piece in pieces_of(SOURCE, 500)] == [SOURCE]
     assert {piece.kind for piece in pieces_of("def broken(:\n    x = 1\n\n" * 20, 16)} == {

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clew.graph import Floats, Graph, Rows, freeze
+from clew.graph import Floats, Graph, Mask, Rows, freeze
 
 DEFINES = "defines"
 MAX_MEANINGS = 5  # symbols that a name in a question may mean; what means more, means none
@@ -214,6 +214,16 @@ class SymbolTable:
             if rows := self.rows_of.get(".".join(parts[first:]), ()):
                 return rows if len(rows) <= MAX_MEANINGS else ()
         return ()
+
+    def is_about_code(self, graph: Graph) -> Mask:
+        """Return which facts are of a relation of source code, between symbols."""
+        of_code = graph.facts.relations.mask(
+            DEFINES, *(name for one in ASKED for name in one.relations)
+        )
+        is_symbol = np.zeros(len(graph), np.bool_)
+        is_symbol[list(self.facts_of)] = bool(self.rows_of)
+        mask: Mask = of_code & (is_symbol[graph.facts.subjects] | is_symbol[graph.facts.objects])
+        return mask
 
 
 @dataclass(frozen=True)

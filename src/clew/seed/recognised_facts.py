@@ -22,7 +22,7 @@ from clew.algorithms.ranking import sharpen
 from clew.graph import Floats, Graph, freeze
 from clew.seed._fact_filter import NONE_CHOSEN, choose_facts
 from clew.seed._shared import FactRanking, add_notes, entity_scores, names_mentioned
-from clew.seed._symbols import find_asked_facts, sharpen_by
+from clew.seed._symbols import SymbolTablePart, find_asked_facts, sharpen_by
 from clew.seed.blend import Blend
 from clew.types import Query, Seed, Seeds
 
@@ -108,9 +108,14 @@ class RecognisedFacts:
         return find_seeds
 
     def _by_likeness(self, graph: Graph) -> Callable[[Query], Seeds]:
-        facts, passage_seed = FactRanking.of(graph), self.passage_seed.on(graph)
+        every, passage_seed = FactRanking.of(graph), self.passage_seed.on(graph)
+        # Names of source code are words of prose, too ("open", "close"): a word in a question shows
+        # that a fact about people is meant, but not that one about a function is.
+        of_code = graph.part(SymbolTablePart()).is_about_code(graph)
+        of_prose = replace(every, has_vector=every.has_vector & ~of_code)
 
         def find_seeds(query: Query) -> Seeds:
+            facts = every if self.asks and query.model is not None else of_prose
             passages = passage_seed(query)
             notes: dict[str, Any] = dict(passages.notes)
 

@@ -156,7 +156,8 @@ def _statement(node: ast.stmt, place: Place) -> Statement:
     if isinstance(node, Definition):
         decorators = (place(mark.lineno, mark.col_offset) - 1 for mark in node.decorator_list)
         children = _statements(node.body, place)
-        return Statement(min([start, *decorators]), end, _signature(node), children)
+        begin, is_function = min([start, *decorators]), not isinstance(node, ast.ClassDef)
+        return Statement(begin, end, _signature(node), children, is_function=is_function)
     is_text = (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

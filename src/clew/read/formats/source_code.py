@@ -85,7 +85,7 @@ def read(file: SourceFile, language: str) -> Iterator[Document]:
         file.report(f"read as text: the parser for {language} makes no sense of it")
         yield file.document(text)
         return
-    yield file.document(text, language)
+    yield file.document(text, language, title=file.id)
 
 
 def outline(text: str, share: Share, *, language: str) -> Outline:

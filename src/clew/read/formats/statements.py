@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from clew.read.formats.outline import Block, Close, Heading, Share
@@ -19,6 +19,7 @@ from clew.text.spans import paragraphs
 _LINE_END = re.compile(r"\r\n?|\n")
 MAX_HEADING_LENGTH = 160  # characters
 SMALL_SHARE = 0.2  # of a passage: neighbouring definitions that are smaller share their passage
+TINY_SHARE = 0.15  # of a passage: other statements that are smaller join the definition below them
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Statement:
         heading: The signature of a definition; None for any other statement.
         children: The statements directly within this one.
         is_text: Whether the statement is nothing but a text, as a docstring is.
+        is_function: Whether it defines a function, whose inner definitions are no members.
     """
 
     start: int
@@ -38,6 +40,7 @@ class Statement:
     heading: str | None = None
     children: tuple[Statement, ...] = ()
     is_text: bool = False
+    is_function: bool = False
 
 
 def outline_parts(
@@ -94,21 +97,53 @@ class _Layout:
             for before, behind in pairwise(statements)
         )
         bounds = [start, *between, end]
+        sections = self._sections(statements, bounds)
+        tiny = self._tiny_runs(statements, sections, bounds)
+        for i, (statement, (begin, stop)) in enumerate(
+            zip(statements, pairwise(bounds), strict=True)
+        ):
+            if i in tiny:
+                continue
+            if not sections[i]:
+                yield from self._statement(statement, begin, stop, level)
+                continue
+            first, _ = self._trimmed(bounds[tiny.get(~i, i)], stop)
+            yield Heading(level, statement.heading or "", first, first)
+            yield from self._statement(statement, first, stop, level + 1)
+            yield Close(level)
+
+    def _sections(self, statements: Sequence[Statement], bounds: Sequence[int]) -> list[bool]:
+        """Return which statements have sections: definitions, but no small ones side by side."""
         small = [
             statement.heading is not None and self.share(*span) <= SMALL_SHARE
             for statement, span in zip(statements, pairwise(bounds), strict=True)
         ]
-        for i, (statement, (begin, stop)) in enumerate(
-            zip(statements, pairwise(bounds), strict=True)
-        ):
-            neighbours = small[max(i - 1, 0) : i] + small[i + 1 : i + 2]
-            if statement.heading is None or (small[i] and any(neighbours)):
-                yield from self._statement(statement, begin, stop, level)
-            else:
-                first, _ = self._trimmed(begin, stop)
-                yield Heading(level, statement.heading, first, first)
-                yield from self._statement(statement, begin, stop, level + 1)
-                yield Close(level)
+        return [
+            statement.heading is not None
+            and not (small[i] and any(small[max(i - 1, 0) : i] + small[i + 1 : i + 2]))
+            for i, statement in enumerate(statements)
+        ]
+
+    def _tiny_runs(
+        self, statements: Sequence[Statement], sections: Sequence[bool], bounds: Sequence[int]
+    ) -> dict[int, int]:
+        """Return the statements between two definitions that go with the second, being so few.
+
+        Keys are their positions. The complement of the definition's own position is a key, too; its
+        value is the position of the first of them.
+        """
+        tiny: dict[int, int] = {}
+        first = 0
+        for i, is_section in enumerate(sections):
+            plain = range(first, i)
+            is_run = (
+                is_section and 0 < first < i and all(statements[k].heading is None for k in plain)
+            )
+            if is_run and self.share(bounds[first], bounds[i]) <= TINY_SHARE:
+                tiny |= {**dict.fromkeys(plain, i), ~i: first}
+            if is_section:
+                first = i + 1
+        return tiny
 
     def _statement(
         self, statement: Statement, start: int, stop: int, level: int
@@ -127,9 +162,42 @@ class _Layout:
             items = tuple(Block(start + begin, start + end) for begin, end in spans)
             yield Block(first, last, "list", items)
         else:
-            body = self._line_start(statement.children[0].start, start)
+            yield from self._cut(statement, start, stop, level)
+
+    def _cut(
+        self, statement: Statement, start: int, stop: int, level: int
+    ) -> Iterator[Heading | Block | Close]:
+        """Yield the head of a statement that does not fit, then what is in it.
+
+        The head keeps its documentation. A head of few words goes with the first member.
+        """
+        children = statement.children
+        if statement.is_function:  # what a function defines for itself is a step like any other
+            children = tuple(map(self._without_heading, children))
+        member = next((i for i, child in enumerate(children) if child.heading is not None), 0)
+        body = self._line_start(children[member].start, start)
+        has_members = children[member].heading is not None
+        if has_members and self.share(start, body) <= TINY_SHARE:
+            yield from self.sequence(children[member:], start, stop, level)
+            return
+        body = self._line_start(children[0].start, start)
+        if children[0].is_text:
+            following = children[1].start if len(children) > 1 else stop
+            end = _end_of_line(self.text, children[0].end, following)
+            if self.share(start, end) <= 1:
+                yield from self._block(start, end)
+            else:
+                yield from self._block(start, body)
+                for begin, last in paragraphs(self.text[body:end]):
+                    yield Block(body + begin, body + last)
+            children, body = children[1:], end
+        else:
             yield from self._block(start, body)
-            yield from self.sequence(statement.children, body, stop, level)
+        yield from self.sequence(children, body, stop, level)
+
+    def _without_heading(self, statement: Statement) -> Statement:
+        fits = self.share(statement.start, statement.end) <= 1
+        return replace(statement, heading=None) if fits else statement
 
     def _block(self, start: int, end: int) -> Iterator[Block]:
         start, end = self._trimmed(start, end)
