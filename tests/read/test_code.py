@@ -164,7 +164,14 @@ class Box(Base):
         def inner():
             return 1
         return inner
+
+    def shut(self):
+{long}
 '''
+    single = text.partition("    def shut")[0]
+    assert len(
+        Index.from_documents([Document("a", single, format="python")], splitter=Splitter(99))
+    )
     passages = [(" > ".join(path), piece.text) for piece, path in paths_of(pieces_of(text, 200))]
     holding = {
         words: next(i for i, (_, piece) in enumerate(passages) if words in piece)

@@ -169,14 +169,15 @@ class _Layout:
     ) -> Iterator[Heading | Block | Close]:
         """Yield the head of a statement that does not fit, then what is in it.
 
-        The head keeps its documentation. A head of few words goes with the first member.
+        The head keeps its documentation. A head of few words goes with the first of its members.
         """
         children = statement.children
         if statement.is_function:  # what a function defines for itself is a step like any other
             children = tuple(map(self._without_heading, children))
         member = next((i for i, child in enumerate(children) if child.heading is not None), 0)
         body = self._line_start(children[member].start, start)
-        has_members = children[member].heading is not None
+        # The only member would have the same place as the class.
+        has_members = children[member].heading is not None and len(children) > member + 1
         if has_members and self.share(start, body) <= TINY_SHARE:
             yield from self.sequence(children[member:], start, stop, level)
             return
