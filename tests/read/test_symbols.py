@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from clew import Index, Names, NamesAndSymbols, Splitter, Symbols
@@ -101,6 +103,77 @@ def test_prose_names_symbols_and_each_extractor_leaves_the_other_its_files(tmp_p
         f for p, facts in facts_of(files, tmp_path, Names()) for f in facts if p.format == "python"
     ]
     assert any("Anna Bell" in fact for _, facts in read for fact in facts)
+
+
+OTHERS = {
+    "src/a.js": "import {cut as c, saw} from './wood';\n"
+    "export class Box extends Base { open(){ this.shut(); saw(); other(); } shut(){} }\n"
+    "class Base { openBox(){} }\nconst run = () => { new Box(); x.openBox(); x.shut(); };",
+    "src/wood.js": "export function saw(){ return parseInt(1) }\nfunction other(){}",
+    "src/old.js": "const {saw} = require('./wood');\nfunction old(){ saw(); }",
+    "lib/wood.js": "export function saw(){}",
+    "src/t.ts": "import {Box} from './a';\nabstract class Shape implements Area "
+    "{ abstract size(): number; draw(): void { this.size(); } }\n"
+    "interface Area {}\nclass Square extends Shape { side() { return new Box(); } }",
+    "p/A.java": "package p;\nclass A extends B implements C { void m(){ x(); B.y(); new D().z(); }"
+    " void x(){} }\nclass B { static void y(){} }\ninterface C { void need(); }\n"
+    "class D { void z(){} }\nclass E { void z(){} }",
+    "go/b.go": "package box\ntype Chest struct{}\ntype Opener interface { Lift() }\n"
+    "func (b *Chest) Open() { chop(); wood.Plane(); b.Close(); fmt.Println() }\n"
+    "func (b *Chest) Close() {}\nfunc chop() {}",
+    "wood/w.go": "package wood\nfunc Plane() {}",
+    "r/l.rs": "trait T { fn need_it(&self); }\nstruct S;\nimpl T for S { fn need_it(&self)"
+    "{ self.b_c(); call_me(); println!(); } }\nimpl S { fn b_c(&self){} }\nfn call_me() { }",
+    "c/a.h": "int add(int a);\nstruct P { int x; };",
+    "c/a.c": '#include "a.h"\nint add(int a){ printf("é"); return sub(a); }\n'
+    "static int sub(int a){ return a; }",
+    "c/b.cpp": "class K { public: virtual void m(); };\nclass L : public K { void m(); };\n"
+    "void L::m(){ helper(); add(1); }\nvoid helper(){}",
+}
+
+
+@pytest.mark.skipif(find_spec("tree_sitter") is None, reason="needs the extra code")
+def test_the_other_languages_are_read_by_the_tags_of_their_grammars(tmp_path):
+    read = facts_of(OTHERS, tmp_path, tokens=32)
+    assert relations(read, "calls") == {
+        ("Box.open", "calls", "Box.shut"),
+        ("Box.open", "calls", "src/wood.js:saw"),
+        ("run", "calls", "Box"),
+        ("run", "calls", "Base.openBox"),
+        ("old", "calls", "src/wood.js:saw"),
+        ("Shape.draw", "calls", "Shape.size"),
+        ("Square.side", "calls", "Box"),
+        ("A.m", "calls", "A.x"),
+        ("A.m", "calls", "B.y"),
+        ("A.m", "calls", "D"),
+        ("Chest.Open", "calls", "chop"),
+        ("Chest.Open", "calls", "Plane"),
+        ("Chest.Open", "calls", "Chest.Close"),
+        ("S.need_it", "calls", "S.b_c"),
+        ("S.need_it", "calls", "call_me"),
+        ("add", "calls", "sub"),
+        ("L.m", "calls", "helper"),
+        ("L.m", "calls", "add"),
+    }, "neither x.shut() on who knows what, z() of two classes, nor other() that nobody imports"
+    assert relations(read, "inherits from") == {
+        (pair.split()[0], "inherits from", pair.split()[1])
+        for pair in ("Box Base", "Shape Area", "Square Shape", "A B", "A C", "S T", "L K")
+    }
+    assert {fact[2] for fact in relations(read, "requires")} == {
+        "Shape.size", "C.need", "Opener.Lift", "T.need_it",
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(find_spec("tree_sitter") is None, reason="needs the extra code")
+@pytest.mark.parametrize("format", ["javascript", "typescript", "java", "go", "rust", "c", "cpp"])
+@pytest.mark.parametrize(
+    "text",
+    ["f(" * 3000, "{" * 3000, "// remark\n" * 5000, "class A { void m() {", "a.b().c();\n" * 2000],
+    ids=["calls", "braces", "remarks", "broken", "chain"],
+)
+def test_no_program_is_too_deep_or_too_broken(format, text):
+    passage = Passage("a", text, document="a", format=format)
+    assert len(Symbols().triples([passage])) == 1
 
 
 @pytest.mark.parametrize(

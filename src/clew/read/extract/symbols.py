@@ -31,6 +31,7 @@ from clew.read.extract.code.code_file import (
     Symbol,
 )
 from clew.read.extract.code.python_facts import read_python_facts
+from clew.read.extract.code.tagged_facts import read_tagged_facts
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.names import Names
 from clew.read.formats.source_code import CODE_FORMATS
@@ -211,9 +212,9 @@ def _module_of(passage: Passage, path: PurePosixPath) -> str:
 
 def _read_facts(files: Sequence[CodeFile]) -> list[list[CodeFact]]:
     """Return the facts of each file."""
-    python = [file for file in files if file.format == "python"]
-    of_python = read_python_facts(python)
-    return [next(of_python) if file.format == "python" else [] for file in files]
+    of_python = read_python_facts([file for file in files if file.format == "python"])
+    of_others = read_tagged_facts([file for file in files if file.format != "python"])
+    return [next(of_python if file.format == "python" else of_others) for file in files]
 
 
 class _Naming(NamedTuple):

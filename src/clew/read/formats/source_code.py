@@ -81,7 +81,7 @@ class SyntaxNode(Protocol):
 def read(file: SourceFile, language: str) -> Iterator[Document]:
     """Yield the file as one document; one that the parser makes no sense of is read as text."""
     text = file.text()
-    if _parse(text.encode("utf-8", "surrogatepass"), language) is None:
+    if parse_source(text.encode("utf-8", "surrogatepass"), language) is None:
         file.report(f"read as text: the parser for {language} makes no sense of it")
         yield file.document(text)
         return
@@ -100,8 +100,8 @@ def outline(text: str, share: Share, *, language: str) -> Outline:
         ImportError: The grammar of the language is not installed.
     """
     raw = text.encode("utf-8", "surrogatepass")
-    program = _Program(raw, _place_finder(text))
-    root = _parse(raw, language)
+    program = _Program(raw, byte_places(text))
+    root = parse_source(raw, language)
     if root is None:
         return Outline(tuple(Block(start, end, "lines") for start, end in paragraphs(text)))
     statements = tuple(program.statement(node, 0) for node in _named_children(root))
@@ -109,8 +109,16 @@ def outline(text: str, share: Share, *, language: str) -> Outline:
     return Outline(tuple(parts), tuple(program.imported_files(root)))
 
 
-def _parse(raw: bytes, language: str) -> SyntaxNode | None:
-    """Return the root of the syntax tree; None where that takes more steps than code does."""
+def parse_source(raw: bytes, language: str) -> SyntaxNode | None:
+    """Return the root of the syntax tree; None where that takes more steps than code does.
+
+    Args:
+        raw: The program.
+        language: A key of `LANGUAGES`.
+
+    Raises:
+        ImportError: The grammar of the language is not installed.
+    """
     parser, reports = _parser(language), 0
     max_reports = MIN_REPORTS + REPORTS_PER_BYTE * len(raw)
 
@@ -131,7 +139,15 @@ def _parse(raw: bytes, language: str) -> SyntaxNode | None:
 
 
 @lru_cache
-def _parser(language: str) -> Any:  # noqa: ANN401  # tree-sitter may be missing
+def find_grammar(language: str) -> Any:  # noqa: ANN401  # tree-sitter may be missing
+    """Return the grammar of a language, as tree-sitter has it.
+
+    Args:
+        language: A key of `LANGUAGES`.
+
+    Raises:
+        ImportError: It is not installed.
+    """
     grammar = LANGUAGES[language]
     try:
         import tree_sitter
@@ -139,7 +155,15 @@ def _parser(language: str) -> Any:  # noqa: ANN401  # tree-sitter may be missing
         source = getattr(import_module(grammar.module), grammar.function)()
     except ImportError as error:
         raise ImportError(f"to read {language} by its syntax: {HINT}") from error
-    return tree_sitter.Parser(tree_sitter.Language(source))
+    return tree_sitter.Language(source)
+
+
+@lru_cache
+def _parser(language: str) -> Any:  # noqa: ANN401  # tree-sitter may be missing
+    grammar = find_grammar(language)
+    import tree_sitter
+
+    return tree_sitter.Parser(grammar)
 
 
 class _Program(NamedTuple):
@@ -225,8 +249,13 @@ def _named_children(node: SyntaxNode) -> list[SyntaxNode]:
     ]
 
 
-def _place_finder(text: str) -> Callable[[int], int]:
-    """Return the function: offset in the bytes of a text -> place in the text."""
+def byte_places(text: str) -> Callable[[int], int]:
+    """Return the function: offset in the bytes of a text -> place in the text.
+
+    Example:
+        >>> byte_places("é = 1")(2)
+        1
+    """
     if text.isascii():
         return lambda offset: offset
     places = {0: 0}

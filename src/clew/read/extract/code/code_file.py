@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 CALLS = "calls"
 DECORATED_BY = "is decorated by"
@@ -14,6 +13,11 @@ OVERRIDES = "overrides"
 RAISES = "raises"
 REQUIRES = "requires"
 USES = "uses"
+BUILTIN_MEMBERS = frozenset(
+    name
+    for kind in (str, bytes, bytearray, list, dict, set, tuple, int, float, BaseException, object)
+    for name in dir(kind)
+)
 
 
 class CodeFile(NamedTuple):
@@ -62,7 +66,13 @@ class CodeFact(NamedTuple):
     object: Symbol
 
 
-class FactsOfFile(Protocol):
-    """Yields the facts of one file."""
+def is_distinctive(name: str) -> bool:
+    """Return whether a name is of several words, and of no built-in type of Python.
 
-    def __call__(self) -> Iterator[CodeFact]: ...
+    Example:
+        >>> is_distinctive("process_response"), is_distinctive("get"), is_distinctive("is_digit")
+        (True, False, True)
+    """
+    inner = name.strip("_")
+    several = "_" in inner or (inner != inner.lower() and inner[1:] != inner[1:].lower())
+    return several and name not in BUILTIN_MEMBERS

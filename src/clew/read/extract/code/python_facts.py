@@ -28,6 +28,7 @@ from clew.read.extract.code.code_file import (
     CodeFact,
     CodeFile,
     Symbol,
+    is_distinctive,
 )
 from clew.read.extract.code.python_scopes import (
     DEFINITION,
@@ -47,11 +48,6 @@ PROPERTIES = ("property", "cached_property")
 WRAPPERS = ("Annotated", "ClassVar", "Final", "Optional", "Required", "Union")  # of a type
 STANDARD = sys.stdlib_module_names
 IGNORED_CONSTANTS = ("log", "logger")
-BUILTIN_MEMBERS = frozenset(
-    name
-    for kind in (str, bytes, bytearray, list, dict, set, tuple, int, float, BaseException, object)
-    for name in dir(kind)
-)
 
 
 class Package(NamedTuple):
@@ -137,7 +133,7 @@ class _Corpus:
                 name = scope.symbol.name.rpartition(".")[2]
                 known.add(name)
                 is_member = scope.parent is not None and scope.parent.kind == "class"
-                if is_member and _is_distinctive(name) and _is_definition(scope):
+                if is_member and is_distinctive(name) and _is_definition(scope):
                     members[name] = None if name in members else scope
         return cls(by_name, packages, members, known)
 
@@ -446,13 +442,6 @@ def _is_text(statement: ast.stmt) -> bool:
 
 def _is_definition(scope: Scope) -> bool:
     return scope.node is not None and not isinstance(scope.node, ast.Lambda)
-
-
-def _is_distinctive(name: str) -> bool:
-    """Return whether a name is of several words, and no built-in's."""
-    inner = name.strip("_")
-    several = "_" in inner or (inner != inner.lower() and inner[1:] != inner[1:].lower())
-    return several and name not in BUILTIN_MEMBERS
 
 
 def _method_around(scope: Scope) -> Scope | None:

@@ -1,0 +1,182 @@
+"""Facts about programs in the languages of the extra `code`, by names.
+
+A name is looked for in its own file, then in the files that it imports, then in those of its own
+folder, then in all files of its language. Where it is defined more than once at the first of these
+that has it, it is left out. What is called on an object is a method of the class around it, where
+the object is `this` or `self`, or of the class that the object is named after, or the only one of
+that name, where the name is distinctive.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from clew.read.extract.code.code_file import (
+    DEFINES,
+    INHERITS,
+    REQUIRES,
+    CodeFact,
+    CodeFile,
+    Symbol,
+    is_distinctive,
+)
+from clew.read.extract.code.tagged_code import NamedReference, TaggedFile, read_tags
+
+FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}  # read one another's files
+OWN_OBJECTS = ("this", "self", "Self", "super")
+FRONT_FILES = ("index", "mod", "lib", "main")  # that stand for the folder that they are in
+# In these a plain name is of its own file, or imported.
+IMPORTING = ("javascript",)
+
+
+class Candidate(NamedTuple):
+    """A definition that a name may mean."""
+
+    file: TaggedFile
+    name: str
+
+    @property
+    def symbol(self) -> Symbol:
+        """What it is."""
+        return Symbol(self.file.file.module, self.name)
+
+    @property
+    def container(self) -> str:
+        """The last name of what it is in, or ""."""
+        return self.name.rpartition(".")[0].rpartition(".")[2]
+
+
+def read_tagged_facts(files: Sequence[CodeFile]) -> Iterator[list[CodeFact]]:
+    r"""Yield the facts of each file.
+
+    Example:
+        >>> text = "int cut(int a) { return a; }\nint build() { return cut(1); }"
+        >>> for fact in next(read_tagged_facts([CodeFile("a.c", "c", "a.c", False, text)])):
+        ...     print(fact.subject.name, fact.relation, fact.object.name)
+         defines cut
+         defines build
+        build calls cut
+    """
+    tagged = [read_tags(file) for file in files]
+    corpora: dict[str, _Names] = {}
+    for one in tagged:
+        corpora.setdefault(_family(one), _Names(defaultdict(list))).add(one)
+    for one in tagged:
+        yield list(_facts_of(one, corpora[_family(one)]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Names:
+    """The definitions of the files of one language, by their last names."""
+
+    candidates: Mapping[str, list[Candidate]]
+
+    def add(self, file: TaggedFile) -> None:
+        """Add what a file defines, each name once."""
+        for name in dict.fromkeys(definition.name for definition in file.definitions):
+            self.candidates[name.rpartition(".")[2]].append(Candidate(file, name))
+
+    def resolve(self, reference: NamedReference, file: TaggedFile) -> Symbol | None:
+        """Return what a reference means, or None where that is unclear."""
+        candidates = self.candidates.get(reference.name, [])
+        if not candidates:
+            return None
+        if not reference.receiver:
+            return self._plain(candidates, reference.scope, file)
+        on = reference.receiver.strip("()&*$ ").replace("::", ".").replace("->", ".")
+        last = on.rpartition(".")[2]
+        if on in OWN_OBJECTS:
+            own = reference.scope.rpartition(".")[0].rpartition(".")[2]
+            return _nearest([c for c in candidates if own and c.container == own], file)
+        named = [c for c in candidates if last in (c.container, _package(c))]
+        if named:
+            return _nearest(named, file)
+        members = [c for c in candidates if c.container]
+        is_only = len(members) == 1 == len(candidates) and is_distinctive(reference.name)
+        return members[0].symbol if is_only else None
+
+    def _plain(
+        self, candidates: Sequence[Candidate], scope: str, file: TaggedFile
+    ) -> Symbol | None:
+        around = scope.split(".")
+        visible = [c for c in candidates if not c.container or c.container in around]
+        if _family(file) in IMPORTING:
+            is_named = candidates[0].name.rpartition(".")[2] in file.imported
+            visible = [c for c in visible if c.file is file or (is_named and _is_imported(c, file))]
+        return _nearest(visible, file)
+
+
+def _facts_of(file: TaggedFile, names: _Names) -> Iterator[CodeFact]:
+    module = file.file.module
+    own = {definition.name for definition in file.definitions}
+
+    def container(name: str) -> Symbol:
+        """Return what a definition is in: a symbol of this file or of another, or the file."""
+        around = name.rpartition(".")[0]
+        if not around or around in own:
+            return Symbol(module, around)
+        candidates = names.candidates.get(around.rpartition(".")[2], [])
+        return _nearest(candidates, file) or Symbol(module, "")
+
+    for definition in file.definitions:
+        place, symbol = file.places(definition.place), Symbol(module, definition.name)
+        around = container(definition.name)
+        if around != symbol:
+            yield CodeFact(place, around, DEFINES, symbol)
+            if definition.is_required and around.name:
+                yield CodeFact(place, around, REQUIRES, symbol)
+    for reference in file.references:
+        target = names.resolve(reference, file)
+        scope = reference.scope
+        subject = Symbol(module, scope) if scope in own or not scope else container(f"{scope}.")
+        is_clear = target is not None and target != subject
+        if target is not None and is_clear and (subject.name or reference.relation != INHERITS):
+            yield CodeFact(file.places(reference.place), subject, reference.relation, target)
+
+
+def _nearest(candidates: Sequence[Candidate], file: TaggedFile) -> Symbol | None:
+    """Return the nearest by path of the first group that has any, unless two are as near.
+
+    The groups are the file's own, those that it imports, those of its folder, and all.
+    """
+    folder = PurePosixPath(file.file.id).parent
+    groups = (
+        [c for c in candidates if c.file is file],
+        [c for c in candidates if _is_imported(c, file)],
+        [c for c in candidates if PurePosixPath(c.file.file.id).parent == folder],
+        candidates,
+    )
+    first = next((group for group in groups if group), [])
+    shared = [_common_folders(c.file.file.id, file.file.id) for c in first]
+    nearest = [c for c, n in zip(first, shared, strict=True) if n == max(shared)]
+    return nearest[0].symbol if len(nearest) == 1 else None
+
+
+def _common_folders(path: str, other: str) -> int:
+    """Return how many folders two paths begin with together."""
+    pairs = zip(PurePosixPath(path).parts[:-1], PurePosixPath(other).parts[:-1], strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+
+
+def _is_imported(candidate: Candidate, file: TaggedFile) -> bool:
+    """Return whether a file's imports name the file of a candidate, or its folder."""
+    path = PurePosixPath(candidate.file.file.id)
+    stem = path.parent.name if path.stem in FRONT_FILES else path.stem
+    return candidate.file is not file and bool(stem) and stem.split(".")[0] in file.imported
+
+
+def _package(candidate: Candidate) -> str:
+    """Return the name of the folder, or file, that a function outside of classes is called by."""
+    path = PurePosixPath(candidate.file.file.id)
+    if candidate.container:
+        return candidate.container
+    return path.parent.name if candidate.file.file.format == "go" else path.stem
+
+
+def _family(file: TaggedFile) -> str:
+    return FAMILIES.get(file.file.format, file.file.format)
