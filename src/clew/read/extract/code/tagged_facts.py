@@ -34,7 +34,7 @@ FRONT_FILES = ("index", "mod", "lib", "main")  # that stand for the folder that 
 IMPORTING = ("javascript",)
 
 
-class Candidate(NamedTuple):
+class NamedDefinition(NamedTuple):
     """A definition that a name may mean."""
 
     file: TaggedFile
@@ -74,12 +74,12 @@ def read_tagged_facts(files: Sequence[CodeFile]) -> Iterator[list[CodeFact]]:
 class _Names:
     """The definitions of the files of one language, by their last names."""
 
-    candidates: Mapping[str, list[Candidate]]
+    candidates: Mapping[str, list[NamedDefinition]]
 
     def add(self, file: TaggedFile) -> None:
         """Add what a file defines, each name once."""
         for name in dict.fromkeys(definition.name for definition in file.definitions):
-            self.candidates[name.rpartition(".")[2]].append(Candidate(file, name))
+            self.candidates[name.rpartition(".")[2]].append(NamedDefinition(file, name))
 
     def resolve(self, reference: NamedReference, file: TaggedFile) -> Symbol | None:
         """Return what a reference means, or None where that is unclear."""
@@ -101,7 +101,7 @@ class _Names:
         return members[0].symbol if is_only else None
 
     def _plain(
-        self, candidates: Sequence[Candidate], scope: str, file: TaggedFile
+        self, candidates: Sequence[NamedDefinition], scope: str, file: TaggedFile
     ) -> Symbol | None:
         around = scope.split(".")
         visible = [c for c in candidates if not c.container or c.container in around]
@@ -139,7 +139,7 @@ def _facts_of(file: TaggedFile, names: _Names) -> Iterator[CodeFact]:
             yield CodeFact(file.places(reference.place), subject, reference.relation, target)
 
 
-def _nearest(candidates: Sequence[Candidate], file: TaggedFile) -> Symbol | None:
+def _nearest(candidates: Sequence[NamedDefinition], file: TaggedFile) -> Symbol | None:
     """Return the nearest by path of the first group that has any, unless two are as near.
 
     The groups are the file's own, those that it imports, those of its folder, and all.
@@ -163,14 +163,14 @@ def _common_folders(path: str, other: str) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
-def _is_imported(candidate: Candidate, file: TaggedFile) -> bool:
+def _is_imported(candidate: NamedDefinition, file: TaggedFile) -> bool:
     """Return whether a file's imports name the file of a candidate, or its folder."""
     path = PurePosixPath(candidate.file.file.id)
     stem = path.parent.name if path.stem in FRONT_FILES else path.stem
     return candidate.file is not file and bool(stem) and stem.split(".")[0] in file.imported
 
 
-def _package(candidate: Candidate) -> str:
+def _package(candidate: NamedDefinition) -> str:
     """Return the name of the folder, or file, that a function outside of classes is called by."""
     path = PurePosixPath(candidate.file.file.id)
     if candidate.container:
