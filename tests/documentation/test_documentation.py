@@ -570,10 +570,17 @@ def test_sections_that_say_the_same_are_one_and_others_stay():
         said = (Explanation("", text, (1,)),)
         return Section(question, question, "", said, (), sources, "page", by_model=True)
 
-    vectors = {"oars?": [1.0, 0.0], "blades?": [0.95, 0.3122], "sails?": [0.6, 0.8]}
+    vectors = {
+        "oars?": [1.0, 0.0],
+        "blades?": [0.95, 0.3122],
+        "sails?": [0.6, 0.8],
+        "hulls?": [0.848, 0.53],  # near sails, which are said last
+        "boats?": [0.87, -0.493],
+        "masts?": [0.966, -0.259],  # between oars and boats, which are unlike
+    }
     sections = [section(question, "text") for question in vectors]
     merged = merge_sections(
         sections, {}, lambda texts: np.array([vectors[text.split()[0]] for text in texts])
     )
-    assert [one.question for one in merged] == ["oars?", "sails?"]
-    assert merged[0].merged_questions == ("blades?",)
+    assert [one.question for one in merged] == ["oars?", "sails?", "boats?"]
+    assert [one.merged_questions for one in merged] == [("blades?", "masts?"), ("hulls?",), ()]
