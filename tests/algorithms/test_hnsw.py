@@ -196,6 +196,7 @@ def test_recall_of_nothing_is_whole_and_that_of_wrong_links_is_what_is_missing(m
     index = index_of(vectors, rows=np.arange(30)[::-1])
     assert recall(index, 3, ef=30) == 1.0
     assert recall(index, 99, ef=30) == 1.0
+    assert recall(index, 5, ef=tune_ef(index, 1.0, 5)) == 1.0  # as high as it can be, and no error
     assert recall(index, 3, vectors[:0]) == 1.0
     monkeypatch.setattr(index, "search", lambda query, k, ef: (np.array([29, 0]), None))
     hits = sum(
