@@ -269,6 +269,8 @@ def more_work_never_makes_it_worse(one):
         assert found.bound <= before.bound
         assert found.value >= before.value
         assert found.proved or found.work["stopped by"] == "work"
+        spent = sum(found.work[name] for name in ("programmes", "searches", "integer programmes"))
+        assert spent <= (work + 1 if work else 0)  # a search follows the last programme
         before = found
 
 
