@@ -155,6 +155,7 @@ def test_no_programme_is_solved_where_the_heuristics_prove_or_no_work_is_allowed
     # of three rows for 2, 3 and 4 with prizes of 1, 2 and 2, two fit in 6; the bound takes a share
     one = problem(3, [], [1.0, 2.0, 2.0], [2, 3, 4], [0, 1, 2], 6)
     best = solve_budgeted(one, "best")
+    assert not Solution(best.rows, best.value).proved  # nothing is known of a choice by itself
     idle = solve_budgeted(one, work=0)
     assert not best.proved
     assert (idle.value, idle.bound, dict(idle.work)) == (best.value, best.bound, dict(best.work))
