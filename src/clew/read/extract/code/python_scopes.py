@@ -6,7 +6,7 @@ The walk keeps a stack of its own, so that no nesting is too deep for it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from clew.read.formats.python import parse_parts, place_finder
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITION, IMPORTED, TYPED, UNKNOWN = range(4)  # kinds of binding, the surest first
+NAMELESS = (ast.expr_context, ast.Constant, ast.operator, ast.unaryop, ast.boolop)
 Place = Callable[[int, int], int]
 
 
@@ -153,8 +154,9 @@ class _Reader:
         while waiting:
             node, scope = waiting.pop()
             handler = HANDLERS.get(type(node))
-            inner = _children(node, scope) if handler is None else handler(self, node, scope)
-            waiting.extend(reversed(list(inner)))
+            inner = _children(node, scope) if handler is None else [*handler(self, node, scope)]
+            inner.reverse()
+            waiting += inner
 
     def function(self, node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
         own = self._open(node, scope)
@@ -215,12 +217,12 @@ class _Reader:
         yield from ((child, scope) for child in node.args)
         yield from ((keyword.value, scope) for keyword in node.keywords)
 
-    def raise_(self, node: ast.Raise, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+    def raise_(self, node: ast.Raise, scope: Scope) -> Iterable[tuple[ast.AST, Scope]]:
         if isinstance(node.exc, ast.Call):
             self.raised.add(id(node.exc))
         elif isinstance(node.exc, (ast.Name, ast.Attribute)):
             scope.references.append(_reference(RAISES, node.exc))
-            return iter([])
+            return ()
         return _children(node, scope)
 
     def name(self, node: ast.Name, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
@@ -241,12 +243,12 @@ class _Reader:
         if node.value is not None:
             yield node.value, scope
 
-    def with_item(self, node: ast.withitem, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+    def with_item(self, node: ast.withitem, scope: Scope) -> Iterable[tuple[ast.AST, Scope]]:
         if node.optional_vars is not None:
             self._assign(node.optional_vars, node.context_expr, scope)
         return _children(node, scope)
 
-    def handler(self, node: ast.ExceptHandler, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+    def handler(self, node: ast.ExceptHandler, scope: Scope) -> Iterable[tuple[ast.AST, Scope]]:
         if node.name:
             single = node.type if not isinstance(node.type, ast.Tuple) else None
             scope.bind(node.name, UNKNOWN if single is None else TYPED, single)
@@ -307,15 +309,18 @@ def _reference(relation: str, expression: ast.expr) -> Reference:
     return Reference(expression.lineno, expression.col_offset, relation, expression)
 
 
-def _children(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+def _children(node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
+    """Return the nodes directly in one, without those that hold no names."""
+    children: list[tuple[ast.AST, Scope]] = []
     for value in vars(node).values():
-        if isinstance(value, ast.AST):
-            yield value, scope
-        elif isinstance(value, list):
-            yield from ((child, scope) for child in value if isinstance(child, ast.AST))
+        if isinstance(value, list):
+            children += [(child, scope) for child in value if isinstance(child, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, NAMELESS):
+            children.append((value, scope))
+    return children
 
 
-HANDLERS: dict[type[ast.AST], Callable[..., Iterator[tuple[ast.AST, Scope]]]] = {
+HANDLERS: dict[type[ast.AST], Callable[..., Iterable[tuple[ast.AST, Scope]]]] = {
     ast.FunctionDef: _Reader.function,
     ast.AsyncFunctionDef: _Reader.function,
     ast.Lambda: _Reader.function,
