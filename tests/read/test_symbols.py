@@ -208,6 +208,27 @@ def test_an_index_with_symbols_is_saved_changed_and_asked(tmp_path):
     assert "good calls carve" in less.graph.facts.texts, "one file alone defines it now"
 
 
+def test_members_that_others_must_define_are_known_in_each_of_their_forms():
+    text = """from abc import abstractmethod
+from typing import Protocol
+class Lid(Protocol):
+    def lift(self): ...
+    def drop(self):
+        'Fall.'
+    def known(self): return 1
+class Box:
+    @abstractmethod
+    def open(self): return 1
+    def shut(self):
+        'Close.'
+        raise NotImplementedError('shut')
+    def free(self): 'Nothing.'
+"""
+    passage = Passage("a", text, document="a.py", format="python")
+    (found,) = Symbols(relations=("requires",)).triples([passage])
+    assert {object for _, _, object in found} == {"Lid.lift", "Lid.drop", "Box.open", "Box.shut"}
+
+
 def test_names_that_differ_in_case_alone_are_two_entities():
     text = "def box(): return Box()\nclass Box: ..."
     passage = Passage("a", text, document="a.py", format="python")

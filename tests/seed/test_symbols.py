@@ -45,6 +45,8 @@ def asked_facts(index, question):
         ("What does Saw inherit from?", {"Saw inherits from Tool"}),
         ("What must I implement to make a Tool?", {"Tool requires Tool.use_it"}),
         ("What overrides Tool.use_it?", {"Saw.use_it overrides Tool.use_it"}),
+        ("How do I write my own Saw?", set()),
+        ("What does Saw call?", {"Saw.use_it calls cut_wood"}),
         ("Who raises Lost?", {"cut_wood raises Lost"}),
         ("Where is cut_wood defined?", {"kit.wood defines cut_wood"}),
         ("Is the road to the sea open?", set()),

@@ -19,7 +19,7 @@ import numpy as np
 
 from clew.graph import Floats, Graph, Mask, Rows, freeze
 
-DEFINES = "defines"
+DEFINES, OVERRIDES, REQUIRES = "defines", "overrides", "requires"
 MAX_MEANINGS = 5  # symbols that a name in a question may mean; what means more, means none
 MAX_WORDS = 6  # of a name that a question has as words: "get meta refresh"
 OTHER_SCORE = 0.2  # of the definition of a symbol of which something else is asked
@@ -65,10 +65,10 @@ ASKED = (
         r"(?:must|should|to|need|have) (?:\w+ ){0,3}(?:implement|define|override)|must|my own|"
         r"abstract|(?:make|write|create) (?:a|an|my)|requires?|required",
         r"require",
-        "requires",
+        REQUIRES,
         as_subject=True,
     ),
-    _asked(r"overrid\w+", r"override", "overrides"),
+    _asked(r"overrid\w+", r"override", OVERRIDES),
     _asked(
         r"inherit\w*|sub-?class\w*|extend\w*|deriv\w+|child|children",
         r"inherit|extend|derive",
@@ -119,11 +119,13 @@ class SymbolTable:
             that it may mean.
         facts_of: The facts of each row, with whether it is the subject.
         relations: The relation of each fact.
+        objects: The object of each fact.
     """
 
     rows_of: Mapping[str, tuple[int, ...]]
     facts_of: Mapping[int, list[tuple[int, bool]]]
     relations: tuple[str, ...]
+    objects: Rows
 
     def find(self, question: str) -> AskedFacts:
         """Return the facts that a question asks for."""
@@ -143,12 +145,31 @@ class SymbolTable:
         self, row: int, asked: Asked | None, as_subject: bool
     ) -> Iterator[tuple[int, float]]:
         """Yield the facts about a symbol that are asked for, and its definition."""
+        is_found = False
         for fact, is_subject in self.facts_of[row]:
             relation = self.relations[fact]
             if asked is not None and relation in asked.relations and is_subject == as_subject:
+                is_found = True
                 yield fact, 1.0
             elif relation == DEFINES and not is_subject:
                 yield fact, OTHER_SCORE
+        if asked is not None and as_subject and not is_found:
+            yield from self._facts_of_members(row, asked)
+
+    def _facts_of_members(self, row: int, asked: Asked) -> Iterator[tuple[int, float]]:
+        """Yield what the members of a class do, or those of them that other classes define anew.
+
+        A class that requires nothing is made to one's own ends by what others override of it.
+        """
+        for defined, is_container in self.facts_of[row]:
+            if self.relations[defined] != DEFINES or not is_container:
+                continue
+            for fact, is_subject in self.facts_of[int(self.objects[defined])]:
+                relation = self.relations[fact]
+                if is_subject and relation in asked.relations:
+                    yield fact, 1.0
+                elif not is_subject and relation == OVERRIDES and REQUIRES in asked.relations:
+                    yield defined, 1.0
 
     def _named(self, question: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
         """Yield (start, end, rows) for the symbols that a question names, by place."""
@@ -257,7 +278,7 @@ class SymbolTablePart:
                 if row in symbols:
                     facts_of[row].append((fact, is_subject))
         by_name = {name: tuple(rows) for name, rows in rows_of.items() if name}
-        return SymbolTable(by_name if defined else {}, facts_of, relations)
+        return SymbolTable(by_name if defined else {}, facts_of, relations, facts.objects)
 
 
 def find_asked_facts(graph: Graph) -> Callable[[str], AskedFacts]:

@@ -424,16 +424,28 @@ def _symbol(meaning: Meaning) -> Symbol | None:
 
 
 def is_abstract(method: Scope) -> bool:
-    """Return whether a method says that classes below must define it."""
+    """Return whether a method says that classes below must define it.
+
+    It is marked as abstract, or does nothing but raise NotImplementedError, or is an empty method
+    of a protocol.
+    """
     if any(mark.startswith("abstract") for mark in method.decorators()):
         return True
     if not isinstance(method.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     body = [line for line in method.node.body if not _is_text(line)]
-    if not body or not isinstance(body[0], ast.Raise):
+    if not body:
+        bases = bases_of(method.parent) if method.parent is not None else []
+        return any(_last_name(base.expression) == "Protocol" for base in bases)
+    if not isinstance(body[0], ast.Raise):
         return False
     raised = body[0].exc.func if isinstance(body[0].exc, ast.Call) else body[0].exc
-    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+    return _last_name(raised) == "NotImplementedError"
+
+
+def _last_name(expression: ast.expr | None) -> str:
+    name = getattr(expression, "attr", getattr(expression, "id", ""))
+    return name if isinstance(name, str) else ""
 
 
 def _is_text(statement: ast.stmt) -> bool:
