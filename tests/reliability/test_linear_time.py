@@ -28,7 +28,8 @@ from clew.documentation.markdown import (
 )
 from clew.items import Item
 from clew.model import parse_json
-from clew.read import Names, Passage, keep_whole
+from clew.read import Names, Passage, Symbols, keep_whole
+from clew.read.extract.symbols import find_symbols
 from clew.read.formats import FORMATS, Format, SourceFile, UnreadableFileError
 from clew.read.header_metadata import headings_above
 from clew.render import STYLES, Render
@@ -116,9 +117,20 @@ def _context(text: str) -> Context:
     return Context((_item(text),), text, 5, None, text[:100], "dense")
 
 
+def _symbols(text: str, format: str) -> object:
+    return Symbols().triples([Passage("a", text, document="a", format=format)])
+
+
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "Plain": Plain(),
     "Names": lambda text: Names(years=True).triples([Passage("a", text, text[:200])]),
+    "Symbols": lambda text: _symbols(text, "python"),
+    **(
+        {"Symbols of java": lambda text: _symbols(text, "java")}
+        if FORMATS["java"].is_installed()
+        else {}
+    ),
+    "Symbols in prose": lambda text: list(find_symbols(text, {"a": "a"})),
     "sentences": lambda text: Splitter(sentences=True)(Document("a", text)),
     "keep_whole": lambda text: keep_whole(Document("a", text, format="markdown")),
     "words": words,

@@ -22,6 +22,8 @@ from clew.graph import Floats, Graph, Mask, Rows, freeze
 DEFINES, OVERRIDES, REQUIRES = "defines", "overrides", "requires"
 MAX_MEANINGS = 5  # symbols that a name in a question may mean; what means more, means none
 MAX_WORDS = 6  # of a name that a question has as words: "get meta refresh"
+MAX_QUESTION = 2000  # characters in which symbols are looked for
+MAX_CUE = 16  # characters before a name by which it is known for one
 OTHER_SCORE = 0.2  # of the definition of a symbol of which something else is asked
 _NAME = re.compile(r"[^\W\d][\w]*(?:(?:\.|::|#)[^\W\d]\w*)*")
 _LOOKS_LIKE_CODE = re.compile(r"\w[._]\w|::|^_|[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -32,7 +34,8 @@ _BEFORE = re.compile(
 )
 _BEHIND = re.compile(r"[`'\"]?\s*(?:\(|class\b|function\b|method\b|module\b)")
 _PARENT = re.compile(r"\s+(?:method\s+)?(?:of|in)\s+(?:the\s+)?(?:class\s+)?[`'\"]?")
-_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|get|gets|being)\b[^.?!]*$", re.IGNORECASE)
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|get|gets|being)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.?!]\s")
 
 
 class Asked(NamedTuple):
@@ -129,6 +132,7 @@ class SymbolTable:
 
     def find(self, question: str) -> AskedFacts:
         """Return the facts that a question asks for."""
+        question = question[:MAX_QUESTION]
         named = list(self._named(question)) if self.rows_of else []
         scores: dict[int, float] = {}
         for start, end, rows in named:
@@ -222,7 +226,7 @@ class SymbolTable:
             is_capital
             or _LOOKS_LIKE_CODE.search(word)
             or question[max(start - 1, 0) : start] == "`"
-            or _BEFORE.search(question, 0, start)
+            or _BEFORE.search(question[max(start - MAX_CUE, 0) : start])
             or _BEHIND.match(question, end)
         ):
             return ()
@@ -323,6 +327,8 @@ def _asked_of(question: str, start: int, end: int) -> tuple[Asked | None, bool]:
     for asked in ASKED:
         if not (asked.cue.search(before) or asked.cue.search(behind)):
             continue
-        is_active = asked.active.search(behind) and not _PASSIVE.search(before)
+        is_active = asked.active.search(behind) and not _PASSIVE.search(
+            _SENTENCE_END.split(before)[-1]
+        )
         return asked, asked.as_subject or bool(is_active)
     return None, False

@@ -10,8 +10,8 @@ that name, where the name is distinctive.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -30,6 +30,7 @@ from clew.read.extract.code.tagged_code import NamedReference, TaggedFile, read_
 FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}  # read one another's files
 OWN_OBJECTS = ("this", "self", "Self", "super")
 FRONT_FILES = ("index", "mod", "lib", "main")  # that stand for the folder that they are in
+MAX_MEANINGS = 64  # definitions of a name that a reference is compared with
 # In these a plain name is of its own file, or imported.
 IMPORTING = ("javascript",)
 
@@ -65,7 +66,7 @@ def read_tagged_facts(files: Sequence[CodeFile]) -> Iterator[list[CodeFact]]:
     tagged = [read_tags(file) for file in files]
     corpora: dict[str, _Names] = {}
     for one in tagged:
-        corpora.setdefault(_family(one), _Names(defaultdict(list))).add(one)
+        corpora.setdefault(_family(one), _Names()).add(one)
     for one in tagged:
         yield list(_facts_of(one, corpora[_family(one)]))
 
@@ -74,16 +75,33 @@ def read_tagged_facts(files: Sequence[CodeFile]) -> Iterator[list[CodeFact]]:
 class _Names:
     """The definitions of the files of one language, by their last names."""
 
-    candidates: Mapping[str, list[NamedDefinition]]
+    candidates: defaultdict[str, list[NamedDefinition]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    own: defaultdict[tuple[str, str], list[NamedDefinition]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+
+    def find(self, name: str, file: TaggedFile) -> list[NamedDefinition]:
+        """Return what a name may mean in a file: of what many files define, only what it defines.
+
+        Otherwise the time would grow with the square of the number of files.
+        """
+        candidates = self.candidates.get(name, [])
+        if len(candidates) <= MAX_MEANINGS:
+            return candidates
+        return self.own.get((file.file.id, name), [])
 
     def add(self, file: TaggedFile) -> None:
         """Add what a file defines, each name once."""
         for name in dict.fromkeys(definition.name for definition in file.definitions):
-            self.candidates[name.rpartition(".")[2]].append(NamedDefinition(file, name))
+            last = name.rpartition(".")[2]
+            self.candidates[last].append(NamedDefinition(file, name))
+            self.own[file.file.id, last].append(NamedDefinition(file, name))
 
     def resolve(self, reference: NamedReference, file: TaggedFile) -> Symbol | None:
         """Return what a reference means, or None where that is unclear."""
-        candidates = self.candidates.get(reference.name, [])
+        candidates = self.find(reference.name, file)
         if not candidates:
             return None
         if not reference.receiver:
@@ -120,7 +138,7 @@ def _facts_of(file: TaggedFile, names: _Names) -> Iterator[CodeFact]:
         around = name.rpartition(".")[0]
         if not around or around in own:
             return Symbol(module, around)
-        candidates = names.candidates.get(around.rpartition(".")[2], [])
+        candidates = names.find(around.rpartition(".")[2], file)
         return _nearest(candidates, file) or Symbol(module, "")
 
     for definition in file.definitions:
