@@ -74,7 +74,7 @@ def test_no_function_that_fits_is_cut_and_every_part_of_a_longer_one_stands_unde
         holding = [
             (piece, path) for piece, path in passages if piece.start < last and piece.end > first
         ]
-        if estimate_tokens(text[first:last]) <= 256:
+        if estimate_tokens(f"- {text[first:last]}\n") <= 256:  # as it is printed
             assert len(holding) == 1, node.name
         for piece, path in holding:
             assert f"def {node.name}(" in piece.text or any(
