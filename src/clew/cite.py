@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from clew.algorithms.ranking import best_row, exceeds
 from clew.context import Context
 from clew.items import Item
-from clew.seed.bm25 import BM25, InvertedIndexPart
+from clew.seed.bm25 import InvertedIndexPart
 from clew.text.spans import lines, paragraphs, sentences
 from clew.text.words import terms
 
@@ -219,15 +219,13 @@ def _passage_counts(
     by_stem: Mapping[str, Sequence[str]], index: Index | None
 ) -> tuple[dict[str, int], int] | None:
     """Return how many passages have each word, and how many there are; None without passages."""
-    inverted = index and index.graph.part(InvertedIndexPart(BM25()))
-    if not inverted or not inverted.vocabulary:
+    inverted = index and index.graph.part(InvertedIndexPart())
+    if not inverted or not inverted.stems:
         return None
-    starts, rows = inverted.engine.scores["indptr"], inverted.engine.scores["indices"]
     passages: dict[str, set[int]] = {word: set() for words in by_stem.values() for word in words}
-    for other, number in inverted.forms.items():
-        if other[:STEM] in by_stem:
-            for word in _question_words([other], by_stem):
-                passages[word].update(rows[starts[number] : starts[number + 1]].tolist())
+    for other in {form for forms in inverted.forms for form in forms if form[:STEM] in by_stem}:
+        for word in _question_words([other], by_stem):
+            passages[word].update(inverted.rows_with(other))
     return {word: len(having) for word, having in passages.items()}, len(inverted.rows)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Graph, Rows
+from clew.graph import Graph, Mask, Rows
 from clew.text.stems import MAX_LETTERS, identify_language
 
 MAX_SAMPLE = 256  # documents, evenly spaced, whose languages are identified first
@@ -60,15 +61,47 @@ class LanguagesPart:
         names = tuple(name for name in ranked if counts[name] >= MIN_SHARE * len(sample))
         of_rows = np.zeros(len(graph), np.int8)
         if len(names) > 1:
-            place = {name: i for i, name in enumerate(names)}
-            beginnings = map(beginning, first_rows.tolist())
-            of_documents = np.zeros(len(graph), np.int8)
-            of_documents[documents] = [
-                place.get(identify_language(text, names) if len(text) >= MIN_LETTERS else of_all, 0)
-                for text in beginnings
-            ]
-            of_rows = of_documents[roots]
+            of_rows = _places_of(map(beginning, first_rows.tolist()), documents, roots, names, of_all)
         return Languages(names or ("",), of_rows)
+
+    def grow(self, graph: Graph, base: Graph, before: Languages) -> Languages:
+        """Return the languages of new nodes, too; they are among those that the corpus had."""
+        rows, n = graph.rows("passage"), len(base)
+        roots = _roots(graph)
+        rows = rows[rows >= n]
+        documents, first_rows = np.unique(roots[rows], return_index=True)
+        beginnings = (_beginning(graph, rows, roots[rows], first) for first in first_rows.tolist())
+        of_rows = np.append(before.of_rows, np.zeros(len(graph) - n, np.int8))
+        if len(before.names) > 1:
+            new = _places_of(beginnings, documents, roots, before.names, before.names[0])
+            of_rows[n:] = new[n:]
+        return Languages(before.names, of_rows)
+
+    def shrink(self, graph: Graph, stays: Mask, before: Languages) -> Languages:
+        """Return the languages of the nodes that stay, among those that the corpus had."""
+        del graph
+        return Languages(before.names, before.of_rows[stays])
+
+
+def _places_of(
+    beginnings: Iterable[str], documents: Rows, roots: Rows, names: tuple[str, ...], of_short: str
+) -> NDArray[np.int8]:
+    """The place among `names` of the language of every node, by the document that it stands in.
+
+    Args:
+        beginnings: how each document begins.
+        documents: the outermost container of each.
+        roots: the outermost container of every node.
+        names: the languages to choose from.
+        of_short: the language of a document that begins with too few letters.
+    """
+    place = {name: i for i, name in enumerate(names)}
+    of_documents = np.zeros(len(roots), np.int8)
+    of_documents[documents] = [
+        place.get(identify_language(text, names) if len(text) >= MIN_LETTERS else of_short, 0)
+        for text in beginnings
+    ]
+    return of_documents[roots]
 
 
 def _roots(graph: Graph) -> Rows:

@@ -1,23 +1,22 @@
 """BM25: a passage scores by the question's rare words in it, with its length allowed for.
 
 Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond" (2009), in
-Lucene's form, by the library bm25s. Words are compared by their stems in the language of the
-document (`clew.text.stems`). A heading is a field of its own (BM25F): its words count as if they
+Lucene's form. Words are compared by their stems in the language of the document
+(`clew.text.stems`). A heading is a field of its own (BM25F): its words count as if they
 occurred `heading_weight` times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clew.graph import Floats, Graph, Rows, canonical_text, text_with_heading
+from clew.graph import Graph, Mask, Rows, canonical_text, text_with_heading
 from clew.graph.headings import titles_of
-from clew.seed._languages import LanguagesPart
+from clew.seed._languages import Languages, LanguagesPart
+from clew.seed.postings import Postings
 from clew.text.stems import identify_language, stem_words
 from clew.text.words import terms
 from clew.types import Query, Seeds
@@ -46,7 +45,7 @@ class BM25:
     heading_weight: int = 2
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
-        index = graph.part(InvertedIndexPart(self))
+        index = graph.part(InvertedIndexPart(self.kinds, self.heading_weight))
 
         def find_seeds(query: Query) -> Seeds:
             scores = np.zeros(len(graph))
@@ -54,43 +53,31 @@ class BM25:
             if not known_stems:
                 note = "no word of the question occurs in the passages"
                 return Seeds(scores, notes={"fallback": note})
-            scores[index.rows] = index.scores(known_stems)
+            numbers = [index.stems[stem] for stem in known_stems]
+            scores[index.rows] = index.postings.bm25(numbers, self.k1, self.b)
             return Seeds(scores)
 
         return find_seeds
 
 
-class Engine(Protocol):
-    """What is used of an index of the library bm25s.
-
-    Attributes:
-        scores: its compressed columns, by name.
-    """
-
-    scores: Mapping[str, NDArray[np.generic]]
-
-    def get_scores(self, query_tokens_single: list[str]) -> Floats:
-        """Return the score of every document for these terms."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class InvertedIndex:
-    """The stems of some nodes, and what each stem adds to the score of each node.
+    """The stems of some nodes, and how often each node has each.
 
     Attributes:
         rows: the indexed nodes.
-        vocabulary: every stem and its number.
-        forms: every term, as it is written, and the number of its stem.
+        stems: every stem and its number.
+        forms: of each language, by its place in `languages`, every term as it is written, and the
+            number of its stem.
         languages: the languages of the nodes, the most frequent first.
-        engine: the index of the library bm25s.
+        postings: how often each of `rows` has each stem.
     """
 
     rows: Rows
-    vocabulary: Mapping[str, int]
-    forms: Mapping[str, int]
+    stems: Mapping[str, int]
+    forms: tuple[Mapping[str, int], ...]
     languages: tuple[str, ...]
-    engine: Engine
+    postings: Postings
 
     def stems_in(self, text: str) -> list[str]:
         """Return the stems of a question, as often as they occur, that some node has.
@@ -100,12 +87,16 @@ class InvertedIndex:
         own = identify_language(text, self.languages)
         languages = dict.fromkeys([own, *self.languages])
         stems_of_terms = zip(*(stem_words(terms(text), one) for one in languages), strict=True)
-        known = ([stem for stem in stems if stem in self.vocabulary] for stems in stems_of_terms)
+        known = ([stem for stem in stems if self._has(stem)] for stems in stems_of_terms)
         return [stems[0] for stems in known if stems]
 
-    def scores(self, known_stems: list[str]) -> Floats:
-        """Return the score of every indexed node for stems of the vocabulary."""
-        return self.engine.get_scores(known_stems)
+    def _has(self, stem: str) -> bool:
+        return stem in self.stems and self.postings.has(self.stems[stem])
+
+    def rows_with(self, form: str) -> set[int]:
+        """Return the nodes that have the stem of a term in some language."""
+        numbers = {forms[form] for forms in self.forms if form in forms}
+        return {row for n in numbers for row in self.rows[self.postings.texts_with(n)].tolist()}
 
 
 @dataclass(frozen=True)
@@ -113,53 +104,64 @@ class InvertedIndexPart:
     """The part that computes the `InvertedIndex` of a graph.
 
     Attributes:
-        bm25: whose parameters hold.
+        kinds: the kinds of node that are indexed.
+        heading_weight: how often a word of a heading counts, >= 1.
 
     Example:
         >>> from clew import Graph
         >>> graph = Graph.of(["The foxes are in the red wood.", "The sky is red."])
-        >>> graph.part(InvertedIndexPart(BM25())).stems_in("Is there a fox, or a cat?")
+        >>> graph.part(InvertedIndexPart()).stems_in("Is there a fox, or a cat?")
         ['is', 'fox']
     """
 
-    bm25: BM25
+    kinds: tuple[str, ...] = ("passage",)
+    heading_weight: int = 2
 
     def compute(self, graph: Graph) -> InvertedIndex:
-        import bm25s
-
-        rows = graph.rows(*self.bm25.kinds)
         languages = graph.part(LanguagesPart())
-        numbering = [_Numbering(name) for name in languages.names]
-        vocabulary: dict[str, int] = {}
-        ids = [
-            numbering[languages.of_rows[row]].number(self._terms(graph, row), vocabulary)
-            for row in rows.tolist()
-        ]
-        engine = bm25s.BM25(k1=self.bm25.k1, b=self.bm25.b, method="lucene")
-        if vocabulary:
-            engine.index((ids, vocabulary), show_progress=False)
-        forms = {term: n for one in reversed(numbering) for term, n in one.number_of.items()}
-        return InvertedIndex(rows, vocabulary, forms, languages.names, engine)
+        stems: dict[str, int] = {}
+        forms = tuple(dict[str, int]() for _ in languages.names)
+        rows = graph.rows(*self.kinds)
+        numbered = self._numbered(graph, rows, languages, stems, forms)
+        return InvertedIndex(rows, stems, forms, languages.names, Postings.of(numbered))
+
+    def grow(self, graph: Graph, base: Graph, before: InvertedIndex) -> InvertedIndex:
+        """Return what `compute` returns where the corpus has the languages that it had."""
+        languages, rows = graph.part(LanguagesPart()), graph.rows(*self.kinds)
+        if languages.names != before.languages:
+            return self.compute(graph)
+        stems, forms = dict(before.stems), tuple(dict(one) for one in before.forms)
+        new = rows[rows >= len(base)]
+        numbered = self._numbered(graph, new, languages, stems, forms)
+        postings = before.postings.with_texts(numbered)
+        return InvertedIndex(rows, stems, forms, languages.names, postings)
+
+    def shrink(self, graph: Graph, stays: Mask, before: InvertedIndex) -> InvertedIndex:
+        """Return the index of the nodes that stay; it knows stems that none of them has."""
+        postings = before.postings.with_only(stays[before.rows])
+        return replace(before, rows=graph.rows(*self.kinds), postings=postings)
+
+    def _numbered(
+        self,
+        graph: Graph,
+        rows: Rows,
+        languages: Languages,
+        stems: dict[str, int],
+        forms: tuple[dict[str, int], ...],
+    ) -> Iterator[list[int]]:
+        """Yield the numbers of the stems of every node; new stems get the next numbers."""
+        for row in rows.tolist():
+            place = int(languages.of_rows[row])
+            known, written = forms[place], self._terms(graph, row)
+            new = [term for term in dict.fromkeys(written) if term not in known]
+            for term, stem in zip(new, stem_words(new, languages.names[place]), strict=True):
+                known[term] = stems.setdefault(stem, len(stems))
+            yield [known[term] for term in written]
 
     def _terms(self, graph: Graph, row: int) -> list[str]:
         """The terms of a node, those of its heading as often as they count."""
         collected = terms(text_with_heading(graph, row))
-        if self.bm25.heading_weight > 1 and (titles := titles_of(graph, row)):
+        if self.heading_weight > 1 and (titles := titles_of(graph, row)):
             in_heading = terms(canonical_text(graph, "\n".join(titles)))
-            collected += in_heading * (self.bm25.heading_weight - 1)
+            collected += in_heading * (self.heading_weight - 1)
         return collected
-
-
-class _Numbering:
-    """The number of the stem of every term of one language, made as the terms are met."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-        self.number_of: dict[str, int] = {}
-
-    def number(self, text_terms: list[str], vocabulary: dict[str, int]) -> list[int]:
-        """Return the numbers of the stems of a text; new stems get the next numbers."""
-        new = [term for term in dict.fromkeys(text_terms) if term not in self.number_of]
-        for term, stem in zip(new, stem_words(new, self.language), strict=True):
-            self.number_of[term] = vocabulary.setdefault(stem, len(vocabulary))
-        return [self.number_of[term] for term in text_terms]

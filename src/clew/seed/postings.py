@@ -1,0 +1,162 @@
+"""Postings: the texts that have each term, and how often; texts come and go without counting anew.
+
+As in Lucene, postings are a list of immutable segments. Texts that are added are a new small
+segment. Small neighbours are merged, so that a corpus has a number of segments that grows with the
+logarithm of its size (O'Neil et al., "The log-structured merge-tree", 1996). Every number that a
+score depends on is a sum over segments, so that scores are those of texts counted all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from clew.graph import Floats, Mask, Rows, freeze, offsets_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
+    Counts: TypeAlias = csc_array[Any, tuple[int, int]]
+
+MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
+
+
+@dataclass(frozen=True, eq=False)
+class Postings:
+    """How often each of n texts has each term. Terms are numbered by the caller.
+
+    Attributes:
+        segments: sparse matrices [texts of the segment, terms], one below the other. A segment
+            knows the terms that were numbered when it was made; it has no later one.
+
+    Example:
+        >>> postings = Postings.of([[0, 1, 1], [2]])
+        >>> more = postings.with_texts([[1, 3]])
+        >>> len(more), more.texts_with(1).tolist(), more.with_only(np.array([False, True, True]))
+        (3, [0, 2], Postings(2 texts, 4 postings))
+    """
+
+    segments: tuple[Counts, ...]
+
+    @classmethod
+    def of(cls, texts: Iterable[Sequence[int]]) -> Postings:
+        """Return the postings of texts that are given as the numbers of their terms."""
+        return cls((_counted(list(texts)),))
+
+    def __len__(self) -> int:
+        return sum(segment.shape[0] for segment in self.segments)
+
+    def __repr__(self) -> str:
+        postings = sum(segment.nnz for segment in self.segments)
+        return f"Postings({len(self):,} texts, {postings:,} postings)"
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The number of terms of every text: float64 [n]."""
+        parts = [np.asarray(segment.sum(axis=1)).reshape(-1) for segment in self.segments]
+        lengths: Floats = freeze(np.concatenate(parts), np.float64)
+        return lengths
+
+    def has(self, term: int) -> bool:
+        """Return whether a text has a term."""
+        return any(True for _ in self._postings(term))
+
+    def texts_with(self, term: int) -> Rows:
+        """Return the texts that have a term, ascending."""
+        found = [texts for texts, _ in self._postings(term)]
+        return freeze(np.concatenate([[], *found]), np.int32)
+
+    def bm25(self, terms: Iterable[int], k1: float, b: float) -> Floats:
+        """Return the score of every text by BM25, in Lucene's form: float64 [n].
+
+        Args:
+            terms: the terms of a question, as often as they count.
+            k1: how much a repeated term adds, >= 0.
+            b: how far long texts are marked down, in [0, 1].
+        """
+        n = len(self)
+        scores = np.zeros(n)
+        norms = k1 * (1 - b + b * self.lengths / max(self._mean_length, 1e-300))
+        for term in terms:
+            postings = list(self._postings(term))
+            frequency = sum(len(texts) for texts, _ in postings)
+            idf = np.log1p((n - frequency + 0.5) / (frequency + 0.5))
+            for texts, counts in postings:
+                scores[texts] += idf * counts / (counts + norms[texts])
+        return scores
+
+    def with_texts(self, texts: Iterable[Sequence[int]]) -> Postings:
+        """Return the postings of these texts too, which come after the others."""
+        segments = [*self.segments, _counted(list(texts))]
+        while len(segments) > 1 and segments[-2].shape[0] <= MERGED_BELOW * segments[-1].shape[0]:
+            segments[-2:] = [_stacked(segments[-2:])]
+        return Postings(tuple(segments))
+
+    def with_only(self, stays: Mask) -> Postings:
+        """Return the postings of the texts that stay, renumbered.
+
+        Args:
+            stays: bool [n].
+        """
+        starts = offsets_of([segment.shape[0] for segment in self.segments])
+        left = [
+            segment if stays[start:end].all() else _rows_of(segment, stays[start:end])
+            for segment, start, end in zip(self.segments, starts[:-1], starts[1:], strict=True)
+        ]
+        return Postings(tuple(segment for segment in left if segment.shape[0]) or left[:1])
+
+    @cached_property
+    def _mean_length(self) -> float:
+        return float(self.lengths.mean()) if len(self) else 0.0
+
+    def _postings(self, term: int) -> Iterable[tuple[Rows, Floats]]:
+        """Yield the texts that have a term, and how often, segment by segment."""
+        first = 0
+        for segment in self.segments:
+            if term < segment.shape[1]:
+                found = slice(segment.indptr[term], segment.indptr[term + 1])
+                if found.stop > found.start:
+                    yield segment.indices[found] + first, segment.data[found]
+            first += segment.shape[0]
+
+
+def _counted(texts: Sequence[Sequence[int]]) -> Counts:
+    """How often each text has each term."""
+    from scipy.sparse import csr_array
+
+    starts = offsets_of([len(text) for text in texts])
+    terms = np.fromiter((term for text in texts for term in text), np.int32, int(starts[-1]))
+    shape = (len(texts), int(terms.max(initial=-1)) + 1)
+    counts = csr_array((np.ones(len(terms), np.float32), terms, starts), shape=shape)
+    counts.sum_duplicates()
+    return _sorted(counts)
+
+
+def _stacked(segments: Sequence[Counts]) -> Counts:
+    """One segment below the other, as one."""
+    from scipy.sparse import vstack
+
+    width = max(segment.shape[1] for segment in segments)
+    return _sorted(vstack([_widened(segment, width) for segment in segments], format="csr"))
+
+
+def _widened(segment: Counts, width: int) -> Counts:
+    """The segment with later terms, which it does not have."""
+    starts = np.pad(segment.indptr, (0, width - segment.shape[1]), mode="edge")
+    shape = (segment.shape[0], width)
+    return type(segment)((segment.data, segment.indices, starts), shape=shape)
+
+
+def _rows_of(segment: Counts, stays: Mask) -> Counts:
+    return _sorted(segment.tocsr()[np.flatnonzero(stays)])
+
+
+def _sorted(counts: Any) -> Counts:  # noqa: ANN401  # of any sparse form
+    """The matrix by columns, the texts of each ascending."""
+    by_term: Counts = counts.tocsc()
+    by_term.sort_indices()
+    return by_term
