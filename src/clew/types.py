@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -292,6 +292,31 @@ class Link(Protocol):
 
     def on(self, graph: Graph) -> Edges:
         """Return the edges of this graph."""
+        ...
+
+
+@runtime_checkable
+class ChangingLink(Link, Protocol):
+    """A link whose edges can be made of those of the graph before a change."""
+
+    def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
+        """Return the edges of a graph to which nodes were added.
+
+        Args:
+            graph: the graph.
+            before: the edges of the graph before.
+            n_before: the number of its nodes, which come first.
+        """
+        ...
+
+    def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of a graph from which nodes were taken.
+
+        Args:
+            graph: the graph.
+            left: those of the edges before whose ends are still there.
+            bereft: bool [nodes], True for a node that had an edge to one that is gone.
+        """
         ...
 
 

@@ -25,6 +25,13 @@ from clew.graph.generated import (
     overlay_generated,
 )
 from clew.graph.graph import Graph, Part
+from clew.graph.growth import (
+    GrowingPart,
+    ShrinkingPart,
+    carry_grown_parts,
+    carry_shrunk_parts,
+    with_nodes,
+)
 from clew.graph.headings import canonical_text, heading_of, text_with_heading, titles_of
 from clew.graph.sources import Sources, SourcesPart
 
@@ -39,6 +46,7 @@ __all__ = [
     "Generated",
     "Graph",
     "GraphColumns",
+    "GrowingPart",
     "Kinds",
     "Labels",
     "Links",
@@ -47,11 +55,14 @@ __all__ = [
     "Part",
     "Ragged",
     "Rows",
+    "ShrinkingPart",
     "Sources",
     "SourcesPart",
     "Vectors",
     "add_generated",
     "canonical_text",
+    "carry_grown_parts",
+    "carry_shrunk_parts",
     "expand_ranges",
     "freeze",
     "heading_of",
@@ -62,4 +73,5 @@ __all__ = [
     "text_with_heading",
     "titles_of",
     "unit_rows",
+    "with_nodes",
 ]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -93,6 +94,11 @@ class PartCache:
         """Store a result that is known already."""
         with self._guard:
             self._results.setdefault(type(part), OrderedDict())[part] = result
+
+    def items(self) -> list[tuple[Any, Any]]:
+        """Return the parts whose results are kept, each with its result."""
+        with self._guard:
+            return [item for kept in self._results.values() for item in kept.items()]
 
     def _computed(self, part: Part[Result], graph: Graph) -> Result:
         with self._guard:
@@ -208,7 +214,30 @@ class Graph(GraphColumns):
 
     def compute_part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed anew; see `part`."""
-        return part.compute(self)
+        compute = self.__dict__.get("_compute")
+        result: Result = part.compute(self) if compute is None else compute(part)
+        return result
+
+    @contextmanager
+    def computing_by(self, compute: Callable[[Any], Any]) -> Iterator[None]:
+        """Compute parts by another function than their own, for as long as the context lasts.
+
+        Args:
+            compute: part -> what `part.compute(self)` returns.
+        """
+        object.__setattr__(self, "_compute", compute)
+        try:
+            yield
+        finally:
+            object.__delattr__(self, "_compute")
+
+    def kept_parts(self) -> list[tuple[Any, Any]]:
+        """Return the parts whose results are kept, each with its result."""
+        return self._parts.items()
+
+    def has(self, id: str) -> bool:
+        """Return whether a node has this id."""
+        return id in self.part(_RowOfIdPart())
 
     def row(self, id: str) -> int:
         """Return the row of the node with this id.
@@ -346,3 +375,6 @@ class _RowOfIdPart:
 
     def compute(self, graph: Graph) -> dict[str, int]:
         return {id: row for row, id in enumerate(graph.ids)}
+
+    def grow(self, graph: Graph, base: Graph, before: dict[str, int]) -> dict[str, int]:
+        return before | {graph.ids[row]: row for row in range(len(base), len(graph))}

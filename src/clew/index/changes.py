@@ -1,7 +1,8 @@
 """Changes of an index: documents come and go, and the result equals an index built of what is left.
 
-Everything is built again of the documents, except what is known already: the vector of a text, and
-the triples of a passage that the extractor reads by itself.
+A large index is changed in place (`in_place`). Otherwise everything is built again of the
+documents, except what is known already: the vector of a text, and the triples of a passage that the
+extractor reads by itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from clew.embedding.attach import rows_to_embed, text_to_embed, texts_embedded_a
 from clew.graph import Vectors
 from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
 from clew.index.contents import IndexContents
+from clew.index.in_place import with_documents_in_place, without_documents_in_place
 from clew.read import Triple, load_documents
 from clew.usage import metered
 
@@ -73,6 +75,7 @@ def rebuild(
         failed=(*built.failed, *failed),
         learned=learned,
         usage=index.usage + meter.usage,
+        changed=0,
     )
 
 
@@ -85,6 +88,9 @@ def with_documents(
     """Return the index with more documents; see `Index.add`."""
     loaded, skipped = index.config.load(documents)
     added_facts = collect_facts(loaded, facts)
+    in_place = with_documents_in_place(index, tuple(loaded), added_facts, progress)
+    if in_place is not None:
+        return replace(in_place, skipped=(*index.skipped, *skipped))
     sources = [
         document if document.original is None else document.original
         for document in (*index.documents, *loaded)
@@ -108,6 +114,9 @@ def without_documents(index: Contents, ids: str | Iterable[str]) -> Contents:
     documents = tuple(document for document in index.documents if document.id not in deleted)
     if not documents:
         raise ValueError("deleting these would leave an index without documents")
+    in_place = without_documents_in_place(index, deleted)
+    if in_place is not None:
+        return in_place
     facts = {id: triples for id, triples in index.facts.items() if id not in deleted}
     return rebuild(index, documents, facts, ask_models=False)
 

@@ -35,6 +35,7 @@ class IndexContents:
             reason.
         learned: Strengths of edges that questions have taught.
         usage: The calls and tokens of language models since the index was made or loaded.
+        changed: Passages that were added and deleted in place since the index was built whole.
     """
 
     graph: Graph
@@ -47,6 +48,7 @@ class IndexContents:
     failed: Failures = ()
     learned: Learned = field(default_factory=Learned, repr=False)
     usage: Usage = field(default=NO_USAGE, repr=False)
+    changed: int = 0
 
     @property
     def embedder(self) -> Embedder:

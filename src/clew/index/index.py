@@ -19,7 +19,7 @@ from clew.embedding.attach import attach_vectors
 from clew.graph import Edges, Graph, canonical_text
 from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.build import build_graph, collect_facts, edges_by, generate_texts
-from clew.index.changes import with_documents, without_documents
+from clew.index.changes import rebuild, with_documents, without_documents
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
 from clew.index.filtering import filtered_index
@@ -275,8 +275,9 @@ class Index(IndexContents):
     ) -> Self:
         """Return the index with these documents too, equal to one built of all of them at once.
 
-        Only a generator that was told to keep what it has makes a difference, as
-        `clew.generate.Reports(keep_communities=True)` does.
+        Two things make a difference: a generator that was told to keep what it has, as
+        `clew.generate.Reports(keep_communities=True)` does, and an index of a thousand passages or
+        more by the embedded default, whose weights stay until `compact`.
 
         Args:
             documents: As in `from_documents`.
@@ -294,6 +295,18 @@ class Index(IndexContents):
             ValueError: An id is not in the index, or no document would be left.
         """
         return without_documents(self, ids)
+
+    def compact(self, *, progress: bool = False) -> Self:
+        """Return the index built whole of its documents; nothing is embedded or read twice.
+
+        A large index is changed in place. `changed` says how many passages came and went since it
+        was built whole, by which the weights of the embedded default may be out of date. That is
+        done anyway once a tenth has changed.
+
+        Args:
+            progress: Whether to show bars on stderr.
+        """
+        return rebuild(self, self.documents, self.facts, progress=progress)
 
     def generate(self, *generators: Generate, progress: bool = False) -> Self:
         """Return the index with texts made of what it holds; `add` and `delete` make them again.

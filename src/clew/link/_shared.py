@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from clew.algorithms.nearest.exact import nearest_pairs
-from clew.graph import Edges, Graph, Rows
+import numpy as np
+
+from clew.algorithms.nearest.exact import Neighbours, nearest_of_some, nearest_pairs, with_newer
+from clew.graph import Edges, Graph, Mask, Rows
 
 
 def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: float) -> Edges:
@@ -18,3 +20,51 @@ def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: f
     """
     tails, heads, cosines = nearest_pairs(graph.vectors[rows], k, min_similarity)
     return Edges.of(kind, rows[tails], rows[heads], cosines)
+
+
+def grown_edges(
+    graph: Graph, before: Edges, n_before: int, kind: str, rows: Rows, k: int, min_similarity: float
+) -> Edges:
+    """Return what `nearest_edges` returns, from its result for a graph without the last nodes.
+
+    Args:
+        graph: the graph.
+        before: the edges of the graph before.
+        n_before: the number of its nodes, which come first.
+        kind: as in `nearest_edges`.
+        rows: as in `nearest_edges`, ascending.
+        k: as in `nearest_edges`.
+        min_similarity: as in `nearest_edges`.
+    """
+    old = int(np.searchsorted(rows, n_before))
+    known = _pairs_of(before, rows)
+    pairs = with_newer(graph.vectors[rows], old, known, k, min_similarity)
+    return Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
+
+
+def shrunk_edges(
+    graph: Graph, left: Edges, bereft: Mask, kind: str, rows: Rows, k: int, min_similarity: float
+) -> Edges:
+    """Return what `nearest_edges` returns, from its result for a graph of more nodes.
+
+    Args:
+        graph: the graph of the nodes that stay.
+        left: the edges between them.
+        bereft: bool [nodes], True for a node that had an edge to one that is gone.
+        kind: as in `nearest_edges`.
+        rows: as in `nearest_edges`.
+        k: as in `nearest_edges`.
+        min_similarity: as in `nearest_edges`.
+    """
+    chosen = np.flatnonzero(bereft[rows])
+    kept = left.take(np.flatnonzero(~bereft[left.tails]))
+    pairs = nearest_of_some(graph.vectors[rows], chosen, k, min_similarity)
+    again = Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
+    edges = Edges.join([kept, again])
+    return edges.take(np.argsort(edges.tails, kind="stable"))
+
+
+def _pairs_of(edges: Edges, rows: Rows) -> Neighbours:
+    """The edges as pairs of places among the rows."""
+    tails, heads = np.searchsorted(rows, edges.tails), np.searchsorted(rows, edges.heads)
+    return Neighbours(tails, heads, edges.weights.astype(np.float64))

@@ -40,14 +40,20 @@ class Hyperlink:
         row_of_name = _document_names(graph)
         row_of_short_name = dict(_short_names(row_of_name))
         pairs: dict[tuple[int, int], None] = {}
+        heads: dict[tuple[str, str], int | None] = {}  # many nodes of a folder name one target
         for row, references in enumerate(graph.references):
+            if not references:
+                continue
             document = int(graph.documents[row])
-            own = graph.ids[document] if document >= 0 else ""
+            folder = posixpath.dirname(graph.ids[document]) if document >= 0 else ""
             for reference in references:
-                target = urldefrag(unquote(reference)).url
-                names = _possible_names(target, own)
-                head = _first_known(names, row_of_name, row_of_short_name)
-                if target and head is not None and head not in (row, document):
+                key = folder, reference
+                if key not in heads:
+                    target = urldefrag(unquote(reference)).url
+                    names = _possible_names(target, folder) if target else []
+                    heads[key] = _first_known(names, row_of_name, row_of_short_name)
+                head = heads[key]
+                if head is not None and head not in (row, document):
                     pairs[row, head] = None
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
 
@@ -67,9 +73,8 @@ def _document_names(graph: Graph) -> dict[str, int]:
     return row_of
 
 
-def _possible_names(target: str, own: str) -> list[str]:
-    """The names that a target may mean, the likeliest first: relative to `own`, then absolute."""
-    folder = posixpath.dirname(own)
+def _possible_names(target: str, folder: str) -> list[str]:
+    """The names that a target may mean, the likeliest first: from the folder, then absolute."""
     if target.startswith(MODULE):
         path = target.removeprefix(MODULE).replace(".", "/")
         files = [f"{path}{end}" for end in (".py", "/__init__.py")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from clew.graph import Edges, Graph
-from clew.link._shared import nearest_edges
+from clew.graph import Edges, Graph, Mask
+from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
 
 
 @dataclass(frozen=True)
@@ -34,3 +34,11 @@ class Similar:
 
     def on(self, graph: Graph) -> Edges:
         return nearest_edges(graph, self.kind, graph.rows(*self.kinds), self.k, self.min_similarity)
+
+    def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
+        rows = graph.rows(*self.kinds)
+        return grown_edges(graph, before, n_before, self.kind, rows, self.k, self.min_similarity)
+
+    def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
+        rows = graph.rows(*self.kinds)
+        return shrunk_edges(graph, left, bereft, self.kind, rows, self.k, self.min_similarity)

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from clew.graph import Edges, Graph
-from clew.link._shared import nearest_edges
+from clew.graph import Edges, Graph, Mask
+from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,29 @@ class Synonym:
 
     def on(self, graph: Graph) -> Edges:
         rows = graph.rows("entity")
-        edges = nearest_edges(graph, self.kind, rows, self.k, self.min_similarity)
+        return self._of_long_names(
+            graph, nearest_edges(graph, self.kind, rows, self.k, self.min_similarity)
+        )
+
+    def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
+        rows = graph.rows("entity")
+        return self._of_long_names(
+            graph,
+            grown_edges(graph, before, n_before, self.kind, rows, self.k, self.min_similarity),
+        )
+
+    def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
+        rows = graph.rows("entity")
+        return self._of_long_names(
+            graph, shrunk_edges(graph, left, bereft, self.kind, rows, self.k, self.min_similarity)
+        )
+
+    def _of_long_names(self, graph: Graph, edges: Edges) -> Edges:
+        """The edges from names that are long enough."""
         if not len(edges):
             return edges
+        tails, places = np.unique(edges.tails, return_inverse=True)
         long_enough = np.array(
-            [sum(map(str.isalnum, text)) >= self.min_letters for text in graph.texts], np.bool_
+            [sum(map(str.isalnum, graph.texts[row])) >= self.min_letters for row in tails.tolist()]
         )
-        return edges.take(np.flatnonzero(long_enough[edges.tails]))
+        return edges.take(np.flatnonzero(long_enough[places]))

@@ -61,7 +61,9 @@ class LanguagesPart:
         names = tuple(name for name in ranked if counts[name] >= MIN_SHARE * len(sample))
         of_rows = np.zeros(len(graph), np.int8)
         if len(names) > 1:
-            of_rows = _places_of(map(beginning, first_rows.tolist()), documents, roots, names, of_all)
+            of_rows = _places_of(
+                map(beginning, first_rows.tolist()), documents, roots, names, of_all
+            )
         return Languages(names or ("",), of_rows)
 
     def grow(self, graph: Graph, base: Graph, before: Languages) -> Languages:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
@@ -16,6 +18,20 @@ CROWD = 64  # a row with so many candidates above k, mostly copies of one text, 
 TILE = 32  # columns of a block that are passed over together
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]  # rows, neighbours, cosines
+
+
+class Neighbours(NamedTuple):
+    """Near rows, pair by pair: those of one row together, the nearest first.
+
+    Attributes:
+        rows: the row whose neighbour is meant.
+        others: its neighbour.
+        cosines: their cosine.
+    """
+
+    rows: NDArray[np.int64]
+    others: NDArray[np.int64]
+    cosines: Floats
 
 
 def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Rows, Floats]:
@@ -57,14 +73,78 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         blocks.append((later[rows] + end, others + start, scores))
         if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
             blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
+    rows, others, scores = _finished(blocks, k, min_cosine)
+    return freeze(rows, np.int32), freeze(others, np.int32), freeze(scores, np.float64)
+
+
+def nearest_of_some(
+    vectors: Vectors, chosen: NDArray[np.int64], k: int, min_cosine: float
+) -> Neighbours:
+    """Return at most `k` nearest other rows of some rows; see `nearest_pairs`.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        chosen: the rows whose neighbours are wanted, ascending.
+        k: neighbours of a row, at most.
+        min_cosine: lowest cosine of a neighbour, > 0.
+
+    Example:
+        >>> vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+        >>> nearest_of_some(vectors, np.array([1]), 1, 0.5).others.tolist()
+        [0]
+    """
+    height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(len(vectors), 1)))
+    blocks: list[Pairs] = []
+    for start in range(0, len(chosen), height):
+        some = chosen[start : start + height]
+        cosines = vectors[some] @ vectors.T
+        cosines[np.arange(len(some)), some] = -1
+        rows, others, scores = _candidates(cosines, k, np.full(len(some), min_cosine, np.float32))
+        blocks.append((some[rows], others, scores))
+    return _finished(blocks, k, min_cosine)
+
+
+def with_newer(
+    vectors: Vectors, n_before: int, before: Neighbours, k: int, min_cosine: float
+) -> Neighbours:
+    """Return what `nearest_pairs` returns, from its result for the first rows alone.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        n_before: the number of rows that were there before.
+        before: their nearest rows.
+        k: neighbours of a row, at most.
+        min_cosine: lowest cosine of a neighbour, > 0.
+
+    Example:
+        >>> before = Neighbours(np.array([0, 1]), np.array([1, 0]), np.array([0.8, 0.8]))
+        >>> vectors = np.array([[1, 0], [0.8, 0.6], [1, 0]], np.float32)
+        >>> with_newer(vectors, 2, before, 1, 0.5).others.tolist()
+        [2, 0, 0]
+    """
+    n = len(vectors)
+    floors = np.full(n_before, min_cosine, np.float32)  # no k-th nearest of a row is farther
+    rows, lengths = np.unique(before.rows, return_counts=True)
+    full = lengths >= k
+    floors[rows[full]] = before.cosines[(np.cumsum(lengths) - 1)[full]]
+    blocks: list[Pairs] = [(before.rows, before.others, before.cosines)]
+    height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
+    for start in range(n_before, n, height):
+        some = np.arange(start, min(start + height, n))
+        cosines = vectors[some] @ vectors.T
+        cosines[np.arange(len(some)), some] = -1
+        new, old = np.nonzero(cosines[:, :n_before] >= floors - np.float32(2 * TOLERANCE))
+        blocks.append((old, some[new], cosines[new, old].astype(np.float64)))
+        rows, others, scores = _candidates(cosines, k, np.full(len(some), min_cosine, np.float32))
+        blocks.append((some[rows], others, scores))
+    return _finished(blocks, k, min_cosine)
+
+
+def _finished(blocks: list[Pairs], k: int, min_cosine: float) -> Neighbours:
     if not blocks:
-        return freeze([], np.int32), freeze([], np.int32), freeze([], np.float64)
+        return Neighbours(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     rows, others, scores = _nearest_of(_joined(blocks), k, min_cosine)
-    return (
-        freeze(rows, np.int32),
-        freeze(others, np.int32),
-        freeze(np.minimum(equalize(scores, 1.0), 1.0), np.float64),
-    )
+    return Neighbours(rows, others, np.minimum(equalize(scores, 1.0), 1.0))
 
 
 def _joined(blocks: list[Pairs]) -> Pairs:

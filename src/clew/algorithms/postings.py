@@ -20,7 +20,7 @@ from clew.graph import Floats, Mask, Rows, freeze, offsets_of
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
-    Counts: TypeAlias = csc_array[Any, tuple[int, int]]
+    Counts: TypeAlias = csc_array[Any]
 
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
 
@@ -37,7 +37,7 @@ class Postings:
         >>> postings = Postings.of([[0, 1, 1], [2]])
         >>> more = postings.with_texts([[1, 3]])
         >>> len(more), more.texts_with(1).tolist(), more.with_only(np.array([False, True, True]))
-        (3, [0, 2], Postings(2 texts, 4 postings))
+        (3, [0, 2], Postings(2 texts, 3 postings))
     """
 
     segments: tuple[Counts, ...]
@@ -107,7 +107,7 @@ class Postings:
             segment if stays[start:end].all() else _rows_of(segment, stays[start:end])
             for segment, start, end in zip(self.segments, starts[:-1], starts[1:], strict=True)
         ]
-        return Postings(tuple(segment for segment in left if segment.shape[0]) or left[:1])
+        return Postings(tuple(segment for segment in left if segment.shape[0]) or (left[0],))
 
     @cached_property
     def _mean_length(self) -> float:

@@ -1,0 +1,170 @@
+"""Changes of a large index in place, in time that grows with the change.
+
+What depends on all documents is exact (the frequencies of words, the nearest neighbours), but for
+two things, which stay as they were when the index was last built whole: the weights and the mean of
+the embedded default, and the languages that the corpus has. So an index is built whole again when a
+tenth of it has changed, and by `Index.compact`. Nodes keep their order, and new ones come last. A
+small index is always built whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from clew.document import Document
+from clew.embedding.attach import attach_vectors, texts_embedded_as
+from clew.graph import (
+    Edges,
+    Graph,
+    Mask,
+    carry_grown_parts,
+    carry_shrunk_parts,
+    row_mask,
+    with_nodes,
+)
+from clew.graph.filtering import surviving_rows
+from clew.index.build import edges_by
+from clew.index.contents import IndexContents
+from clew.read import CachedExtractor, Triple, is_corpus_wide, read_nodes
+from clew.types import ChangingLink, Link
+from clew.usage import metered
+
+Contents = TypeVar("Contents", bound=IndexContents)
+
+MIN_PASSAGES = 1000
+"""Passages below which an index is built whole: that takes a second or less."""
+
+MAX_CHANGED = 0.1
+"""The share of the passages that may change before an index is built whole."""
+
+
+def with_documents_in_place(
+    index: Contents,
+    documents: Sequence[Document],
+    facts: Mapping[str, Sequence[Triple]],
+    progress: bool = False,
+) -> Contents | None:
+    """Return the index with more documents; None where it has to be built whole.
+
+    Args:
+        index: The index before.
+        documents: What comes.
+        facts: Triples by document id, of these documents alone.
+        progress: Whether to show bars on stderr.
+    """
+    base, config = index.graph, index.config
+    if not _can_change(index) or _are_related(index.documents, documents):
+        return None
+    extractor = CachedExtractor(config.extractor, index.extracted, None, progress)
+    with metered(config.count) as meter:
+        more = read_nodes(
+            documents,
+            splitter=config.splitter,
+            facts=facts,
+            extractor=None if config.extractor is None else extractor,
+            count=config.count,
+            embedder=config.embedder,
+            progress=progress,
+        )
+        n_new = int(more.kinds.mask("passage").sum())
+        others = np.flatnonzero(~more.kinds.mask("entity")).tolist()
+        if any(base.has(more.ids[row]) for row in others) or not _is_little(index, n_new):
+            return None
+        more = replace(more, canonical=config.canonical)
+        _, more = attach_vectors(
+            more, index.embedder, replacement_texts=texts_embedded_as(documents), progress=progress
+        )
+    if base.vectors.shape[1] != more.vectors.shape[1]:
+        return None
+    graph = with_nodes(base, more)
+    graph = graph.with_edges(Edges.join([_grown_edges(link, graph, base) for link in config.links]))
+    carry_grown_parts(graph, base)
+    return replace(
+        index,
+        graph=graph,
+        documents=(*index.documents, *documents),
+        facts={**index.facts, **facts},
+        extracted={**index.extracted, **extractor.read_triples},
+        failed=(*index.failed, *extractor.failed),
+        usage=index.usage + meter.usage,
+        changed=index.changed + n_new,
+    )
+
+
+def without_documents_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
+    """Return the index without some documents; None where it has to be built whole."""
+    base = index.graph
+    left = tuple(document for document in index.documents if document.id not in ids)
+    gone = [document for document in index.documents if document.id in ids]
+    if not _can_change(index) or _are_related(left, gone):
+        return None
+    forbidden = row_mask([base.row(id) for id in ids], len(base))
+    forbidden |= (base.documents >= 0) & forbidden[base.documents]
+    n_gone = int((forbidden & base.kinds.mask("passage")).sum())
+    if not _is_little(index, n_gone):
+        return None
+    stays = surviving_rows(base, ~forbidden)
+    graph = base.filtered(~forbidden)
+    graph = graph.with_edges(
+        Edges.join([_shrunk_edges(link, graph, base, stays) for link in index.config.links])
+    )
+    carry_shrunk_parts(graph, base, stays)
+    return replace(
+        index,
+        graph=graph,
+        documents=left,
+        facts={id: triples for id, triples in index.facts.items() if id not in ids},
+        changed=index.changed + n_gone,
+    )
+
+
+def _can_change(index: IndexContents) -> bool:
+    """Whether nothing in the index is made of all its documents by other code than clew's own."""
+    extractor = index.config.extractor
+    return (
+        len(index.documents) > 0
+        and int(index.graph.kinds.mask("passage").sum()) >= MIN_PASSAGES
+        and not index.config.generators
+        and not index.learned
+        and (extractor is None or not is_corpus_wide(extractor))
+    )
+
+
+def _is_little(index: IndexContents, changed: int) -> bool:
+    passages = int(index.graph.kinds.mask("passage").sum())
+    return index.changed + changed <= MAX_CHANGED * passages
+
+
+def _are_related(some: Sequence[Document], others: Sequence[Document]) -> bool:
+    """Whether one of the documents is inside one of the others, follows it, or is a piece of it."""
+    return _name(some, {document.id for document in others}) or _name(
+        others, {document.id for document in some}
+    )
+
+
+def _name(documents: Sequence[Document], ids: set[str]) -> bool:
+    return any(
+        document.parent in ids or document.previous in ids or document.source in ids
+        for document in documents
+    )
+
+
+def _grown_edges(link: Link, graph: Graph, base: Graph) -> Edges:
+    if not isinstance(link, ChangingLink):
+        return edges_by(link, graph)
+    before = base.edges.take(np.flatnonzero(base.edges.kinds.mask(link.kind)))
+    return link.grow(graph, before, len(base))
+
+
+def _shrunk_edges(link: Link, graph: Graph, base: Graph, stays: Mask) -> Edges:
+    if not isinstance(link, ChangingLink):
+        return edges_by(link, graph)
+    left = graph.edges.take(np.flatnonzero(graph.edges.kinds.mask(link.kind)))
+    edges = base.edges
+    lost = edges.kinds.mask(link.kind) & stays[edges.tails] & ~stays[edges.heads]
+    bereft = row_mask(edges.tails[lost], len(base))[stays]
+    return link.shrink(graph, left, bereft)

@@ -1,0 +1,61 @@
+"""Postings that grew and shrank against the same texts counted at once, and against the library bm25s."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.algorithms.postings import Postings
+
+TEXT = st.lists(st.integers(0, 6), max_size=6)
+STEPS = st.lists(
+    st.one_of(
+        st.lists(TEXT, max_size=5),  # texts that come
+        st.integers(1, 2**16 - 1),  # which texts stay, as bits
+    ),
+    max_size=8,
+)
+
+
+@given(st.lists(TEXT, min_size=1, max_size=6), STEPS)
+def test_texts_that_came_and_went_leave_the_counts_of_those_that_are_there(texts, steps):
+    postings = Postings.of(texts)
+    for step in steps:
+        if isinstance(step, list):
+            texts, postings = [*texts, *step], postings.with_texts(step)
+        else:
+            stays = np.array([bool(step >> i % 16 & 1) for i in range(len(texts))], np.bool_)
+            texts = [text for text, left in zip(texts, stays, strict=True) if left]
+            postings = postings.with_only(stays)
+
+    assert len(postings) == len(texts)
+    assert postings.lengths.tolist() == [len(text) for text in texts]
+    for term in range(8):
+        having = [i for i, text in enumerate(texts) if term in text]
+        assert postings.texts_with(term).tolist() == having
+        assert postings.has(term) == bool(having)
+    at_once = Postings.of(texts).bm25([0, 1, 1, 7], 1.5, 0.75)
+    assert postings.bm25([0, 1, 1, 7], 1.5, 0.75) == pytest.approx(at_once, abs=1e-12)
+
+
+def test_scores_are_those_of_the_library_bm25s():
+    bm25s = pytest.importorskip("bm25s")
+    generator = np.random.default_rng(7)
+    texts = [generator.zipf(1.4, size).clip(max=400).tolist() for size in range(5, 300, 3)]
+    engine = bm25s.BM25(k1=1.2, b=0.6, method="lucene")
+    vocabulary = {str(number): number for number in range(401)}
+    engine.index((texts, vocabulary), show_progress=False)
+    question, known = [1, 2, 2, 17, 399], {term for text in texts for term in text}
+
+    reference = engine.get_scores([str(term) for term in question if term in known])
+    assert Postings.of(texts).bm25(question, 1.2, 0.6) == pytest.approx(reference, abs=1e-4)
+
+
+def test_segments_are_few():
+    postings = Postings.of([[0]] * 64)
+    for _ in range(200):
+        postings = postings.with_texts([[1]])
+    assert len(postings) == 264
+    assert len(postings.segments) <= 5

@@ -1,0 +1,183 @@
+"""A large index that is changed in place is the index that would be built of what is left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew import Document, Index, Splitter
+from clew.index import in_place
+from tests.conftest import hashed_words
+
+NAMES = ("Anna", "Ben", "Corfu", "Delos", "Ella", "Fay")
+VERBS = ("married", "lives on", "sails to", "knows", "built")
+SAID = st.tuples(st.sampled_from(NAMES), st.sampled_from(VERBS), st.sampled_from(NAMES))
+MADE = st.tuples(
+    st.lists(SAID, min_size=1, max_size=4),
+    st.lists(SAID, max_size=3),
+    st.booleans(),
+    st.sampled_from(["", "See [more](d1).", "See [it](d7)."]),
+)
+QUESTION = "Who lives on Corfu, and what did Anna build?"
+
+
+@pytest.fixture
+def at_any_size(monkeypatch):
+    monkeypatch.setattr(in_place, "MIN_PASSAGES", 0)
+    monkeypatch.setattr(in_place, "MAX_CHANGED", 1e9)
+
+
+def document(number, made):
+    said, _, headed, link = made
+    sentences = [f"Truly, {' '.join(triple)}." for triple in said]
+    text = "\n\n".join([*(["# Of old"] if headed else []), *sentences, link])
+    return Document(f"d{number}", text, {"group": number % 3}, format="markdown")
+
+
+def build(documents, facts):
+    chosen = {one.id: facts[one.id] for one in documents if facts[one.id]}
+    return Index.from_documents(
+        documents, facts=chosen, embedder=hashed_words, splitter=Splitter(12)
+    )
+
+
+def described(graph):
+    """What a graph says, by ids, in no order."""
+    id_of = dict(enumerate(graph.ids)) | {-1: None}
+    nodes = {
+        id: (
+            graph.kinds[row],
+            graph.texts[row].casefold(),
+            int(graph.tokens[row]),
+            id_of[int(graph.documents[row])],
+            id_of[int(graph.parents[row])],
+            id_of[int(graph.previous[row])],
+            tuple(graph.spans[row].tolist()),
+            graph.references[row],
+            frozenset(id_of[i] for i in graph.read_from[row].tolist()),
+            graph.metadata[row].get("group"),
+        )
+        for row, id in id_of.items()
+        if row >= 0
+    }
+    facts = {
+        (id_of[int(graph.facts.subjects[i])], relation, id_of[int(graph.facts.objects[i])]): {
+            id_of[row] for row in graph.facts.read_from[i].tolist()
+        }
+        for i, relation in enumerate(graph.facts.relations)
+    }
+    edges = {}
+    for i, kind in enumerate(graph.edges.kinds):
+        sources = tuple(sorted(id_of[row] for row in graph.edges.read_from[i].tolist()))
+        ends = (kind, id_of[int(graph.edges.tails[i])], id_of[int(graph.edges.heads[i])])
+        edges[*ends, sources] = edges.get((*ends, sources), 0) + float(graph.edges.weights[i])
+    return nodes, facts, edges
+
+
+@settings(deadline=None)
+@given(
+    st.lists(MADE, min_size=10, max_size=10),
+    st.integers(3, 6),
+    st.lists(st.integers(0, 9), max_size=8),
+)
+def test_it_equals_an_index_built_of_what_is_left(made, first, steps):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_place, "MIN_PASSAGES", 0)
+        patch.setattr(in_place, "MAX_CHANGED", 1e9)
+        documents = [document(number, each) for number, each in enumerate(made)]
+        facts = {one.id: each[1] for one, each in zip(documents, made, strict=True)}
+        there = documents[:first]
+        index = build(there, facts)
+        index.ask(QUESTION, recipe="fused")
+        for number in steps:
+            one = documents[number]
+            if one in there and len(there) > 1:
+                index, there = index.delete(one.id), [each for each in there if each is not one]
+            elif one not in there:
+                more = {one.id: facts[one.id]} if facts[one.id] else None
+                index, there = index.add([one], facts=more), [*there, one]
+            index.ask(QUESTION, recipe="fused")
+    whole = build(there, facts)
+
+    (nodes, said, edges), expected = described(index.graph), described(whole.graph)
+    assert (nodes, said) == expected[:2]
+    assert edges.keys() == expected[2].keys()
+    assert [edges[key] for key in edges] == pytest.approx(
+        [expected[2][key] for key in edges], abs=2e-6
+    )
+    for recipe in ("bm25", "fused", "hipporag", "kurisu"):
+        changed, anew = (each.ask(QUESTION, recipe=recipe, budget=60) for each in (index, whole))
+        assert sorted(item.score for item in changed) == pytest.approx(
+            sorted(item.score for item in anew), abs=1e-5
+        )
+    of_each = [
+        dict(zip(each.graph.ids, each.graph.vectors, strict=True)) for each in (index, whole)
+    ]
+    for id, vector in of_each[1].items():
+        assert np.allclose(of_each[0][id], vector, atol=1e-6)
+
+
+def corpus(n):
+    return [
+        Document(f"d{i}", f"Ferry {i} berths at quay {i * 7 % 41} in {NAMES[i % 6]}.")
+        for i in range(n)
+    ]
+
+
+def test_nothing_that_is_there_is_read_or_embedded_again():
+    embedded = []
+
+    def embed(texts):
+        embedded.extend(texts)
+        return hashed_words(texts)
+
+    index = Index.from_documents(corpus(1200), embedder=embed)
+    embedded.clear()
+    more = index.add([Document("new", "A zebra crossed the sea.")])
+    assert embedded == ["A zebra crossed the sea."]
+    assert more.changed == 1
+    assert more.ask("zebra", recipe="bm25", limit=1).ids == ["new"]
+    less = more.delete("new")
+    assert len(embedded) == 2  # the question's vector, too
+    assert less.changed == 2
+    assert less.ask("zebra", recipe="bm25").text == index.ask("zebra", recipe="bm25").text
+
+
+def test_after_a_tenth_it_is_built_whole_and_compact_does_so_at_once():
+    index = Index.from_documents(corpus(1000))
+    little = index.add([Document("new", "A zebra crossed the sea.")])
+    assert little.changed == 1
+    assert little.compact().changed == 0
+    assert little.compact().graph.ids == Index.from_documents(little.documents).graph.ids
+    many = [Document(f"m{i}", f"Zebra {i} crossed the sea.") for i in range(120)]
+    assert little.add(many).changed == 0
+
+
+@pytest.mark.usefixtures("at_any_size")
+def test_what_is_related_to_what_is_there_is_built_whole():
+    index = Index.from_documents([Document("a", "One."), Document("b", "Two.", previous="a")])
+    assert index.add([Document("c", "Three.")]).changed == 1
+    assert index.add([Document("c", "Three.", previous="b")]).changed == 0
+    assert index.delete("a").changed == 0
+    with pytest.raises(ValueError, match="for instance 'a'"):
+        index.add([Document("a", "Again.")])
+
+
+def test_words_count_as_after_a_rebuild_and_the_embedded_default_nearly_so():
+    documents = corpus(1300)
+    index = Index.from_documents(documents[:1250])
+    for one in documents[1250:]:
+        index = index.add([one])
+    index = index.delete([one.id for one in documents[:30]])
+    whole = Index.from_documents(documents[30:])
+    questions = [f"Which ferry berths at quay {i} in {NAMES[i % 6]}?" for i in range(40)]
+    for recipe, least in (("bm25", 1.0), ("fused", 0.9)):
+        same = [
+            index.ask(question, recipe=recipe, limit=1).ids
+            == whole.ask(question, recipe=recipe, limit=1).ids
+            for question in questions
+        ]
+        assert np.mean(same) >= least
+    assert index.changed == 80
