@@ -58,7 +58,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "recipes": STAGES | PAGE | {"algorithms", "types", "methods"},
     "recipe_files": STAGES | {"algorithms", "methods", "pipeline", "recipes", "render", "types"},
     "generate": GRAPH | RECORDS,
-    "store": GRAPH | {"document", "embedding", "read", "link", "generate", "types", "version"},
+    "store": GRAPH | {"seed", "document", "embedding", "read", "link", "generate", "types", "version"},
     "index": BELOW_INDEX | PAGE | {"methods", "forking"},
     "adapters": BELOW_INDEX | {"index", "forking"},
     "cite": GRAPH | {"context", "items", "index", "seed"},

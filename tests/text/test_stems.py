@@ -6,7 +6,7 @@ import pytest
 
 from clew import Document, Index
 from clew.graph import Graph
-from clew.seed._languages import LanguagesPart
+from clew.seed.languages import LanguagesPart
 from clew.text.stems import STEMMERS, identify_language, stem_words
 
 SENTENCES = {

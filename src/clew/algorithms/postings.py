@@ -14,13 +14,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clew.graph import Floats, Mask, Rows, freeze, offsets_of
+from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
     Counts: TypeAlias = csc_array[Any]
+
+Slots: TypeAlias = NDArray[np.int64]
 
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
 
@@ -46,6 +49,50 @@ class Postings:
     def of(cls, texts: Iterable[Sequence[int]]) -> Postings:
         """Return the postings of texts that are given as the numbers of their terms."""
         return cls((_counted(list(texts)),))
+
+    @classmethod
+    def of_arrays(
+        cls, starts: Slots, texts: Rows, counts: NDArray[Any], n_texts: int, n_terms: int
+    ) -> Postings:
+        """Return the postings whose `arrays` these are.
+
+        Args:
+            starts: int [n_terms + 1].
+            texts: int [m], each at most once for a term, ascending.
+            counts: [m], at least 1.
+            n_texts: the number of texts.
+            n_terms: the number of terms.
+
+        Raises:
+            ValueError: The arrays are not those of so many texts and terms.
+        """
+        from scipy.sparse import csc_array
+
+        if (
+            starts.shape != (n_terms + 1,)
+            or texts.shape != counts.shape
+            or starts[0] != 0
+            or starts[-1] != len(texts)
+            or (np.diff(starts) < 0).any()
+            or (len(texts) and not 0 <= texts.min() <= texts.max() < n_texts)
+            or (counts < 1).any()
+        ):
+            raise ValueError(f"the postings are not those of {n_texts} texts and {n_terms} terms")
+        rises = np.diff(texts, prepend=-1) > 0
+        rises[starts[:-1][starts[:-1] < len(texts)]] = True
+        if not rises.all():
+            raise ValueError("the texts that have a term do not ascend")
+        parts = (counts.astype(np.float32), texts.astype(np.int32), starts.astype(np.int32))
+        return cls((csc_array(parts, shape=(n_texts, n_terms)),))
+
+    def arrays(self, n_terms: int) -> tuple[Slots, Rows, Vectors]:
+        """Return where the postings of every term start, their texts, and how often these have it.
+
+        Args:
+            n_terms: the number of terms.
+        """
+        whole = _stacked([_widened(segment, n_terms) for segment in self.segments])
+        return whole.indptr.astype(np.int64), whole.indices, whole.data
 
     def __len__(self) -> int:
         return sum(segment.shape[0] for segment in self.segments)

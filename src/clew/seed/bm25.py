@@ -16,7 +16,7 @@ import numpy as np
 from clew.algorithms.postings import Postings
 from clew.graph import Graph, Mask, Rows, canonical_text, text_with_heading
 from clew.graph.headings import titles_of
-from clew.seed._languages import Languages, LanguagesPart
+from clew.seed.languages import Languages, LanguagesPart
 from clew.text.stems import identify_language, stem_words
 from clew.text.words import terms
 from clew.types import Query, Seeds

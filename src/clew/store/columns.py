@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from clew.graph import EMPTY, Edges, Facts, Graph, freeze
 from clew.read import Triple
 from clew.read.json_values import from_json, to_json
 from clew.store.fitted_embedder import read_fitted, write_fitted
+from clew.store.inverted_index import NAME as WORDS
+from clew.store.inverted_index import restore_inverted_index, write_inverted_index
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 
@@ -69,6 +71,7 @@ def columns_of(index: SavedIndex) -> Arrays:
     if index.embedder.fitted is not None:
         write_fitted(writer, index.embedder.fitted)
     _write_nearest(writer, index)
+    write_inverted_index(writer, index.graph)
     return writer.done()
 
 
@@ -134,7 +137,24 @@ def _write_nearest(writer: ColumnWriter, index: SavedIndex) -> None:
         writer.numbers("nearest.rows", nearest.rows, np.int64)
 
 
-def restore_nearest(array: Callable[[str], NDArray[Any]], graph: Graph, options: object) -> None:
+def restore_parts(
+    array: Callable[[str], NDArray[Any]], has: Container[str], graph: Graph, options: object
+) -> None:
+    """Give a loaded graph what was saved of its parts: its words, and its approximate index.
+
+    Args:
+        array: Returns the array of a name.
+        has: The names that there are.
+        graph: The graph.
+        options: Those of the approximate index, or None.
+    """
+    reader = ColumnReader(array)
+    if WORDS in has and graph.canonical is None:
+        restore_inverted_index(reader, graph)
+    _restore_nearest(reader, graph, options)
+
+
+def _restore_nearest(reader: ColumnReader, graph: Graph, options: object) -> None:
     """Give a loaded graph its approximate index, where the configuration has one.
 
     Where faiss is missing, or is one that cannot read what another has saved, the index is made
@@ -142,7 +162,6 @@ def restore_nearest(array: Callable[[str], NDArray[Any]], graph: Graph, options:
     """
     if not isinstance(options, HNSW):
         return
-    reader = ColumnReader(array)
     rows, links = reader.numbers("nearest.rows"), reader.numbers("nearest.links")
     if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < len(graph):
         raise ValueError("nearest.rows names rows that the index does not have")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clew.graph import EMPTY, Graph
 from clew.store.arrays import DATA, read_array
-from clew.store.columns import ATTACHED_NAMES, StoredColumns, read_columns, restore_nearest
+from clew.store.columns import ATTACHED_NAMES, StoredColumns, read_columns, restore_parts
 from clew.store.config_record import CallerParts, check_embedder, restore_config, restore_embedder
 from clew.store.disk import memory_of_machine
 from clew.store.manifest import Manifest, generations, read_manifest
@@ -74,7 +74,7 @@ def load(
     config = restore_config(settings["config"], caller_parts)
     columns = _columns(manifest, arrays, config["count"])
     graph = replace(columns.graph, canonical=config["canonical"])
-    _restore_nearest(manifest, arrays, graph, config.get("nearest"))
+    _restore_parts(manifest, arrays, graph, config.get("nearest"))
     embedder = restore_embedder(settings["embedder"], caller_parts.get("embedder"), columns.fitted)
     with_own_vector = (
         document.id
@@ -178,9 +178,9 @@ def _refuse_larger_than_memory(root: Path, manifest: Manifest) -> None:
         )
 
 
-def _restore_nearest(manifest: Manifest, arrays: Arrays, graph: Graph, options: object) -> None:
+def _restore_parts(manifest: Manifest, arrays: Arrays, graph: Graph, options: object) -> None:
     try:
-        restore_nearest(_array_of(arrays), graph, options)
+        restore_parts(_array_of(arrays), arrays, graph, options)
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
     except MISFITS as error:
