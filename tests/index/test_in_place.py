@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from clew import Document, Index, Splitter
 from clew.index import in_place
+from clew.seed.bm25 import InvertedIndexPart
 from tests.conftest import hashed_words
 
 NAMES = ("Anna", "Ben", "Corfu", "Delos", "Ella", "Fay")
@@ -181,3 +182,20 @@ def test_words_count_as_after_a_rebuild_and_the_embedded_default_nearly_so():
         ]
         assert np.mean(same) >= least
     assert index.changed == 80
+
+
+def test_a_saved_index_has_its_words_and_goes_on_in_place(tmp_path):
+    index = Index.from_documents(corpus(1000)).add([Document("new", "A zebra crossed the sea.")])
+    index.save(tmp_path / "index")
+    opened = Index.load(tmp_path / "index")
+    assert opened.changed == 1
+    reread = opened.graph.compute_part(InvertedIndexPart())
+    kept = opened.graph.part(InvertedIndexPart())
+    assert opened.graph.kept_parts()[:2] != []
+    for word in ("zebra", "ferry", "quay", "7"):
+        assert kept.rows_with(word) == reread.rows_with(word) != set()
+    assert kept.postings.lengths.tolist() == reread.postings.lengths.tolist()
+    for one in (index, opened):
+        changed = one.add([Document("newer", "Another zebra.")]).delete("new")
+        assert changed.ask("zebra", recipe="bm25", limit=1).ids == ["newer"]
+        assert changed.changed == 3

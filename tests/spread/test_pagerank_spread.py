@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.graph import Edges, Graph
 from clew.spread import PageRank
 from clew.types import Query, Seeds
@@ -67,3 +68,9 @@ def test_a_directed_walk_goes_from_tail_to_head_alone():
     assert spread(PageRank(directed=True, kinds=("fact",)), [1, 0, 0, 0]) == pytest.approx(
         [2 / 3, 1 / 3, 0, 0]
     )
+
+
+def test_where_nothing_is_linked_the_walk_stays_as_the_solver_finds_it():
+    graph, prizes = Graph.of(["a", "b", "c"]), np.array([3.0, 0.0, 1.0])
+    stays = PageRank(0.5, ("fact",)).on(graph)(Query("?"), Seeds(prizes), prizes)
+    assert stays == pytest.approx(pagerank(graph.part(WalkPart()), prizes, 0.5))

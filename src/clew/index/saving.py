@@ -35,6 +35,7 @@ def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) ->
         config=config,
         embedder=index.embedder,
         fitted=index.fitted,
+        changed=index.changed,
         documents=index.documents,
         facts=index.facts,
         extracted=index.extracted,
@@ -94,6 +95,7 @@ def contents_of(saved: SavedIndex) -> IndexContents:
         skipped=saved.skipped,
         failed=saved.failed,
         learned=Learned(saved.strengths, saved.built_strengths),
+        changed=saved.changed,
     )
 
 

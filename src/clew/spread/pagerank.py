@@ -55,6 +55,8 @@ class PageRank:
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
         kinds = kinds_without(graph, self.kinds, self.excluded_kinds)
+        if self.top is None and not _has_edges(graph, kinds):
+            return _stay  # where nothing is linked, no walk needs to be solved
         walk = graph.part(WalkPart(kinds, directed=self.directed))
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
@@ -68,3 +70,16 @@ class PageRank:
             return only_best
 
         return spread
+
+
+def _has_edges(graph: Graph, kinds: Kinds) -> bool:
+    names = graph.edges.kinds.names
+    if kinds is None:
+        return len(names) > 0
+    return any((kind if isinstance(kind, str) else kind[0]) in names for kind in kinds)
+
+
+def _stay(_query: Query, _seeds: Seeds, prizes: Floats) -> Floats:
+    """Return the distribution of a walk that starts by these prizes and can go nowhere."""
+    total = float(prizes.sum())
+    return prizes / total if total > 0 else prizes

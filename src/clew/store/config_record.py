@@ -71,6 +71,7 @@ def check_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
         *((record["counters"], dict) for record in records[1:] if "own" in record),
         *((flag, bool) for flag in (embedder["own"], config["count"]["own"], fitted)),
         *((number, int) for number in (embedder["dimension"], config["count"]["probe"])),
+        (settings.get("changed", 0), int),
     ]
     if any(type(value) is not kind for value, kind in kinds):
         raise ValueError("its settings are not those of an index")

@@ -87,6 +87,7 @@ def load(
         config=config,
         embedder=embedder,
         fitted=settings["fitted"],
+        changed=settings.get("changed", 0),
         documents=columns.documents,
         facts=columns.facts,
         extracted=columns.extracted,

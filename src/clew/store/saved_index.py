@@ -21,7 +21,8 @@ class SavedIndex:
         graph: Nodes, facts and edges, with vectors.
         config: The values that the index is made with, by name, but for the embedder.
         embedder: What the vectors were made with.
-        fitted: Whether the embedder was fitted on this very graph.
+        fitted: Whether the embedder was fitted on this very graph, or on most of it.
+        changed: Passages that were added and deleted since the graph was built whole.
         documents: What was indexed.
         facts: Triples that came with the documents, by document id.
         extracted: Triples that were read, by the key of the passage.
@@ -37,6 +38,7 @@ class SavedIndex:
     config: Mapping[str, object]
     embedder: Embedder
     fitted: bool = False
+    changed: int = 0
     documents: tuple[Document, ...] = ()
     facts: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
     extracted: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)

@@ -67,6 +67,7 @@ def save(index: SavedIndex, path: str | os.PathLike[str]) -> None:
     settings = {
         "embedder": describe_embedder(index.embedder, index.graph.vectors.shape[1]),
         "fitted": index.fitted,
+        "changed": index.changed,
         "config": describe_config(index.config),
     }
     root = Path(path)
