@@ -40,6 +40,14 @@ def embed():
     return hashed_words
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory):
+    """What is asked of a folder leaves nothing in the cache of the person who runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CLEW_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch):
     """Calls of a model that fail are made again at once."""

@@ -203,7 +203,7 @@ def test_facts_are_read_from_json(capsys, folder, tmp_path):
 
 
 def test_what_is_not_read_is_said_beside_the_result(capsys, folder):
-    _, out, err = run(capsys, "ask", folder, QUESTION)
+    _, out, err = run(capsys, "ask", folder, QUESTION, "--no-cache")
     assert err.startswith("clew: not read: ")
     assert "(logo.png)" in err.splitlines()[0]
     assert "(nothing.txt)" in err.splitlines()[0]
@@ -215,10 +215,12 @@ def test_what_is_not_read_is_said_beside_the_result(capsys, folder):
 
 def test_slow_reading_hints_at_an_index(capsys, folder, monkeypatch):
     assert (
-        "clew index" not in run(capsys, "ask", folder, QUESTION)[2] or source.SLOW < 5.1
+        "clew index" not in run(capsys, "ask", folder, QUESTION, "--no-cache")[2]
+        or source.SLOW < 5.1
     )  # as slow as this machine happens to be
     monkeypatch.setattr(source, "SLOW", -1.0)
-    assert f"`clew index {folder} -o DIR`" in run(capsys, "ask", folder, QUESTION)[2]
+    said = run(capsys, "ask", folder, QUESTION, "--no-cache")[2]
+    assert f"`clew index {folder} -o DIR`" in said
 
 
 def test_nothing_found_is_said(capsys, saved):

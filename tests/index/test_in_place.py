@@ -199,3 +199,36 @@ def test_a_saved_index_has_its_words_and_goes_on_in_place(tmp_path):
         changed = one.add([Document("newer", "Another zebra.")]).delete("new")
         assert changed.ask("zebra", recipe="bm25", limit=1).ids == ["newer"]
         assert changed.changed == 3
+
+
+SOME = ("a", "b", "c", "d", "e")
+
+
+@given(
+    st.dictionaries(st.sampled_from(SOME), st.sampled_from(["Anna.", "Ben."]), min_size=1),
+    st.lists(
+        st.tuples(
+            st.booleans(),
+            st.dictionaries(st.sampled_from(SOME), st.sampled_from(["Anna.", "Cleo."]), min_size=1),
+        ),
+        max_size=4,
+    ),
+    st.booleans(),
+)
+def test_upsert_and_sync_leave_the_texts_that_a_dictionary_would(first, steps, in_its_place):
+    with pytest.MonkeyPatch.context() as patch:
+        if in_its_place:
+            patch.setattr(in_place, "MIN_PASSAGES", 0)
+            patch.setattr(in_place, "MAX_CHANGED", 1e9)
+        expected = dict(first)
+        index = Index.from_documents([Document(*item) for item in first.items()])
+        for others_go, texts in steps:
+            change = index.sync if others_go else index.upsert
+            same = (others_go and texts == expected) or (
+                not others_go and texts.items() <= expected.items()
+            )
+            expected = dict(texts) if others_go else expected | texts
+            before, index = index, change([Document(*item) for item in texts.items()])
+            assert (index is before) == same
+    assert {one.id: one.text for one in index.documents} == expected
+    assert dict(zip(index.graph.ids, index.graph.texts, strict=True)) == expected

@@ -12,13 +12,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-from clew.cli import ask, check, document, index, measure, recipes, warm
+from clew.cli import ask, cache, check, document, index, measure, recipes, warm
 from clew.cli.parser import Parser
 from clew.cli.terminal import prepare_output, print_error, print_result
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = (ask, index, check, document, recipes, measure, warm)
+COMMANDS = (ask, index, cache, check, document, recipes, measure, warm)
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 INTERRUPTED = 130
 

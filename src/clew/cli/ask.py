@@ -105,6 +105,11 @@ def add_parser(commands: Commands) -> None:
         help="say why every item is there, what was left out, and how long each stage took",
     )
     add_reading_options(parser)
+    parser.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="read the folder anew and keep nothing of it; see `clew cache`",
+    )
 
 
 def ask(options: argparse.Namespace) -> int:

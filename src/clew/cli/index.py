@@ -34,6 +34,7 @@ EXAMPLES = """examples:
   clew index docs/ -o docs.clew --facts facts.json   {"intro.md": [["clew", "is a", "ball"]]}
   clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini --dry-run
   clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini
+  clew index docs/ -o docs.clew                      again: reads what has changed
   clew ask docs.clew "How do I cancel a running job?"
 
 --dry-run says how many calls and tokens a language model would be asked for. The same command
@@ -108,7 +109,11 @@ def index(options: argparse.Namespace) -> int:
         print_result(str(estimate))
         return 0
     begin = time.perf_counter()
-    built = build_index(options, extractor, savable=True)
+    before = _index_before(options)
+    built = build_index(options, extractor, savable=True, before=before)
+    if built is before:
+        print_result(f"{options.output}: nothing has changed")
+        return 0
     if extractor is not None and built.failed and not len(built.graph.facts):
         raise ValueError(
             "the model read no passage, so nothing was saved; the error of the first: "
@@ -119,6 +124,16 @@ def index(options: argparse.Namespace) -> int:
     print_result(f"{options.output}: {_counts(built)} in {seconds:.1f} s")
     print_result(f'ask it: clew ask {options.output} "..."')
     return 0
+
+
+def _index_before(options: argparse.Namespace) -> Index | None:
+    """Return the index that the command made before, of which most may still hold."""
+    if not is_index(options.output):
+        return None
+    try:
+        return Index.load(options.output, embedder=options.embedder)
+    except (OSError, ValueError):  # damaged, or made in another way: it is built anew
+        return None
 
 
 def _refuse_other_files(output: Path) -> None:

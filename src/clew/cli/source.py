@@ -15,16 +15,23 @@ from typing import Any
 from clew.algorithms.community_detection.modularity import METHODS
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.cli import models
+from clew.cli.folder_cache import keep, looks_of, open_cached, place_of
 from clew.cli.parser import Parser, positive_integer
 from clew.cli.settings import check_used, configured, index_settings
 from clew.cli.terminal import print_remark, shows_progress
 from clew.generate import Descriptions, Reports, Summaries
+from clew.index.config import IndexConfig
 from clew.index.index import Index
+from clew.index.saving import is_made_by
 from clew.model import Model
 from clew.read import NamesAndSymbols, Plain, Splitter, Triples
 from clew.store import is_index
 from clew.types import Generate
 
+BUILDING_OPTIONS = (  # all that change how a folder is read
+    *("tokens", "embedder", "sentences", "names", "plain", "nearest", "encoding", "untrusted"),
+    *("facts", "set"),
+)
 TOKENS = 256  # of a passage, unless the user says otherwise
 SLOW = 5.0  # seconds of reading, from which a saved index is recommended
 MAX_NAMES = 3  # of files, in a remark
@@ -158,17 +165,48 @@ def open_source(options: argparse.Namespace) -> Index:
     if is_index(path):
         _refuse_building_options(options)
         return Index.load(path, embedder=options.embedder)
+    if getattr(options, "no_cache", True) or any(getattr(options, name) for name in GENERATORS):
+        return _read(options)
+    place = place_of(path, options, BUILDING_OPTIONS)
+    looks, cached = looks_of(path), open_cached(place, options.embedder)
+    if cached is not None and cached[1] == looks and options.facts is None:
+        return cached[0]
+    index = _read(options, None if cached is None else cached[0])
+    try:
+        keep(place, path, index, looks)
+        if cached is None:
+            print_remark("kept for the next question: `clew cache` shows where")
+    except (OSError, ValueError) as error:  # such as a full disk, or metadata that cannot be saved
+        print_remark(f"not kept for the next question: {error}")
+    return index
+
+
+def _read(options: argparse.Namespace, before: Index | None = None) -> Index:
+    """Return the index of a folder, and say how long reading took.
+
+    Args:
+        options: What was typed.
+        before: The index of the folder as it was.
+    """
     begin = time.perf_counter()
-    index = build_index(options)
+    index = build_index(options, before=before)
     seconds = time.perf_counter() - begin
-    hint = f"; `clew index {options.source} -o DIR` reads it only once" if seconds > SLOW else ""
-    passages = _passage_count(index)
-    print_remark(f"read {len(index):,} documents ({passages:,} passages) in {seconds:.1f} s{hint}")
+    count = f"{len(index):,} documents ({_passage_count(index):,} passages)"
+    if before is None:
+        kept = not getattr(options, "no_cache", True)
+        hint = "" if kept or seconds <= SLOW else f"; `clew index {options.source} -o DIR` keeps it"
+        print_remark(f"read {count} in {seconds:.1f} s{hint}")
+    elif index is not before:
+        print_remark(f"read what has changed in {count} in {seconds:.1f} s")
     return index
 
 
 def build_index(
-    options: argparse.Namespace, extractor: Triples | None = None, *, savable: bool = False
+    options: argparse.Namespace,
+    extractor: Triples | None = None,
+    *,
+    savable: bool = False,
+    before: Index | None = None,
 ) -> Index:
     """Return the index of the folder or file `options.source`.
 
@@ -178,15 +216,16 @@ def build_index(
         options: What was typed.
         extractor: Extracts facts with a language model, unless `--names` is given.
         savable: Whether it will be saved: what cannot be is refused before anything is embedded.
+        before: The index of the same folder as it was. What has not changed is taken from there,
+            if it is made in the same way.
     """
     settings = index_settings(options.set)
     used = [name for name in ("names", *GENERATORS) if getattr(options, name)]
     check_used(settings, ["splitter", *used, *(["triples"] if extractor else [])], options)
     generators = generators_of(options)
-    index = Index.from_documents(
-        existing_path(options.source),
+    facts = None if options.facts is None else read_facts(options.facts)
+    config = IndexConfig.from_keywords(
         embedder=options.embedder,
-        facts=None if options.facts is None else read_facts(options.facts),
         extractor=configured("names", NamesAndSymbols(), settings) if options.names else extractor,
         splitter=splitter_of(options),
         canonical=Plain() if options.plain else None,
@@ -194,8 +233,14 @@ def build_index(
         encoding=options.encoding,
         untrusted=options.untrusted,
         savable=savable,
-        progress=shows_progress(),
     )
+    source, progress = existing_path(options.source), shows_progress()
+    if before is not None and not generators and is_made_by(before, config):
+        index = before.sync(source, facts=facts, progress=progress)
+    else:
+        index = Index.from_documents(source, facts=facts, config=config, progress=progress)
+    if index is before:
+        return index
     if generators:
         index = index.generate(*generators, progress=shows_progress())
     if index.usage:

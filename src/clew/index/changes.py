@@ -20,6 +20,8 @@ from clew.index.in_place import with_documents_in_place, without_documents_in_pl
 from clew.read import Triple, load_documents
 from clew.usage import metered
 
+FROM_A_GRAPH = "this index was made of a graph: change the graph, and make an index of that"
+
 Contents = TypeVar("Contents", bound=IndexContents)
 
 
@@ -46,9 +48,7 @@ def rebuild(
         ValueError: The index was made of a graph.
     """
     if not index.documents:
-        raise ValueError(
-            "this index was made of a graph: change the graph, and make an index of that"
-        )
+        raise ValueError(FROM_A_GRAPH)
     known = KnownResults(
         vectors=_known_vectors(index),
         triples=index.extracted,
@@ -119,6 +119,55 @@ def without_documents(index: Contents, ids: str | Iterable[str]) -> Contents:
         return in_place
     facts = {id: triples for id, triples in index.facts.items() if id not in deleted}
     return rebuild(index, documents, facts, ask_models=False)
+
+
+def with_replaced(
+    index: Contents,
+    documents: object,
+    facts: Mapping[str, Iterable[Triple]] | None = None,
+    progress: bool = False,
+    others_go: bool = False,
+) -> Contents:
+    """Return the index with these documents in place of those with their ids; see `Index.upsert`.
+
+    Args:
+        index: The index before.
+        documents: What comes.
+        facts: Triples by document id.
+        progress: Whether to show bars on stderr.
+        others_go: Whether all other documents are deleted; see `Index.sync`.
+
+    Raises:
+        ValueError: The index was made of a graph, or no document would be left.
+    """
+    if not index.documents:
+        raise ValueError(FROM_A_GRAPH)
+    loaded, skipped = index.config.load(documents)
+    if others_go and not loaded:
+        raise ValueError("no documents came: an index needs at least one with text")
+    new_facts = collect_facts(loaded, facts)
+    there = {document.id: document for document in index.documents}
+    fresh = [
+        document
+        for document in loaded
+        if there.get(document.id) != document
+        or index.facts.get(document.id, []) != new_facts.get(document.id, [])
+    ]
+    came = {document.id for document in loaded}
+    gone = {document.id for document in fresh if document.id in there}
+    if others_go:
+        gone |= there.keys() - came
+    if not fresh and not gone:
+        return index
+    fresh_facts = {one.id: new_facts[one.id] for one in fresh if one.id in new_facts}
+    changed = without_documents_in_place(index, gone) if gone else index
+    if changed is not None and fresh:
+        changed = with_documents_in_place(changed, tuple(fresh), fresh_facts, progress)
+    if changed is None:
+        left = tuple(document for document in index.documents if document.id not in gone)
+        facts_left = {id: triples for id, triples in index.facts.items() if id not in gone}
+        changed = rebuild(index, (*left, *fresh), {**facts_left, **fresh_facts}, progress=progress)
+    return replace(changed, skipped=tuple(skipped) if others_go else (*index.skipped, *skipped))
 
 
 def _known_vectors(index: IndexContents) -> dict[str, Vectors]:

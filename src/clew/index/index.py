@@ -19,7 +19,7 @@ from clew.embedding.attach import attach_vectors
 from clew.graph import Edges, Graph, canonical_text
 from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.build import build_graph, collect_facts, edges_by, generate_texts
-from clew.index.changes import rebuild, with_documents, without_documents
+from clew.index.changes import rebuild, with_documents, with_replaced, without_documents
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
 from clew.index.filtering import filtered_index
@@ -285,6 +285,56 @@ class Index(IndexContents):
             progress: Whether to show bars on stderr.
         """
         return with_documents(self, documents, facts, progress)
+
+    def upsert(
+        self,
+        documents: object,
+        *,
+        facts: Mapping[str, Iterable[Triple]] | None = None,
+        progress: bool = False,
+    ) -> Self:
+        """Return the index with these documents: new ones, and those of a known id in its place.
+
+        A document that is there already with the same text, metadata and facts costs nothing; where
+        all are, the index itself is returned.
+
+        Args:
+            documents: As in `from_documents`.
+            facts: As in `from_documents`.
+            progress: Whether to show bars on stderr.
+
+        Example:
+            >>> from clew import Document
+            >>> index = Index.from_documents([Document("a", "Ferries sail at nine.")])
+            >>> index.upsert([Document("a", "Ferries sail at ten.")]).documents[0].text
+            'Ferries sail at ten.'
+        """
+        return with_replaced(self, documents, facts, progress)
+
+    def sync(
+        self,
+        documents: object,
+        *,
+        facts: Mapping[str, Iterable[Triple]] | None = None,
+        progress: bool = False,
+    ) -> Self:
+        """Return the index of these documents alone: `upsert`, and all others are deleted.
+
+        Args:
+            documents: As in `from_documents`, such as the path of a folder that has changed.
+            facts: As in `from_documents`.
+            progress: Whether to show bars on stderr.
+
+        Raises:
+            ValueError: No documents came.
+
+        Example:
+            >>> from clew import Document
+            >>> index = Index.from_documents([Document("a", "One."), Document("b", "Two.")])
+            >>> index.sync([Document("b", "Two."), Document("c", "Three.")]).graph.ids
+            ('b', 'c')
+        """
+        return with_replaced(self, documents, facts, progress, others_go=True)
 
     def delete(self, ids: str | Iterable[str]) -> Self:
         """Return the index without the documents of these ids.

@@ -14,6 +14,7 @@ from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
 from clew.model import AnswerCache
 from clew.store import DEFAULT_VERIFY, SavedIndex, Verify, load
+from clew.store.config_record import describe_config
 
 ANSWERS = "answers of language models"  # the attachment's name
 
@@ -72,6 +73,22 @@ def load_contents(
     for cache in _caches(contents):
         cache.restore(answers)
     return contents, attachments
+
+
+def is_made_by(index: IndexContents, config: IndexConfig) -> bool:
+    """Return whether an index is made of its documents as this configuration would make it.
+
+    Args:
+        index: An index, which may have been loaded.
+        config: What another one would be made with.
+    """
+    names = [name for name in option_names(IndexConfig) if name not in ("embedder", "savable")]
+    ways = [
+        describe_config({name: getattr(each, name) for name in names})
+        for each in (index.config, config)
+    ]
+    own = [each.embedder and each.embedder.name for each in (index.config, config)]
+    return ways[0] == ways[1] and own[0] == own[1]
 
 
 def contents_of(saved: SavedIndex) -> IndexContents:

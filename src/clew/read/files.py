@@ -38,14 +38,20 @@ def read_path(
     """
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r}")
-    for file, id in _files_below(path, skipped) if path.is_dir() else [(path, path.name)]:
+    for file, id in files_below(path, skipped) if path.is_dir() else [(path, path.name)]:
         try:
             documents += _read_file(SourceFile(file, id, _load(file), skipped, encoding))
         except UnreadableFileError as reason:
             skipped.append((file.as_posix(), str(reason)))
 
 
-def _files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:
+def files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:
+    """Return the files below a folder that would be read, each with its id, by path.
+
+    Args:
+        folder: The folder.
+        skipped: Receives (path, reason) for what is left out.
+    """
     files: list[Path] = []
     inside = folder.resolve()
 

@@ -1,0 +1,52 @@
+"""`clew cache`: the indexes of the folders that were asked before."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from clew.cli.folder_cache import cache_root, cached_folders, clear
+from clew.cli.parser import Commands, add_command
+from clew.cli.terminal import print_result
+
+EXAMPLES = """examples:
+  clew cache                    what is in the cache, and where it is
+  clew cache --clear docs/      forget a folder
+  clew cache --clear            forget all
+
+`clew ask FOLDER` keeps the index of the folder there, with its text; only you may read it. What was
+not used for two months goes by itself. CLEW_CACHE names another place, `clew ask --no-cache` keeps
+nothing."""
+
+ALL = Path()
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command and its options."""
+    summary = "show or clear the indexes that `clew ask FOLDER` keeps"
+    parser = add_command(commands, "cache", summary, EXAMPLES, cache)
+    parser.add_argument(
+        "--clear",
+        nargs="?",
+        type=Path,
+        const=ALL,
+        metavar="FOLDER",
+        help="forget this folder, or all of them",
+    )
+
+
+def cache(options: argparse.Namespace) -> int:
+    """Print what is in the cache, or what was deleted of it."""
+    if options.clear is not None:
+        gone = clear(None if options.clear is ALL else options.clear)
+        freed = sum(folder.bytes for folder in gone)
+        print_result(f"{len(gone):,} indexes deleted, {freed / 1e6:,.1f} MB")
+        return 0
+    folders = cached_folders()
+    total = sum(folder.bytes for folder in folders)
+    print_result(f"{cache_root()}: {len(folders):,} indexes, {total / 1e6:,.1f} MB")
+    for folder in folders:
+        print_result(
+            f"  {folder.source}: {folder.bytes / 1e6:,.1f} MB, used {folder.days:.0f} days ago"
+        )
+    return 0

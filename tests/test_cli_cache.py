@@ -1,0 +1,153 @@
+"""The second question on a folder opens what the first one kept, and reads what has changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+
+import pytest
+
+import clew
+from clew import cli
+from clew.cli import folder_cache
+from clew.read.formats.file_format import SourceFile
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLEW_CACHE", str(tmp_path / "cache"))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    write(docs / "ferry.md", "# Ferries\n\nFerries sail at nine.")
+    write(docs / "moon.md", "# Moon\n\nThe moon pulls the sea.")
+    return docs
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The names of the files that are read."""
+    names = []
+    of_file = SourceFile.text
+    monkeypatch.setattr(SourceFile, "text", lambda file: names.append(file.id) or of_file(file))
+    return names
+
+
+def write(path, text, age=60):
+    """Write a file that is some seconds old."""
+    path.write_text(text, encoding="utf-8")
+    then = time.time() - age
+    os.utime(path, (then, then))
+
+
+def ask(capsys, folder, *options):
+    assert cli.main(["ask", str(folder), "When do ferries sail?", *options]) == 0
+    return capsys.readouterr()
+
+
+def test_the_second_question_reads_nothing(capsys, folder, read, monkeypatch):
+    monkeypatch.setattr(folder_cache, "SAFE_NANOSECONDS", -(10**12))  # of these young files
+    first = ask(capsys, folder)
+    assert "kept for the next question" in first.err
+    assert read == ["ferry.md", "moon.md"]
+    read.clear()
+    second = ask(capsys, folder)
+    assert (second.out, second.err) == (first.out, "")
+    assert read == []
+    ask(capsys, folder, "--tokens", "64")  # another way of reading has an index of its own
+    assert read == ["ferry.md", "moon.md"]
+
+
+def test_a_file_that_may_change_unseen_is_looked_at_again(capsys, folder, read):
+    ask(capsys, folder)  # the files were made just now
+    read.clear()
+    write(folder / "ferry.md", "# Ferries\n\nFerries sail at noon.")
+    assert "noon" in ask(capsys, folder).out
+    assert read != []
+
+
+def test_what_has_changed_is_read(capsys, folder, monkeypatch):
+    monkeypatch.setattr(folder_cache, "SAFE_NANOSECONDS", -(10**12))
+    ask(capsys, folder)
+    write(folder / "ferry.md", "# Ferries\n\nFerries sail at ten o'clock.", age=5)
+    (folder / "moon.md").unlink()
+    write(folder / "new.md", "# New\n\nNew ferries sail on Sundays.")
+    changed = ask(capsys, folder)
+    assert "ten o'clock" in changed.out
+    assert "Sundays" in changed.out
+    assert "moon" not in changed.out
+    assert "read what has changed in 2 documents" in changed.err
+    assert ask(capsys, folder).err == ""
+
+
+def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder):
+    ask(capsys, folder, "--no-cache")
+    assert folder_cache.cached_folders() == []
+    ask(capsys, folder)
+    (kept,) = folder_cache.cached_folders()
+    assert kept.source == str(folder.resolve())
+    assert cli.main(["cache"]) == 0
+    assert str(folder.resolve()) in capsys.readouterr().out
+    assert cli.main(["cache", "--clear", str(folder.parent)]) == 0
+    assert len(folder_cache.cached_folders()) == 1
+    assert cli.main(["cache", "--clear", str(folder)]) == 0
+    assert folder_cache.cached_folders() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_only_its_owner_may_read_the_cache(capsys, folder):
+    ask(capsys, folder)
+    assert stat.S_IMODE(folder_cache.cache_root().stat().st_mode) == 0o700
+
+
+def test_a_damaged_index_is_made_again_and_a_full_disk_is_no_error(capsys, folder, monkeypatch):
+    first = ask(capsys, folder)
+    (kept,) = folder_cache.cached_folders()
+    for file in (kept.path / "index" / "data").iterdir():
+        file.write_bytes(b"damaged")
+    assert ask(capsys, folder).out == first.out
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    folder_cache.clear()
+    monkeypatch.setattr("clew.cli.folder_cache.save", full)
+    answer = ask(capsys, folder)
+    assert answer.out == first.out
+    assert "not kept for the next question: " in answer.err
+
+
+def test_what_was_not_used_for_long_goes(capsys, folder, tmp_path):
+    ask(capsys, folder)
+    (kept,) = folder_cache.cached_folders()
+    long_ago = time.time() - 100 * 86_400
+    os.utime(kept.path / "used", (long_ago, long_ago))
+    other = tmp_path / "other"
+    other.mkdir()
+    write(other / "a.md", "Ferries sail.")
+    ask(capsys, other)
+    assert [each.source for each in folder_cache.cached_folders()] == [str(other.resolve())]
+
+
+def test_indexing_again_reads_what_has_changed_and_says_where_nothing_has(
+    capsys, folder, tmp_path, monkeypatch
+):
+    where = tmp_path / "docs.clew"
+    command = ["index", str(folder), "-o", str(where)]
+    assert cli.main(command) == 0
+    capsys.readouterr()
+    assert cli.main(command) == 0
+    assert "nothing has changed" in capsys.readouterr().out
+    write(folder / "new.md", "Zebras swim.")
+    synced = []
+    of_index = clew.Index.sync
+    monkeypatch.setattr(
+        clew.Index, "sync", lambda self, *a, **k: synced.append(1) or of_index(self, *a, **k)
+    )
+    assert cli.main(command) == 0
+    assert synced == [1]
+    assert "new.md" in clew.Index.load(where).graph.ids
+    assert cli.main([*command, "--tokens", "32"]) == 0  # made in another way: built anew
+    assert synced == [1]
+    assert clew.Index.load(where).splitter.tokens == 32
