@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bm25s
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,7 +42,6 @@ def test_texts_that_came_and_went_leave_the_counts_of_those_that_are_there(texts
 
 
 def test_scores_are_those_of_the_library_bm25s():
-    bm25s = pytest.importorskip("bm25s")
     generator = np.random.default_rng(7)
     texts = [generator.zipf(1.4, size).clip(max=400).tolist() for size in range(5, 300, 3)]
     engine = bm25s.BM25(k1=1.2, b=0.6, method="lucene")
