@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+import clew
 from clew.graph import Graph
 from clew.overlap import DuplicatesPart, OverlapFilter
 
@@ -62,3 +63,27 @@ def test_copies_are_those_of_one_kind_under_one_heading_and_the_best_of_them_alo
     ]
     overlap = OverlapFilter(graph)
     assert [overlap.accept(row) for row in (3, 2, 4, 6)] == [True, False, True, True]
+
+
+def test_the_same_text_in_files_of_other_titles_is_read_once_and_in_other_sections_apart():
+    warranty = "The warranty covers the battery for two years."
+    files = {
+        "a.txt": warranty,
+        "b.txt": warranty,
+        "c.md": f"# The large one\n\n{warranty}\n\n## Abroad\n\n{warranty}\n",
+        "d.md": f"# The small one\n\n## Abroad\n\n{warranty}\n",
+    }
+    index = clew.Index.from_documents(
+        [
+            clew.Document(
+                name, text, {"title": title}, format="markdown" if "md" in name else "text"
+            )
+            for (name, text), title in zip(
+                files.items(), ("One", "Two", "The large one", "The small one"), strict=True
+            )
+        ],
+        splitter=clew.Splitter(12),
+    )
+    context = index.ask("How long is the battery covered?", recipe="fused")
+    assert [item.text for item in context] == [warranty] * 2
+    assert sum("Abroad" in item.heading for item in context) == 1

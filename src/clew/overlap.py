@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import dense_ranks
-from clew.graph import Floats, Graph, freeze, heading_of
+from clew.graph import Floats, Graph, freeze
 
 
 @dataclass(frozen=True)
 class DuplicatesPart:
-    """The part that finds the copies: content of one kind with one text under one heading.
+    """The part that finds the copies: content of one kind with one text under the same sections.
+
+    The title of a document does not tell two texts apart: what stands in several files is read
+    once. A section does, since the same words may mean something else in it.
 
     Example:
         >>> from clew import Graph
@@ -28,10 +31,10 @@ class DuplicatesPart:
         by_text: defaultdict[str, list[int]] = defaultdict(list)
         for row in np.flatnonzero(graph.content).tolist():
             by_text[graph.texts[row].strip()].append(row)
-        by_key: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
+        by_key: defaultdict[tuple[str, tuple[str, ...], str], list[int]] = defaultdict(list)
         for text, rows in by_text.items():
             for row in rows if len(rows) > 1 else ():
-                by_key[text, heading_of(graph, row), graph.kinds[row]].append(row)
+                by_key[text, _sections_around(graph, row), graph.kinds[row]].append(row)
         groups = {rows[0]: tuple(rows) for rows in by_key.values() if len(rows) > 1}
         first = np.arange(len(graph))
         for row, copies in groups.items():
@@ -76,6 +79,19 @@ class Duplicates:
     def copies_of(self, row: int) -> list[int]:
         """Return the other rows with the text of this one."""
         return [copy for copy in self.groups.get(int(self.first[row]), ()) if copy != row]
+
+
+def _sections_around(graph: Graph, row: int) -> tuple[str, ...]:
+    """The titles of the sections around a node, without one that is the title of its document."""
+    sections: list[str] = []
+    above = int(graph.parents[row])
+    while above >= 0 and graph.kinds[above] != "document":
+        if graph.kinds[above] == "section":
+            sections.append(" ".join(graph.texts[above].split()))
+        above = int(graph.parents[above])
+    if sections and above >= 0 and sections[-1] == " ".join(graph.texts[above].split()):
+        sections.pop()
+    return tuple(sections)
 
 
 class OverlapFilter:
