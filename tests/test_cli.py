@@ -309,7 +309,7 @@ def test_interruption_is_quiet(capsys, folder, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(clew.Index, "from_documents", interrupt)
-    assert run(capsys, "ask", folder, "x") == (130, "", "")
+    assert run(capsys, "ask", folder, "x", "--no-cache") == (130, "", "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")

@@ -401,7 +401,7 @@ def test_an_embedder_is_pickled_where_its_source_is(source):
 
 
 def test_only_the_embedded_default_may_give_no_vector():
-    embedder = fit_default(["some words", "other words"])
+    embedder = fit_default(["some words", "other words"])[0]
     assert embedder.allows_zero_vectors
     assert not embed_texts(embedder, ["!?"]).any()
     assert Embedder.of(embedder.fitted).fitted is embedder.fitted

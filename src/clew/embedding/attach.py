@@ -42,7 +42,7 @@ def attach_vectors(
     if embedder is None:
         graph = replace(graph, vectors=freeze(np.zeros((len(graph), 0)), np.float32))
         passages = graph.rows("passage").tolist()
-        attached = fit_default([text_with_heading(graph, row) for row in passages])
+        attached, known = fit_default([text_with_heading(graph, row) for row in passages])
     else:
         attached = Embedder.of(embedder)
     known = known or {}

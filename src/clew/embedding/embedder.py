@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -16,7 +16,7 @@ from clew.embedding.latent_semantic import LatentSemantic
 from clew.embedding.raw_vectors import normalize_vectors, to_array
 from clew.embedding.static import StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
-from clew.graph import Vectors, freeze
+from clew.graph import EMPTY, Vectors, freeze
 
 __all__ = [
     "FITTED",
@@ -208,22 +208,25 @@ def _wrong_shape(came: str) -> ValueError:
     return ValueError(f"the embedder returned {came} for 1 text; wanted [1, d]")
 
 
-def fit_default(texts: Sequence[str]) -> Embedder:
-    """Return the embedded default, weighted by these texts; see `StaticEmbedding.fit`.
+def fit_default(texts: Sequence[str]) -> tuple[Embedder, Mapping[str, Vectors]]:
+    """Return the embedded default, weighted by these texts, and the vectors that it has of them.
 
-    Where its vectors are not installed, it is that of the versions before, and a warning is logged.
+    Where its word vectors are not installed, it is that of the versions before, and a warning is
+    logged. See `StaticEmbedding.fit`.
 
     Example:
-        >>> fit_default(["Anna knows Ben."]).name
-        'clew-static-1'
+        >>> embedder, vectors = fit_default(["Anna knows Ben."])
+        >>> embedder.name, list(vectors)
+        ('clew-static-1', ['Anna knows Ben.'])
     """
     try:
-        return Embedder.of(StaticEmbedding.fit(texts))
+        fitted, vectors = StaticEmbedding.fit_and_embed(texts)
+        return Embedder.of(fitted), dict(zip(texts, vectors, strict=True))
     except MissingVectorsError as error:
         logging.getLogger("clew").warning(
             "texts are compared by their own words alone, which finds less: %s", error
         )
-        return Embedder.of(LatentSemantic.fit(texts))
+        return Embedder.of(LatentSemantic.fit(texts)), EMPTY
 
 
 def embed_texts(

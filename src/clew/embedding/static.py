@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ MEANING_SHARE = 0.6  # of the first half, in a dot product
 SIGNATURE_WIDTH = 512
 MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others count as in 1
 TERM_IDF_POWER = 1.5
+BATCH = 2048  # texts whose vectors are made at once
 MAX_SAMPLE = 1024  # texts that the mean is computed from, evenly spaced
 PRIOR_TEXTS = 30
 PRIOR_WORDS = 10  # rank of the piece that is in one of these texts in the mean
@@ -87,25 +88,37 @@ class StaticEmbedding:
         Args:
             texts: the passages; there may be none, and they may have no words.
         """
-        numbers = piece_numbers()
-        words: Counter[str] = Counter()
+        return cls.fit_and_embed(texts)[0]
+
+    @classmethod
+    def fit_and_embed(cls, texts: Sequence[str]) -> tuple[StaticEmbedding, Vectors]:
+        """Return the embedder that this corpus weights, and the vectors of its texts.
+
+        A text is counted once for both, which is most of the time.
+
+        Args:
+            texts: as in `fit`.
+        """
+        counts = _Counts.of(texts)
+        in_texts = np.bincount(counts.of_terms.indices, minlength=len(counts.terms))
+        number_of = dict(zip(counts.terms, in_texts.tolist(), strict=True))
+        vocabulary = tuple(sorted(number_of, key=lambda word: (-number_of[word], word))[:MAX_WORDS])
         piece_counts = np.zeros(PIECES, np.int64)
-        for text in texts:
-            words.update(set(terms(text, identifiers=False)))
-            pieces = {piece for word in set(cased_words(text)) for piece in numbers[word]}
-            piece_counts[list(pieces)] += 1
-        vocabulary = tuple(sorted(words, key=lambda word: (-words[word], word))[:MAX_WORDS])
+        piece_counts[counts.pieces] = np.bincount(
+            counts.of_pieces.indices, minlength=len(counts.pieces)
+        )
         uncentred = cls(
             len(texts),
             vocabulary,
-            freeze(np.array([words[word] for word in vocabulary], np.int32), np.int32),
+            freeze(np.array([number_of[word] for word in vocabulary], np.int32), np.int32),
             freeze(piece_counts, np.int32),
             freeze(np.zeros(DIMENSIONS + SIGNATURE_WIDTH), np.float32),
         )
+        vectors = uncentred._vectors_of(counts)
         places = np.linspace(0, len(texts) - 1, min(len(texts), MAX_SAMPLE)).round().astype(int)
-        vectors = uncentred._uncentred([texts[place] for place in places.tolist()])
-        mean = vectors.sum(axis=0) / (len(vectors) + PRIOR_TEXTS)
-        return replace(uncentred, mean=freeze(mean, np.float32))
+        mean = vectors[places].sum(axis=0, dtype=np.float64) / (len(places) + PRIOR_TEXTS)
+        fitted = replace(uncentred, mean=freeze(mean, np.float32))
+        return fitted, fitted._centred(vectors)
 
     @property
     def dimensions(self) -> int:
@@ -114,10 +127,7 @@ class StaticEmbedding:
 
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], unit rows; zeros for a text without letters or digits."""
-        vectors = self._uncentred(list(texts))
-        has_words = vectors.any(axis=1)
-        vectors[has_words] -= self.mean
-        return freeze(unit_rows(vectors), np.float32)
+        return self._centred(self._vectors_of(_Counts.of(list(texts))))
 
     def embed_question(self, text: str) -> Vectors:
         """Return the vector of one text: float32 [dimensions]."""
@@ -139,35 +149,37 @@ class StaticEmbedding:
             and np.array_equal(self.piece_counts, other.piece_counts)
         )
 
-    def _uncentred(self, texts: Sequence[str]) -> Floats:
-        """The two halves side by side, unit rows: float64 [texts, dimensions]."""
-        meaning, spelling = unit_rows(self._meanings(texts)), unit_rows(self._spellings(texts))
-        return unit_rows(
-            np.hstack([np.sqrt(MEANING_SHARE) * meaning, np.sqrt(1 - MEANING_SHARE) * spelling])
-        )
+    def _vectors_of(self, counts: _Counts) -> Vectors:
+        """The two halves side by side, unit rows, before the mean is subtracted."""
+        n = counts.of_terms.shape[0]
+        vectors = np.zeros((n, self.dimensions), np.float32)
+        pieces = piece_vectors()[counts.pieces].astype(np.float64)
+        spellings = signatures(counts.terms, SIGNATURE_WIDTH)
+        of_pieces, of_terms = self._weighted(counts)
+        for start in range(0, n, BATCH):
+            some = slice(start, start + BATCH)
+            meaning = unit_rows(of_pieces[some] @ pieces)
+            spelling = unit_rows((of_terms[some] @ spellings).toarray())
+            vectors[some] = unit_rows(
+                np.hstack([np.sqrt(MEANING_SHARE) * meaning, np.sqrt(1 - MEANING_SHARE) * spelling])
+            )
+        return vectors
 
-    def _meanings(self, texts: Sequence[str]) -> Floats:
-        """The weighted sums of the pieces' vectors: float64 [texts, 256]."""
+    def _weighted(self, counts: _Counts) -> tuple[Matrix, Matrix]:
+        """The weights of the pieces and of the terms of every text."""
+        of_pieces, of_terms = counts.of_pieces.copy(), counts.of_terms.copy()
+        of_pieces.data = np.sqrt(of_pieces.data * self._piece_idf[counts.pieces][of_pieces.indices])
+        frequencies = np.array([self._count_of.get(term, 1) for term in counts.terms], np.float64)
         pieces_of = piece_numbers()
-        pieces, matrix = _count(
-            Counter(piece for word in cased_words(text) for piece in pieces_of[word])
-            for text in texts
-        )
-        rows = np.array(pieces, np.int64)
-        matrix.data = np.sqrt(matrix.data * self._piece_idf[rows][matrix.indices])
-        sums: Floats = matrix @ piece_vectors()[rows].astype(np.float64)
-        return sums
+        rarest = np.array([max(pieces_of[term], default=0) for term in counts.terms], np.int64)
+        idf = _idf(frequencies, rarest, self.n_texts) ** TERM_IDF_POWER
+        of_terms.data = (1 + np.log(of_terms.data)) * idf[of_terms.indices]
+        return of_pieces, of_terms
 
-    def _spellings(self, texts: Sequence[str]) -> Floats:
-        """The weighted sums of the terms' signatures: float64 [texts, 512]."""
-        known, matrix = _count(Counter(terms(text, identifiers=False)) for text in texts)
-        counts = np.array([self._count_of.get(term, 1) for term in known], np.float64)
-        pieces_of = piece_numbers()
-        rarest = np.array([max(pieces_of[term], default=0) for term in known], np.int64)
-        idf = _idf(counts, rarest, self.n_texts) ** TERM_IDF_POWER
-        matrix.data = (1 + np.log(matrix.data)) * idf[matrix.indices]
-        sums: Floats = (matrix @ signatures(known, SIGNATURE_WIDTH)).toarray()
-        return sums
+    def _centred(self, vectors: Vectors) -> Vectors:
+        has_words = vectors.any(axis=1, keepdims=True)
+        centred = np.where(has_words, vectors - self.mean, 0)
+        return freeze(unit_rows(centred), np.float32)
 
     @cached_property
     def _count_of(self) -> dict[str, int]:
@@ -194,18 +206,95 @@ def _idf(counts: Floats, pieces: NDArray[np.int64], n_texts: int) -> Floats:
     return weights
 
 
-def _count(bags: Iterable[Counter[T]]) -> tuple[list[T], Matrix]:
-    """The distinct things in all bags, and how often each bag has them: float64 [bags, things]."""
-    from scipy.sparse import csr_array
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """How often each text has each of its terms, and each piece of its words.
 
-    column_of: dict[T, int] = {}
-    columns: list[int] = []
-    counts: list[int] = []
-    ends = [0]
-    for bag in bags:
-        columns += [column_of.setdefault(thing, len(column_of)) for thing in bag]
-        counts += bag.values()
-        ends.append(len(columns))
-    shape = (len(ends) - 1, len(column_of))
-    values = np.array(counts, np.float64)
-    return list(column_of), csr_array((values, np.array(columns, np.int32), ends), shape=shape)
+    Attributes:
+        terms: the distinct terms.
+        of_terms: float64 [texts, terms].
+        pieces: the distinct pieces, as rows of `piece_vectors`.
+        of_pieces: float64 [texts, pieces].
+    """
+
+    terms: list[str]
+    of_terms: Matrix
+    pieces: NDArray[np.int64]
+    of_pieces: Matrix
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> _Counts:
+        in_words, in_terms = _Bags[str](), _Bags[str]()
+        is_plain = np.array([text.isascii() for text in texts], np.float64)
+        for text, plain in zip(texts, is_plain, strict=True):
+            in_words.add(Counter(cased_words(text)))
+            in_terms.add(Counter[str]() if plain else Counter(terms(text, identifiers=False)))
+        words, of_words = list(in_words.column_of), in_words.matrix()
+        pieces_of = piece_numbers()
+        pieces, by_word = _count([pieces_of[word] for word in words])
+        # The terms of plain English letters are the words, in lower case.
+        lower, lower_by_word = _count([(word.lower(),) for word in words])
+        of_plain = of_words.multiply(is_plain[:, None]).tocsr() @ lower_by_word
+        all_terms, of_terms = _side_by_side(
+            (lower, of_plain), (list(in_terms.column_of), in_terms.matrix())
+        )
+        return cls(all_terms, of_terms, np.array(pieces, np.int64), (of_words @ by_word).tocsr())
+
+
+def _count(lists: Iterable[Iterable[T]]) -> tuple[list[T], Matrix]:
+    """The distinct things in all lists, and how often each list has them."""
+    bags = _Bags[T]()
+    for things in lists:
+        bags.add(Counter(things))
+    return list(bags.column_of), bags.matrix()
+
+
+def _side_by_side(*columns: tuple[list[T], Matrix]) -> tuple[list[T], Matrix]:
+    """The things of several matrices of the same texts, each once, and the sum of its columns."""
+    from scipy.sparse import csr_array, hstack
+
+    all_things = [thing for things, _ in columns for thing in things]
+    number_of = {thing: number for number, thing in enumerate(dict.fromkeys(all_things))}
+    numbers = [number_of[thing] for thing in all_things]
+    ones = np.ones(len(numbers))
+    merge = csr_array(
+        (ones, (np.arange(len(numbers)), np.array(numbers, np.int64))),
+        shape=(len(numbers), len(number_of)),
+    )
+    merged = (hstack([matrix for _, matrix in columns], format="csr") @ merge).tocsr()
+    merged.eliminate_zeros()
+    used = np.flatnonzero(np.bincount(merged.indices, minlength=len(number_of)))
+    things = list(number_of)
+    return [things[number] for number in used.tolist()], merged[:, used]
+
+
+class _Bags(Generic[T]):
+    """Texts as bags of things: which, and how often.
+
+    Attributes:
+        column_of: the number of every thing.
+    """
+
+    def __init__(self) -> None:
+        self.column_of: dict[T, int] = {}
+        self._columns: list[int] = []
+        self._counts: list[int] = []
+        self._ends = [0]
+
+    def add(self, bag: Counter[T]) -> None:
+        """Add a text."""
+        column_of = self.column_of
+        self._columns += [column_of.setdefault(thing, len(column_of)) for thing in bag]
+        self._counts += bag.values()
+        self._ends.append(len(self._columns))
+
+    def matrix(self) -> Matrix:
+        """Return how often each text has each thing."""
+        from scipy.sparse import csr_array
+
+        shape = (len(self._ends) - 1, len(self.column_of))
+        columns = np.array(self._columns, np.int32)
+        counts: Matrix = csr_array(
+            (np.array(self._counts, np.float64), columns, np.array(self._ends)), shape=shape
+        )
+        return counts

@@ -112,14 +112,21 @@ def _identifiers(text: str) -> Iterator[str]:
     Each run of letters and digits is looked at a fixed number of times, however long it is.
     """
     for run in CODE_NAME.findall(text):
-        if len(run) > MAX_WORD_LENGTH:  # data, or a program without spaces: its words will do
-            continue
-        before, underscore, name = run.rpartition("_")
-        letter = ASCII_LETTER.search(before) if underscore else None
-        if letter:
-            yield run[letter.start() :]
-        elif hump := CAMEL_CASE.search(name):
-            yield name[len(name[: hump.start()].rstrip(ascii_letters)) :]
+        # Longer ones are data, or a program without spaces: their words will do.
+        name = _identifier_in(run) if len(run) <= MAX_WORD_LENGTH else ""
+        if name:
+            yield name
+
+
+@lru_cache(maxsize=1 << 16)
+def _identifier_in(run: str) -> str:
+    """The name of code in a run of letters, digits and underscores, or ""."""
+    before, underscore, name = run.rpartition("_")
+    letter = ASCII_LETTER.search(before) if underscore else None
+    if letter:
+        return run[letter.start() :]
+    hump = CAMEL_CASE.search(name)
+    return name[len(name[: hump.start()].rstrip(ascii_letters)) :] if hump else ""
 
 
 def _normalized(text: str) -> str:
