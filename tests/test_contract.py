@@ -24,7 +24,7 @@ import clew
 from clew import Index, Pipeline, Render, recipes
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import Graph
-from clew.methods import CommunitySearch, DaRag, Descent, DocumentEvidence
+from clew.methods import CommunitySearch, DaRag, Descent
 from clew.methods.router import Router
 from clew.order import ByPrize
 from clew.render import STYLES
@@ -63,7 +63,6 @@ def is_stage(value):
 STAGES = {kind: stages_of(kind) for kind in KINDS}
 # Stages that only a method has.
 STAGES["select"] |= {"CommunitySearch": CommunitySearch, "Descent": Descent}
-STAGES["spread"] |= {"DocumentEvidence": DocumentEvidence}
 EVERY_STAGE = [
     pytest.param(stage, id=f"{kind}.{name}")
     for kind, stages in STAGES.items()

@@ -37,7 +37,7 @@ from clew.pipeline import Pipeline
 from clew.render import Render
 from clew.types import Method
 
-DEFAULT = "hipporag"  # with facts it finds more than "fused", without them the same
+DEFAULT = "hipporag"  # it finds more than "fused", with facts and in documents of several passages
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,9 @@ VECTOR_LINKS = ("similar",)
 
 # What a descent compares with a question: whatever has a text, of whatever size.
 WRITTEN = ("passage", "sentence", "report")
+
+# Passages by words, vectors, and the words of the document around them.
+PASSAGES = seed.InDocuments()
 
 # The four presets and the journey are cumulative: they share these stages.
 NEAREST_FIVE = seed.TopSeeds(5)
@@ -167,20 +170,20 @@ RECIPES: dict[str, Recipe] = {
     ),
     "hipporag": Recipe(
         Pipeline(
-            seed.RecognisedFacts(),
+            seed.RecognisedFacts(passage_seed=PASSAGES),
             (spread.PageRank(0.5, WALKED_FACTS),),
             (select.Top(),),
             order=order.ByPrize(),
         ),
         "A walk over facts, entities and passages that restarts at the near facts that the "
         "question's names lead to, or that a language model chooses, where one is given, and at "
-        "the passages like it",
+        "the passages like it, the words of the document around them counted, too",
         source=HIPPORAG2_PAPER,
-        when="in general; without facts it is the same as fused",
+        when="in general; without facts it is fused, and the document around each passage",
     ),
     "agrag": Recipe(
         Pipeline(
-            seed.MappedFacts(recognised=True, passage_seed=seed.Blend(), exponent=8.0),
+            seed.MappedFacts(recognised=True, passage_seed=PASSAGES, exponent=8.0),
             (
                 spread.Influence(
                     passage_mode="reset",
@@ -208,7 +211,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     "budgeted": Recipe(
         Pipeline(
-            seed.RecognisedFacts(),
+            seed.RecognisedFacts(passage_seed=PASSAGES),
             (spread.PageRank(0.5, WALKED_FACTS), spread.Power(2.0), spread.Substance(128)),
             (select.Budgeted(extend_links=True),),
             order=order.Sandwich(by_heading=True),
@@ -220,9 +223,8 @@ RECIPES: dict[str, Recipe] = {
     ),
     "kurisu": Recipe(
         Pipeline(
-            seed.Blend((seed.Dense(WRITTEN), seed.BM25(kinds=WRITTEN))),
-            (methods.DocumentEvidence(),),
-            (methods.Descent(),),
+            seed.InDocuments(seed.Blend((seed.Dense(WRITTEN), seed.BM25(kinds=WRITTEN)))),
+            selects=(methods.Descent(),),
             order=order.ByDocument(),
         ),
         "Down from the root of the corpus through documents, sections, passages and sentences to "

@@ -156,6 +156,24 @@ def test_after_a_tenth_it_is_built_whole_and_compact_does_so_at_once():
     assert little.add(many).changed == 0
 
 
+@given(st.lists(MADE, min_size=6, max_size=10), st.integers(0, 2))
+def test_what_a_filter_leaves_is_what_an_index_of_it_alone_holds(made, number):
+    documents = [document(i, each) for i, each in enumerate(made)]
+    index = build(documents, {one.id: [] for one in documents})
+    index.ask(QUESTION, recipe="fused")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_place, "MIN_PASSAGES", 0)
+        patch.setattr("clew.index.filtering.rebuild", lambda *_, **__: pytest.fail("built whole"))
+        filtered = index.filtered({"group": number})
+    alone = [one for one in documents if one.metadata["group"] == number]
+    whole = build(alone, {one.id: [] for one in alone})
+    assert described(filtered.graph) == described(whole.graph)
+    for recipe in ("bm25", "fused", "hipporag", "kurisu", "budgeted"):
+        some, anew = (each.ask(QUESTION, recipe=recipe, budget=60) for each in (filtered, whole))
+        assert (some.text, some.ids) == (anew.text, anew.ids)
+        assert [item.score for item in some] == pytest.approx([item.score for item in anew])
+
+
 @pytest.mark.usefixtures("at_any_size")
 def test_what_is_related_to_what_is_there_is_built_whole():
     index = Index.from_documents([Document("a", "One."), Document("b", "Two.", previous="a")])

@@ -15,7 +15,7 @@ import clew
 from clew import Index, recipes
 from clew.algorithms.transport.neighbourhood import SHORTEST, Neighbourhood
 from clew.graph import Edges, Graph, freeze
-from clew.methods import Descent, DocumentEvidence
+from clew.methods import Descent
 from clew.methods.kurisu.branching import (
     ClusterBranching,
     expected_tests,
@@ -754,50 +754,6 @@ def test_the_published_setting_differs_from_ours_where_the_table_says_so():
     assert paper.graft_similarity == paper.sim_threshold == 0.8
     changed = [name for name in vars(paper) if getattr(paper, name) != getattr(ours, name)]
     assert len(changed) <= 1 + len(recipes.DEPARTURES["kurisu_paper"]) + 3
-
-
-class TestDocumentEvidence:
-    def test_a_passage_gains_by_the_cosine_of_all_its_document_says(self):
-        graph, query = shelves(11), question(2, 12)
-        tokens = np.maximum(graph.tokens, 1)
-        prizes = np.where(graph.content, np.random.default_rng(0).uniform(0, 3, len(graph)), 0)
-        prizes[8] = 0
-        raised = DocumentEvidence(0.4).on(graph)(query, Seeds(prizes), prizes)
-        means = {}
-        for document in range(0, 24, 6):
-            inside = np.arange(document + 1, document + 6)
-            mean = (graph.vectors[inside] * tokens[inside, None]).sum(axis=0)
-            means[document] = max(0, float(mean @ query.vector / np.linalg.norm(mean)))
-        for row in range(24):
-            share = prizes.max() * means[row // 6 * 6] / max(means.values())
-            expected = (prizes[row] + 0.4 * share) / 1.4 if prizes[row] > 0 else 0
-            assert raised[row] == pytest.approx(expected, abs=1e-5)
-
-    def test_a_single_document_is_taken_by_its_chapters_and_a_flat_corpus_as_it_is(self):
-        graph = Graph.of(
-            ["all", "A", "one", "B", "two", "deep", "three"],
-            kinds=["document", "section", "passage", "section", "passage", "section", "passage"],
-            parents=[-1, 0, 1, 0, 3, 3, 5],
-            vectors=np.array([[0, 0], [0, 0], [1, 0], [0, 0], [0, 1], [0, 0], [0, 1]], float),
-        )
-        query, prizes = Query("?", np.float32([1, 0])), np.array([0, 0, 0.5, 0, 0.5, 0, 0.5])
-        raised = DocumentEvidence().on(graph)(query, Seeds(prizes), prizes)
-        assert raised == pytest.approx([0, 0, 0.5, 0, 1 / 3, 0, 1 / 3])
-        flat = Graph.of(["one", "two"], vectors=np.eye(2))
-        prizes = np.array([0.2, 0.4])
-        assert DocumentEvidence().on(flat)(query, Seeds(prizes), prizes).tolist() == [0.2, 0.4]
-
-    def test_a_passage_without_a_document_is_one_by_itself(self):
-        kinds, parents = ["document", "passage", "passage"], [-1, 0, -1]
-        vectors = np.array([[0, 0], [0.6, 0.8], [1, 0]])
-        graph = Graph.of(["A", "one", "two"], kinds=kinds, parents=parents, vectors=vectors)
-        query, prizes = Query("?", np.float32([1, 0])), np.array([0, 0.8, 0.5])
-        raised = DocumentEvidence(1.0).on(graph)(query, Seeds(prizes), prizes)
-        assert raised == pytest.approx([0, (0.8 + 0.8 * 0.6) / 2, (0.5 + 0.8) / 2])
-
-    def test_its_weight_is_not_negative(self):
-        with pytest.raises(ValueError, match="at least 0; got -1"):
-            DocumentEvidence(-1)
 
 
 class TestExpectedTests:

@@ -156,6 +156,26 @@ class Postings:
         ]
         return Postings(tuple(segment for segment in left if segment.shape[0]) or (left[0],))
 
+    def grouped(self, groups: NDArray[np.int64], n: int) -> Postings:
+        """Return the postings of groups of texts, each as if its texts were one.
+
+        Args:
+            groups: int64 [texts], the group of each text, from 0 to n - 1.
+            n: the number of groups.
+
+        Example:
+            >>> postings = Postings.of([[0], [1], [0, 1]]).grouped(np.array([0, 1, 0]), 2)
+            >>> postings.texts_with(1).tolist(), postings.lengths.tolist()
+            ([0, 1], [3.0, 1.0])
+        """
+        from scipy.sparse import csr_array
+
+        width = max((segment.shape[1] for segment in self.segments), default=0)
+        texts = _stacked([_widened(segment, width) for segment in self.segments])
+        places = (groups, np.arange(len(groups)))
+        members = csr_array((np.ones(len(groups), np.float32), places), shape=(n, len(groups)))
+        return Postings((_sorted(members @ texts),))
+
     @cached_property
     def _mean_length(self) -> float:
         return float(self.lengths.mean()) if len(self) else 0.0

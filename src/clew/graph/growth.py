@@ -41,11 +41,12 @@ class GrowingPart(Protocol[Value]):
 class ShrinkingPart(Protocol[Value]):
     """A part whose result for a graph with fewer nodes can be made of the one before."""
 
-    def shrink(self, graph: Graph, stays: Mask, before: Value) -> Value:
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Value) -> Value:
         """Return the part's result for `graph`.
 
         Args:
             graph: the nodes that stay, in their order.
+            base: the graph before.
             stays: which nodes of the graph before do.
             before: the part's result for the graph before.
         """
@@ -107,7 +108,7 @@ def carry_shrunk_parts(graph: Graph, base: Graph, stays: Mask) -> None:
         base: the graph before.
         stays: bool [nodes of base], which nodes do.
     """
-    _carry(graph, base, ShrinkingPart, lambda part, before: part.shrink(graph, stays, before))
+    _carry(graph, base, ShrinkingPart, lambda part, before: part.shrink(graph, base, stays, before))
 
 
 def _carry(graph: Graph, base: Graph, protocol: type, change: Callable[[Any, Any], object]) -> None:

@@ -23,6 +23,7 @@ from clew.graph import Edges, Graph, Mask, freeze
 from clew.index.build import edges_by
 from clew.index.changes import rebuild
 from clew.index.contents import IndexContents
+from clew.index.in_place import filtered_in_place
 from clew.index.learning import Learned
 from clew.index.question import Where
 from clew.read import without_relationships
@@ -277,6 +278,9 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
         nothing = np.zeros(len(index.graph), np.bool_)
         return replace(index, graph=index.graph.filtered(nothing), documents=())
     came, ids = {document.id for document in index.documents}, {d.id for d in documents}
+    in_place = filtered_in_place(index, came - ids)
+    if in_place is not None:
+        return in_place
     documents = tuple(_without_others(document, ids, came) for document in documents)
     ids = {document.id for document in documents if not document.heading}
     ids |= {documents[i].id for i in _contents_of(documents)}

@@ -1,10 +1,9 @@
 """Changes of a large index in place, in time that grows with the change.
 
 What depends on all documents is exact (the frequencies of words, the nearest neighbours), but for
-two things, which stay as they were when the index was last built whole: the weights and the mean of
-the embedded default, and the languages that the corpus has. So an index is built whole again when a
-tenth of it has changed, and by `Index.compact`. Nodes keep their order, and new ones come last. A
-small index is always built whole.
+the weights and the mean of the embedded default, which stay as they were when the index was last
+built whole. So it is built whole again when a tenth of it has changed, and by `Index.compact`.
+Nodes keep their order, and new ones come last. A small index is always built whole.
 """
 
 from __future__ import annotations
@@ -97,16 +96,44 @@ def with_documents_in_place(
 
 def without_documents_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
     """Return the index without some documents; None where it has to be built whole."""
-    base = index.graph
-    left = tuple(document for document in index.documents if document.id not in ids)
+    forbidden = _rows_of(index, ids)
+    if forbidden is None:
+        return None
+    n_gone = int((forbidden & index.graph.kinds.mask("passage")).sum())
+    if not _is_little(index, n_gone):
+        return None
+    return replace(_without(index, ids, forbidden), changed=index.changed + n_gone)
+
+
+def filtered_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
+    """Return the index as if some documents had never come; None where it has to be built whole.
+
+    That is where a vector may come from the whole corpus, as by the embedded default, and where
+    there are names, which are spelt as the first document spells them.
+
+    Args:
+        index: The index.
+        ids: The documents that go.
+    """
+    may_know_of_others = index.fitted or bool(index.graph.kinds.mask("entity").any())
+    forbidden = None if may_know_of_others else _rows_of(index, ids)
+    return None if forbidden is None else _without(index, ids, forbidden)
+
+
+def _rows_of(index: IndexContents, ids: Collection[str]) -> Mask | None:
+    """Return the nodes of some documents; None where the index has to be built whole without."""
+    left = [document for document in index.documents if document.id not in ids]
     gone = [document for document in index.documents if document.id in ids]
     if not _can_change(index) or _are_related(left, gone):
         return None
+    base = index.graph
     forbidden = row_mask([base.row(id) for id in ids], len(base))
     forbidden |= (base.documents >= 0) & forbidden[base.documents]
-    n_gone = int((forbidden & base.kinds.mask("passage")).sum())
-    if not _is_little(index, n_gone):
-        return None
+    return forbidden
+
+
+def _without(index: Contents, ids: Collection[str], forbidden: Mask) -> Contents:
+    base = index.graph
     stays = surviving_rows(base, ~forbidden)
     graph = base.filtered(~forbidden)
     graph = graph.with_edges(
@@ -116,9 +143,8 @@ def without_documents_in_place(index: Contents, ids: Collection[str]) -> Content
     return replace(
         index,
         graph=graph,
-        documents=left,
+        documents=tuple(one for one in index.documents if one.id not in ids),
         facts={id: triples for id, triples in index.facts.items() if id not in ids},
-        changed=index.changed + n_gone,
     )
 
 

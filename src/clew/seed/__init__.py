@@ -3,6 +3,7 @@
 from clew.seed.blend import Blend
 from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
+from clew.seed.in_documents import InDocuments
 from clew.seed.linked_facts import LinkedFacts
 from clew.seed.mapped_facts import MappedFacts
 from clew.seed.reciprocal_rank import ReciprocalRank
@@ -13,6 +14,7 @@ __all__ = [
     "BM25",
     "Blend",
     "Dense",
+    "InDocuments",
     "LinkedFacts",
     "MappedFacts",
     "ReciprocalRank",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.postings import Postings
 from clew.graph import Graph, Mask, Rows, canonical_text, text_with_heading
@@ -126,9 +127,10 @@ class InvertedIndexPart:
         return InvertedIndex(rows, stems, forms, languages.names, Postings.of(numbered))
 
     def grow(self, graph: Graph, base: Graph, before: InvertedIndex) -> InvertedIndex:
-        """Return what `compute` returns where the corpus has the languages that it had."""
+        """Return what `compute` returns; all texts are read again where a language changes."""
         languages, rows = graph.part(LanguagesPart()), graph.rows(*self.kinds)
-        if languages.names != before.languages:
+        old = languages.of_rows[: len(base)]
+        if not _are_stemmed_alike(languages, before, old, base.part(LanguagesPart()).of_rows):
             return self.compute(graph)
         stems, forms = dict(before.stems), tuple(dict(one) for one in before.forms)
         new = rows[rows >= len(base)]
@@ -136,8 +138,17 @@ class InvertedIndexPart:
         postings = before.postings.with_texts(numbered)
         return InvertedIndex(rows, stems, forms, languages.names, postings)
 
-    def shrink(self, graph: Graph, stays: Mask, before: InvertedIndex) -> InvertedIndex:
-        """Return the index of the nodes that stay; it knows stems that none of them has."""
+    def shrink(
+        self, graph: Graph, base: Graph, stays: Mask, before: InvertedIndex
+    ) -> InvertedIndex:
+        """Return what `compute` returns, with stems that no node has any more.
+
+        All texts are read again where a language changes.
+        """
+        languages = graph.part(LanguagesPart())
+        of_old = base.part(LanguagesPart()).of_rows[stays]
+        if not _are_stemmed_alike(languages, before, languages.of_rows, of_old):
+            return self.compute(graph)
         postings = before.postings.with_only(stays[before.rows])
         return replace(before, rows=graph.rows(*self.kinds), postings=postings)
 
@@ -165,3 +176,10 @@ class InvertedIndexPart:
             in_heading = terms(canonical_text(graph, "\n".join(titles)))
             collected += in_heading * (self.heading_weight - 1)
         return collected
+
+
+def _are_stemmed_alike(
+    languages: Languages, before: InvertedIndex, now: NDArray[np.int8], then: NDArray[np.int8]
+) -> bool:
+    """Whether nodes have the languages that they had before."""
+    return languages.names == before.languages and np.array_equal(now, then)

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Graph, Mask, Rows
+from clew.graph import Graph, Rows
 from clew.text.stems import MAX_LETTERS, identify_language
 
 MAX_SAMPLE = 256  # documents, evenly spaced, whose languages are identified first
@@ -65,24 +65,6 @@ class LanguagesPart:
                 map(beginning, first_rows.tolist()), documents, roots, names, of_all
             )
         return Languages(names or ("",), of_rows)
-
-    def grow(self, graph: Graph, base: Graph, before: Languages) -> Languages:
-        """Return the languages of new nodes, too; they are among those that the corpus had."""
-        rows, n = graph.rows("passage"), len(base)
-        roots = _roots(graph)
-        rows = rows[rows >= n]
-        documents, first_rows = np.unique(roots[rows], return_index=True)
-        beginnings = (_beginning(graph, rows, roots[rows], first) for first in first_rows.tolist())
-        of_rows = np.append(before.of_rows, np.zeros(len(graph) - n, np.int8))
-        if len(before.names) > 1:
-            new = _places_of(beginnings, documents, roots, before.names, before.names[0])
-            of_rows[n:] = new[n:]
-        return Languages(before.names, of_rows)
-
-    def shrink(self, graph: Graph, stays: Mask, before: Languages) -> Languages:
-        """Return the languages of the nodes that stay, among those that the corpus had."""
-        del graph
-        return Languages(before.names, before.of_rows[stays])
 
 
 def _places_of(

@@ -6,13 +6,12 @@ Where each part of the paper is:
 - edge lengths and the fused Gromov-Wasserstein distance, section 2.2: `surroundings` and
   `clew.algorithms.transport`;
 - what is read of a path, section 2.3: `passages`;
-- what the documents around passages add to their prizes, which is ours: `document_evidence`;
+- what the documents around passages add to their prizes, which is ours: `clew.seed.in_documents`;
 - how strengths of edges evolve, section 2.3.2 and appendix B.3: `edge_learning`;
 - how fast a path narrows and what that costs, appendices C.1 and C.2: `branching`;
 - question clusters and documentation, section 2.4 and Algorithms 3 to 10: `clew.documentation`.
 """
 
 from clew.methods.kurisu.descent import Descent
-from clew.methods.kurisu.document_evidence import DocumentEvidence
 
-__all__ = ["Descent", "DocumentEvidence"]
+__all__ = ["Descent"]

@@ -1,0 +1,134 @@
+"""Passages that count the words of the whole document that they stand in.
+
+A passage is short, and says little of what it is about: that stands in the document around it. So
+the words of the whole document count beside those of the passage (Callan, "Passage-level evidence
+in document retrieval", SIGIR 1994, combines the two for documents). Vectors do not: the mean of
+what a long document says is near to nothing in particular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.postings import Postings
+from clew.graph import Graph, canonical_text
+from clew.seed.blend import Blend, scale_to_best
+from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.types import Query, Seed, Seeds
+
+
+@dataclass(frozen=True)
+class InDocuments:
+    """Score by another seed, and by BM25 of the document around each node.
+
+    The scores of both are scaled so that the best has 1. What the other seed does not score has no
+    score. Where no node is in a document, its scores stay as they are. A corpus that is a single
+    document is taken by its chapters.
+
+    Attributes:
+        seed: the other seed.
+        weight: how much the document counts beside it, >= 0.
+        k1: as in `BM25`.
+        b: as in `BM25`.
+
+    Example:
+        >>> import numpy as np
+        >>> from clew import Graph, Query
+        >>> from clew.seed import BM25
+        >>> graph = Graph.of(
+        ...     ["Ferries", "They sail at ten.", "and at noon.", "Trains", "They run at ten."],
+        ...     kinds=["document", "passage", "passage", "document", "passage"],
+        ...     parents=[-1, 0, 0, -1, 3],
+        ... )
+        >>> query = Query("When do they sail: at noon?")
+        >>> BM25().on(graph)(query).scores.round(2).tolist()
+        [0.0, 0.74, 0.84, 0.0, 0.31]
+        >>> InDocuments(BM25()).on(graph)(query).scores.round(2).tolist()
+        [0.0, 1.08, 1.2, 0.0, 0.41]
+    """
+
+    seed: Seed = Blend()
+    weight: float = 0.2
+    k1: float = 1.5
+    b: float = 0.75
+
+    def __post_init__(self) -> None:
+        if not self.weight >= 0:
+            raise ValueError(
+                f"weight is how much the document counts beside the passage, at least 0; "
+                f"got {self.weight!r}"
+            )
+
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        find_alone = self.seed.on(graph)
+        index, documents = graph.part(InvertedIndexPart()), graph.part(DocumentWordsPart())
+        if documents is None or not self.weight:
+            return find_alone
+
+        def find_seeds(query: Query) -> Seeds:
+            seeds = find_alone(query)
+            stems = index.stems_in(canonical_text(graph, query.text))
+            if not stems:
+                return seeds
+            by_document = documents.postings.bm25(
+                [index.stems[stem] for stem in stems], self.k1, self.b
+            )
+            around = np.zeros(len(graph))
+            in_one = documents.of_nodes >= 0
+            around[in_one] = scale_to_best(by_document)[documents.of_nodes[in_one]]
+            alone = scale_to_best(seeds.scores)
+            scores = np.where(alone > 0, alone + self.weight * around, 0.0)
+            return replace(seeds, scores=scores)
+
+        return find_seeds
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentWords:
+    """The words of whole documents.
+
+    Attributes:
+        of_nodes: int64 [nodes], the number of the document that a node stands in, or -1.
+        postings: how often each document has each stem of the `InvertedIndex`.
+    """
+
+    of_nodes: NDArray[np.int64]
+    postings: Postings
+
+
+@dataclass(frozen=True)
+class DocumentWordsPart:
+    """The part that computes the `DocumentWords` of a graph; None where there are no documents."""
+
+    def compute(self, graph: Graph) -> DocumentWords | None:
+        index: InvertedIndex = graph.part(InvertedIndexPart())
+        around = _outermost(graph)
+        with_passages = around[index.rows]
+        if (with_passages == index.rows).all():
+            return None
+        containers, places = np.unique(with_passages, return_inverse=True)
+        number = np.full(len(graph), -1, np.int64)
+        number[containers] = np.arange(len(containers))
+        postings = index.postings.grouped(places, len(containers))
+        return DocumentWords(number[around], postings)
+
+
+def _outermost(graph: Graph) -> NDArray[np.int64]:
+    """The outermost container of every node, or itself; below that where all have the same."""
+    nodes = np.arange(len(graph))
+    parents = np.where(graph.parents >= 0, graph.parents, nodes).astype(np.int64)
+    tops = parents
+    while not np.array_equal(above := tops[tops], tops):
+        tops = above
+    passages = graph.rows("passage")
+    top = tops[passages[0]] if len(passages) else -1
+    if len(passages) < 2 or (tops[passages] != top).any():
+        return tops
+    chapters = np.where(parents == top, nodes, parents)  # ends below the top
+    while not np.array_equal(above := chapters[chapters], chapters):
+        chapters = above
+    return chapters
