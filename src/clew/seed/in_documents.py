@@ -25,13 +25,13 @@ from clew.types import Query, Seed, Seeds
 class InDocuments:
     """Score by another seed, and by BM25 of the document around each node.
 
-    The scores of both are scaled so that the best has 1. What the other seed does not score has no
-    score. Where no node is in a document, its scores stay as they are. A corpus that is a single
-    document is taken by its chapters.
+    The score is a weighted mean of both, each scaled so that the best has 1. What the other seed
+    does not score has no score. Where no node is in a document, its scores stay as they are. A
+    corpus that is a single document is taken by its chapters.
 
     Attributes:
         seed: the other seed.
-        weight: how much the document counts beside it, >= 0.
+        weight: of the document, beside 1 for the node, >= 0.
         k1: as in `BM25`.
         b: as in `BM25`.
 
@@ -46,9 +46,9 @@ class InDocuments:
         ... )
         >>> query = Query("When do they sail: at noon?")
         >>> BM25().on(graph)(query).scores.round(2).tolist()
-        [0.0, 0.74, 0.84, 0.0, 0.31]
+        [0.0, 0.62, 0.47, 0.0, 0.24]
         >>> InDocuments(BM25()).on(graph)(query).scores.round(2).tolist()
-        [0.0, 1.08, 1.2, 0.0, 0.41]
+        [0.0, 1.0, 0.8, 0.0, 0.36]
     """
 
     seed: Seed = Blend()
@@ -81,7 +81,8 @@ class InDocuments:
             in_one = documents.of_nodes >= 0
             around[in_one] = scale_to_best(by_document)[documents.of_nodes[in_one]]
             alone = scale_to_best(seeds.scores)
-            scores = np.where(alone > 0, alone + self.weight * around, 0.0)
+            both = (alone + self.weight * around) / (1 + self.weight)
+            scores = np.where(alone > 0, both, 0.0)
             return replace(seeds, scores=scores)
 
         return find_seeds
