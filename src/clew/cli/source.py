@@ -123,8 +123,8 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
     extractors.add_argument(
         "--names",
         action="store_true",
-        help="extract names and facts about them, without a language model, for the recipes on "
-        "facts",
+        help="extract names, the symbols of source code, and facts about them, without a language "
+        "model, for the recipes on facts",
     )
     return extractors
 
