@@ -70,7 +70,8 @@ class IndexConfig:
         extractor: Reads facts out of the passages: a function text -> triples, or an object with
             `triples(passages)`, such as `clew.NamesAndSymbols()` for prose and source code, which
             needs no language model, or `clew.Triples(model)`. Passages that it could not read are
-            in `Index.failed`, with the reasons; `Index.add([])` tries them again. None reads no facts.
+            in `Index.failed`, with the reasons; `Index.add([])` tries them again. None reads no
+            facts.
         splitter: Cuts documents into sections, passages and sentences, as `clew.Splitter()` does.
             None keeps each document whole.
         links: The kinds of edge to make.
