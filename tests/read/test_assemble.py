@@ -36,7 +36,7 @@ def test_a_fact_is_read_from_the_first_passage_that_names_both_its_ends(sentence
     }
     graph = read_nodes(
         [Document("d", TEXT)],
-        splitter=Splitter(9, sentences=sentences),
+        splitter=Splitter(10, sentences=sentences),
         facts={"d": said},
         count=in_words,
     )

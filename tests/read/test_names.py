@@ -175,7 +175,7 @@ def test_facts_of_an_extractor_come_beside_those_that_are_given_and_from_the_pie
         [document],
         extractor=Names(),
         facts={"d": [("Ada", "is", "a person")]},
-        splitter=Splitter(tokens=60),
+        splitter=Splitter(tokens=62),
     )
     read = dict(facts(index))
     assert "Ada is a person" in read

@@ -13,7 +13,7 @@ from clew.cli.terminal import print_remark, print_result, shows_progress
 from clew.documentation import estimate_documentation, write_documentation
 from clew.documentation.documentation import MAP_FILE, MARK, earlier_pages
 from clew.index.index import Index
-from clew.recipes import DEFAULT
+from clew.recipes import DEFAULT, SECTIONS
 
 BUDGET = 1500  # tokens of a section, unless the user says otherwise
 COVERAGE = 0.8  # of the passages
@@ -50,9 +50,9 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument(
         "--recipe",
-        default=DEFAULT,
         metavar="NAME|FILE.toml",
-        help=f"the method that finds the context of a section (default: {DEFAULT})",
+        help="the method that finds the context of a section "
+        f"(default: {DEFAULT}, by each passage alone)",
     )
     parser.add_argument(
         "--budget",
@@ -111,7 +111,8 @@ def document(options: argparse.Namespace) -> int:
     if options.model is not None:  # a wrong model is an error before anything is read
         answers = options.output.with_name(f"{options.output.name}.answers")
         model = models.model_of(options.model, options, answers=answers)
-    recipe = method_of(options.recipe, options.set)
+    chosen = options.recipe or options.set
+    recipe = method_of(options.recipe or DEFAULT, options.set) if chosen else SECTIONS
     index = without_pages(open_source(options), options.source)
     if options.dry_run:
         estimate = estimate_documentation(

@@ -235,7 +235,8 @@ def build_index(
         savable=savable,
     )
     source, progress = existing_path(options.source), shows_progress()
-    if before is not None and not generators and is_made_by(before, config):
+    whole = before is not None and not before.failed  # what failed is asked for again
+    if before is not None and whole and not generators and is_made_by(before, config):
         index = before.sync(source, facts=facts, progress=progress)
     else:
         index = Index.from_documents(source, facts=facts, config=config, progress=progress)

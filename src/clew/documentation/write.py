@@ -41,7 +41,7 @@ from clew.embedding.embedder import embed_texts
 from clew.graph import Graph, Vectors, titles_of
 from clew.index.index import Index
 from clew.model import Model
-from clew.recipes import DEFAULT
+from clew.recipes import SECTIONS
 from clew.types import Method, may_ask_model
 from clew.usage import metered
 
@@ -70,7 +70,7 @@ class DocumentationEstimate:
 def estimate_documentation(
     index: Index,
     *,
-    recipe: str | Method = DEFAULT,
+    recipe: str | Method = SECTIONS,
     budget: int = 1500,
     sections: int | None = None,
     questions_per_branch: int = 3,
@@ -109,7 +109,7 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
     *,
     title: str = "Documentation",
     model: object = None,
-    recipe: str | Method = DEFAULT,
+    recipe: str | Method = SECTIONS,
     budget: int = 1500,
     sections: int | None = None,
     coverage: float = 0.8,
