@@ -29,6 +29,7 @@ def main(folder):
         for i in range(300)
     ]
     index = Index.from_documents(documents, embedder=embed, links=())
+    index.ask("the sea", recipe="bm25")  # counts the words, which every child then saves
     say("ready")
     for line in sys.stdin:
         child = os.fork()
