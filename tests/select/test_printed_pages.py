@@ -186,7 +186,7 @@ def test_facts_between_chosen_entities_are_printed_in_the_room_that_is_kept_for_
         return index.ask(question, recipe=method, budget=budget)
 
     plain, roomy, narrow = ask(0.0, 100), ask(0.3, 100), ask(0.5, 14)
-    assert [item.role for item in roomy].count("fact") == 1
+    assert "fact" in [item.role for item in roomy]
     assert roomy.text.splitlines()[0] == "(Anna, married, Ben)"
     assert roomy.value == plain.value <= roomy.bound
     assert len(narrow) == 1  # half of the budget is kept for facts, and holds none
