@@ -221,7 +221,7 @@ RECIPES: dict[str, Recipe] = {
     "budgeted": Recipe(
         Pipeline(
             seed.RecognisedFacts(passage_seed=PASSAGES),
-            (spread.PageRank(0.5, WALKED_FACTS), spread.Power(8.0), spread.Substance(32)),
+            (spread.PageRank(0.5, WALKED_FACTS), spread.Power(3.0), spread.Substance(32)),
             (select.Budgeted(extend_links=True),),
             order=order.Sandwich(by_heading=True),
         ),
