@@ -173,7 +173,10 @@ def fit_to_budget(
         page = _refill(page, wanted, arrange, budget)
     if page.dropped and not len(page.reading):
         page = _substitute(page, arrange, budget)
-    dropped = (*page.dropped, *_copies_of_read(page))
+    rows = page.reading.nodes[page.reading.nodes >= 0].tolist()
+    read = {request.graph.ids[row] for row in rows}  # some came back when others went
+    left_out = (one for one in page.dropped if one.id not in read)
+    dropped = (*left_out, *_copies_of_read(page))
     page = replace(page, dropped=dropped, bound=first.subgraph.bound)
     if page.dropped and not len(page.reading):
         raise BudgetError(_nothing_fits(request.graph, budget, page.dropped[0]))
