@@ -185,6 +185,8 @@ def test_what_is_related_to_what_is_there_is_built_whole():
     assert index.delete("a").changed == 0
     with pytest.raises(ValueError, match="for instance 'a'"):
         index.add([Document("a", "Again.")])
+    with pytest.raises(ValueError, match="'blank' has no text"):
+        index.add([Document("blank", " ")])
 
 
 def test_words_count_as_after_a_rebuild_and_the_embedded_default_nearly_so():

@@ -79,20 +79,8 @@ def build_graph(
     from tqdm import tqdm
 
     known = known or KnownResults()
-    for document in documents:
-        if not document.heading and not document.text.strip():
-            raise ValueError(f"the document {document.id!r} has no text")
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
-    graph = read_nodes(
-        documents,
-        splitter=config.splitter,
-        facts=facts,
-        extractor=None if config.extractor is None else extractor,
-        count=config.count,
-        embedder=config.embedder,
-        progress=progress,
-    )
-    graph = replace(graph, canonical=config.canonical)
+    graph = read_graph(documents, facts, config, extractor, progress)
     embedder, graph = attach_vectors(
         graph,
         config.embedder,
@@ -103,6 +91,40 @@ def build_graph(
     bar = tqdm(config.links, desc="linking", unit="kind", disable=not progress)
     graph = graph.with_edges(Edges.join([edges_by(link, graph) for link in bar]))
     return BuiltGraph(graph, embedder, extractor.read_triples, tuple(extractor.failed))
+
+
+def read_graph(
+    documents: Sequence[Document],
+    facts: Mapping[str, Sequence[Triple]],
+    config: IndexConfig,
+    extractor: CachedExtractor,
+    progress: bool = False,
+) -> Graph:
+    """Return the nodes and facts of the documents, without vectors and edges.
+
+    Args:
+        documents: What to read.
+        facts: Triples by document id.
+        config: What the graph is made with.
+        extractor: Reads more facts, where the configuration has an extractor.
+        progress: Whether to show bars on stderr.
+
+    Raises:
+        ValueError: A document has no text.
+    """
+    for document in documents:
+        if not document.heading and not document.text.strip():
+            raise ValueError(f"the document {document.id!r} has no text")
+    graph = read_nodes(
+        documents,
+        splitter=config.splitter,
+        facts=facts,
+        extractor=None if config.extractor is None else extractor,
+        count=config.count,
+        embedder=config.embedder,
+        progress=progress,
+    )
+    return replace(graph, canonical=config.canonical)
 
 
 def edges_by(link: Link, graph: Graph) -> Edges:

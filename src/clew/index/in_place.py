@@ -26,9 +26,9 @@ from clew.graph import (
     with_nodes,
 )
 from clew.graph.filtering import surviving_rows
-from clew.index.build import edges_by
+from clew.index.build import edges_by, read_graph
 from clew.index.contents import IndexContents
-from clew.read import CachedExtractor, Triple, is_corpus_wide, read_nodes
+from clew.read import CachedExtractor, Triple, is_corpus_wide
 from clew.types import ChangingLink, Link
 from clew.usage import metered
 
@@ -60,20 +60,11 @@ def with_documents_in_place(
         return None
     extractor = CachedExtractor(config.extractor, index.extracted, None, progress)
     with metered(config.count) as meter:
-        more = read_nodes(
-            documents,
-            splitter=config.splitter,
-            facts=facts,
-            extractor=None if config.extractor is None else extractor,
-            count=config.count,
-            embedder=config.embedder,
-            progress=progress,
-        )
+        more = read_graph(documents, facts, config, extractor, progress)
         n_new = int(more.kinds.mask("passage").sum())
         others = np.flatnonzero(~more.kinds.mask("entity")).tolist()
         if any(base.has(more.ids[row]) for row in others) or not _is_little(index, n_new):
             return None
-        more = replace(more, canonical=config.canonical)
         _, more = attach_vectors(
             more, index.embedder, replacement_texts=texts_embedded_as(documents), progress=progress
         )

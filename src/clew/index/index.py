@@ -275,7 +275,7 @@ class Index(IndexContents):
     ) -> Self:
         """Return the index with these documents too, equal to one built of all of them at once.
 
-        Two things make a difference: a generator that was told to keep what it has, as
+        Two things make a difference: a generator that keeps what it has, as
         `clew.generate.Reports(keep_communities=True)` does, and an index of a thousand passages or
         more by the embedded default, whose weights stay until `compact`.
 

@@ -83,12 +83,12 @@ def is_made_by(index: IndexContents, config: IndexConfig) -> bool:
         config: What another one would be made with.
     """
     names = [name for name in option_names(IndexConfig) if name not in ("embedder", "savable")]
-    ways = [
+    records = [
         describe_config({name: getattr(each, name) for name in names})
         for each in (index.config, config)
     ]
     own = [each.embedder and each.embedder.name for each in (index.config, config)]
-    return ways[0] == ways[1] and own[0] == own[1]
+    return records[0] == records[1] and own[0] == own[1]
 
 
 def contents_of(saved: SavedIndex) -> IndexContents:
