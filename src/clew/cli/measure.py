@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from clew import recipes
 from clew.algorithms.kernels.compiled import compile_first
 from clew.cli import models
 from clew.cli.parser import (
@@ -31,17 +32,21 @@ from clew.generate import Reports
 from clew.index.index import Index
 from clew.measure import (
     Benchmark,
+    Comparison,
     ModelMeter,
     answer_figures,
     compare_folder,
+    compare_quotes,
     generate_questions,
     judge_recipes,
     prepare,
     read_questions,
+    read_quoted_questions,
     write_questions,
 )
 from clew.measure.compare import BUDGETS, KS
 from clew.measure.files import find_file
+from clew.measure.quotes import KS as QUOTE_KS
 from clew.read import Names, Splitter
 from clew.store import is_index
 from clew.types import Method
@@ -55,12 +60,16 @@ EXAMPLES = """examples:
   clew measure hotpot/ --recipes agrag --baseline agrag --set select.variant=sum
   clew measure hotpot/ --embedder all-MiniLM-L6-v2
   clew measure hotpot/ --own-vectors --facts none
+  clew measure docs/ --gold questions.jsonl --recipes hipporag,fused,bm25
   clew measure docs.clew --generate-questions 125 --model mymodel:answer -o asked.jsonl
   clew measure docs.clew --judge --model mymodel:answer --asked asked.jsonl --recipes da_rag,dense
 
 Recall of the passages that answer, among the best K and in contexts of N tokens, with intervals
-for the differences from the baseline. --judge has a model answer from the contexts and judge the
-answers, the first recipe's against each of the others', and prints calls, tokens and seconds."""
+for the differences from the baseline. --gold does it on your own documents. For each question it
+takes a line {"question": "When do they sail?", "gold": [{"file": "guide.md", "quote": "at ten"}]}
+whose quote is words that stand where the question is answered. --judge has a model answer from the
+contexts and judge the answers, the first recipe's against each of the others', and prints calls,
+tokens and seconds."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -71,11 +80,17 @@ def add_parser(commands: Commands) -> None:
         "source",
         nargs="?",
         metavar="FOLDER",
-        help="corpus.jsonl, queries.jsonl and what else `--prepare` writes; to generate questions "
-        "and to judge also an index or a folder of documents",
+        help="corpus.jsonl, queries.jsonl and what else `--prepare` writes; for --gold, to "
+        "generate questions and to judge also an index or a folder of documents",
     )
     _add_comparison_options(parser)
     _add_benchmark_options(parser)
+    parser.add_argument(
+        "--gold",
+        type=Path,
+        metavar="FILE",
+        help="questions on FOLDER, or an index, each with the places that answer it; see below",
+    )
     parser.add_argument(
         "--intervals", action="store_true", help="write every difference and its interval"
     )
@@ -91,7 +106,8 @@ def add_parser(commands: Commands) -> None:
         "--questions",
         type=positive_integer,
         metavar="N",
-        help="prepare N questions, drawn at random (default: all); or judge by the first N",
+        help="prepare N questions, drawn at random (default: all); or judge, or compare with "
+        "--gold, by the first N",
     )
     _add_judging_options(parser)
 
@@ -208,6 +224,8 @@ def measure(options: argparse.Namespace) -> int:
         )
     if options.judge:
         return _judge(options)
+    if options.gold is not None:
+        return _compare_quotes(options)
     if options.asked is not None or options.judge_model is not None:
         raise ValueError("--asked and --judge-model belong to --judge")
     settings = index_settings(options.set)
@@ -230,11 +248,33 @@ def measure(options: argparse.Namespace) -> int:
         seed=options.seed,
         progress=shows_progress(),
     )
+    return _print(comparison, options)
+
+
+def _print(comparison: Comparison, options: argparse.Namespace) -> int:
     if options.json:
         print_result(json.dumps(comparison.to_dict(), ensure_ascii=False))
     else:
         print_result(comparison.to_markdown(intervals=options.intervals).rstrip())
     return 0
+
+
+def _compare_quotes(options: argparse.Namespace) -> int:
+    if options.model is not None:
+        raise ValueError("--model answers benchmarks and --judge; --gold compares what is read")
+    questions = read_quoted_questions(options.gold)
+    index, _ = _corpus(options)
+    comparison = compare_quotes(
+        index,
+        questions[: options.questions],
+        _methods(options) or recipes.names(),
+        ks=options.limits or QUOTE_KS,
+        budgets=options.budgets or BUDGETS,
+        baseline=options.baseline,
+        seed=options.seed,
+        progress=shows_progress(),
+    )
+    return _print(comparison, options)
 
 
 def _generate_questions(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from clew.measure.questions import (
     read_questions,
     write_questions,
 )
+from clew.measure.quotes import Place, QuotedQuestion, compare_quotes, read_quoted_questions
 from clew.measure.usage import ModelMeter, ModelUse
 
 __all__ = [
@@ -26,9 +27,11 @@ __all__ = [
     "JudgeVerdict",
     "ModelMeter",
     "ModelUse",
+    "Place",
     "Prepared",
     "Quality",
     "QuestionSet",
+    "QuotedQuestion",
     "RecipeCosts",
     "Table",
     "answer_figures",
@@ -37,6 +40,7 @@ __all__ = [
     "build_table",
     "compare",
     "compare_folder",
+    "compare_quotes",
     "generate_questions",
     "judge",
     "judge_recipes",
@@ -44,5 +48,6 @@ __all__ = [
     "quality",
     "quality_of",
     "read_questions",
+    "read_quoted_questions",
     "write_questions",
 ]

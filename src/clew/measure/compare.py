@@ -183,8 +183,8 @@ def compare(  # noqa: PLR0913  # the options of one call, each named by its call
         >>> compare(boats, ["bm25"], ks=(1,), budgets=(), samples=10).mean("bm25", "R@1")
         1.0
     """
-    labelled = _labelled(methods, baseline)
-    _check_numbers(ks, budgets)
+    labelled = labelled_methods(methods, baseline)
+    check_numbers(ks, budgets)
     if index is None:
         index = benchmark.index(count=count, progress=progress)
     wanted = _Wanted(tuple(ks), tuple(budgets), benchmark.reference_tokens, figures or {})
@@ -294,10 +294,10 @@ def compare_folder(  # noqa: PLR0913  # the options of one call, each named by i
     return replace(comparison, notes=(*comparison.notes, *notes))
 
 
-def _labelled(
+def labelled_methods(
     methods: Sequence[str] | Mapping[str, str | Method], baseline: str
 ) -> dict[str, Method]:
-    """The methods by label, the baseline first where it is not named."""
+    """Return the methods by label, the baseline first where it is not named."""
     if isinstance(methods, str) or not all(isinstance(label, str) for label in methods):
         raise TypeError(
             "methods are names of recipes in a list, or a mapping from a label to a recipe's name "
@@ -313,7 +313,8 @@ def _labelled(
     return {label: recipes.get(method) for label, method in chosen.items()}
 
 
-def _check_numbers(ks: Sequence[int], budgets: Sequence[int]) -> None:
+def check_numbers(ks: Sequence[int], budgets: Sequence[int]) -> None:
+    """Raise ValueError where there is nothing to measure, or a number is below 1."""
     for name, numbers in (("ks", ks), ("budgets", budgets)):
         if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in numbers):
             raise ValueError(f"{name} are whole numbers of at least 1, got {tuple(numbers)}")

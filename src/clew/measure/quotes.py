@@ -1,0 +1,303 @@
+"""Recipes side by side on the caller's own documents, by questions and the places that answer them.
+
+A place is a file and a few words that stand in it. It holds however the file is split, and a
+person can note it while reading. A passage answers if it is of that file and holds these words.
+Letters and digits are compared; markup, case and line ends are not.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from clew.budget import BudgetError
+from clew.context import Context
+from clew.index.index import Index
+from clew.items import Item
+from clew.measure.compare import (
+    BUDGETS,
+    MIN_QUESTIONS,
+    RENDERED,
+    Columns,
+    Comparison,
+    check_numbers,
+    labelled_methods,
+)
+from clew.measure.files import list_field, malformed, read_lines, text_field
+from clew.measure.paired import build_table
+from clew.types import Method
+
+KS = (1, 3, 10)
+BY_SCORE = "Among the k passages of the highest scores"
+WORD = re.compile(r"[^\W_]+")
+FIELDS = ("file", "quote")
+
+
+def words_of(text: str) -> str:
+    """Return the words of a text in lower case, a space between two.
+
+    Example:
+        >>> words_of("Use `--fast`, or *wait*.")
+        'use fast or wait'
+    """
+    return " ".join(WORD.findall(text.lower()))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place that answers.
+
+    Attributes:
+        file: The file, by its path or the end of its path; "" for any file.
+        quote: Words that stand there; "" for any passage of the file.
+    """
+
+    file: str = ""
+    quote: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.file and not words_of(self.quote):
+            raise ValueError("a place has a file, a quote of at least one word, or both")
+
+    def is_in(self, text: str, paths: Iterable[str]) -> bool:
+        """Return whether a text of a file of these paths is of this place."""
+        if self.file and not any(f"/{path}".endswith(f"/{self.file}") for path in paths):
+            return False
+        return f" {words_of(self.quote)} " in f" {words_of(text)} " if self.quote else True
+
+
+@dataclass(frozen=True)
+class QuotedQuestion:
+    """A question, and where it is answered.
+
+    Attributes:
+        text: The question.
+        places: Where; any of them answers. None, where nothing does.
+    """
+
+    text: str
+    places: tuple[Place, ...] = ()
+
+    def is_answered_by(self, items: Iterable[Item]) -> bool:
+        """Return whether one of these passages answers.
+
+        Example:
+            >>> from clew import Item
+            >>> question = QuotedQuestion("When do ferries sail?", (Place(quote="at ten"),))
+            >>> question.is_answered_by([Item("1", "They sail *at* ten.", 1.0)])
+            True
+        """
+        return any(
+            place.is_in(item.text, [path for path in (item.document, item.source) if path])
+            for item in items
+            for place in self.places
+        )
+
+
+def read_quoted_questions(path: str | Path) -> tuple[QuotedQuestion, ...]:
+    """Return the questions of a file that has one in each line, as JSON.
+
+    A line is `{"question": "...", "gold": [{"file": "guide.md", "quote": "at ten"}]}`. A place may
+    have one of the two alone. `"gold": []` says that nothing answers.
+
+    Raises:
+        ValueError: A line is malformed, or there is none. The error names file and line.
+    """
+    questions = list[QuotedQuestion]()
+    for where, record in read_lines(Path(path)):
+        places = list[Place]()
+        for place in list_field(where, record, "gold"):
+            if not isinstance(place, dict) or not set(place) & set(FIELDS):
+                raise malformed(where, "a place in 'gold'", "an object with file and quote", place)
+            try:
+                places.append(Place(*(str(place.get(name) or "") for name in FIELDS)))
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from None
+        questions.append(QuotedQuestion(text_field(where, record, "question"), tuple(places)))
+    if not questions:
+        raise ValueError(f"there are no questions in {path}")
+    return tuple(questions)
+
+
+def compare_quotes(  # noqa: PLR0913  # the options of one call, each named by its caller
+    index: Index,
+    questions: Sequence[QuotedQuestion],
+    methods: Sequence[str] | Mapping[str, str | Method],
+    ks: Sequence[int] = KS,
+    budgets: Sequence[int] = BUDGETS,
+    baseline: str = "dense",
+    samples: int = 10_000,
+    seed: int = 0,
+    *,
+    progress: bool = False,
+) -> Comparison:
+    """Return for which share of the questions each method reads a passage that answers.
+
+    Args:
+        index: What is asked.
+        questions: The questions. What comes of those that nothing answers is a note.
+        methods: Names of recipes; or recipes and methods by the label that they shall have. The
+            baseline is measured too, named or not.
+        ks: Hit among the k best by score, asked with the largest k as the limit and no budget.
+        budgets: Hit in the context that is rendered at each budget.
+        baseline: The method that the others are compared with.
+        samples: How often the questions are drawn for the intervals.
+        seed: Of the draw.
+        progress: Whether to show a progress bar.
+
+    Raises:
+        TypeError: `methods` is neither a list of names nor a mapping.
+        ValueError: Nothing answers any of the questions; there are no methods, or neither ks nor
+            budgets; one of these is below 1; a recipe is unknown.
+
+    Example:
+        >>> from clew import Document, Index
+        >>> index = Index.from_documents([Document("a", "Oars are of ash."), Document("b", "No.")])
+        >>> question = QuotedQuestion("Of what are oars?", (Place(quote="of ash"),))
+        >>> found = compare_quotes(index, [question], ["bm25"], ks=(1,), budgets=(), samples=10)
+        >>> found.mean("bm25", "hit@1")
+        1.0
+    """
+    by_label = labelled_methods(methods, baseline)
+    check_numbers(ks, budgets)
+    answered = [question for question in questions if question.places]
+    others = [question for question in questions if not question.places]
+    if not answered:
+        raise ValueError(
+            f"none of the {len(questions)} questions has a place that answers it: give 'gold' of "
+            "at least one"
+        )
+    notes = _notes(index, answered)
+    runs = dict[str, _Run]()
+    total = len(by_label) * len(questions)
+    with tqdm(total=total, desc="asking", unit="question", disable=not progress) as bar:
+        for label, method in by_label.items():
+            run = runs[label] = _Run(index, method, tuple(ks), tuple(budgets))
+            run.ask(answered[0], limit=1)  # what is made once for an index is no question's time
+            run.seconds.clear()
+            for question in questions:
+                run.measure(question)
+                bar.update()
+            notes += run.notes(label, len(others))
+    return Comparison(
+        benchmark=f"{len(answered):,} of them with a place that answers",
+        index=repr(index),
+        questions=len(questions),
+        baseline=baseline,
+        methods={label: repr(method) for label, method in by_label.items()},
+        tables=tuple(
+            build_table(
+                title,
+                {label: run.columns[title] for label, run in runs.items()},
+                baseline,
+                samples=samples,
+                seed=seed,
+            )
+            for title in (BY_SCORE, RENDERED)
+            if runs[baseline].columns[title]
+        ),
+        milliseconds={label: float(np.median(run.seconds)) * 1000 for label, run in runs.items()},
+        samples=samples,
+        seed=seed,
+        notes=tuple(notes),
+    )
+
+
+def _notes(index: Index, questions: Sequence[QuotedQuestion]) -> list[str]:
+    """Return what is to be known of the questions before any is asked."""
+    graph, notes = index.graph, list[str]()
+    rows = graph.rows("passage")
+    texts = [f" {words_of(graph.texts[row])} " for row in rows]
+    everything = "\n".join(texts)
+    lost = [
+        question.text
+        for question in questions
+        if all(place.quote for place in question.places)
+        and not any(f" {words_of(place.quote)} " in everything for place in question.places)
+    ]
+    if lost:
+        notes.append(
+            f"of {len(lost)} questions no passage holds a whole quote, so that none can answer; "
+            f"the first is {lost[0]!r}"
+        )
+    if len(questions) < MIN_QUESTIONS:
+        notes.append(f"{len(questions)} questions are too few for intervals to be trusted")
+    return notes
+
+
+@dataclass(eq=False)
+class _Run:
+    """One method on its way through the questions.
+
+    Attributes:
+        index: The index that is asked.
+        method: The method.
+        ks: As in `compare_quotes`.
+        budgets: As in `compare_quotes`.
+        columns: The figures so far, by the title of their table.
+        seconds: The time of each question so far.
+        unanswered: How many passages came where nothing answers, by question and budget.
+        empty: By budget, how often nothing fitted.
+    """
+
+    index: Index
+    method: Method
+    ks: tuple[int, ...]
+    budgets: tuple[int, ...]
+    columns: dict[str, Columns] = field(default_factory=lambda: {BY_SCORE: {}, RENDERED: {}})
+    seconds: list[float] = field(default_factory=list)
+    unanswered: list[int] = field(default_factory=list)
+    empty: dict[int, int] = field(default_factory=dict)
+
+    def measure(self, question: QuotedQuestion) -> None:
+        """Ask one question, and note the figures."""
+        if self.ks:
+            items = self.ask(question, limit=max(self.ks))
+            best = sorted(items, key=lambda item: -item.score)
+            for k in self.ks:
+                self._add(BY_SCORE, f"hit@{k}", question, best[:k])
+        for budget in self.budgets:
+            items = self.ask(question, budget=budget)
+            self._add(RENDERED, f"hit@{budget} tokens", question, items)
+            if not question.places:
+                self.unanswered.append(len(items))
+
+    def ask(
+        self, question: QuotedQuestion, *, budget: int | None = None, limit: int | None = None
+    ) -> tuple[Item, ...]:
+        """Return what is read; nothing where the budget is too small for any passage."""
+        began = time.perf_counter()
+        context: Context | None = None
+        try:
+            context = self.index.ask(question.text, recipe=self.method, budget=budget, limit=limit)
+        except BudgetError:
+            self.empty[budget or 0] = self.empty.get(budget or 0, 0) + 1
+        self.seconds.append(time.perf_counter() - began)
+        return () if context is None else context.items
+
+    def notes(self, label: str, others: int) -> list[str]:
+        """Return what the tables do not say of this method."""
+        notes = [
+            f"{label} read nothing for {count} questions at {budget} tokens: nothing fits"
+            for budget, count in self.empty.items()
+        ]
+        if self.unanswered:
+            notes.append(
+                f"to the {others} questions that nothing answers, {label} read "
+                f"{np.mean(self.unanswered):.1f} passages in the mean of the budgets, and none for "
+                f"{np.mean(np.array(self.unanswered) == 0):.0%}"
+            )
+        return notes
+
+    def _add(
+        self, title: str, figure: str, question: QuotedQuestion, items: Sequence[Item]
+    ) -> None:
+        if question.places:
+            hit = float(question.is_answered_by(items))
+            self.columns[title].setdefault(figure, []).append(hit)

@@ -1,0 +1,102 @@
+"""Questions with places that answer, over small indexes where it is plain what is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clew import Document, Index
+from clew.cli import main
+from clew.measure import Place, QuotedQuestion, compare_quotes, read_quoted_questions
+
+FERRIES = Document("harbour/ferries.md", "Ferries sail at *ten*, and at noon.", format="markdown")
+TRAINS = Document("station/trains.md", "Trains run at ten,\nand at noon.", format="markdown")
+BAKERY = Document("bakery.md", "Sourdough wants a day of patience.", format="markdown")
+
+
+def index() -> Index:
+    return Index.from_documents([FERRIES, TRAINS, BAKERY])
+
+
+def test_a_place_is_a_file_by_the_end_of_its_path_and_words() -> None:
+    text, paths = "Trains run at *ten*, and\nat NOON.", ["x/station/trains.md"]
+    assert Place("station/trains.md", "ten, and at noon").is_in(text, paths)
+    assert Place("trains.md").is_in(text, paths)
+    assert Place(quote="RUN at").is_in(text, [])
+    assert not Place("rains.md", "at ten").is_in(text, paths)  # no end of a path: half a name
+    assert not Place("trains.md", "at te").is_in(text, paths)  # half a word
+    assert not Place("ferries.md", "at ten").is_in(text, paths)
+    with pytest.raises(ValueError, match="a file, a quote of at least one word, or both"):
+        Place("", "...")
+
+
+def test_hits_are_counted_by_file_and_quote() -> None:
+    asked = [
+        QuotedQuestion("When do ferries sail?", (Place("ferries.md", "at ten and at noon"),)),
+        QuotedQuestion("When do ferries sail?", (Place("trains.md", "at ten and at noon"),)),
+        QuotedQuestion("When do ferries sail?", (Place("trains.md"), Place("ferries.md"))),
+        QuotedQuestion("When do ferries sail?", (Place(quote="of a day"),)),
+        QuotedQuestion("Who paints lighthouses?"),
+    ]
+    found = compare_quotes(index(), asked, ["bm25"], (1, 2), (40,), "bm25", samples=50)
+    assert found.mean("bm25", "hit@1") == 2 / 4
+    assert found.mean("bm25", "hit@2") == 3 / 4
+    assert found.questions == 5
+    assert [table.values.shape for table in found.tables] == [(1, 2, 4), (1, 1, 4)]
+    assert any("of 1 questions no passage holds a whole quote" in note for note in found.notes)
+    assert any("the 1 questions that nothing answers, bm25 read" in note for note in found.notes)
+
+
+def test_a_budget_that_is_too_small_is_said_and_reads_nothing() -> None:
+    asked = [QuotedQuestion("When do ferries sail?", (Place("ferries.md"),))]
+    found = compare_quotes(index(), asked, ["bm25"], (), (1, 40), "bm25", samples=50)
+    assert [found.mean("bm25", f"hit@{budget} tokens") for budget in (1, 40)] == [0, 1]
+    assert any("read nothing for 1 questions at 1 tokens" in note for note in found.notes)
+
+
+def test_questions_that_nothing_answers_alone_are_refused() -> None:
+    with pytest.raises(ValueError, match="none of the 1 questions has a place"):
+        compare_quotes(index(), [QuotedQuestion("Who?")], ["bm25"])
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"question": "Who?"}', "'gold' is missing"),
+        ('{"question": "Who?", "gold": "ten"}', "'gold' must be a list"),
+        ('{"question": "Who?", "gold": ["ten"]}', "must be an object with file and quote"),
+        ('{"question": "Who?", "gold": [{"quote": "-"}]}', "a quote of at least one word"),
+        ('{"question": " ", "gold": []}', "'question' must be a text"),
+        ("", "there are no questions"),
+    ],
+)
+def test_a_malformed_line_is_named(tmp_path: Path, line: str, problem: str) -> None:
+    (tmp_path / "asked.jsonl").write_text(f"\n{line}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=problem) as error:
+        read_quoted_questions(tmp_path / "asked.jsonl")
+    assert "asked.jsonl" in str(error.value)
+    assert not line or "asked.jsonl:2" in str(error.value)
+
+
+def test_the_command_compares_recipes_on_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "town"
+    for document in (FERRIES, TRAINS, BAKERY):
+        path = folder / document.id
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(document.text, encoding="utf-8")
+    gold = [
+        {"question": "When do ferries sail?", "gold": [{"file": "ferries.md", "quote": "at ten"}]},
+        {"question": "What wants patience?", "gold": [{"file": "bakery.md"}]},
+    ]
+    asked = tmp_path / "asked.jsonl"
+    asked.write_text("\n".join(map(json.dumps, gold)), encoding="utf-8")
+    command = ["measure", str(folder), "--gold", str(asked), "--recipes", "bm25", "--json"]
+    assert main([*command, "--baseline", "bm25", "--limits", "1", "--budgets", "40"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    assert tables[0]["methods"]["bm25"]["hit@1"]["mean"] == 1
+    assert tables[1]["methods"]["bm25"]["hit@40 tokens"]["mean"] == 1
+    assert main([*command, "--model", "x:y"]) != 0
