@@ -358,6 +358,7 @@ RECIPES: dict[str, Recipe] = {
             seed.Dense(kinds=("passage", "sentence")),
             selects=(
                 methods.Descent(
+                    ends="last",
                     max_depth=4,
                     sim_threshold=0.8,
                     threshold="literal",
@@ -529,12 +530,17 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
     "kurisu_paper": (
         Departure(
             "one path, and nothing but the path",
-            "ten, each to the best that no other has reached, then the rest by prize",
+            "as many as have ends that fill the room, each to the best that no other has reached",
             "passages from several places are read, and the room is used",
         ),
         Departure(
+            "a path goes on as far as anything leads",
+            "it leaves a passage only for its sentences, or for what is no worse",
+            "grafts and semantic edges do not lead from the passage that answers to a worse one",
+        ),
+        Departure(
             "similarity is the cosine",
-            "cosine and BM25, and half of what the document around is similar",
+            "cosine and BM25, and by a fifth the words of the document around",
             "names are matched exactly, and a passage counts for what its document is about",
         ),
         Departure(

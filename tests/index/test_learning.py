@@ -54,7 +54,7 @@ def taught_edges(graph):
 
 
 def test_what_is_near_gains_what_is_far_below_loses_and_the_next_question_sees_it(index):
-    context = index.ask("Are the craters of the moon old?", recipe="kurisu")
+    context = index.ask("What is old?", recipe="kurisu")
     lesson = lesson_of(context)
     said, links = lesson.rewards, lesson.grafts
     taught = index.learn(context)
@@ -70,7 +70,7 @@ def test_what_is_near_gains_what_is_far_below_loses_and_the_next_question_sees_i
         assert edges[(taught.graph.row(tail) if tail else row, row)] == pytest.approx(
             strength(taught, tail, head)
         )
-    again = taught.ask("Are the craters of the moon old?", recipe="kurisu")
+    again = taught.ask("What is old?", recipe="kurisu")
     assert lesson_of(again).rewards.keys() & said.keys()
     assert index.learned == Learned(), "the index that was asked is as it was"
 

@@ -536,6 +536,65 @@ def test_without_fusion_paths_end_at_the_best_passages_wherever_they_stand(seed,
         assert sorted(chosen) == sorted(np.argsort(-prizes)[:n_paths])
 
 
+@settings(max_examples=40)
+@given(FORESTS, st.integers(0, 10**6))
+def test_from_a_passage_a_path_leads_to_nothing_worse(graph, seed):
+    asked = question(seed)
+    one, other = (
+        traversal(graph, asked, Descent(ends=ends)).path(np.zeros(len(graph), bool))
+        for ends in ("best", "last")
+    )
+    best = [max(traversal(graph, asked, Descent()).scores[list(step.node.rows)]) for step in other]
+    passages = [graph.content[list(step.node.rows)].all() for step in other]
+    worse = [
+        place
+        for place in range(1, len(other))
+        if passages[place - 1]
+        and best[place] < best[place - 1] - 1e-6
+        and not {graph.parents[row] for row in other[place].node.rows}
+        <= set(other[place - 1].node.rows)
+    ]
+    assert [step.node for step in one] == [step.node for step in other[: (worse or [None])[0]]]
+
+
+def test_a_graft_does_not_lead_away_from_the_passage_that_answers():
+    vectors = np.float32([[0, 0], [1, 0], [0.6, 0.8]])
+    edges = Edges.of("similar", [1], [2])
+    graph = Graph.of(
+        ["A", "It sails at ten.", "It sails."],
+        kinds=["section", "passage", "passage"],
+        parents=[-1, 0, -1],
+        vectors=vectors,
+        edges=edges,
+    )
+    query = Query("When does it sail?", np.float32([1, 0]))
+    ends = [
+        descend(graph, query, Descent(max_paths=1, max_path_nodes=1, ends=ends)).nodes.tolist()
+        for ends in ("best", "last")
+    ]
+    assert ends == [[1], [2]]
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 6))
+def test_there_are_as_many_paths_as_have_ends_that_fill_the_room(seed, n_paths, n_fitting):
+    graph, query = shelves(seed), question(seed, 12)
+    prizes = np.maximum(0, graph.vectors @ query.vector).astype(float)
+    if (prizes > 1e-3).sum() < n_paths:
+        return
+    rule = Descent(fgw_threshold=-1, max_paths=n_paths)
+    by_prize = np.argsort(-prizes)
+    tokens = int(graph.tokens[by_prize[:n_fitting]].sum())
+    result = rule.descend(graph, graph.part(DocumentTreePart()), query, graph.content, prizes)
+    assert len(result.paths) == n_paths, "without limits"
+    limited = descend(graph, replace(query, limit=n_fitting), rule)
+    assert limited.notes["paths"] == min(n_paths, n_fitting)
+    full = descend(graph, query, rule, budget=tokens)
+    assert full.notes["paths"] == min(n_paths, n_fitting)
+    more = descend(graph, query, rule, budget=tokens + 1)
+    assert more.notes["paths"] == min(n_paths, n_fitting + 1)
+
+
 @settings(max_examples=20)
 @given(FORESTS, st.sampled_from([0.2, 0.5, 0.8, 0.95]), st.sampled_from(["weighted", "literal"]))
 def test_relevant_children_are_those_of_line_11(graph, tau, threshold):

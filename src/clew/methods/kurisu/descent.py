@@ -7,11 +7,12 @@ what is read of it, `edge_learning` what a question would teach the edges, `para
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from clew.algorithms.ranking import reaches
 from clew.graph import Floats, Graph, Mask, Vectors, freeze
 from clew.methods.kurisu.children import ROOT
 from clew.methods.kurisu.edge_learning import MIN_CHANGE, strength_changes
@@ -58,13 +59,15 @@ class Descent(DescentParameters):
         # the question, and go with it.
         results: WeakKeyDictionary[Query, tuple[Floats, DescentResult]] = WeakKeyDictionary()
 
-        def descend(query: Query, prizes: Floats, offered: Mask, prized: Floats) -> DescentResult:
+        def descend(
+            query: Query, prizes: Floats, offered: Mask, prized: Floats, budget: int
+        ) -> DescentResult:
             if not offered.all():
-                return self.descend(graph, tree, query, offered, prized, start_row)
+                return self.descend(graph, tree, query, offered, prized, start_row, budget)
             before = results.get(query)
             if before is None or before[0] is not prizes:
-                before = prizes, self.descend(graph, tree, query, offered, prized, start_row)
-                results[query] = before
+                result = self.descend(graph, tree, query, offered, prized, start_row, budget)
+                before = results[query] = prizes, result
             return before[1]
 
         def select(
@@ -73,7 +76,7 @@ class Descent(DescentParameters):
             offered = np.zeros(len(graph), np.bool_)
             offered[candidates.nodes] = True
             prized = np.where(offered, prizes, 0.0)
-            result = descend(query, prizes, offered, prized)
+            result = descend(query, prizes, offered, prized, budget)
             max_rows = len(graph) if query.limit is None else min(len(graph), query.limit)
             selection = PassageSelection(graph, tree, offered, budget, max_rows)
             required = required_rows(candidates)
@@ -103,8 +106,11 @@ class Descent(DescentParameters):
         offered: Mask,
         prizes: Floats,
         start_row: int = ROOT,
+        budget: int | None = None,
     ) -> DescentResult:
         """Return the question's paths, each to an end where no other path ended.
+
+        They are as many as `max_paths`, or as have ends that fill the room.
 
         Args:
             graph: the graph.
@@ -113,6 +119,7 @@ class Descent(DescentParameters):
             offered: True for the nodes that may be entered, bool [n]; containers always may.
             prizes: of the offered nodes, float64 [n], 0 elsewhere.
             start_row: where every path begins; -1 for the root.
+            budget: tokens for what is read; None for no limit. The question's limit counts, too.
         """
         vector = query.vector if query.vector is not None and query.vector.any() else None
         if vector is None and not prizes.any():
@@ -123,12 +130,14 @@ class Descent(DescentParameters):
             self, graph, tree, scores, cosines, start_row, query.embed, query.vector
         )
         visited, paths = graph.content & ~offered, list[Path]()
-        while len(paths) < self.max_paths and (path := traversal.path(visited)):
+        ends = _Ends(tree, graph, prizes, budget, query.limit)
+        while len(paths) < self.max_paths and not ends.fill and (path := traversal.path(visited)):
             if paths and not path[0].ranked.order.size:
                 break  # only the first path goes on where nothing is similar
             paths.append(path)
             ended = np.array(path[-1].node.rows)
             visited[ended] = True
+            ends.add(ended)
             if self.container_similarity == "best":
                 traversal = traversal.with_scores(tree.best_left(traversal.scores, ended))
         rewards = [
@@ -158,6 +167,42 @@ class Descent(DescentParameters):
         changed = np.abs(changes) >= MIN_CHANGE
         columns = children.sources, children.rows, changes
         return list(zip(*(column[changed].tolist() for column in columns), strict=True))
+
+
+@dataclass(eq=False)
+class _Ends:
+    """What the paths so far end at.
+
+    Each path ends at the best that is left, so that a later one finds nothing better than the best
+    of the last. What is at least as good as that is read whatever comes.
+
+    Attributes:
+        tree: the hierarchy.
+        graph: the graph.
+        prizes: of all nodes.
+        budget: tokens for what is read, or None.
+        limit: the most passages, or None.
+        rows: the passages at or in the ends.
+        fill: whether those that are read whatever comes fill the room.
+    """
+
+    tree: DocumentTree
+    graph: Graph
+    prizes: Floats
+    budget: int | None
+    limit: int | None
+    rows: IntRows = field(default_factory=lambda: np.zeros(0, np.int64))
+    fill: bool = False
+
+    def add(self, ended: IntRows) -> None:
+        """Add the passages at or in these nodes, the ends of a further path."""
+        inside = self.tree.content_within(ended, self.graph.content)
+        self.rows = np.union1d(self.rows, inside)
+        prizes, best = self.prizes[self.rows], float(self.prizes[inside].max(initial=0))
+        certain = self.rows[reaches(prizes, best, best)]
+        enough = self.limit is not None and len(certain) >= self.limit
+        tokens = int(self.graph.tokens[certain].sum())
+        self.fill = enough or (self.budget is not None and tokens >= self.budget)
 
 
 def _row_of(graph: Graph, start_node: str) -> int:

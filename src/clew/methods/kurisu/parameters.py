@@ -16,6 +16,7 @@ CHOICES = {
     "threshold": ("weighted", "literal"),
     "structure": ("paths", "embedding"),
     "fused_vector": ("mean", "text"),
+    "ends": ("best", "last"),
 }
 
 
@@ -26,6 +27,9 @@ class DescentParameters:
     Attributes:
         start_node: the id of the node that every path begins at; only what is below it, or is
             reached from there, is read. None for the root of the corpus.
+        ends: "best" or "last": a path leaves a passage only for its sentences or for what is no
+            worse, or goes on as far as anything leads, as Algorithm 1 prints it. A graft or a
+            semantic edge can lead from the passage that answers to a worse one.
         max_depth: D, the depth at which a path ends; a path has at most `max_depth + 1` nodes.
         sim_threshold: tau, relative: children with at least this share of the best child's
             similarity may be fused, and grandchildren with this share may be grafted.
@@ -66,7 +70,8 @@ class DescentParameters:
             the best prize of its passages, or the cosine of their mean vector.
         bisect: True finds the longest allowed fusion by bisection, as the paper's complexity
             analysis supposes; False tests one size after the other, as its pseudo-code does.
-        max_paths: the most paths of one question. Each ends where no other path ended.
+        max_paths: the most paths of one question. Each ends where no other path ended; once their
+            ends fill the room, there are no more.
         max_path_nodes: how many nodes of each path are read, from its end; 1 reads the most
             precise node alone. None reads all of them.
         fill: True reads the rest of the corpus by prize, once all of every path is read. False
@@ -76,6 +81,7 @@ class DescentParameters:
     """
 
     start_node: str | None = None
+    ends: str = "best"
     max_depth: int = 8
     sim_threshold: float = 0.9
     threshold: str = "weighted"
@@ -99,7 +105,7 @@ class DescentParameters:
     min_deviation: float = DEFAULT_SHAPE.sigma_min
     container_similarity: str = "best"
     bisect: bool = True
-    max_paths: int = 10
+    max_paths: int = 40
     max_path_nodes: int | None = None
     fill: bool = True
     broad: bool = False

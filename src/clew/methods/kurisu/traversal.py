@@ -23,6 +23,8 @@ Where the paper errs or is silent:
 - The strength of an edge weighs both sides of the threshold. Line 11 weighs one, by a wrong index,
   and line 39 none (`threshold="literal"`).
 - A node is visited once, so that rings end.
+- A path goes on as long as anything leads on, from the passage that answers to a worse one
+  (`ends="last"`). Here it leaves a passage only for its sentences, or for what is no worse.
 - Fused nodes and grafts belong to the question. The graph never changes.
 """
 
@@ -158,10 +160,22 @@ class Traversal:
             if situation not in self._steps:
                 self._steps[situation] = self.step(rows, children)
             step = self._steps[situation]
+            if self.parameters.ends == "best" and self._leads_to_worse(rows, step):
+                break
             steps.append(step)
             rows, grafts = np.array(step.node.rows), step.grafts
             entered[rows] = True
         return tuple(steps)
+
+    def _leads_to_worse(self, rows: IntRows, step: DescentStep) -> bool:
+        """Return whether a step leaves passages for what is less similar than these."""
+        there = np.array(step.node.rows)
+        if not len(rows) or not self.graph.content[rows].all():
+            return False
+        if np.isin(self.tree.containers[there], rows).all():  # their own sentences
+            return False
+        best = float(self.scores[rows].max())
+        return exceeds(best, float(self.scores[there].max()), best)
 
     def with_scores(self, scores: Floats) -> Traversal:
         """Return the same traversal with other similarities of the nodes, float64 [n]."""
