@@ -67,6 +67,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "link/test_layers.py",
         "generate/test_descriptions.py",
         "methods/test_stouffer.py",
+        "methods/test_da_rag_by_definition.py",
         "methods/test_da_rag.py",
     ),
     "algorithms/community_search": ("algorithms/test_community.py", "algorithms/test_truss.py"),
