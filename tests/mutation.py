@@ -46,7 +46,7 @@ DOCUMENTATION = "documentation/test_documentation.py"
 # first row that begins its path.
 TESTS: dict[str, tuple[str, ...]] = {
     "select/mcmi": ("select/test_mcmi.py", "test_agrag.py"),
-    "spread/influence": ("test_agrag.py", "algorithms/test_uniform_jumps.py"),
+    "spread/influence": ("spread/test_influence.py", "test_agrag.py"),
     "spread": ("spread",),
     "seed/mapped_facts": ("test_agrag.py", "seed/test_fact_filter.py"),
     "seed/_fact_filter": ("seed/test_fact_filter.py",),
@@ -59,6 +59,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "select/budgeted": ("select/test_budgeted.py", "select/test_printed_pages.py"),
     "order/sandwich": ("order/test_orders.py",),
     "methods/kurisu": (
+        "methods/test_descent_by_definition.py",
         "methods/test_strength_changes.py",
         "methods/test_descent.py",
         "index/test_learning.py",

@@ -212,3 +212,69 @@ def test_a_question_weighs_the_types_by_the_callers_model_or_says_why_not():
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match="got"):
         wrong()
+
+
+def chain_and_star():
+    """A chain of six rows, and from row 0 sixty leaves."""
+    tails, heads = [0, 1, 2, 3, 4, *[0] * 60], [1, 2, 3, 4, 5, *range(6, 66)]
+    weights = [1.0] * 5 + list(np.linspace(0.9, 0.2, 60))
+    return Graph.of(["text"] * 66, edges=Edges.of("tie", tails, heads, weights))
+
+
+def test_a_search_in_waves_goes_two_hops_far_and_follows_fifty_links_of_a_node():
+    reached = BreadthFirst().bind(chain_and_star())(Query("?"), np.int32([0]))
+    assert set(reached.rows.tolist()) == {0, 1, 2, *range(6, 55)}  # 1 and the 49 nearest leaves
+    best = BestFirst(threshold=0.0).bind(chain_and_star())(Query("?"), np.int32([0]))
+    assert len(best.rows) == 50
+    assert best.depths.max() == 4
+    far = BestFirst(max_nodes=None, beam=None).bind(chain_and_star())(Query("?"), np.int32([5]))
+    assert far.rows.tolist() == [5, 4, 3, 2, 1], "four hops"
+
+
+def test_a_best_first_search_takes_nothing_below_a_tenth():
+    edges = Edges.of("tie", [0, 0, 0], [1, 2, 3], [0.11, 0.1, 0.09])
+    search = BestFirst().bind(Graph.of(["text"] * 4, edges=edges))
+    assert search(Query("?"), np.int32([0])).rows.tolist() == [0, 1, 2]
+
+
+def test_what_is_no_content_costs_no_tokens_of_a_search():
+    kinds = ["passage", "entity", "passage", "passage"]
+    edges = Edges.of("tie", [0, 1, 2], [1, 2, 3])
+    graph = Graph.of(["text"] * 4, kinds=kinds, tokens=[5, 9, 5, 5], edges=edges)
+    for room, reached in ((4, []), (5, [0, 1]), (9, [0, 1]), (10, [0, 1, 2]), (15, [0, 1, 2, 3])):
+        search = BreadthFirst(max_depth=None, max_tokens=room).bind(graph)
+        assert search(Query("?"), np.int32([0])).rows.tolist() == reached
+
+
+def test_by_itself_it_starts_from_five_rows_and_damps_by_85_in_100():
+    n = 9
+    edges = Edges.of("tie", [0, 6, 7], [6, 7, 8])
+    graph, prizes = Graph.of(["text"] * n, edges=edges), np.arange(n, 0, -1) / 10
+    found = LocalPageRank().on(graph)(Query("?"), Seeds(prizes), prizes)
+    assert found.notes["from"] == ["0", "1", "2", "3", "4"]
+    assert found.notes["nodes"] == 7, "five, and what is two hops from row 0"
+    assert found.notes["links"] == 2
+    assert found.notes["BreadthFirst"] == {"reached": 7, "by hops": [5, 1, 1]}
+    walk = np.zeros((n, n))
+    walk[0, 6] = walk[7, 6] = 1
+    walk[6, [0, 7]] = 0.5
+    reset = np.where(np.arange(n) < 5, prizes, 0)
+    solved = np.linalg.solve(np.eye(n) - 0.85 * walk.T, 0.15 * reset / reset.sum())
+    assert found.values == pytest.approx(solved / solved.sum(), abs=1e-8)
+
+
+def test_the_walk_restarts_by_prizes_and_as_from_1_at_terminals_without_one():
+    graph = Graph.of(["text"] * 4, edges=Edges.of("tie", [0], [1]))
+    prizes = np.array([0.0, 0.0, 0.5, 0.25])
+    seeds = Seeds(prizes, terminals=np.int32([0, 3]))
+    stage = LocalPageRank(damping=0.0, max_restart_rows=2)
+    found = stage.on(graph)(Query("?"), seeds, prizes).values
+    assert found == pytest.approx(np.array([1.0, 0, 0.5, 0.25]) / 1.75)
+
+
+def test_factors_of_types_are_numbers_from_0_on():
+    assert BestFirst(types=(("tie", 0.0),), default=0.0, decay=1.0)
+    for wrong in ({"default": -0.5}, {"types": (("tie", float("nan")),)}, {"decay": 1.01}):
+        with pytest.raises(ValueError, match="got"):
+            BestFirst(**wrong)
+    assert BestFirst(decay=0.01)

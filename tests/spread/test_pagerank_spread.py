@@ -74,3 +74,14 @@ def test_where_nothing_is_linked_the_walk_stays_as_the_solver_finds_it():
     graph, prizes = Graph.of(["a", "b", "c"]), np.array([3.0, 0.0, 1.0])
     stays = PageRank(0.5, ("fact",)).on(graph)(Query("?"), Seeds(prizes), prizes)
     assert stays == pytest.approx(pagerank(graph.part(WalkPart()), prizes, 0.5))
+
+
+def test_by_itself_it_walks_in_both_directions_and_half_of_the_time():
+    """With one edge, x = .5 r + .5 W' x gives two thirds to the end it starts at."""
+    graph = Graph.of(["a", "b"], edges=Edges.of("next", [0], [1]))
+    for start in ([1.0, 0.0], [0.0, 1.0]):
+        prizes = np.array(start)
+        found = PageRank().on(graph)(Query("?"), Seeds(prizes), prizes)
+        assert found == pytest.approx([2 / 3 if one else 1 / 3 for one in start])
+    nothing = PageRank(kinds=(("next", 0.5), "other")).on(graph)
+    assert nothing(Query("?"), Seeds(prizes), prizes) == pytest.approx([1 / 3, 2 / 3])
