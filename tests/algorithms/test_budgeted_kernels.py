@@ -14,6 +14,7 @@ from clew.algorithms.budgeted import (
     Problem,
     SharedCosts,
     Solution,
+    heuristics,
     knapsack,
     solve_with_shared_costs,
 )
@@ -489,3 +490,96 @@ def test_the_undecided_groups_are_shared_by_the_rows_of_the_best_choice_or_by_al
     )  # 3 of 7 are paid, and of 3 there are 2
     search.problem = replace(one, budget=27)
     assert search._most_underpaid(part, relaxed, shares) is None
+
+
+def reduced_by_definition(case, tokens, reached):
+    """Parts of the smaller problem as sets of rows, what is free with Q, and how they are linked."""
+    free = case.net.subgraph([row for row in range(case.n) if reached[row] and tokens[row] == 0])
+    clusters = [set(part) for part in nx.connected_components(free)]
+    with_q = set().union(*(part for part in clusters if part & set(case.roots.tolist())), set())
+    parts = [part for part in clusters if not part & with_q]
+    parts += [{row} for row in range(case.n) if reached[row] and tokens[row] > 0]
+    net = nx.Graph()
+    net.add_nodes_from([Q, *map(frozenset, parts)])
+    at = {row: frozenset(part) for part in parts for row in part} | dict.fromkeys([Q, *with_q], Q)
+    for one, other in case.net.edges:
+        if one in at and other in at and at[one] != at[other]:
+            net.add_edge(at[one], at[other])
+    while bare := [
+        part
+        for part in net
+        if part != Q and case.prizes[list(part)].sum() <= 0 and net.degree(part) < 2
+    ]:
+        net.remove_nodes_from(bare)
+    return net, with_q
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_smaller_problem_joins_free_rows_and_drops_leaves_without_a_prize(seed):
+    case = Case(seed, 10)
+    tokens = case.rng.choice([0, 0, 1, 4], 10)
+    case.prizes *= case.rng.random(10) < 0.5
+    reached = case.rng.random(10) < 0.85
+    removed, part_of_root = -7, -5
+    label, starts, targets, prizes, costs, roots = reduction.contract.plain(
+        case.starts, case.targets, case.prizes, tokens, case.roots, reached, (removed, part_of_root)
+    )
+    net, with_q = reduced_by_definition(case, tokens, reached)
+    rows_of_part = {}
+    for row, part in enumerate(label.tolist()):
+        rows_of_part.setdefault(part, set()).add(row)
+    assert rows_of_part.pop(part_of_root, set()) == with_q
+    rows_of_part.pop(removed, None)
+    assert set(map(frozenset, rows_of_part.values())) == set(net) - {Q}
+    assert sorted(rows_of_part) == list(range(len(prizes)))
+    names = {frozenset(rows): part for part, rows in rows_of_part.items()} | {Q: Q}
+    for part, rows in rows_of_part.items():
+        assert prizes[part] == pytest.approx(case.prizes[list(rows)].sum())
+        assert costs[part] == tokens[list(rows)].sum()
+        near = sorted(names[one] for one in net[frozenset(rows)] if one != Q)
+        assert targets[starts[part] : starts[part + 1]].tolist() == near
+        assert (part in roots) == net.has_edge(Q, frozenset(rows))
+    assert len(targets) == starts[-1]
+    assert roots.tolist() == sorted(roots.tolist())
+
+
+def test_prices_are_paid_up_to_the_whole_budget():
+    """Behind a connector of 4 tokens two rows of prize 3; beside it one of 2.5, dense and dear.
+
+    By density the dear one is taken first, and leaves no room; the others take just the budget.
+    """
+    starts, targets = np.array([0, 2, 3, 4, 4]), np.array([1, 2, 0, 0], np.int32)
+    prizes, tokens = np.array([0.0, 3.0, 3.0, 2.5]), np.array([4, 1, 1, 4])
+    one = Problem(starts, targets, prizes, tokens, np.array([0, 3], np.int32), 6)
+    found = heuristics.lagrange(one)
+    assert (found.rows.tolist(), found.value) == ([0, 1, 2], 6.0)
+    assert heuristics.lagrange(replace(one, budget=5)).value == 2.5
+
+
+def test_no_more_trees_are_grown_than_may_be(monkeypatch):
+    cases = [Case(seed, 14) for seed in range(40)]
+    problems = [
+        Problem(
+            case.starts,
+            case.targets,
+            case.prizes,
+            np.ceil(8 * case.costs).astype(np.int64),
+            case.roots.astype(np.int32),
+            20,
+        )
+        for case in cases
+    ]
+    grown = [heuristics.tree(one).work["trees"] for one in problems]
+    assert max(grown) > 2
+    for most in (1, 2):
+        monkeypatch.setattr(heuristics, "ROUNDS", most)
+        assert [heuristics.tree(one).work["trees"] for one in problems] == [
+            min(most, trees) for trees in grown
+        ]
+
+
+def test_what_is_shared_is_met_by_rows_with_a_group_alone_and_paid_once():
+    shared = SharedCosts(np.array([1, -1, 0, 1, -1]), np.array([5, 7]))
+    assert shared.met([0, 1, 3]) == {1}
+    assert shared.met([1, 4]) == frozenset()
+    assert (shared.paid([0, 1, 3]), shared.paid([0, 2]), shared.paid([])) == (7, 12, 0)

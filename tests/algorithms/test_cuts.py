@@ -470,16 +470,20 @@ def programmes(draw):
     return np.array(rows), limits, prizes, upper
 
 
+@pytest.mark.parametrize("backend", ["scipy", "highspy"])
 @settings(max_examples=2 * settings().max_examples)
 @given(programmes(), st.lists(st.floats(0, 2), min_size=4, max_size=4))
 def test_a_bound_is_above_every_choice_whatever_the_duals_and_at_the_best_ones_it_is_the_optimum(
-    case, duals
+    backend, case, duals
 ):
     from scipy.sparse import csr_array
 
+    if backend == "highspy":
+        pytest.importorskip("highspy")
     rows, limits, prizes, upper = case
-    programme = LinearProgram(prizes, "scipy")
-    programme.add(csr_array(rows), limits)
+    programme = LinearProgram(prizes, backend)
+    programme.add(csr_array(rows[:1]), limits[:1])
+    programme.add(csr_array(rows[1:]), limits[1:])
     lower = np.zeros(6)
     status, x, y = programme.solve(lower, upper, None)
     assert status == "optimal", "nothing is always a choice"
@@ -535,3 +539,46 @@ def test_a_choice_that_is_hardly_better_is_not_fixed_away():
     _fix_rows(state, ReducedPrizes(bound, left))
     assert (lower[0], upper[0]) in ((0, 1), (1, 1)), "0.1 % better"
     assert upper[2] == 0, "what is worse is"
+
+
+@pytest.mark.parametrize("backend", ["scipy", "highspy"])
+def test_a_programme_follows_its_rows_and_sides_and_says_where_there_is_nothing_or_no_time(backend):
+    from scipy.sparse import csr_array
+
+    if backend == "highspy":
+        pytest.importorskip("highspy")
+    programme = LinearProgram(np.array([3.0, 2.0]), backend)
+    zero, one = np.zeros(2), np.ones(2)
+    programme.add(csr_array(np.array([[2.0, 1.0]])), np.array([2.0]))
+    status, x, y = programme.solve(zero, one, None)
+    assert (status, x.tolist()) == ("optimal", pytest.approx([0.5, 1.0]))
+    assert y == pytest.approx([1.5])
+    programme.add(csr_array((0, 2)), np.zeros(0))
+    programme.add(csr_array(np.array([[1.0, 1.0]])), np.array([1.0]))
+    status, x, _ = programme.solve(zero, one, 60.0)
+    assert (status, x.tolist()) == ("optimal", pytest.approx([1.0, 0.0]))
+    assert programme.matrix.toarray().tolist() == [[2, 1], [1, 1]]
+    status, x, _ = programme.solve(np.array([0.0, 1.0]), one, None)
+    assert (status, x.tolist()) == ("optimal", pytest.approx([0.0, 1.0]))
+    status, x, y = programme.solve(one, one, None)
+    assert (status, len(x), len(y)) == ("infeasible", 0, 0)
+    rng = np.random.default_rng(0)
+    large = LinearProgram(rng.random(300), backend)
+    large.add(csr_array(rng.random((200, 300))), np.full(200, 9.0))
+    status, x, y = large.solve(np.zeros(300), np.ones(300), 0.0)
+    assert (status, len(x), len(y)) == ("stopped", 0, 0)
+
+
+def test_a_row_that_is_out_is_not_fixed_in_and_one_that_is_in_is_not_fixed_out():
+    from clew.algorithms.budgeted.cuts import _fix_rows, _State
+
+    one = problem(4, [(0, 1), (1, 2), (2, 3)], [1.0, 1.0, 1.0, 1.0], [1] * 4, range(4), 2)
+    state = _State(one, Solution(np.array([0], np.int32), 1.0), 9, None, reduce_problem(one))
+    state.upper[1], state.lower[2] = 0, 1
+    # Without rows 0 and 1, or with rows 2 and 3, the bound of 3 falls below the value looked for.
+    _fix_rows(state, ReducedPrizes(3.0, np.array([2.0, 2.0, -2.0, -2.0])))
+    assert (state.lower.tolist(), state.upper.tolist()) == ([1, 0, 1, 0], [1, 0, 1, 0])
+    assert state.counts["fixed"] == 4
+    state.lower[:], state.upper[:] = 0, 1
+    _fix_rows(state, ReducedPrizes(3.0, np.array([1.0, 0.5, -1.0, -0.5])))
+    assert (state.lower.tolist(), state.upper.tolist()) == ([0, 0, 0, 0], [1, 1, 1, 1])

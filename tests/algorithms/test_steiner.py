@@ -490,3 +490,83 @@ def test_what_cannot_be_meant_is_refused(change, error, said):
 def test_a_question_that_cannot_be_measured_is_refused(question, neutral):
     with pytest.raises(ValueError):
         LazyLengths(Ragged.empty(4), np.zeros((2, 2), np.float32), question, neutral)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("leaves", [1025, 1500])
+def test_a_hub_may_have_more_neighbours_than_a_search_began_with_room_for(method, leaves):
+    """Two hubs that are joined by their last leaf alone, and a row apart: everything is queued."""
+    edges = {(0, row): 1.0 + row / 10_000 for row in range(1, leaves + 1)}
+    edges[leaves, leaves + 1] = 5.0
+    links, lengths = linked(leaves + 3, edges)
+    forest = steiner_forest(links, lengths, [0, leaves + 1, leaves + 2], method)
+    assert edges_of(links, forest) == [(0, leaves), (leaves, leaves + 1)]
+    assert forest.missing == ((0, leaves + 2),)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_forest_is_spanned_by_the_shortest_edges_and_loses_all_leaves_but_terminals(seed):
+    from clew.algorithms.steiner.kernels import spanning
+    from clew.algorithms.steiner.lengths import edge_lengths
+
+    rng = np.random.default_rng(seed)
+    n = 14
+    edges = {pair: rng.random() + 0.01 for pair in combinations(range(n), 2) if rng.random() < 0.22}
+    edges |= dict.fromkeys(list(edges)[:2], np.inf)
+    links, lengths = linked(n, edges)
+    rows = np.sort(rng.choice(n, 11, replace=False))
+    terminals = rng.choice(rows, 3, replace=False)
+    pairs = zip(links.sources.tolist(), links.targets.tolist(), strict=True)
+    offered = [
+        slot
+        for slot, (a, b) in enumerate(pairs)
+        if a < b and {a, b} <= set(rows.tolist()) and rng.random() < 0.8
+    ]
+    graph = nx.Graph()
+    graph.add_nodes_from(rows.tolist())
+    for slot in offered:
+        if lengths[slot] < np.inf:
+            ends = int(links.sources[slot]), int(links.targets[slot])
+            graph.add_edge(*ends, weight=lengths[slot], slot=slot)
+    forest = nx.minimum_spanning_tree(graph)
+    trees = list(nx.connected_components(forest))
+    while bare := [row for row in forest if forest.degree(row) == 1 and row not in terminals]:
+        forest.remove_nodes_from(bare)
+    slots, cost, tree_of_terminal = spanning.span_and_prune.plain(
+        links.starts,
+        links.targets,
+        edge_lengths(lengths, np.inf),
+        terminals,
+        np.array(offered, np.int64),
+        rows,
+    )
+    expected = sorted(slot for *_, slot in forest.edges(data="slot"))
+    assert slots.tolist() == expected
+    assert cost == pytest.approx(lengths[expected].sum())
+    for (i, one), (j, other) in combinations(enumerate(terminals.tolist()), 2):
+        together = any({one, other} <= tree for tree in trees)
+        assert (tree_of_terminal[i] == tree_of_terminal[j]) == together
+
+
+def test_vectors_that_do_not_belong_together_are_refused():
+    links, lazy = lazy_case(0)
+    rows, weights = np.eye(len(links), 8, dtype=np.float32), np.ones(len(lazy), np.float32)
+    fitting = {"row_vectors": rows, "weights": weights, "row_query": np.ones(8)}
+    assert len(replace(lazy, **fitting)) == len(links.targets)
+    for name, wrong in (
+        ("row_query", np.ones(9)),
+        ("row_query", None),
+        ("weights", None),
+        ("weights", weights[:, None]),
+    ):
+        with pytest.raises(ValueError, match="one weight per slot and a query vector of the same"):
+            replace(lazy, **{**fitting, name: wrong})
+    for query in (np.ones(31), np.ones((32, 1))):
+        with pytest.raises(ValueError, match=r"vectors must be \[f, d\]"):
+            replace(lazy, query=query)
+    with pytest.raises(ValueError, match="vectors must be"):
+        replace(lazy, vectors=np.ones(32, np.float32))
+    for wrong in ({"neutral": 0.0}, {"neutral": np.nan}, {"query": np.full(32, np.inf)}):
+        with pytest.raises(ValueError, match="must be finite and the neutral length > 0"):
+            replace(lazy, **wrong)
+    assert replace(lazy, neutral=1e-9).neutral == 1e-9
