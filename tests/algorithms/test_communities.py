@@ -14,9 +14,11 @@ from clew.algorithms.community_detection import (
     METHODS,
     CommunityDetection,
     detect_communities,
+    kernels,
     modularity,
     propagate_labels,
 )
+from clew.algorithms.community_detection.modularity import CommunityGraph
 from clew.graph import Edges, Generated, Graph, add_generated
 
 
@@ -226,3 +228,167 @@ def test_no_links(n):
     found = Graph.of([str(i) for i in range(n)]).part(CommunityDetection())
     assert found.levels[0].tolist() == list(range(n))
     assert found.modularity == (0.0,)
+
+
+def taken(links, within=None):
+    """The links as the kernels take them; `within` is weight inside the nodes, which counts twice."""
+    weights = links.weights.astype(np.float64)
+    strengths = np.bincount(links.sources, weights=weights, minlength=len(links))
+    return CommunityGraph(
+        links.starts.astype(np.uint64),
+        links.targets.astype(np.uint32),
+        weights,
+        strengths if within is None else strengths + 2 * within,
+    )
+
+
+def case_of(seed, n=14):
+    """Links, a partition, an order to look in, and a scale; no two gains are equal."""
+    rng = np.random.default_rng(seed)
+    pairs = [pair for pair in combinations(range(n), 2) if rng.random() < 0.3] or [(0, 1)]
+    links = links_of(n, pairs, rng.uniform(0.1, 1, len(pairs)))
+    graph = taken(links, rng.integers(0, 2, n) / 4)
+    number = rng.integers(0, 4, n).astype(np.uint32)
+    scale = float(rng.choice([0.4, 1.0, 2.1])) / graph.strengths.sum()
+    return links.matrix().toarray(), graph, number, rng.permutation(n).astype(np.uint32), scale
+
+
+def moved_by_definition(weights, strengths, number, order, scale):
+    """The fast local move: a queue of nodes, and after each move its neighbours elsewhere again."""
+    number, n = number.tolist(), len(number)
+    queue = [row for row in order.tolist() if weights[row].any()]
+    while queue:
+        row = queue.pop(0)
+        gains = {}
+        for one in {number[other] for other in range(n) if weights[row, other]} | {number[row]}:
+            members = [other for other in range(n) if number[other] == one and other != row]
+            total = strengths[members].sum()
+            gains[one] = weights[row, members].sum() - scale * strengths[row] * total
+        best = max(gains, key=lambda one: (gains[one], one == number[row]))
+        if gains[best] < 0 and number.count(number[row]) > 1:
+            best = next(one for one in range(n) if one not in number)
+        if best != number[row]:
+            number[row] = best
+            queue += [
+                other
+                for other in range(n)
+                if weights[row, other] and number[other] != best and other not in queue
+            ]
+    return np.array(number)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("alone", [False, True])
+def test_nodes_move_by_the_fast_local_move(seed, alone):
+    weights, graph, number, order, scale = case_of(seed)
+    number = np.arange(len(number), dtype=np.uint32) if alone else number
+    expected = moved_by_definition(weights, graph.strengths, number, order, scale)
+    kernels.move_nodes.plain(graph, number, order, scale)
+    assert number.max() < len(number)
+    assert (number[:, None] == number).tolist() == (expected[:, None] == expected).tolist()
+
+
+def parts_by_definition(weights, strengths, number, order, scale, found):
+    """Traag et al. 2019: nodes that are still alone join a well connected part, that of most gain.
+
+    Of parts of equal gain it is the one that was found.
+    """
+    n = len(number)
+    parts = {row: [row] for row in range(n)}
+
+    def cut(rows, whole):
+        rest = [row for row in whole if row not in rows]
+        return weights[np.ix_(rows, rest)].sum() if rest else 0.0
+
+    def is_well_connected(rows, whole):
+        inside, outside = strengths[rows].sum(), strengths[whole].sum()
+        return cut(rows, whole) >= scale * inside * (outside - inside) - 1e-12
+
+    for row in order.tolist():
+        whole = np.flatnonzero(number == number[row]).tolist()
+        if parts.get(row) != [row] or cut([row], whole) == 0:
+            continue
+        if not is_well_connected([row], whole):
+            continue
+        gains = {}
+        for part, rows in parts.items():
+            link = weights[row, rows].sum()
+            if part != row and link > 0 and number[rows[0]] == number[row]:
+                gain = link - scale * strengths[row] * strengths[rows].sum()
+                if gain > 1e-9 and is_well_connected(rows, whole):
+                    gains[part] = gain
+        part = int(found[row])
+        assert (part in gains) == bool(gains), "it joins one of these, or stays alone"
+        if gains:
+            assert gains[part] >= max(gains.values()) - 1e-9
+            parts[part].append(row)
+            del parts[row]
+    return parts
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_refined_part_is_joined_by_the_rule_of_leiden(seed):
+    weights, graph, number, order, scale = case_of(seed)
+    found = kernels.refine.plain(graph, number, order, scale)
+    parts = parts_by_definition(weights, graph.strengths, number, order, scale, found)
+    assert sum(len(rows) > 1 for rows in parts.values()) > 0 or scale * graph.strengths.sum() > 1
+    for part, rows in parts.items():
+        assert (found[rows] == part).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_communities_become_nodes_with_their_links_and_strengths_and_fall_apart_where_unlinked(
+    seed,
+):
+    weights, graph, number, _, _ = case_of(seed)
+    numbers, count = kernels.renumber.plain(number)
+    first = {one: numbers.tolist().index(one) for one in range(count)}
+    assert [first[one] for one in range(count)] == sorted(first.values())
+    assert (numbers[:, None] == numbers).tolist() == (number[:, None] == number).tolist()
+    starts, targets, summed, strengths = kernels.aggregate.plain(graph, numbers, count)
+    members = np.eye(count)[numbers]
+    expected = members.T @ weights @ members
+    np.fill_diagonal(expected, 0)
+    made = np.zeros((count, count))
+    for one in range(count):
+        for slot in range(int(starts[one]), int(starts[one + 1])):
+            assert made[one, targets[slot]] == 0
+            made[one, targets[slot]] = summed[slot]
+    assert made == pytest.approx(expected)
+    assert strengths == pytest.approx(members.T @ graph.strengths)
+    part, parts = kernels.split_disconnected.plain(graph.starts, graph.targets, number)
+    whole = nx.from_numpy_array(weights)
+    pieces = [
+        sorted(piece)
+        for one in set(number.tolist())
+        for piece in nx.connected_components(whole.subgraph(np.flatnonzero(number == one).tolist()))
+    ]
+    assert parts == len(pieces)
+    assert [np.flatnonzero(part == one).tolist() for one in range(parts)] == sorted(pieces)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_leiden_joins_refined_parts_and_louvain_whole_communities(seed):
+    links = random_links(60, 4, seed)
+    graph, order = taken(links), np.random.default_rng(seed)
+    number, scale = np.arange(60, dtype=np.uint32), 1 / graph.strengths.sum()
+    kernels.move_nodes(graph, number, order.permutation(60).astype(np.uint32), scale)
+    louvain = kernels.split_disconnected(graph.starts, graph.targets, number)[0]
+    second = order.permutation(60).astype(np.uint32)
+    leiden = kernels.renumber(kernels.refine(graph, number, second, scale))[0]
+    for method, parts in (("louvain", louvain), ("leiden", leiden)):
+        finest = detect_communities(links, 1.0, method, 1, seed).levels[-1]
+        assert finest.tolist() == kernels.renumber(parts)[0].tolist()
+
+
+def test_to_start_again_with_the_result_never_makes_it_worse():
+    better = 0
+    for seed in range(12):
+        links = random_links(80, 4, seed)
+        values = [
+            detect_communities(links, iterations=times, seed=seed).modularity[0]
+            for times in (1, 2, 3, None)
+        ]
+        assert (np.diff(values) >= -1e-9).all()
+        better += values[-1] > values[0] + 1e-6
+    assert better > 0

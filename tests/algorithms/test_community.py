@@ -296,6 +296,9 @@ def test_a_search_says_how_closely_what_it_found_hangs_together(graph, drawn, mo
         )
         assert set(own) <= set(rows.tolist())
         assert all(inside.has_edge(*edge) for edge in own.edges)
+        assert own.number_of_edges() == len(community.slots), "each edge has one slot"
+        assert (links.sources[community.slots] < links.targets[community.slots]).all()
+        assert community.mean == pytest.approx(mean(worth, community.rows.tolist()), abs=1e-8)
         if found.level != "nearest":
             assert nx.is_connected(own)
             assert all(len(set(own[a]) & set(own[b])) >= community.k - 2 for a, b in own.edges)
@@ -311,4 +314,34 @@ def test_a_search_says_how_closely_what_it_found_hangs_together(graph, drawn, mo
     else:
         assert found.level == "nearest"
         best = sorted(rows.tolist(), key=lambda row: (-worth[row], row))[:nearest]
-        assert sorted(best) == found.communities[0].rows.tolist()
+        (only,) = found.communities
+        assert sorted(best) == only.rows.tolist()
+        assert only.k == 1
+        assert only.means == (only.mean,)
+        assert len(only.slots) == graph.subgraph(best).number_of_edges()
+
+
+def test_below_three_a_search_finds_pieces_though_there_are_triangles():
+    graph = nx.disjoint_union(nx.complete_graph(4), nx.path_graph(3))
+    links, rows = links_of(graph), np.arange(7, dtype=np.int32)
+    worth = np.array([0.5] * 4 + [0.6] * 3)
+    found = search_communities(links, rows, worth, max_k=2, min_piece=3)
+    assert (found.level, [one.k for one in found.communities]) == ("pieces", [2])
+    assert found.communities[0].rows.tolist() == [4, 5, 6]
+    assert search_communities(links, rows, worth, max_k=3).level == "truss"
+
+
+@pytest.mark.parametrize("cascade", [False, True])
+@pytest.mark.parametrize("seed", range(40))
+def test_every_piece_of_a_graph_of_many_is_peeled_by_the_rule(cascade, seed):
+    """Several parts, so that their numbers, sizes and means are told apart; and many ties."""
+    rng = np.random.default_rng(seed)
+    graph = nx.disjoint_union_all(
+        [random_graph(int(rng.integers(3, 8)), 0.5, 2, seed + 100 * i) for i in range(3)]
+    )
+    worth, links = worths(graph, seed, 4), links_of(graph)
+    for k, least in ((3, 3), (2, 2), (4, 4), (3, 5)):
+        found = peel(k_truss(links, trussness(links), k), worth, cascade=cascade, least=least)
+        expected = peeled_by_hand(graph, worth, k, least, cascade)
+        assert (found is None) == (expected is None)
+        assert found is None or (found.mean, len(found)) == pytest.approx(expected, abs=2e-9)
