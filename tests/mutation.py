@@ -79,6 +79,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "algorithms/test_neighbourhood.py",
     ),
     "algorithms/pagerank": (
+        "algorithms/test_pagerank_kernels.py",
         "algorithms/test_pagerank.py",
         "algorithms/test_top_pagerank.py",
         "algorithms/test_uniform_jumps.py",
