@@ -89,6 +89,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "algorithms/nearest": ("algorithms/test_nearest.py", "algorithms/test_hnsw.py"),
     "select/bridges": ("select/test_bridges.py",),
     "documentation/merging": (
+        "documentation/test_merging.py",
         f"{DOCUMENTATION}::test_sections_that_say_the_same_are_one_and_others_stay",
     ),
 }

@@ -271,3 +271,49 @@ def test_a_hub_of_ten_thousand_leaves_no_edges_and_no_source():
         typed, [0], typed.factors({}), vectors=alone.vectors
     ).rows.tolist() == [0]
     assert len(search_best_first(typed, [], typed.factors({}), vectors=alone.vectors)) == 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_edge_has_the_type_of_its_relation_or_else_of_its_kind(seed):
+    """Kinds and relations in all combinations, and parallel edges of several types."""
+    rng = np.random.default_rng(seed)
+    names, kinds = ["likes", "met", "cites", "owns"], ["fact", "near", "cited"]
+    n_facts = 9
+    facts = Facts(
+        tuple(f"fact {i}" for i in range(n_facts)),
+        np.zeros((n_facts, 2), np.float32),
+        rng.integers(0, 4, n_facts).astype(np.int32),
+        rng.integers(0, 4, n_facts).astype(np.int32),
+        Labels.of([names[i % 4] for i in range(n_facts)]),
+        Ragged.of([[]] * n_facts),
+    )
+    edges = Edges.join(
+        [
+            Edges.of(
+                kinds[int(rng.integers(3))],
+                [int(rng.integers(0, 5))],
+                [int(rng.integers(0, 5))],
+                float(rng.choice([0.25, 0.5, 1.0])),
+                facts=[int(rng.integers(-1, n_facts))],
+            )
+            for _ in range(25)
+        ]
+    )
+    graph = Graph.of(["text"] * 5, facts=facts, edges=edges)
+    typed = graph.part(TypedLinksPart())
+    links = graph.links()
+    assert typed.types == tuple(dict.fromkeys([*typed.kinds, *typed.relations]))
+    table = {"likes": 0.3, "near": 0.7, "owns": 0.0}
+    factors = typed.factors(table, 0.9)
+    all_names = [*typed.kinds, *typed.relations]
+    for slot in range(len(links.targets)):
+        places = range(typed.edge_starts[slot], typed.edge_starts[slot + 1])
+        for place, edge in zip(places, links.edges[slot].tolist(), strict=True):
+            fact, kind = int(graph.edges.facts[edge]), graph.edges.kinds[edge]
+            code = int(typed.codes[place])
+            relation = names[fact % 4] if fact >= 0 else None
+            assert all_names[code] == (relation or kind)
+            if relation:
+                assert typed.kinds[typed.kind_of[code - len(typed.kinds)]] == kind
+            assert typed.weights[place] == graph.edges.weights[edge]
+            assert factors[code] == table.get(relation, table.get(kind, 0.9))

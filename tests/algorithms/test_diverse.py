@@ -121,3 +121,16 @@ def test_langchain_picks_the_same(share):
     assert select_mmr(vectors.astype(np.float32), worth, share, 40).chosen.tolist() == theirs(
         question, vectors, share, 40
     )
+
+
+def test_hundreds_are_chosen_as_many_as_are_wanted():
+    """By worth alone, where many tie: the lower place first."""
+    worth = np.floor(np.arange(300)[::-1] / 3) / 100
+    vectors = np.tile(np.float32([[1, 0]]), (300, 1))
+    found = select_mmr(vectors, worth, 1.0, 270)
+    assert found.chosen.tolist() == list(range(270))
+    assert select_mmr(vectors, worth, 1.0, -1).chosen.tolist() == []
+    assert select_mmr(vectors[:1], worth[:1], 0.5, 9).chosen.tolist() == [0]
+    assert select_mmr(vectors[:0], worth[:0], 0.5).chosen.tolist() == []
+    few = select_mmr(vectors[:3], worth[:3], 1.0, costs=[5, 9, 5], budget=11)
+    assert (few.chosen.tolist(), few.passed.tolist(), few.left.tolist()) == ([0, 2], [1], [6])

@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.algorithms.nearest import exact as nearest
-from clew.algorithms.nearest.exact import nearest_pairs
+from clew.algorithms.nearest.exact import (
+    Neighbours,
+    nearest_of_some,
+    nearest_pairs,
+    with_newer,
+)
 
 
 def unit(vectors):
@@ -151,3 +156,31 @@ def test_of_cosines_that_differ_by_noise_the_lower_rows_are_nearer():
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
     rows, others, _ = nearest_pairs(vectors, 1, 0.5)
     assert dict(zip(rows.tolist(), others.tolist(), strict=True))[3] == 0
+
+
+def grid(seed, n):
+    """Unit rows of few values, so that many are equal; some are zeros."""
+    return unit(np.random.default_rng(seed).choice([0.0, 0, 1, 2, -1], (n, 3)))
+
+
+@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("height", [2, 64])
+def test_neighbours_of_some_and_with_newer_rows_are_those_of_brute_force(seed, height, monkeypatch):
+    monkeypatch.setattr(nearest, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(nearest, "MIN_HEIGHT", height)
+    n, vectors = 23, grid(seed, 23)
+    k, least = 1 + seed % 5, (0.05, 0.5, 0.9)[seed % 3]
+    expected, cosines = brute_force(vectors, k, least)
+    chosen = np.flatnonzero(np.random.default_rng(seed).random(n) < 0.5)
+    some = nearest_of_some(vectors, chosen, k, least)
+    assert {row: some.others[some.rows == row].tolist() for row in chosen.tolist()} == {
+        row: expected[row] for row in chosen.tolist()
+    }
+    assert some.cosines == pytest.approx(cosines[some.rows, some.others], abs=2e-6)
+    assert len(nearest_of_some(vectors, chosen[:0], k, least).rows) == 0
+    for n_before in (0, 1, 12, 22, 23):
+        before = nearest_pairs(vectors[:n_before], k, least)
+        old = Neighbours(before[0].astype(np.int64), before[1].astype(np.int64), before[2])
+        found = with_newer(vectors, n_before, old, k, least)
+        assert {row: found.others[found.rows == row].tolist() for row in range(n)} == expected
+        assert found.cosines == pytest.approx(cosines[found.rows, found.others], abs=2e-6)

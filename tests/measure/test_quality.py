@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
+from clew.algorithms.traversal.kernels.hops import hops
 from clew.graph import Edges, Graph
 from clew.measure import Quality, quality, quality_of
 
@@ -51,3 +52,13 @@ def test_a_context_counts_its_passages_and_the_ends_of_its_facts(embed):
     found = quality_of(index.graph, context, np.float32(embed(["Who married Ben?"])[0]))
     assert found.nodes == 4
     assert isinstance(found, Quality)
+
+
+def test_a_search_for_the_fewest_hops_ends_when_it_has_met_all_rows():
+    """Row 2 leads to a row that there is not: a search that went on would fail there."""
+    starts, targets = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 99])
+    assert hops.plain(starts, targets, np.array([0, 1])).tolist() == [[0, 1], [1, 0]]
+    assert hops.plain(np.array([0, 0, 0]), targets[:0], np.array([1, 0])).tolist() == [
+        [0, -1],
+        [-1, 0],
+    ]

@@ -504,6 +504,17 @@ def test_rows_are_added_up_to_a_number_and_until_a_hundred_were_rejected():
         assert (n - 1 in few.rows) == fits
 
 
+def test_a_hundred_rejected_rows_are_enough_and_so_are_more():
+    chosen = selection(Graph.of(["text"] * 150, tokens=[9] * 150), tokens=8)
+    for row in range(120):
+        assert chosen.is_full == (row >= 100)
+        assert not chosen.add(row)
+    one = selection(shelf(), max_rows=1)
+    assert one.add(3)
+    assert one.add(4), "what is required is added all the same"
+    assert one.is_full
+
+
 def in_order(graph, paths, prizes, **fields):
     chosen = selection(graph)
     rule = Descent(**fields)
@@ -636,6 +647,10 @@ def test_a_descent_reads_what_is_required_first_and_keeps_to_limit_budget_and_ca
     assert [row for row, _ in few.dropped] == [7]
     some = Subgraph(freeze([2, 3, 4], np.int32))
     assert descend(graph, rule, prizes, candidates=some).nodes.tolist() == [2, 3, 4]
+    without_best = Subgraph(freeze([row for row in range(8) if row != 5], np.int32))
+    found = descend(graph, rule, prizes, candidates=without_best)
+    assert found.notes["path"][0][0] == ("0",), "what may not be read draws no path"
+    assert found.nodes.tolist() == [2, 7, 6, 3, 4]
     below = descend(graph, Descent(start_node="0", fgw_threshold=-1), prizes)
     assert below.nodes.tolist() == [2, 3, 4]
 

@@ -47,3 +47,10 @@ def test_the_settings_are_those_that_the_ranges_of_the_paper_suggest():
     assert RewardShape() == (0.25, 1.0, 1.0, 1.0, 0.05)
     assert sum(strength_changes([0.5])) == pytest.approx(0.05)
     assert strength_changes([]).tolist() == []
+
+
+def test_at_a_low_temperature_the_best_edge_gains_all_and_the_worst_loses_all():
+    """Powers of thousands are no numbers; only their ratios are."""
+    cold = RewardShape(temp_pos=1e-3, temp_neg=1e-3)
+    changes = strength_changes([0.9, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1], reward=0.2, shape=cold)
+    assert changes.tolist() == pytest.approx([0.1, 0, 0, 0, 0, 0, -0.1])

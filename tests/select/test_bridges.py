@@ -326,3 +326,41 @@ def test_recipes_that_promise_a_connection_say_where_there_is_none(embed):
         assert "No connection was found" in line_of(context)
     assert clew.recipes.get("agrag").render.missing
     assert "No connection" not in index.ask(question, recipe="lightweight").text
+
+
+def test_what_is_not_offered_is_neither_joined_nor_read():
+    graph = graph_of([(0, 3, 1.0), (3, 1, 1.0), (1, 2, 1.0), (2, 4, 1.0)], 5)
+    prizes = np.array([0.5, 0.4, 0.3, 0.2, 0.1])
+    offered = replace(whole(graph), nodes=np.int32([1, 2, 4]))
+    query, seeds = Query("?", QUESTION), Seeds(prizes)
+    chosen = Bridges(3, budget_share=1.0).on(graph)(query, seeds, prizes, offered, UNLIMITED)
+    assert chosen.notes["seeds"] == ["1", "2"], "row 0 is not offered"
+    assert chosen.required.tolist() == [1, 2]
+    assert sorted(chosen.nodes.tolist()) == [1, 2, 4]
+    every = Bridges(3, budget_share=1.0).on(graph)(query, seeds, prizes, whole(graph), UNLIMITED)
+    assert every.required.tolist() == [0, 1, 2, 3]
+    assert sorted(every.nodes.tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_by_itself_a_tree_joins_three_seeds_in_half_of_the_budget():
+    graph = graph_of([(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)], 4)
+    prizes = np.array([0.5, 0.4, 0.3, 0.2])
+    one, select = int(graph.tokens[0]), Bridges().on(graph)
+    assert (graph.tokens == one).all()
+    for room, joined in ((6 * one, 3), (6 * one - 1, 2), (4 * one, 2), (4 * one - 1, 1)):
+        chosen = select(Query("?", QUESTION), Seeds(prizes), prizes, whole(graph), room)
+        assert chosen.notes["seeds"] == ["0", "1", "2"][:joined]
+        assert len(chosen.required) == (joined if joined > 1 else 0)
+    tight = Bridges(1).on(graph)(Query("?", QUESTION), Seeds(prizes), prizes, whole(graph), one)
+    assert tight.dropped == ()
+    less = Bridges(1).on(graph)(Query("?", QUESTION), Seeds(prizes), prizes, whole(graph), one - 1)
+    assert [row for row, _ in less.dropped] == [0, 1, 2, 3]
+    for name, wrong in (("max_edge", 0.0), ("max_path", -1.0), ("max_edge", np.nan)):
+        with pytest.raises(ValueError, match=f"{name} is a length above 0"):
+            Bridges(**{name: wrong})
+    with pytest.raises(ValueError, match="max_path is for the methods"):
+        Bridges(max_path=1.0, method="exact")
+    with pytest.raises(ValueError, match="unknown method 'x'"):
+        Bridges(method="x")
+    assert Bridges(max_path=0.5, method="kou", budget_share=1.0, max_terminals=1)
+    assert Bridges(budget_share=0.0)
