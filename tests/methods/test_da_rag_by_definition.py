@@ -14,6 +14,7 @@ from clew import recipes
 from clew.algorithms.community_search.q_peel import Community
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.methods import CommunitySearch
+from clew.methods.da_rag.layers import DescribedPart, EntityVectorsPart
 from clew.methods.da_rag.selection import Candidate, _vectors_of
 from clew.seed import Dense
 from clew.select._shared import Offer
@@ -367,3 +368,39 @@ def test_the_trace_says_of_every_layer_how_it_hangs_together_and_what_was_kept()
     assert "fallback" not in whole
     hop = replace(chosen_chunks([8], "facts"), level="one hop")
     assert "fallback" not in selected(graph, bare, prizes, [hop]).notes
+
+
+@given(st.integers(0, 10**6))
+def test_a_node_is_compared_by_what_was_written_on_it_where_that_has_a_vector(seed):
+    """Descriptions of passages and summaries of entities, some without a vector, some of several."""
+    rng = np.random.default_rng(seed)
+    kinds = ["passage"] * 4 + ["entity"] * 4
+    read_from, about, n = [[] for _ in range(8)], [], 8
+    described, summarised = dict(enumerate(range(8))), dict(enumerate(range(8)))
+    vectors = [[1.0, 0.0]] * 8
+    for row in rng.permutation(8).tolist():
+        kind = str(rng.choice(["description", "summary", "report"]))
+        of = [row] if rng.random() < 0.7 else [row, (row + 1) % 4]
+        has_vector = rng.random() < 0.7
+        kinds.append(kind)
+        read_from.append(of)
+        vectors.append([0.6, 0.8] if has_vector else [0.0, 0.0])
+        about.append((n, row))
+        if kind == "description" and len(of) == 1 and has_vector:
+            described[row] = n
+        if kind == "summary" and has_vector:
+            summarised[row] = n
+        n += 1
+    edges = Edges.join(
+        [Edges.of("about", *zip(*about, strict=True)), Edges.of("summarises", [8], [0])]
+    )
+    graph = Graph.of(
+        ["text"] * n,
+        kinds=kinds,
+        vectors=vectors,
+        read_from=Ragged.of(read_from),
+        edges=edges,
+    )
+    own = list(range(8, n))
+    assert graph.part(DescribedPart()).tolist() == [*described.values(), *own]
+    assert graph.part(EntityVectorsPart()).tolist() == [*summarised.values(), *own]
