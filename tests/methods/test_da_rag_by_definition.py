@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain, combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,19 @@ from clew.algorithms.community_search.q_peel import Community
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.methods import CommunitySearch
 from clew.methods.da_rag.layers import DescribedPart, EntityVectorsPart
+from clew.methods.da_rag.method import (
+    CommunityJudge,
+    JudgedCommunity,
+    Judgement,
+    ReportedChunks,
+    ReportsBeforeChunks,
+    cut_report,
+    overlay_reports,
+    prompt_of,
+    read_judgement,
+)
 from clew.methods.da_rag.selection import Candidate, _vectors_of
+from clew.model import Model
 from clew.seed import Dense
 from clew.select._shared import Offer
 from clew.types import UNLIMITED, Query, Seeds, Subgraph
@@ -280,7 +293,10 @@ def test_chunks_count_by_the_scores_of_candidates_where_the_question_brings_them
 @pytest.mark.parametrize("rows", [[], [3], [2, 3, 4], [0, 2, 3], [1, 3, 2, 4], [4, 3]])
 def test_vectors_of_rows_are_theirs_whether_or_not_the_rows_are_consecutive(rows):
     vectors = np.arange(12.0).reshape(6, 2)
-    assert _vectors_of(vectors, np.int32(rows)).tolist() == [vectors[row].tolist() for row in rows]
+    found = _vectors_of(vectors, np.int32(rows))
+    assert found.tolist() == [vectors[row].tolist() for row in rows]
+    consecutive = bool(rows) and rows == list(range(rows[0], rows[0] + len(rows)))
+    assert np.shares_memory(found, vectors) == consecutive, "these are not copied"
 
 
 def test_a_budget_scales_the_three_rooms_alike_and_nothing_else_does():
@@ -404,3 +420,133 @@ def test_a_node_is_compared_by_what_was_written_on_it_where_that_has_a_vector(se
     own = list(range(8, n))
     assert graph.part(DescribedPart()).tolist() == [*described.values(), *own]
     assert graph.part(EntityVectorsPart()).tolist() == [*summarised.values(), *own]
+
+
+def judge_of(graph, found, judgements, **fields):
+    """A judge that has its answers; None is an answer that could not be read."""
+    query = Query("What?", ASKED, model=lambda prompt: "")
+    judge = CommunityJudge(graph, query, CommunitySearch(**fields), UNLIMITED, 1)
+    answers = [
+        SimpleNamespace(value=one, calls=1 + i % 2, error="" if one else "no JSON")
+        for i, one in enumerate(judgements)
+    ]
+    judge.judged = list(zip(found, answers, strict=True))
+    return judge
+
+
+@given(LIBRARIES, st.integers(0, 10**6), st.integers(0, 60), st.integers(0, 30))
+def test_reports_by_a_model_are_packed_by_score_and_cut_at_their_room(graph, seed, room, one_room):
+    rng = np.random.default_rng(seed)
+    found = communities_of(graph, rng)
+    judgements = [
+        Judgement(
+            float(rng.choice([0, 10, 10, 55])), " ".join(["word."] * int(rng.integers(1, 15)))
+        )
+        if rng.random() < 0.8
+        else None
+        for _ in found
+    ]
+    judge = judge_of(graph, found, judgements, context_tokens=room, report_tokens=one_room)
+    expected, dropped, left = [], [], room
+    scores = [one.score if one else 0.0 for one in judgements]
+    for i in sorted(range(len(found)), key=lambda i: -scores[i]):
+        if scores[i] <= 0:
+            continue
+        report = judgements[i].report
+        full = graph.count(f"- {report}\n")
+        most = min(one_room, room)
+        if full > most:
+            report = cut_report(graph, report, most)
+        tokens = graph.count(f"- {report}\n")
+        if report and tokens <= left:
+            expected.append((i, report, full if report != judgements[i].report else 0))
+            left -= tokens
+        else:
+            dropped.append(f"its {full} tokens do not fit in the {left} left of the reports' room")
+    packed = judge.pack()
+    assert [(one.judgement.report, one.full_tokens) for one in packed.read] == [
+        (report, full) for _, report, full in expected
+    ]
+    assert [one.candidate for one in packed.read] == [found[i] for i, _, _ in expected]
+    assert [one.reason for one in packed.dropped] == dropped
+    notes = judge.notes(packed)
+    assert notes["calls"] == sum(1 + i % 2 for i in range(len(found)))
+    assert notes["scores"] == [one.score if one else None for one in judgements]
+    assert (notes["reports"], notes["without_room"]) == (len(expected), len(dropped))
+    assert len(notes.get("cut", ())) == sum(full > 0 for _, _, full in expected)
+    assert len(notes.get("failed", ())) == judgements.count(None)
+    assert notes["chunks chosen"] == "by their reports"
+
+
+def test_a_prompt_asks_for_as_many_words_as_have_room_and_shows_the_nearest_passages():
+    graph = library(1)
+    model = Model.of(lambda prompt: "", max_prompt_tokens=16_000)
+    rows = [0, 1, 2, 3]
+    one = chosen_chunks(rows)
+    for tokens, words in ((1000, 700), (20, 14), (15, 10), (1, 10)):
+        prompt = prompt_of(graph, Query("Why?", ASKED), one, tokens, model=model)
+        assert f"in at most {words} words" in prompt.text
+    assert all(f"- {graph.texts[row]}" in prompt.text for row in rows)
+    cosines = graph.vectors[rows, 0]
+    frame = model.tokens(prompt.text) - sum(model.tokens(f"- {graph.texts[row]}\n") for row in rows)
+    tight = Model.of(
+        lambda prompt: "", max_prompt_tokens=frame + model.tokens(f"- {graph.texts[0]}\n") + 12
+    )
+    few = prompt_of(graph, Query("Why?", ASKED), one, 1, model=tight)
+    shown = [row for row in rows if f"- {graph.texts[row].strip()}" in few.text]
+    assert 0 < len(shown) < 4
+    assert min(cosines[shown]) >= max(np.delete(cosines, shown))
+    assert few.left_out
+
+
+def test_reports_of_one_layer_and_k_have_ids_of_their_own_and_say_where_they_are_from():
+    graph = library(1)
+    graph = replace(graph, ids=("report:chunks:3", *graph.ids[1:]))
+    same = [JudgedCommunity(chosen_chunks([row]), Judgement(40.0, "x")) for row in (0, 1)]
+    overlay = overlay_reports(graph, same)
+    new = overlay.ids[len(graph) :]
+    assert new == ("report:chunks:3+", "report:chunks:3++")
+    assert overlay.metadata[len(graph)] == {"k": 3, "layer": "chunks", "score": 40.0}
+    assert overlay.kinds[len(graph)] == "report"
+
+
+def test_chunks_have_what_the_reports_leave_and_reports_come_first():
+    graph = library(1)
+    reports = [JudgedCommunity(chosen_chunks([0, 1]), Judgement(40.0, "A report on two."))]
+    overlay = overlay_reports(graph, reports)
+    n = len(graph)
+    cost = int(overlay.tokens[n:].sum())
+    packed = [chosen_chunks([0, 1])]
+    stage = ReportedChunks(CommunitySearch(), graph, packed, None)
+    prizes = np.append(np.where(graph.content, 1.0, 0.0), 0.4)
+    both = int(graph.tokens[0] + graph.tokens[1])
+    everything = Subgraph(freeze(np.arange(n + 1), np.int32))
+    for budget, fits in ((cost + both, True), (cost + both - 1, False), (0, False)):
+        found = stage.on(overlay)(Query("?", ASKED), Seeds(prizes), prizes, everything, budget)
+        rows = found.nodes.tolist()
+        assert rows[0] == n
+        assert ({0, 1} <= set(rows)) == fits
+        chunks = [row for row in rows if row < n and graph.content[row]]
+        assert sum(int(graph.tokens[row]) for row in chunks) <= max(0, budget - cost)
+    assert repr(stage) == "1 reports"
+    read = ReportsBeforeChunks(n).on(overlay)
+    order = read(Query("?", ASKED), prizes, replace(everything, nodes=freeze([1, n, 0], np.int32)))
+    assert order.nodes.tolist()[0] == n
+    assert sorted(order.nodes.tolist()) == [0, 1, n]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("[1]", "wanted an object with 'score' and 'report'"),
+        ('{"score": 5, "report": " "}', "'report' must be a text"),
+        ('{"score": 5, "report": 7}', "'report' must be a text"),
+        ('{"score": 101, "report": "x"}', "101"),
+        ('{"score": -1, "report": "x"}', "-1"),
+    ],
+)
+def test_an_answer_without_a_score_of_a_hundred_or_a_report_is_refused(answer, why):
+    with pytest.raises(ValueError, match=why):
+        read_judgement(answer)
+    assert read_judgement('{"score": 100, "report": "x"}').score == 100
+    assert read_judgement('{"score": 0, "report": "x"}').score == 0
