@@ -10,8 +10,8 @@ import pytest
 
 import clew
 from clew import Index, recipes
-from clew.graph import Edges, Graph
-from clew.seed.mapped_facts import MappedFacts
+from clew.graph import Edges, Facts, Graph, Labels, Ragged
+from clew.seed.mapped_facts import MappedFacts, covered_share
 from clew.spread.influence import Influence
 from clew.types import Query, Seeds
 
@@ -234,3 +234,48 @@ def test_the_question_is_mapped_to_facts_that_what_it_names_leads_to_and_passage
     assert not len(nobody.facts)
     assert index.graph.kinds[nobody.terminals[0]] == "passage"
     assert "mapped to none" in nobody.notes["fallback"]
+
+
+def test_the_share_of_facts_is_of_twice_as_many_passages_as_facts_are_wanted():
+    """Ten passages; facts were read from the third best alone, and from the worst."""
+    n = 10
+    cosines = np.linspace(0.9, 0.45, n)
+    vectors = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
+    entities = [[1.0, 0.0]] * 4
+    facts = Facts(
+        tuple(f"fact {i}" for i in range(4)),
+        np.float32([[0.9, 0.436], [0.8, 0.6], [-0.5, 0.866], [0.7, 0.714]]),
+        np.int32([n, n + 1, n + 2, n]),
+        np.int32([n + 1, n + 2, n + 3, n + 3]),
+        Labels.of(["is"] * 4),
+        Ragged.of([[2], [2], [2], [9]]),
+    )
+    graph = Graph.of(
+        ["text"] * (n + 4),
+        kinds=["passage"] * n + ["entity"] * 4,
+        vectors=np.concatenate([vectors, entities]),
+        facts=facts,
+    )
+    query = Query("?", np.float32([1, 0]))
+    for wanted, covered, mapped in ((1, 0.0, []), (2, 0.25, []), (3, 1 / 6, []), (5, 0.2, [0])):
+        seeds = MappedFacts(wanted, asks=False).on(graph)(query)
+        assert seeds.notes["covered"] == pytest.approx(covered)
+        assert seeds.facts.tolist() == mapped
+        if not mapped:
+            assert seeds.terminals.tolist() == list(range(wanted)), "the nearest passages"
+            assert "none of the facts" in seeds.notes["fallback"]
+    every = MappedFacts(3, passages=2, scale_by_coverage=False).on(graph)(query)
+    assert every.facts.tolist() == [0, 1, 3], "not the one that is unlike the question"
+    assert every.fact_scores == pytest.approx([0.9, 0.8, 0.7], abs=1e-3)
+    assert every.terminals.tolist() == [n, n + 1, n + 2, n + 3, 0, 1]
+    assert "covered" not in every.notes
+    assert len(MappedFacts(4, scale_by_coverage=False).on(graph)(query).facts) == 3
+
+
+def test_a_share_of_passages_with_facts_counts_those_that_score_alone():
+    scores, has_facts = np.array([0.0, 0.3, 0.2, 0.1]), np.array([True, True, False, False])
+    assert covered_share(scores, has_facts, 2) == 0.5
+    assert covered_share(scores, has_facts, 9) == pytest.approx(1 / 3)
+    assert covered_share(np.zeros(4), has_facts, 2) == 1.0
+    assert covered_share(scores, np.zeros(4, np.bool_), 2) == 1.0
+    assert covered_share(scores, np.array([True, False, False, False]), 9) == 0.0

@@ -13,6 +13,7 @@ import clew
 from clew import Index, recipes
 from clew.model import Model
 from clew.seed import LinkedFacts, MappedFacts, RecognisedFacts
+from clew.seed._fact_filter import choose_facts, fact_prompt, read_numbers
 from clew.types import Query
 
 QUESTION = "Where did the one that Anna married grow up?"
@@ -164,3 +165,47 @@ def test_the_filter_is_part_of_the_published_recipes():
     for name in FILTERED:
         assert clew.types.may_ask_model(recipes.get(name))
     assert not clew.types.may_ask_model(recipes.get("fused"))
+
+
+def test_numbers_of_facts_are_from_one_on_and_each_counts_once():
+    assert read_numbers('{"facts": [3, 1, "1", " 2 "]}', 3) == [3, 1, 2]
+    assert read_numbers("[2]", 2) == [2]
+    assert read_numbers('{"facts": []}', 0) == []
+    for answer, n in (("[0]", 3), ("[4]", 3), ('["one"]', 3), ("[1]", 0), ("[1.5]", 3)):
+        with pytest.raises(ValueError, match=f"numbered from 1 to {n}"):
+            read_numbers(answer, n)
+    for answer in ('{"facts": 1}', '{"chosen": [1]}'):
+        with pytest.raises(ValueError, match="wanted"):
+            read_numbers(answer, 3)
+
+
+def test_the_prompt_is_of_two_thousand_tokens_and_half_of_its_room_is_the_questions():
+    model = Model.of(lambda prompt: "", max_prompt_tokens=16_000)
+    facts = [f"Fact  {number} has\nsome words" for number in range(5)]
+    short = fact_prompt(model, QUESTION, facts)
+    assert "Choose at most 4 facts" in short.text
+    assert QUESTION in short.text
+    assert all(f"{n}. Fact {n - 1} has some words" in short.text for n in range(1, 6))
+    assert (short.shown, short.left_out) == (5, "")
+    frame = model.tokens(fact_prompt(model, "", []).text)
+    for most, ceiling in ((16_000, 2000), (500, 500)):
+        model = Model.of(lambda prompt: "", max_prompt_tokens=most)
+        long = fact_prompt(model, "word " * 5000, [f"{i} " + "fact " * 300 for i in range(30)])
+        words = long.text.count("word ")
+        assert 0.8 * (ceiling - frame) / 2 <= words <= (ceiling - frame) / 2 + 2
+        assert 0.75 * ceiling <= model.tokens(long.text) <= ceiling
+        assert "the end of the question, of 25,000 characters" in long.left_out
+        assert "facts" in long.left_out
+
+
+def test_of_the_facts_that_a_model_was_shown_those_it_named_remain_and_others_do_not():
+    graph = clew.Graph.from_triples([(f"Anna {i}", "met", f"Ben {i}") for i in range(5)])
+    query = Query("Who?", model=lambda prompt: '{"facts": [2, 5]}')
+    choice = choose_facts(graph, query, [4, 3, 2, 1, 0])
+    assert choice.mask.tolist() == [False, True, False, False, True]
+    assert choice.notes == {"facts chosen": "2 of 5, by the language model"}
+    assert choose_facts(graph, query, []).mask is None
+    assert choose_facts(graph, query, [1], asks=False) == (None, {})
+    wrong = choose_facts(graph, query, [4, 3])
+    assert wrong.mask is None
+    assert list(wrong.notes) == ["fallback"]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.algorithms.budgeted.solve import WORK
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.graph import Edges, Graph, freeze
 from clew.select.budgeted import Budgeted, _count_fitting, _links_among, working_graph
@@ -155,3 +156,7 @@ def test_as_many_fit_as_the_smallest_ones():
     assert _count_fitting(np.array([5, 1, 3]), 8) == 2
     assert _count_fitting(np.array([5, 1, 3]), 9) == 3
     assert _count_fitting(np.array([0, 0]), 0) == 2
+
+
+def test_by_itself_the_selector_spends_on_a_proof_what_the_solver_does():
+    assert Budgeted().work == WORK
