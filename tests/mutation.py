@@ -98,7 +98,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
 }
 EXAMPLES = "test_doctests.py::test_the_examples_of_a_module_give_what_they_show"
-SETTINGS = "test_sources_table.py"  # covers the default values of all modules
+SETTINGS = ("test_sources_table.py", "test_defaults.py")  # cover the defaults of all modules
 
 # By module: (a line, the mutated line) -> why no test can tell them apart.
 EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
@@ -542,7 +542,7 @@ class Workshop:
 
     def prepare(self, row: str, compiled: bool) -> None:
         """Find out which tests of a row pass as they are, and how long they take."""
-        tests = [f"tests/{test}" for test in (*TESTS[row], SETTINGS)]
+        tests = [f"tests/{test}" for test in (*TESTS[row], *SETTINGS)]
         if compiled:  # so that the machine code is there
             self.run(tests, 3600, compiled)
         begin, clock = seconds_of_children(), time.perf_counter()

@@ -345,3 +345,28 @@ def test_every_piece_of_a_graph_of_many_is_peeled_by_the_rule(cascade, seed):
         expected = peeled_by_hand(graph, worth, k, least, cascade)
         assert (found is None) == (expected is None)
         assert found is None or (found.mean, len(found)) == pytest.approx(expected, abs=2e-9)
+
+
+@pytest.mark.parametrize("cascade", [False, True])
+def test_means_within_a_millionth_are_equal_and_then_the_larger_part_is_found(cascade):
+    graph = nx.disjoint_union(nx.complete_graph(3), nx.complete_graph(4))
+    links = links_of(graph)
+    for less, rows in ((0.0, [3, 4, 5, 6]), (0.8e-6, [3, 4, 5, 6]), (1.5e-6, [0, 1, 2])):
+        worth = np.array([0.5] * 3 + [0.5 - less] * 4)
+        found = peel(k_truss(links, trussness(links), 3), worth, cascade=cascade)
+        assert found.rows.tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("cascade", "less", "size"),
+    [
+        (False, 1e-6, 5),  # below the mean by four fifths of that
+        (False, 2e-6, 4),
+        (True, 4e-6, 5),  # without it the mean is higher by a fifth of that
+        (True, 6e-6, 4),
+    ],
+)
+def test_a_node_stays_where_its_removal_changes_less_than_a_millionth(cascade, less, size):
+    links = links_of(nx.complete_graph(5))
+    worth = np.array([1.0, 1.0, 1.0, 1.0, 1.0 - less])
+    assert len(peel(k_truss(links, trussness(links), 3), worth, cascade=cascade)) == size

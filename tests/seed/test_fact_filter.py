@@ -198,6 +198,13 @@ def test_the_prompt_is_of_two_thousand_tokens_and_half_of_its_room_is_the_questi
         assert "facts" in long.left_out
 
 
+def test_short_facts_fill_the_prompt_to_its_last_token():
+    model = Model.of(lambda prompt: "", max_prompt_tokens=16_000)
+    facts = ["yes"] * 900
+    sizes = [model.tokens(fact_prompt(model, "w " * n, facts).text) for n in range(8)]
+    assert max(sizes) == 2000
+
+
 def test_of_the_facts_that_a_model_was_shown_those_it_named_remain_and_others_do_not():
     graph = clew.Graph.from_triples([(f"Anna {i}", "met", f"Ben {i}") for i in range(5)])
     query = Query("Who?", model=lambda prompt: '{"facts": [2, 5]}')

@@ -85,3 +85,9 @@ def test_by_itself_it_walks_in_both_directions_and_half_of_the_time():
         assert found == pytest.approx([2 / 3 if one else 1 / 3 for one in start])
     nothing = PageRank(kinds=(("next", 0.5), "other")).on(graph)
     assert nothing(Query("?"), Seeds(prizes), prizes) == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_where_nothing_is_linked_only_the_best_get_a_prize_if_so_wished():
+    graph, prizes = Graph.of(["a", "b", "c"]), np.array([1.0, 2.0, 1.0])
+    found = PageRank(top=1).on(graph)(Query("?"), Seeds(prizes), prizes)
+    assert found == pytest.approx([0, 0.5, 0])

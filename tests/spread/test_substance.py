@@ -30,3 +30,8 @@ def test_the_passage_that_answers_is_read_rather_than_headlines_with_the_same_wo
     index = clew.Index.from_documents([answer, *scraps])
     context = index.ask("When does the north quay open in winter?", recipe="budgeted", budget=70)
     assert any(item.text == answer.strip() or item.text == answer for item in context)
+
+
+def test_with_one_full_token_every_text_has_its_whole_prize():
+    graph, prizes = Graph.of(["x"] * 3, tokens=[0, 1, 9]), np.ones(3)
+    assert Substance(1).on(graph)(Query("?"), Seeds(prizes), prizes).tolist() == [0.0, 1.0, 1.0]
