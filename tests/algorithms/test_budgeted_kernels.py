@@ -583,3 +583,53 @@ def test_what_is_shared_is_met_by_rows_with_a_group_alone_and_paid_once():
     assert shared.met([0, 1, 3]) == {1}
     assert shared.met([1, 4]) == frozenset()
     assert (shared.paid([0, 1, 3]), shared.paid([0, 2]), shared.paid([])) == (7, 12, 0)
+
+
+# Among them those where parts that cannot be paid for come before the best one, or take it whole.
+@pytest.mark.parametrize("seed", [*range(8), 12, 155, 156, 161, 224, 256])
+def test_rows_that_cost_little_under_headings_that_cost_much_are_chosen_by_their_headings(seed):
+    rng = np.random.default_rng(seed)
+    n, g = int(rng.integers(4, 9)), int(rng.integers(2, 5))
+    net = nx.gnp_random_graph(n, 0.5, seed=seed)
+    starts = np.cumsum([0, *(len(net[row]) for row in range(n))])
+    targets = np.array([near for row in range(n) for near in sorted(net[row])], np.int32)
+    roots = np.sort(rng.choice(n, min(n, 3), replace=False)).astype(np.int32)
+    prizes, tokens = np.round(rng.random(n), 2), rng.choice([0, 0, 0, 1, 3], n)
+    groups, lines = rng.integers(0, g, n), rng.integers(2, 12, g)
+    budget = int(lines[: int(rng.integers(1, g))].sum()) + int(rng.choice([0, 0, 1]))
+    net.add_edges_from((Q, row) for row in roots.tolist())
+    best = max(
+        prizes[list(rows)].sum()
+        for rows in chain.from_iterable(combinations(range(n), size) for size in range(n + 1))
+        if tokens[list(rows)].sum() + lines[sorted(set(groups[list(rows)].tolist()))].sum()
+        <= budget
+        and nx.is_connected(net.subgraph([Q, *rows]))
+    )
+    one = Problem(starts, targets, prizes, tokens, roots, budget)
+    found = solve_with_shared_costs(one, SharedCosts(groups, lines))
+    assert found.value == pytest.approx(best)
+    assert found.bound == pytest.approx(best)
+    assert found.proved
+
+
+@pytest.mark.parametrize("cells", [10, 37, 200, 10**6])
+@pytest.mark.parametrize("seed", range(8))
+def test_where_the_table_is_too_large_tokens_are_rounded_up_to_the_least_unit(
+    monkeypatch, seed, cells
+):
+    monkeypatch.setattr(knapsack, "MAX_CELLS", cells)
+    parents, prizes, tokens, budget = random_tree(seed)
+    tokens, budget = 7 * tokens, 7 * budget + 3
+    chosen, unit = knapsack.best_subtree(parents, prizes, tokens, budget)
+    order, _ = knapsack_kernels.preorder.plain(parents, prizes)
+    spendable = min(budget, int(tokens.sum()))
+    least = next(one for one in range(1, 10**6) if len(order) * spendable <= one * cells)
+    assert unit == least
+    rounded = np.ceil(tokens / unit)
+    fitting = [
+        prizes[rows].sum()
+        for rows in closed_choices(parents)
+        if rounded[rows].sum() <= spendable // unit
+    ]
+    assert prizes[chosen].sum() == pytest.approx(max(fitting))
+    assert tokens[chosen].sum() <= budget

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,6 +14,8 @@ from hypothesis import strategies as st
 from clew.algorithms.budgeted.solve import WORK
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.graph import Edges, Graph, freeze
+from clew.render import Render
+from clew.select._page_costs import PageCosts
 from clew.select.budgeted import Budgeted, _count_fitting, _links_among, working_graph
 from clew.types import Query, Seeds, Subgraph
 
@@ -160,3 +165,38 @@ def test_as_many_fit_as_the_smallest_ones():
 
 def test_by_itself_the_selector_spends_on_a_proof_what_the_solver_does():
     assert Budgeted().work == WORK
+
+
+@pytest.mark.parametrize("count", [lambda text: len(text), lambda text: -(-len(text) // 3)])
+def test_a_page_is_priced_by_its_entries_its_headings_once_and_no_line_end_too_many(count):
+    """Counted by letters, and by thirds of them: what is chosen is the best that can be printed."""
+    style = Render()
+    titles = ["The Moon", "The Moon", "The Sun and all that is around it", "Tides", "Tides"]
+    texts = ["It is dry.", "It is grey and old.", "It is hot.", "They rise twice.", "So."]
+    graph = Graph.of(
+        texts, tokens=[count(text) for text in texts], metadata=[{"title": one} for one in titles]
+    )
+    graph = replace(graph, count=count)
+    prizes = [0.9, 0.5, 0.8, 0.6, 0.3]
+    costs = PageCosts(graph, style)
+
+    def priced(rows):
+        rows = np.array(rows, np.int64)
+        _, lines = costs.headings(rows)
+        return int(costs.entries(rows).sum() + lines.sum())
+
+    choices = [list(rows) for size in range(6) for rows in combinations(range(5), size)]
+    whole = priced(range(5))
+    for budget in range(whole + 5):
+        found = select(Budgeted(), graph, prizes, budget, style=style)
+        rows = found.nodes.tolist()
+        fitting = [
+            one
+            for one in choices
+            if priced(one) <= budget + costs.line_end
+            and all(priced([row]) <= budget for row in one)
+        ]
+        best = max(sum(prizes[row] for row in one) for one in fitting)
+        assert found.notes["tokens"] == priced(rows) <= budget + costs.line_end
+        assert found.value == pytest.approx(best)
+        assert found.bound == pytest.approx(best, rel=1e-6)
