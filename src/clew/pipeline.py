@@ -39,8 +39,10 @@ from clew.types import (
 
 MAX_IN_HASTE = 1000  # passages that are selected by prize alone where the deadline has passed
 
-PAGE_SECONDS = 0.2
+PAGE_SECONDS = 0.15
 """Seconds that the order and the printing of a page may take where the deadline has passed."""
+
+PAGE_PARTS = (DuplicatesPart(), SourcesPart())  # what every page needs of a graph
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class Pipeline:
         spreads = [(repr(stage), stage.on(graph)) for stage in self.spreads]
         selects = [(repr(stage), stage.on(graph)) for stage in self.selects]
         arrange = self.order.on(graph)
+        for part in PAGE_PARTS:  # here, where no deadline waits for them
+            graph.part(part)
 
         def answer(query: Query, budget: int) -> Context:
             trace: list[Step] = []

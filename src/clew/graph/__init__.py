@@ -14,6 +14,7 @@ from clew.graph.columns import (
     offsets_of,
     row_mask,
     unit_rows,
+    vectors_of,
 )
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges, Facts
@@ -73,5 +74,6 @@ __all__ = [
     "text_with_heading",
     "titles_of",
     "unit_rows",
+    "vectors_of",
     "with_nodes",
 ]

@@ -78,6 +78,21 @@ def freeze(
     return array
 
 
+def vectors_of(vectors: Vectors, rows: Rows) -> Vectors:
+    """Return the vectors of some rows, without a copy where the rows are consecutive.
+
+    Passages are, where they were read first.
+
+    Example:
+        >>> vectors_of(np.eye(3, dtype=np.float32), np.array([1, 2], np.int32))
+        array([[0., 1., 0.],
+               [0., 0., 1.]], dtype=float32)
+    """
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
+        return vectors[rows[0] : rows[-1] + 1]
+    return vectors[rows]
+
+
 def row_mask(rows: ArrayLike, n: int) -> Mask:
     """Return a mask of `n` rows that is True for the given ones.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -111,6 +112,9 @@ def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Met
     """
     if query.vector is None:
         raise OutOfTime
+    if current().end != math.inf:  # what answers in haste is ready before it is needed
+        in_haste = BoundMethodPart(recipes.get(IN_HASTE))
+        finish_in_time(lambda: index.graph.part(in_haste), "preparation")
     part = BoundMethodPart(method)
     bound = finish_in_time(lambda: index.graph.part(part), "preparation")
     return finish_in_time(lambda: bound(query, budget), "answer", grace=PAGE_SECONDS)

@@ -50,7 +50,7 @@ class QueryOptions:
             metadata. What it forbids influences nothing. None allows everything.
         deadline: Seconds after which the best answer so far comes back, marked as such in the
             trace. It holds for the filter, the question's vector, every stage, and the language
-            model that one asks; a page that is being fitted and printed then has 0.2 seconds more.
+            model that one asks; a page that is being fitted and printed then has 0.15 seconds more.
             Where a method has nothing by then, the passages most similar to the question come, or
             those with its words, where it has no vector yet. Where nothing may be answered, since
             the filter is not applied yet, `DeadlineError` is raised. What was begun goes on in a

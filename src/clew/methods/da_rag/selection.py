@@ -39,7 +39,17 @@ from clew.algorithms.community_search.q_peel import (
     search_communities,
 )
 from clew.algorithms.ranking import dense_ranks, tolerance, top_k
-from clew.graph import Floats, Graph, Mask, Ragged, Rows, Vectors, expand_ranges, freeze
+from clew.graph import (
+    Floats,
+    Graph,
+    Mask,
+    Ragged,
+    Rows,
+    Vectors,
+    expand_ranges,
+    freeze,
+    vectors_of,
+)
 from clew.methods._rows import offered_mask
 from clew.methods.da_rag.layers import (
     ChunkLayer,
@@ -455,7 +465,7 @@ def _chunk_relevance(
     if query.candidate_scores is not None:
         relevance[rows] = seeds.scores[rows]
     else:
-        vectors = _vectors_of(graph.vectors, layers.chunk_rows[rows])
+        vectors = vectors_of(graph.vectors, layers.chunk_rows[rows])
         relevance[rows] = similarities(vectors, query.vector)
     return relevance
 
@@ -583,13 +593,3 @@ def _with_reports(
         one if one.layer == CHUNKS else replace(one, edges=freeze(report(one), np.int32))
         for one in candidates
     ]
-
-
-def _vectors_of(vectors: Vectors, rows: Rows) -> Vectors:
-    """Return the vectors of some rows, without a copy where the rows are consecutive.
-
-    They are where passages were read first.
-    """
-    if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
-        return vectors[rows[0] : rows[-1] + 1]
-    return vectors[rows]
