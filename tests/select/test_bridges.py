@@ -242,7 +242,8 @@ def test_seeds_are_joined_over_chains_of_neighbours_that_are_no_farther_apart_th
     tree.add_nodes_from(range(k))
     links = graph.links()
     offer = Offer(graph, Query("?", QUESTION), Seeds(scores), scores, whole(graph), UNLIMITED)
-    lengths = bridges._lengths(offer, links, graph.part(bridges._SlotFactsPart(None)))
+    slot_facts = graph.part(bridges._SlotFactsPart(None))
+    lengths = bridges._lengths(offer, links, slot_facts, "mehlhorn")
     network = networkx.Graph()
     network.add_nodes_from(range(10))
     network.add_weighted_edges_from(

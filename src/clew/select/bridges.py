@@ -94,7 +94,7 @@ class Bridges:
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
             offer = Offer(graph, query, seeds, prizes, candidates, budget)
-            lengths = _lengths(offer, links, slot_facts)
+            lengths = _lengths(offer, links, slot_facts, self.method)
             terminals = seeds.start_rows(seeds.scores, self.max_terminals)
             rows = np.union1d(np.flatnonzero(prizes > 0), candidates.required).astype(np.int32)
             if len(candidates.nodes) < len(graph):
@@ -124,10 +124,10 @@ class Bridges:
         return select
 
 
-def _lengths(offer: Offer, links: Links, slot_facts: Ragged) -> Floats | LazyLengths:
+def _lengths(offer: Offer, links: Links, slot_facts: Ragged, method: str) -> Floats | LazyLengths:
     """Return this question's lengths, equation 6 of AGRAG (arXiv 2511.05549).
 
-    They are measured on the way where the whole graph is offered, or else all at once.
+    They are measured on the way by Mehlhorn's search of the whole graph, or else all at once.
     """
     graph, query, candidates = offer.graph, offer.query, offer.candidates
     nodes, question = graph.vectors, query.vector
@@ -145,7 +145,7 @@ def _lengths(offer: Offer, links: Links, slot_facts: Ragged) -> Floats | LazyLen
         row_query=question,
     )
     if len(candidates.nodes) == len(graph):
-        return lazy
+        return lazy if method == "mehlhorn" else lazy.measure_all(links)
     offered = row_mask(candidates.nodes, len(graph))
     return np.where(
         offered[links.sources] & offered[links.targets], lazy.measure_all(links), np.inf

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.deadline import current
 from clew.graph import Adjacency, Floats, Graph, Rows
 
 SINGLE = 2.0**-22  # the factor by which an iteration in float32 can shrink a residual
@@ -232,6 +233,7 @@ def _semi_iterate(walk: Walk, reset: Floats, damping: float, tolerance: float) -
     kind: type[np.floating] = np.float32
     norm, smallest = start.sum(axis=0), SINGLE
     while True:
+        current().check()
         norm = np.maximum(norm, TINY)
         total = np.maximum(x.sum(axis=0), norm)
         reduction = float(np.min(max_residual / max(damping, TINY) * total / norm))

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.steiner.lengths import EdgeLengths, LazyLengths, edge_lengths, read_only
+from clew.deadline import current
 from clew.graph import Floats, Links, Mask, Rows, freeze
 
 MAX_EXACT_TERMINALS = 12  # the work triples with each
@@ -236,10 +237,11 @@ def _kou(search: _Search, terminals: NDArray[np.int64], max_path: float) -> Span
     from clew.algorithms.steiner.kernels.searches import path_back, shortest_paths_from
 
     goal, trees = search.marked(terminals), {int(row): {int(row)} for row in terminals}
-    searches = {
-        int(row): shortest_paths_from(search.starts, search.targets, search.lengths, row, goal)
-        for row in terminals
-    }
+    searches = dict[int, tuple[Floats, Slots]]()
+    for row in terminals:
+        current().check()
+        found = shortest_paths_from(search.starts, search.targets, search.lengths, row, goal)
+        searches[int(row)] = found
     pairs = sorted((float(searches[a][0][b]), a, b) for a, b in combinations(trees, 2))
     paths = [np.zeros(0, np.int64)]
     for cost, a, b in pairs:
@@ -269,6 +271,7 @@ def _takahashi(search: _Search, terminals: NDArray[np.int64], _: float) -> Spann
         for start in remaining:
             if start not in component:
                 continue
+            current().check()
             slots = grow_tree(search.starts, search.targets, search.lengths, start, goal)
             if start == remaining[0] and len(slots):
                 both_ways = np.concatenate([slots, search.reverse_slots(slots)])
@@ -288,6 +291,7 @@ def _exact(search: _Search, terminals: NDArray[np.int64], _: float) -> SpanningF
     forest = [np.zeros(0, np.int64)]
     trees = search.spanning_forest(terminals, search.mehlhorn(terminals), True).trees
     for tree in np.unique(trees):
+        current().check()
         together = terminals[trees == tree]
         _check_exact(len(together), len(search.starts) - 1)
         if len(together) > 1:

@@ -13,9 +13,12 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clew.deadline import current
 from clew.graph import Floats, Links, Ragged, Rows, Vectors
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+BLOCK = 20_000  # slots that are measured between two looks at the deadline: some milliseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +86,12 @@ class LazyLengths:
 
         sources = read_only(links.sources, np.int64)
         targets = read_only(links.targets, np.int32)
-        lengths: Floats = all_lengths(sources, targets, edge_lengths(self, np.inf))
-        return lengths
+        lengths, measured = edge_lengths(self, np.inf), np.empty(len(targets))
+        for first in range(0, len(targets), BLOCK):
+            current().check()
+            block = slice(first, first + BLOCK)
+            measured[block] = all_lengths(sources[block], targets[block], first, lengths)
+        return measured
 
 
 class EdgeVectors(NamedTuple):

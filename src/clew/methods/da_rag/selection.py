@@ -39,13 +39,13 @@ from clew.algorithms.community_search.q_peel import (
     search_communities,
 )
 from clew.algorithms.ranking import dense_ranks, tolerance, top_k
+from clew.deadline import current
 from clew.graph import (
     Floats,
     Graph,
     Mask,
     Ragged,
     Rows,
-    Vectors,
     expand_ranges,
     freeze,
     vectors_of,
@@ -323,6 +323,7 @@ class CommunitySearch:
         """Return the communities of one layer among some of its nodes, with their scores."""
         if not len(rows):
             return []
+        current().check()
         mean, deviation = float(relevance[rows].mean()), float(relevance[rows].std())
         among = freeze(np.sort(rows[top_k(relevance[rows], max_nearest)]), np.int32)
         if self.acs:

@@ -38,6 +38,7 @@ import numpy as np
 
 from clew.algorithms.ranking import dense_ranks, exceeds, top_k
 from clew.algorithms.transport.fused_gromov_wasserstein import TransportVerdict
+from clew.deadline import current
 from clew.graph import Floats, Graph, Mask, Vectors
 from clew.methods.kurisu.children import (
     NO_CHILDREN,
@@ -150,6 +151,7 @@ class Traversal:
             rows = np.array([self.start_row])
             entered[rows] = True
         for _ in range(self.parameters.max_depth + 1):
+            current().check()
             place = rows.tobytes(), grafts.rows.tobytes()
             if place not in self._children:
                 self._children[place] = successors(self.tree, rows, grafts)
@@ -375,6 +377,7 @@ def longest_prefix(
     verdicts = list[str]()
 
     def test(size: int) -> bool:
+        current().check()
         verdict = is_allowed(slots[:size])
         verdicts.append(verdict.by)
         return verdict.accepted

@@ -59,9 +59,9 @@ def length_of(slot, row, other, lengths):
 
 
 @compiled
-def all_lengths(sources, targets, lengths):
-    """Return the lengths of all slots, float64 [m], of which both ends are given."""
+def all_lengths(sources, targets, first, lengths):
+    """Return the lengths of the slots from `first` on, of which both ends are given, float64."""
     measured = np.empty(len(targets))
-    for slot in range(len(targets)):
-        measured[slot] = length_of(slot, sources[slot], targets[slot], lengths)
+    for place in range(len(targets)):
+        measured[place] = length_of(first + place, sources[place], targets[place], lengths)
     return measured
