@@ -221,7 +221,11 @@ RECIPES: dict[str, Recipe] = {
     "budgeted": Recipe(
         Pipeline(
             seed.RecognisedFacts(passage_seed=PASSAGES),
-            (spread.PageRank(0.5, WALKED_FACTS), spread.Power(3.0), spread.Substance(32)),
+            (
+                spread.PageRank(0.5, WALKED_FACTS),
+                spread.ReciprocalRank(1.25),
+                spread.Substance(32),
+            ),
             (select.Budgeted(extend_links=True),),
             order=order.Sandwich(by_heading=True),
         ),
@@ -636,6 +640,11 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
             "relevance is the cosine with the question",
             "a walk from recognised facts and passages (as in hipporag)",
             "passages that only links lead to have a prize",
+        ),
+        Departure(
+            "prizes are scores, and are added up",
+            "they are reciprocal ranks (spread.ReciprocalRank), below 32 tokens a share of that",
+            "a few scraps of middling score do not displace the best, whatever scores are like",
         ),
         Departure(
             "the neighbour of most relevance per token, again and again",

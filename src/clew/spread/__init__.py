@@ -10,6 +10,7 @@ from clew.spread.influence import Influence
 from clew.spread.local_pagerank import LocalPageRank
 from clew.spread.pagerank import PageRank
 from clew.spread.power import Power
+from clew.spread.reciprocal_rank import ReciprocalRank
 from clew.spread.substance import Substance
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "ModelIntent",
     "PageRank",
     "Power",
+    "ReciprocalRank",
     "Substance",
 ]
