@@ -152,6 +152,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     },
     "algorithms/steiner/kernels/lengths": {
         (
+            "if len(ends.query) == 0",
+            "if len(ends.query) <= 0",
+        ): "no length is below 0",
+        (
             "measured = min(max(product(vectors[end], query), -1.0), 1.0)",
             "measured = min(max(product(vectors[end], query), -1.0), 2.0)",
         ): "a cosine is above 1 by rounding alone, and lengths are cut at 1e-6",
@@ -167,6 +171,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "x = solve_places(over, r, damping, tolerance / 4)",
             "x = solve_places(over, r, damping, tolerance / 5)",
         ): "a finer tolerance keeps the promise, too",
+    },
+    "algorithms/steiner/kernels/searches": {
+        (
+            "length = fixed[slot] if is_fixed else 0.0",
+            "length = fixed[slot] if is_fixed else -1.0",
+        ): "a shortcut: a length that is not measured yet is, and then it is asked again",
     },
     "algorithms/steiner/kernels/spanning": {
         (

@@ -279,3 +279,14 @@ def test_a_share_of_passages_with_facts_counts_those_that_score_alone():
     assert covered_share(np.zeros(4), has_facts, 2) == 1.0
     assert covered_share(scores, np.zeros(4, np.bool_), 2) == 1.0
     assert covered_share(scores, np.array([True, False, False, False]), 9) == 0.0
+
+
+def test_a_question_without_a_vector_is_mapped_to_no_fact(index):
+    assert index.graph.facts.vectors.any()
+    seeds = MappedFacts().on(index.graph)(Query("Anna married Ben"))
+    assert len(seeds.facts) == 0
+    assert "mapped to none of the facts" in seeds.notes["fallback"]
+    bare = replace(index.graph.facts, vectors=np.zeros_like(index.graph.facts.vectors))
+    vector = np.float32(index.embedder.embed_question(QUESTION))
+    without = MappedFacts().on(replace(index.graph, facts=bare))(Query(QUESTION, vector))
+    assert len(without.facts) == 0

@@ -177,6 +177,12 @@ def test_numbers_of_facts_are_from_one_on_and_each_counts_once():
     for answer in ('{"facts": 1}', '{"chosen": [1]}'):
         with pytest.raises(ValueError, match="wanted"):
             read_numbers(answer, 3)
+    long = "".join(str(i % 10) for i in range(200))  # an error shows eighty letters of it
+    with pytest.raises(ValueError, match=f"no fact '{long[:80]}'; they"):
+        read_numbers(f'["{long}"]', 3)
+    answer = f'{{"facts": "{long}"}}'
+    with pytest.raises(ValueError, match=re.escape(f"got {answer[:80]!r}") + "$"):
+        read_numbers(answer, 3)
 
 
 def test_the_prompt_is_of_two_thousand_tokens_and_half_of_its_room_is_the_questions():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew.algorithms.steiner.forest import steiner_forest
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.order.facts_first import FactsFirst
-from clew.select.mcmi import MCMI, edge_costs, slot_costs
+from clew.select.mcmi import MCMI, _below_mean, _cheapest_first, edge_costs, slot_costs
 from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 QUESTION = np.float32([1, 0, 0])
@@ -357,3 +357,25 @@ def test_unknown_settings_are_refused_by_name():
             ValueError, match=f"unknown {next(iter(wrong))} '{next(iter(wrong.values()))}'; known: "
         ):
             MCMI(**wrong)
+
+
+@given(
+    st.lists(st.integers(1, 12).map(lambda part: part / 8), min_size=1, max_size=9),
+    st.integers(1, 4),
+)
+def test_chords_below_the_mean_are_all_that_lower_it_the_lightest_first(weights, tree_count):
+    weights, slots = np.array(weights), np.arange(len(weights))
+    tree, chords = slots[:tree_count], slots[tree_count:]
+    chosen = list(tree)
+    for slot in sorted(chords.tolist(), key=lambda slot: (weights[slot], slot)):
+        if weights[slot] >= np.mean(weights[chosen]) - 1e-9:
+            break
+        chosen.append(slot)
+    assert _below_mean(weights, tree, chords).tolist() == chosen[len(tree) :]
+
+
+def test_the_best_of_every_kind_comes_first_where_there_is_no_room_for_all_facts():
+    """Two slots of the tree, three that it grew by, two chords; of equal costs the lower slot."""
+    costs = np.array([0.5, 0.2, 0.9, 0.1, 0.1, 0.3, 0.3])
+    slots = np.array([7, 3, 1, 9, 2, 6, 4])
+    assert _cheapest_first(costs, slots, 2, 5).tolist() == [1, 0, 4, 3, 2, 6, 5]
