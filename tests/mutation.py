@@ -190,6 +190,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "if values[0] < 1:",
         ): "the trussness of an edge is at least 2",
     },
+    "algorithms/community_search/kernels/q_peel": {
+        (
+            "return inside, edges[:0], 0.0, own[:0]",
+            "return inside, edges[:0], 0.0, own[: 1]",
+        ): "where there are no rows, nobody asks for the means",
+    },
     "algorithms/community_search/kernels/truss": {
         (
             "max_degree = max(max_degree, starts[row + 1] - starts[row])",
@@ -226,7 +232,17 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "if at != m and sorted_rows[at] == heads[edge]:",
         ): "likewise",
     },
+    "methods/kurisu/branching": {
+        (
+            "if deviation <= 0:",
+            "if deviation < 0:",
+        ): "a shortcut: with a deviation of 0 all points of the quadrature are the mean",
+    },
     "methods/kurisu/traversal": {
+        (
+            "if len(relevant) > 1:",
+            "if len(relevant) > 0:",
+        ): "a shortcut: of one child there is no fusion and no test",
         (
             "order = np.lexsort((dense_ranks(strengths, 1.0), heads))",
             "order = np.lexsort((dense_ranks(strengths, 2.0), heads))",

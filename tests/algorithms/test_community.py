@@ -370,3 +370,25 @@ def test_a_node_stays_where_its_removal_changes_less_than_a_millionth(cascade, l
     links = links_of(nx.complete_graph(5))
     worth = np.array([1.0, 1.0, 1.0, 1.0, 1.0 - less])
     assert len(peel(k_truss(links, trussness(links), 3), worth, cascade=cascade)) == size
+
+
+@pytest.mark.parametrize("cascade", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_search_finds_for_every_k_what_peeling_its_truss_finds(cascade, seed):
+    graph = random_graph(20, 0.3, 4, seed)
+    worth, links = worths(graph, seed, 8), links_of(graph)
+    value = trussness(links)
+    expected = {}
+    for k in range(3, int(value.max()) + 1):
+        one = peel(k_truss(links, value, k), worth, cascade=cascade)
+        if one is not None:
+            expected[one.rows.tobytes()] = one  # of the same nodes that of the highest k stays
+    rows = np.arange(20, dtype=np.int32)
+    found = search_communities(links, rows, worth, max_k=None, cascade=cascade)
+    assert [(c.k, c.rows.tolist()) for c in found.communities] == [
+        (c.k, c.rows.tolist()) for c in expected.values()
+    ]
+    for one, other in zip(found.communities, expected.values(), strict=True):
+        assert one.means == pytest.approx(other.means)
+        assert one.mean == pytest.approx(other.mean)
+        assert sorted(one.slots.tolist()) == sorted(other.slots.tolist())

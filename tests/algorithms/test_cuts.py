@@ -582,3 +582,41 @@ def test_a_row_that_is_out_is_not_fixed_in_and_one_that_is_in_is_not_fixed_out()
     state.lower[:], state.upper[:] = 0, 1
     _fix_rows(state, ReducedPrizes(3.0, np.array([1.0, 0.5, -1.0, -0.5])))
     assert (state.lower.tolist(), state.upper.tolist()) == ([0, 0, 0, 0], [1, 1, 1, 1])
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("known", [False, True])
+def test_integer_programmes_alone_come_to_the_optimum_or_say_that_nothing_is_better(seed, known):
+    """From nothing, and from the optimum; a choice that is not connected is cut off."""
+    from clew.algorithms.budgeted.cuts import (
+        MAX_STILL,
+        _first_inequalities,
+        _Separator,
+        _solve_integer,
+        _State,
+    )
+
+    one = working_graph(14, seed, share=0.35, connector=5)
+    best = brute_force(one)
+    start = Solution(prove(one, NOTHING).rows, best) if known else NOTHING
+    state = _State(one, start, 500, None, reduce_problem(one))
+    smaller = state.reduced.problem
+    if not smaller.prizes.any():
+        return
+    scale = float(smaller.prizes.max())
+    programme, separator = LinearProgram(smaller.prizes / scale, "scipy"), _Separator(smaller)
+    programme.add(*_first_inequalities(smaller))
+    rounds, still = 0, 0
+    while still != MAX_STILL and not state.done and rounds < 99:
+        still = _solve_integer(state, programme, separator, scale)
+        rounds += 1
+    assert state.done
+    assert state.value == pytest.approx(best)
+    assert state.bound >= best - 1e-9
+    assert state.counts["integer programmes"] == rounds
+    assert state.spent >= rounds
+    assert not state.stopped
+    idle = _State(one, NOTHING, 0, None, reduce_problem(one))
+    _solve_integer(idle, programme, separator, scale)
+    assert idle.stopped in ("work", "")
+    assert idle.bound >= best - 1e-9

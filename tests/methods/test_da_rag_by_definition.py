@@ -550,3 +550,26 @@ def test_an_answer_without_a_score_of_a_hundred_or_a_report_is_refused(answer, w
         read_judgement(answer)
     assert read_judgement('{"score": 100, "report": "x"}').score == 100
     assert read_judgement('{"score": 0, "report": "x"}').score == 0
+
+
+@given(
+    st.lists(st.integers(1, 9).map("x".__mul__), min_size=1, max_size=12),
+    st.integers(0, 80),
+    st.booleans(),
+)
+def test_a_report_is_cut_behind_the_last_sentence_that_fits_or_else_behind_a_word(
+    words, room, with_stops
+):
+    """Every third word ends a sentence, where there are any."""
+    if with_stops:
+        words = [f"X{word}." if i % 3 == 2 else f"X{word}" for i, word in enumerate(words)]
+    report = " ".join(words)
+    graph = replace(Graph.of(["Anna"]), count=len)
+    fits = [
+        " ".join(words[:n]) + " [cut]"
+        for n in range(1, len(words))
+        if len(f"- {' '.join(words[:n])} [cut]\n") <= room
+    ]
+    ends = [one for one in fits if one.endswith(". [cut]")]
+    expected = (ends or fits or [""])[-1]
+    assert cut_report(graph, report, room) == expected
