@@ -324,6 +324,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "tie_keys, ties, tied = np.empty(max(n, 1)), np.empty(max(n, 2), np.int64), 0  # by place",
         ): "a longer array, of which the same places are used",
     },
+    "documentation/merging": {
+        (
+            "most_shared = sorted(shared, key=lambda j: (-shared[j], j))[:MAX_RELATED]",
+            "most_shared = sorted(shared, key=lambda j: (~shared[j], j))[:MAX_RELATED]",
+        ): "all keys are one lower",
+    },
 }
 
 

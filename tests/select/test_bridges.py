@@ -181,7 +181,12 @@ def test_a_graph_without_vectors_is_joined_by_hops_and_settings_are_checked():
     seeds = Seeds(np.zeros(4), terminals=np.int32([0, 1]))
     chosen = Bridges().on(graph)(Query("?"), seeds, np.ones(4), whole(graph), UNLIMITED)
     assert chosen.required.tolist() == [0, 1, 2]
-    for wrong in ({"max_edge": 0.0}, {"budget_share": 2.0}, {"max_terminals": 0}):
+    for wrong in (
+        {"max_edge": 0.0},
+        {"budget_share": 1.1},
+        {"budget_share": -0.1},
+        {"max_terminals": 0},
+    ):
         with pytest.raises(ValueError, match="got"):
             Bridges(**wrong)
 
