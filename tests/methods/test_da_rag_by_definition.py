@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from clew import recipes
 from clew.algorithms.community_search.q_peel import Community
-from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
+from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze, vectors_of
 from clew.methods import CommunitySearch
 from clew.methods.da_rag.layers import DescribedPart, EntityVectorsPart
 from clew.methods.da_rag.method import (
@@ -27,7 +27,7 @@ from clew.methods.da_rag.method import (
     prompt_of,
     read_judgement,
 )
-from clew.methods.da_rag.selection import Candidate, _vectors_of
+from clew.methods.da_rag.selection import Candidate
 from clew.model import Model
 from clew.seed import Dense
 from clew.select._shared import Offer
@@ -293,7 +293,7 @@ def test_chunks_count_by_the_scores_of_candidates_where_the_question_brings_them
 @pytest.mark.parametrize("rows", [[], [3], [2, 3, 4], [0, 2, 3], [1, 3, 2, 4], [4, 3]])
 def test_vectors_of_rows_are_theirs_whether_or_not_the_rows_are_consecutive(rows):
     vectors = np.arange(12.0).reshape(6, 2)
-    found = _vectors_of(vectors, np.int32(rows))
+    found = vectors_of(vectors, np.int32(rows))
     assert found.tolist() == [vectors[row].tolist() for row in rows]
     consecutive = bool(rows) and rows == list(range(rows[0], rows[0] + len(rows)))
     assert np.shares_memory(found, vectors) == consecutive, "these are not copied"
