@@ -34,7 +34,7 @@ from clew.algorithms.budgeted.reduction import (
     prune,
     reduce_problem,
 )
-from clew.deadline import OutOfTime
+from clew.deadline import OutOfTime, current
 from clew.graph import Floats, Rows, freeze
 
 WORK = 200  # linear programmes, and hundreds of nodes of integer ones
@@ -218,6 +218,7 @@ def _search(state: _State, backend: str) -> None:
     separator = _Separator(problem)
     rounds_still, open_before = 0, np.inf
     while not state.done and state.may_continue():
+        current().check()
         if rounds_still >= MAX_STILL:
             rounds_still = _solve_integer(state, programme, separator, scale)
             continue

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.budgeted.knapsack import best_subtree, profitable_subtree
 from clew.algorithms.budgeted.problem import CLOSE, Problem, Solution, is_feasible
-from clew.deadline import OutOfTime
+from clew.deadline import OutOfTime, current
 from clew.graph import Mask, freeze
 
 ROUNDS = 30  # exchanges that `local` tries, and trees that `tree` grows, at most
@@ -70,6 +70,7 @@ def local(problem: Problem, start: Solution | None = None, rounds: int = ROUNDS)
     from clew.algorithms.budgeted.kernels.filling import exchange_rows
 
     start = density(problem) if start is None else start
+    current().check()
     chosen = _start_mask(problem, start)
     chosen, tries = exchange_rows(*problem.arrays, chosen, float(problem.budget), rounds, CLOSE)
     return _solution(problem, chosen, {**start.work, "method": "local", "tries": tries})
@@ -92,6 +93,7 @@ def tree(problem: Problem, start: Solution | None = None) -> Solution:
     chosen = nothing if start is None else _start_mask(problem, start)
     trees = 0
     while trees < ROUNDS:
+        current().check()
         trees += 1
         parents = _path_tree(problem, chosen)
         best, unit = best_subtree(parents, problem.prizes, problem.tokens, problem.budget)
@@ -139,6 +141,7 @@ def lagrange(problem: Problem, steps: int = ROUNDS) -> Solution:
     parents, tokens = _path_tree(problem, chosen), problem.arrays.costs
     low, high = 0.0, 2 * float(problem.prizes.sum())
     for step in range(steps):
+        current().check()
         price = high if step == 0 else (low + high) / 2
         paying = profitable_subtree(parents, problem.prizes, tokens, price)
         if problem.tokens[paying].sum() > problem.budget:

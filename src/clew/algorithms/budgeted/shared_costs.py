@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.budgeted.problem import CLOSE, Problem, Solution
 from clew.algorithms.budgeted.solve import WORK, solve_budgeted
-from clew.deadline import OutOfTime
+from clew.deadline import OutOfTime, current
 from clew.graph import freeze
 
 NO_GROUP = -1
@@ -162,6 +162,7 @@ class _Search:
         heap = [(-self.problem.upper_bound, next(numbers), _Branch(frozenset(), frozenset()))]
         finished = 0.0  # the highest bound of the parts that are not divided further
         while heap:
+            current().check()
             highest = max(-heap[0][0], finished)
             is_spent = self.oracles > 0 and (self.method != "auto" or self._is_spent())
             if is_spent or highest <= max(finished, self.best.value * (1 + CLOSE)):

@@ -25,7 +25,8 @@ in a clique, and a diameter of at most (2 |T| - 2) / k.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,10 @@ from numpy.typing import NDArray
 from clew.algorithms.community_search.arrays import TrussArrays
 from clew.algorithms.ranking import make_summable, top_k
 from clew.algorithms.traversal.reached import induced_links
+from clew.deadline import current
 from clew.graph import Floats, Links, Rows, freeze
+
+MAX_AT_ONCE = 100_000  # slots times k that are peeled between two looks at the deadline
 
 LEVELS = ("truss", "pieces", "nearest", "empty")  # see `search_communities`
 
@@ -178,33 +182,45 @@ def search_communities(
     """
     if not len(rows):
         return CommunitySearchResult("empty")
-    from clew.algorithms.community_search.kernels.q_peel import search_all_k
-
     inner, slots = induced_links(links, rows, edges=False)
     own = make_summable(relevance[rows])
-    ks, row_ends, slot_ends, mean_ends, means, all_rows, all_slots, all_means = search_all_k(
-        np.array(inner.starts),
-        np.array(inner.targets),
-        own,
-        len(rows) if max_k is None else max_k,  # no truss of n rows has a k above n
-        min_piece,
-        cascade,
-    )
-    all_rows, all_slots = rows[all_rows], slots[all_slots]
     communities = dict[bytes, Community]()
-    row, slot, step = 0, 0, 0
-    ends = zip(row_ends.tolist(), slot_ends.tolist(), mean_ends.tolist(), strict=True)
-    for k, mean, end in zip(ks.tolist(), means.tolist(), ends, strict=True):
-        nodes = freeze(all_rows[row : end[0]], np.int32)
-        trace = tuple(all_means[step : end[2]].tolist())
+    for found in _search_by_k(inner, own, max_k, min_piece, cascade):
+        nodes = freeze(rows[found.rows], np.int32)
         # Of communities with the same nodes the one of the highest k stays.
-        communities[nodes.tobytes()] = Community(k, nodes, all_slots[slot : end[1]], mean, trace)
-        row, slot, step = end
+        communities[nodes.tobytes()] = replace(found, rows=nodes, slots=slots[found.slots])
     if communities:
-        level = "truss" if ks[-1] > 2 else "pieces"
+        level = "truss" if max(one.k for one in communities.values()) > 2 else "pieces"
         return CommunitySearchResult(level, tuple(communities.values()))
     few = rows[np.sort(top_k(own, nearest))].astype(np.int32)
     return CommunitySearchResult("nearest", (induced_community(links, few, relevance),))
+
+
+def _search_by_k(
+    links: Links, worth: Floats, max_k: int | None, min_piece: int, cascade: bool
+) -> Iterator[Community]:
+    """Yield the community of every k; see `search_communities`."""
+    from clew.algorithms.community_search.kernels.q_peel import search_all_k
+    from clew.algorithms.community_search.kernels.truss import MAX_LISTED, decompose
+
+    # Writable copies: read-only arrays would compile the loops a second time.
+    starts, targets = np.array(links.starts), np.array(links.targets)
+    value = decompose(starts, targets, MAX_LISTED) if len(targets) else np.zeros(0, np.int32)
+    last = int(value.max(initial=2))
+    last = last if max_k is None else min(last, max_k)
+    step = max(1, MAX_AT_ONCE // max(1, len(targets)))  # so many k between looks at the deadline
+    for first in range(3, max(last, 3) + 1, step):
+        current().check()
+        ks, row_ends, slot_ends, mean_ends, means, rows, slots, steps = search_all_k(
+            starts, targets, value, worth, first, min(last, first + step - 1), min_piece, cascade
+        )
+        row, slot, mean = 0, 0, 0
+        ends = zip(row_ends.tolist(), slot_ends.tolist(), mean_ends.tolist(), strict=True)
+        for i, (row_end, slot_end, mean_end) in enumerate(ends):
+            trace = tuple(steps[mean:mean_end].tolist())
+            own, edges = rows[row:row_end], slots[slot:slot_end]
+            yield Community(int(ks[i]), own, edges, float(means[i]), trace)
+            row, slot, mean = row_end, slot_end, mean_end
 
 
 def induced_community(links: Links, rows: Rows, relevance: Floats) -> Community:

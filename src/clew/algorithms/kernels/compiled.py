@@ -4,7 +4,8 @@
 function as Python has it, while a thread loads or makes the machine code (`compiler.py`). Both give
 the same answers, bit by bit; the rules for writing such a loop are below. A call that goes on for
 longer than `PATIENCE` seconds is begun anew once its machine code is there. At the question's
-deadline it raises `OutOfTime`.
+deadline it raises `OutOfTime`. Machine code does not look at the deadline, but it leaves Python's
+lock to other threads, so that whoever waits for the answer goes on.
 
 A loop is written so that both have the same arithmetic:
 - floats are added in the order of a loop, or by `kernels.sums`; `numpy` sums in another order;
@@ -177,6 +178,7 @@ def compiled(
     Returns:
         A `Kernel`, which is called like the function.
     """
+    options = {"nogil": True, **options}
     if function is None:
         return lambda function: Kernel(function, at_once, options, lists)
     return Kernel(function, at_once, options, lists)

@@ -144,7 +144,10 @@ def top_pagerank(
         return _solve_full(walk, reset, k, damping)
     from clew.algorithms.pagerank.kernels.push import push_mass
 
-    arrays = walk.scratch.pop() if walk.scratch else _zero_arrays(n)
+    try:
+        arrays = walk.scratch.pop()  # which no other thread has then
+    except IndexError:
+        arrays = _zero_arrays(n)
     masses = reset[start_rows] / reset.sum()
     reached, work, proven = push_mass(
         PushWalk(*walk.out, walk.shares, walk.tops, float(damping), walk.symmetric),

@@ -17,8 +17,6 @@ from clew.algorithms.community_search.kernels.peeling import (
     peel_strictly,
 )
 from clew.algorithms.community_search.kernels.truss import (
-    MAX_LISTED,
-    decompose,
     orient_edges,
     triangles,
     triangles_by_edge,
@@ -129,16 +127,13 @@ def peel_truss(truss, worth, need, least, cascade):
 
 
 @compiled
-def search_all_k(starts, targets, worth, most, pieces, cascade):
-    """Return the communities that Q-Peel finds for every k from 3 to `most`.
+def search_all_k(starts, targets, value, worth, first, most, pieces, cascade):
+    """Return the communities that Q-Peel finds for every k from `first`, at least 3, to `most`.
 
-    Where there is no triangle, it is the piece for k = 2. The result is (k of each, ends of its
-    rows, ends of its slots, ends of its means, mean of each; rows, slots and means of all in a
-    row).
+    `value` is the trussness of the slots. Where there is no triangle, it is the piece for k = 2.
+    The result is (k of each, ends of its rows, ends of its slots, ends of its means, mean of each;
+    rows, slots and means of all in a row).
     """
-    value = np.zeros(0, np.int32)
-    if len(targets) > 0:
-        value = decompose(starts, targets, MAX_LISTED)
     largest = 2 if len(value) == 0 else value.max()
     ks, size = np.empty(max(1, min(most, largest) - 2), np.int32), 0
     row_ends, slot_ends, mean_ends = (
@@ -148,7 +143,7 @@ def search_all_k(starts, targets, worth, most, pieces, cascade):
     )
     means = np.zeros(len(ks))
     rows, slots, steps = np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.float64)
-    first, last = 3, min(most, largest)
+    last = min(most, largest)
     if last < 3:
         first, last, cascade = 2, 2, False
     for k in range(first, last + 1):
