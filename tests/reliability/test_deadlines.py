@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
 import time
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ import pytest
 import clew
 from clew import deadline, order, seed, select
 from clew.algorithms.budgeted import Problem, heuristics, prove, shared_costs, solve_budgeted
+from clew.algorithms.kernels import compiled
 from clew.cli.report import fallbacks
 from clew.deadline import Deadline, OutOfTime, current, finish_in_time, until, within
 from clew.graph import Adjacency
@@ -285,3 +287,74 @@ def test_an_error_in_the_thread_is_the_caller_s():
 def test_a_deadline_holds_for_questions_asked_in_a_task(index):
     context = asyncio.run(index.aask(QUESTION, recipe=SlowMethod(), deadline=0.1))
     assert "the deadline passed before" in fallbacks(context)[0]
+
+
+MAX_LOOPS_AFTER = 25  # a stage ends what it is at, and the others and the page need a few
+POSITIONS = 6  # in the row of an answer's loops, at which the deadline passes
+
+
+@dataclass
+class LeapingClock:
+    """A clock that stands still until it leaps far ahead."""
+
+    now: float = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+class CountedLoops:
+    """Calls every loop as machine code runs, which never looks at the clock, and counts the calls.
+
+    The clock leaps when so many are done.
+    """
+
+    def __init__(self, leap_after):
+        self.calls, self.leap_after, self.clock = 0, leap_after, LeapingClock()
+
+    def call(self, kernel, *arguments):
+        result = compiled._unboxed(kernel.plain(*arguments))
+        self.calls += 1
+        if self.calls == self.leap_after:
+            self.clock.now = 1e6
+        return result
+
+
+@pytest.fixture(scope="module")
+def logbook():
+    """A corpus with facts, sections, links and copies, in which each recipe has something to do."""
+    chance = random.Random(1)
+    people = ["Anna", "Ben", "Cleo", "Dora", "Emil", "Fay"]
+    places = ["Corfu", "Paros", "Naxos", "Samos", "Delos"]
+    documents, facts = [], {}
+    for i in range(40):
+        (a, b), (p, q) = chance.sample(people, 2), chance.sample(places, 2)
+        text = f"{a} sails with {b} from {p} to {q}. Boat {i} is blue. " * chance.randint(1, 3)
+        documents.append(clew.Document(f"d{i}", f"# Log {i % 9}\n\n{text}"))
+        facts[f"d{i}"] = [(a, "sails with", b), (a, "sails to", q), (b, "lives on", p)]
+    return clew.Index.from_documents(
+        documents, facts=facts, embedder=hashed_words, splitter=clew.Splitter(30)
+    )
+
+
+def loops_of_an_answer(index, recipe, leap_after, monkeypatch):
+    """Return how many loops were called, by the context that came."""
+    loops = CountedLoops(leap_after)
+    with monkeypatch.context() as patch, np.errstate(over="ignore"):
+        patch.setattr(compiled.Kernel, "__call__", lambda kernel, *a: loops.call(kernel, *a))
+        patch.setattr(deadline, "time", loops.clock)
+        context = index.ask("Who sails with Anna to Paros?", recipe=recipe, deadline=1, budget=300)
+    return loops.calls, context
+
+
+@pytest.mark.parametrize("recipe", clew.recipes.names())
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_hardly_a_loop_is_begun_after_the_deadline(logbook, recipe, monkeypatch):
+    """Counted in loops, which is what takes the time: whatever machine or load, it is the same."""
+    logbook.ask("Who sails?", recipe=recipe)  # binds it
+    in_all, _ = loops_of_an_answer(logbook, recipe, None, monkeypatch)
+    for position in range(POSITIONS):
+        leap_after = 1 + in_all * position // POSITIONS
+        calls, context = loops_of_an_answer(logbook, recipe, leap_after, monkeypatch)
+        assert calls - leap_after <= MAX_LOOPS_AFTER
+        assert 0 < context.tokens <= 300
