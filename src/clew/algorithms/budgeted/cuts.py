@@ -37,8 +37,9 @@ from clew.algorithms.budgeted.reduction import (
 from clew.deadline import OutOfTime, current
 from clew.graph import Floats, Rows, freeze
 
-WORK = 200  # linear programmes, and hundreds of nodes of integer ones
+WORK = 200  # linear programmes, and what integer ones count, see `_integer_work`
 NODES = 100  # of an integer programme count as one unit of work
+CELLS = 2000  # open rows times inequalities of an integer programme count as one
 MAX_STILL = 4  # rounds in which the bound hardly moves, before integers are asked for
 MIN_PROGRESS = 2e-3  # of the gap; a bound that moves closes more in a round
 CREEP = 1e-5  # what each row adds to a cut, so that cuts of few rows are preferred
@@ -61,8 +62,10 @@ def prove(
     Args:
         problem: what to choose from.
         incumbent: a feasible choice; its bound is used, too.
-        work: linear programmes at most; 100 nodes of an integer programme count as one. A count, so
-            that answers repeat. More work never makes the bound looser or the choice worse.
+        work: linear programmes at most. An integer programme counts one for every 2,000 open rows
+            times inequalities, which is what it takes before its first node, and one for every 100
+            nodes; it is not begun where that exceeds what is left. A count, so that answers repeat
+            on every machine. More work never makes the bound looser or the choice worse.
         deadline: seconds from now; None for no limit. `Solution.work` says where it cut short.
         backend: "scipy", "highspy" (the extra `exact`), or "auto": highspy where it is installed.
 
@@ -197,6 +200,7 @@ class _State:
         work: Mapping[str, object] = {
             **self.incumbent.work,
             **self.counts,
+            "spent": self.spent,
             "backend": backend,
             "bound": "separator cuts",
         }
@@ -220,6 +224,9 @@ def _search(state: _State, backend: str) -> None:
     while not state.done and state.may_continue():
         current().check()
         if rounds_still >= MAX_STILL:
+            if _integer_work(state, programme) > state.work - state.spent:
+                state.stopped = "work"
+                return
             rounds_still = _solve_integer(state, programme, separator, scale)
             continue
         status, x, y = programme.solve(state.lower, state.upper, state.seconds())
@@ -278,12 +285,13 @@ def _solve_integer(
     Returns:
         0 if cuts were added, so that linear programmes continue; else `MAX_STILL`.
     """
+    root_work = _integer_work(state, programme)
     nodes = (state.work - state.spent) * NODES
     min_value = (state.min_better_value - state.free_prizes) / scale
     status, x, bound, used = programme.solve_integer(
         state.lower, state.upper, min_value, nodes, state.seconds()
     )
-    state.spent += 1 + used // NODES
+    state.spent += root_work + used // NODES
     state.counts["integer programmes"] += 1
     state.counts["nodes"] += used
     if status == "infeasible":
@@ -307,6 +315,16 @@ def _solve_integer(
     state.counts["cuts"] += len(limits)
     programme.add(matrix, limits)
     return 0
+
+
+def _integer_work(state: _State, programme: LinearProgram) -> int:
+    """Return what an integer programme counts before its first node: presolve, cuts, heuristics.
+
+    No limit of the solver holds for these. They take up to a thousand times as long as a linear
+    programme, and grow with what is open.
+    """
+    open_rows = int((state.lower != state.upper).sum())
+    return 1 + open_rows * len(programme.limits) // CELLS
 
 
 def _first_inequalities(problem: Problem) -> tuple[SparseMatrix, Floats]:

@@ -34,7 +34,6 @@ from clew.graph import freeze
 
 NO_GROUP = -1
 MAX_REPAIRS = 3  # choices in which the groups of the one before are paid for in advance
-SPENT_ON = ("programmes", "searches", "integer programmes")  # what `prove` counts as work
 
 Tokens = NDArray[np.int64]
 Groups = frozenset[int]
@@ -205,8 +204,8 @@ class _Search:
         relaxed = replace(problem, tokens=tokens, budget=budget)
         solution = solve_budgeted(relaxed, self.method, max(0, self.work), self._seconds())
         self.oracles += 1
-        spent = sum(_number(solution.work.get(name)) for name in SPENT_ON)
-        self.work -= max(1, spent)
+        spent = solution.work.get("spent")
+        self.work -= max(1, spent if isinstance(spent, int) else 0)
         self.notes = solution.work
         return solution
 
@@ -275,7 +274,3 @@ def _whole_costs(shared: SharedCosts) -> Tokens:
     costs = np.append(shared.tokens, 0)  # the last one is of the rows without a group
     whole: Tokens = costs[shared.groups]
     return whole
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0

@@ -43,8 +43,8 @@ def solve_budgeted(
         method: "auto" (the best of the heuristics, then cuts until it is proved or the work is
             done), "best" (the heuristics alone), "greedy", "density", "local", "tree", "priced" or
             "lagrange".
-        work: linear programmes at most, see `clew.algorithms.budgeted.cuts.prove`. A count, so that
-            answers repeat.
+        work: linear programmes at most, and what integer ones count, see
+            `clew.algorithms.budgeted.cuts.prove`. A count, so that answers repeat.
         deadline: seconds for the proof; None for no limit. `Solution.work` says where it cut short.
 
     Raises:
