@@ -105,7 +105,7 @@ class Budgeted:
     connected_without_query: bool = False
     kinds: Kinds = None
     fact_share: float = 0.0
-    work: int = 40
+    work: int = 24
 
     def __post_init__(self) -> None:
         if not 0 <= self.fact_share < 1:

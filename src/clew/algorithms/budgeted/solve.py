@@ -20,7 +20,7 @@ from clew.algorithms.budgeted.heuristics import (
 )
 from clew.algorithms.budgeted.problem import Problem, Solution
 
-WORK = 40  # linear programmes that `solve_budgeted` may spend on a proof
+WORK = 24  # linear programmes that `solve_budgeted` may spend on a proof
 
 METHODS: dict[str, Callable[[Problem], Solution]] = {
     "best": best_of,
