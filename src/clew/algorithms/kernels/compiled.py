@@ -74,9 +74,12 @@ class Kernel:
         function: the function as it was written.
         options: of `numba.njit`.
         dispatcher: numba's own, once it has machine code.
+        patience: seconds of the processor as plain Python, in all calls together, before one waits
+            for machine code that has to be made; None for `PATIENCE`.
     """
 
     __name__: str
+    patience: float | None = None
 
     def __init__(
         self,
@@ -114,7 +117,8 @@ class Kernel:
         """Answer a call for whose types there is no machine code yet."""
         request = compiler.request(self, arguments)
         if not request.failed:
-            patience = PATIENCE_IF_STORED if request.is_stored else PATIENCE
+            patience = PATIENCE if self.patience is None else self.patience
+            patience = PATIENCE_IF_STORED if request.is_stored else patience
             if compiler.comes_first() or request.plain_seconds > patience:
                 return self._call_compiled(request, arguments)
             try:
@@ -164,6 +168,7 @@ def compiled(
     *,
     at_once: Callable[..., Any] | None = None,
     lists: tuple[DTypeLike | None, ...] | None = None,
+    patience: float | None = None,
     **options: Any,
 ) -> Any:
     """Declare a loop: in the subset of Python that numba compiles, by the rules of this module.
@@ -173,6 +178,8 @@ def compiled(
         at_once: a function of the same results, bit by bit, which plain Python runs faster.
         lists: the types of the arrays that the loop returns, None for what is no array. Plain
             Python then runs it on lists.
+        patience: of the `Kernel`, for a loop whose machine code takes much longer to make than that
+            of others.
         options: of `numba.njit`. None that lets the compiler change what is computed.
 
     Returns:
@@ -180,8 +187,12 @@ def compiled(
     """
     options = {"nogil": True, **options}
     if function is None:
-        return lambda function: Kernel(function, at_once, options, lists)
-    return Kernel(function, at_once, options, lists)
+        return lambda function: compiled(
+            function, at_once=at_once, lists=lists, patience=patience, **options
+        )
+    kernel = Kernel(function, at_once, options, lists)
+    kernel.patience = patience
+    return kernel
 
 
 @contextmanager

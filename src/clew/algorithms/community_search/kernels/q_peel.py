@@ -126,7 +126,7 @@ def peel_truss(truss, worth, need, least, cascade):
     return inside, edges[:filled].copy(), total[best] / size[best], means
 
 
-@compiled
+@compiled(patience=8.0)  # a dozen loops in one, which are made in more than ten seconds
 def search_all_k(starts, targets, value, worth, first, most, pieces, cascade):
     """Return the communities that Q-Peel finds for every k from `first`, at least 3, to `most`.
 
