@@ -48,6 +48,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "read": GRAPH | {"document", "embedding", "model"},
     "link": GRAPH | {"types"},
     **{stage: GRAPH | {"types", "model"} for stage in STAGES},
+    "relevance": GRAPH | {"seed"},
     "render": {"graph", "types"},
     "overlap": {"graph", "algorithms"},
     "explain": GRAPH | {"items", "types"},
@@ -59,13 +60,13 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "recipe_files": STAGES | {"algorithms", "methods", "pipeline", "recipes", "render", "types"},
     "generate": GRAPH | RECORDS,
     "store": GRAPH | {"seed", "document", "embedding", "read", "link", "generate", "types", "version"},
-    "index": BELOW_INDEX | PAGE | {"methods", "forking"},
+    "index": BELOW_INDEX | PAGE | {"methods", "forking", "relevance", "seed"},
     "adapters": BELOW_INDEX | {"index", "forking"},
     "cite": GRAPH | {"context", "items", "index", "seed"},
     "global_answer": GRAPH | {"model", "index", "select", "types"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
     "measure": BELOW_INDEX | {"index", "budget"},
-    "cli": BELOW_INDEX | {"recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods"},
+    "cli": BELOW_INDEX | {"recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance"},
     "__main__": {"cli"},
 }  # fmt: skip
 
@@ -175,6 +176,7 @@ SHARED = (
         "index/options.py",
         "index/question.py",
         "index/contents.py",
+        "relevance.py",  # whether anything answers, before a method is asked
     ),
     *("seed/blend.py", "seed/bm25.py", "seed/dense.py"),  # the seed that AGRAG's own one is given
     "seed/_symbols.py",  # what two seeds do where the question names source code

@@ -224,14 +224,26 @@ def test_slow_reading_hints_at_an_index(capsys, folder, monkeypatch):
 
 
 def test_nothing_found_is_said(capsys, saved):
-    code, out, _ = run(capsys, "ask", saved, "xyzzy plugh", "--recipe", "bm25")
-    assert code == 0
-    assert out.startswith("sources: 0 items")
+    """One line on stderr and the exit code 1, as grep has it; the nearest come if that is wanted."""
+    code, out, err = run(capsys, "ask", saved, "xyzzy plugh")
+    assert (code, out) == (1, "")
+    assert re.fullmatch(r"clew: nothing in it answers .* --min-relevance 0 shows .*\n", err)
+    code, out, err = run(capsys, "ask", saved, "xyzzy plugh", "--min-relevance", "0")
+    assert (code, "sources: " in out, err) == (0, True, "")
+    code, out, err = run(
+        capsys, "ask", saved, "xyzzy plugh", "--min-relevance", "0", "--recipe", "bm25"
+    )
+    assert (code, out) == (1, "")
+    assert err.startswith("clew: nothing that may be read touches the question")
+    code, out, _ = run(capsys, "ask", saved, "xyzzy plugh", "--json")
+    found = json.loads(out)
+    assert (code, found["items"], found["relevance"] < 0.17) == (1, [], True)
+    assert "nothing in it answers" in found["nothing_found"]
 
 
 def test_a_fallback_is_said_beside_the_result_and_what_could_be_filtered_by(capsys, saved):
     code, out, err = run(capsys, "ask", saved, QUESTION, "--where", "file_name=absent.md")
-    assert (code, out) == (0, "sources: 0 items, 0 of 2,000 tokens\n")
+    assert (code, out) == (1, "")
     assert re.fullmatch(
         r"clew: the filter allows none of the passages; its metadata has file_name, path, title\n",
         err,
@@ -326,7 +338,17 @@ def test_a_reader_that_has_enough_is_no_error():
 
 
 def test_a_terminal_that_lacks_a_character_gets_its_number(folder, saved):
-    command = [sys.executable, "-m", "clew", "ask", saved, "Wörter ⟶ text", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "clew",
+        "ask",
+        saved,
+        "Wörter ⟶ text",
+        "--json",
+        "--limit",
+        "1",
+    ]
     done = subprocess.run(
         command,
         env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},

@@ -34,6 +34,7 @@ from clew.types import Method
 __all__ = [
     "HEADING",
     "RANK",
+    "RELEVANCE",
     "ROLE",
     "SCORE",
     "WHY",
@@ -63,7 +64,7 @@ __all__ = [
 ]
 
 RANK, ROLE, SCORE, WHY = "clew_rank", "clew_role", "clew_score", "clew_why"
-HEADING = "clew_heading"
+HEADING, RELEVANCE = "clew_heading", "clew_relevance"
 """Keys under which the metadata of what is returned say why it is read."""
 
 FactsByDocument = Mapping[str, Sequence[Triple]]
@@ -80,7 +81,8 @@ class OptionNames:
     Example:
         >>> names = OptionNames({"limit": "k", "where": "filter"}, own=("explain",))
         >>> names.of_question
-        ('recipe', 'budget', 'k', 'filter', 'deadline', 'model', 'max_question', 'max_share')
+        ('recipe', 'budget', 'k', 'filter', 'deadline', 'model', 'max_question', 'max_share', \
+'min_relevance')
         >>> names.query_options({"k": 3, "recipe": "bm25", "explain": True}).limit
         3
     """
@@ -314,7 +316,13 @@ def reasons_of(item: Item, rank: int) -> dict[str, object]:
         item: An item of a context.
         rank: Its place in the reading, from 1.
     """
-    return {RANK: rank, ROLE: str(item.role), SCORE: float(item.score), WHY: path_of(item)}
+    reasons: dict[str, object] = {
+        RANK: rank,
+        ROLE: str(item.role),
+        SCORE: float(item.score),
+        WHY: path_of(item),
+    }
+    return reasons if item.relevance is None else {**reasons, RELEVANCE: item.relevance}
 
 
 def save_index(index: Index, path: str | PathLike[str], attachments: Mapping[str, str]) -> None:

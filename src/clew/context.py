@@ -41,6 +41,10 @@ class Context:
             this question and followed.
         usage: The calls and tokens of language models for this question.
         source_budget: The tokens that one source may have of `text`; None without a cap.
+        relevance: How relevant the best passage of all is to the question, in [0, 1], whether it is
+            read or not; None where it is not known. See `clew.relevance`.
+        nothing_found: Why there are no items, in a sentence without a full stop, where nothing that
+            may be read answers the question; else "".
 
     Example:
         >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
@@ -65,6 +69,8 @@ class Context:
     grafts: tuple[tuple[str, str, float], ...] = ()
     usage: Usage = NO_USAGE
     source_budget: int | None = None
+    relevance: float | None = None
+    nothing_found: str = ""
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.items)

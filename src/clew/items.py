@@ -61,6 +61,9 @@ class Item:
         why: The path from the question to it.
         metadata: The caller's metadata.
         original: The caller's own object, if the item came as one.
+        relevance: How relevant it is to the question by itself, in [0, 1], which means the same for
+            every question and method; see `clew.relevance`. What links lead to may have little.
+            None for what is no passage, and where it is not known.
 
     Example:
         >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
@@ -82,6 +85,7 @@ class Item:
     why: tuple[Hop, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     original: Any = field(default=None, compare=False, repr=False)
+    relevance: float | None = None
 
 
 @dataclass(frozen=True)

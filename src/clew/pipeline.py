@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -88,9 +89,11 @@ class Pipeline:
                 seeds = find_seeds(query)
                 notes |= _seed_notes(seeds)
 
-            in_time = current()
+            in_time, irrelevant = current(), _irrelevant(graph, query)
 
             def fit(excluded: Excluded | None = None) -> FittedPage:
+                if irrelevant is not None:
+                    excluded = irrelevant if excluded is None else irrelevant | excluded
                 allowed = excluded.removed_from_seeds(seeds) if excluded else seeds
                 prizes = allowed.scores
                 for name, spread in spreads:
@@ -136,6 +139,15 @@ class Pipeline:
                 return _context(shared, repr(self), budget, trace)
 
         return answer
+
+
+def _irrelevant(graph: Graph, query: Query) -> Excluded | None:
+    """Return the passages that are less relevant than the question wants; None for none."""
+    if query.relevance is None or not query.min_relevance:
+        return None
+    values = query.relevance.of(freeze(np.arange(len(graph)), np.int32))
+    excluded = replace(Excluded.nothing(graph), nodes=values < query.min_relevance)
+    return excluded or None
 
 
 def _page_steps(shared: SharedPage) -> Iterator[Step]:
@@ -195,6 +207,7 @@ def _items(page: FittedPage, pieces: list[str]) -> tuple[Item, ...]:
     groups = {row: str(i) for i, members in enumerate(subgraph.groups, 1) for row in members}
     items = []
     scores, sources = request.scores(reading), graph.part(SourcesPart())
+    relevance = _relevance_of(request.query, rows)
     for node, fact, piece, score in zip(nodes, facts, pieces, scores, strict=True):
         tokens = graph.count(piece)
         if node < 0:
@@ -221,9 +234,18 @@ def _items(page: FittedPage, pieces: list[str]) -> tuple[Item, ...]:
                 why=node_paths[node],
                 metadata=graph.metadata[node],
                 original=graph.originals[node],
+                relevance=relevance.get(node),
             )
         )
     return tuple(items)
+
+
+def _relevance_of(query: Query, rows: list[int]) -> dict[int, float]:
+    """Return the relevance of the passages among these rows, by row, where it is known."""
+    if query.relevance is None:
+        return {}
+    values = query.relevance.of(freeze(rows, np.int32)).tolist()
+    return {row: value for row, value in zip(rows, values, strict=True) if not math.isnan(value)}
 
 
 def _with_reports_first(graph: Graph, subgraph: Subgraph, reading: Reading) -> Reading:

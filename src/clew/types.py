@@ -69,6 +69,8 @@ class Query:
             None.
         candidate_scores: row -> score, where the candidates come from another retriever. A seed by
             similarity uses these scores in place of its own search.
+        relevance: how relevant each passage is; None where that is not known.
+        min_relevance: passages that are less relevant are not read; None for all.
         style: how the page is printed, for selectors that count what an entry costs there; None
             where nothing is printed. An entry then costs its `Graph.tokens`.
 
@@ -88,6 +90,8 @@ class Query:
     max_share: float | None = None
     nearest: HNSW | None = None
     candidate_scores: Mapping[int, float] | None = None
+    relevance: Relevance | None = None
+    min_relevance: float | None = None
     style: PageStyle | None = None
 
     @property
@@ -263,6 +267,14 @@ class PageStyle(Protocol):
 
     def fact_entry(self, graph: Graph, fact: int, number: int) -> str:
         """Return a fact as it is printed."""
+        ...
+
+
+class Relevance(Protocol):
+    """How relevant each passage is to a question; `clew.relevance.QuestionRelevance` is one."""
+
+    def of(self, rows: Rows) -> Floats:
+        """Return the relevance of nodes, each in [0, 1]; NaN for what is no passage."""
         ...
 
 

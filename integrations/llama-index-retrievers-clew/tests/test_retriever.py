@@ -23,7 +23,7 @@ from llama_index.retrievers.clew import ClewRetriever
 import clew
 from clew.read import Piece
 
-MARKS = {"clew_rank", "clew_role", "clew_why"}
+MARKS = {"clew_rank", "clew_role", "clew_why", "clew_relevance"}
 
 
 @pytest.fixture
@@ -170,7 +170,9 @@ def test_nodes_of_a_hierarchy_come_once_and_never_with_the_text_around_them(embe
         [long]
     )
     parents = {node.node_id for node in nodes if node.child_nodes}
-    found = ClewRetriever.from_nodes(nodes, embed_model, budget=300).retrieve(question)
+    found = ClewRetriever.from_nodes(nodes, embed_model, budget=300, min_relevance=0).retrieve(
+        question
+    )
     assert len(found) > 1
     assert not parents & set(ids(found))
     assert set(ids(found)) <= {node.node_id for node in nodes}

@@ -8,6 +8,7 @@ score depends on is a sum over segments, so that scores are those of texts count
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -125,16 +126,40 @@ class Postings:
             k1: how much a repeated term adds, >= 0.
             b: how far long texts are marked down, in [0, 1].
         """
-        n = len(self)
-        scores = np.zeros(n)
+        scores = np.zeros(len(self))
         norms = k1 * (1 - b + b * self.lengths / max(self._mean_length, 1e-300))
         for term in terms:
             postings = list(self._postings(term))
-            frequency = sum(len(texts) for texts, _ in postings)
-            idf = np.log1p((n - frequency + 0.5) / (frequency + 0.5))
+            idf = self.idf(sum(len(texts) for texts, _ in postings))
             for texts, counts in postings:
                 scores[texts] += idf * counts / (counts + norms[texts])
         return scores
+
+    def covered(self, terms: Iterable[int]) -> tuple[Floats, float]:
+        """Return how much of some terms every text has: the sum of their idf, float64 [n].
+
+        Args:
+            terms: the terms, each once.
+
+        Returns:
+            The sums, and the sum over all the terms.
+
+        Example:
+            >>> sums, total = Postings.of([[0, 1, 1], [1]]).covered([0, 1])
+            >>> (sums / total).round(2).tolist()
+            [1.0, 0.21]
+        """
+        sums, total = np.zeros(len(self)), 0.0
+        for term in terms:
+            texts = self.texts_with(term)
+            idf = self.idf(len(texts))
+            sums[texts] += idf
+            total += idf
+        return sums, total
+
+    def idf(self, frequency: int) -> float:
+        """Return the weight of a term that so many texts have, in Lucene's form."""
+        return math.log1p((len(self) - frequency + 0.5) / (frequency + 0.5))
 
     def with_texts(self, texts: Iterable[Sequence[int]]) -> Postings:
         """Return the postings of these texts too, which come after the others."""

@@ -43,8 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: What was typed after `clew`; None for the arguments of this process.
 
     Returns:
-        The exit code: 0, 1 for an index that `check` finds damaged, 2 for an error that the user
-        can correct, 130 after Ctrl-C. In the command itself, `clew.interruption` ends the process.
+        The exit code: 0, 1 where `ask` finds nothing or `check` an index damaged, 2 for an error
+        that the user can correct, 130 after Ctrl-C. In the command itself, `clew.interruption`
+        ends the process.
     """
     prepare_output()
     parser = build_parser()

@@ -18,12 +18,14 @@ from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, check_writable, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
-from clew.index.answer import UnusedModelWarning
+from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
 from clew.index.index import Index
+from clew.relevance import MIN_RELEVANCE
 from clew.render import STYLES
 from clew.types import Method
 
 BUDGET = 2000  # tokens, unless the user says otherwise
+NOTHING_FOUND = 1  # the exit code
 
 EXAMPLES = """examples:
   clew ask docs/ "How do I cancel a running job?"          the context, then its sources
@@ -52,6 +54,12 @@ QUESTION_OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "metavar": "S",
         "help": "one source has at most this share of the context, above 0 and at most 1 "
         "(default: 0.5 with --untrusted, else no cap)",
+    },
+    "min_relevance": {
+        "type": share,
+        "metavar": "R",
+        "help": "leave out what is less relevant than this, from 0 to 1 (default: nothing, unless "
+        f"the best is below {MIN_RELEVANCE:g}: then nothing is found)",
     },
 }
 
@@ -113,7 +121,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def ask(options: argparse.Namespace) -> int:
-    """Print the context for the question.
+    """Print the context for the question; the exit code is 1 where nothing was found, as grep's is.
 
     A wrong recipe, filter or model, and a place that no page can be written to, is an error before
     anything is read.
@@ -131,10 +139,19 @@ def ask(options: argparse.Namespace) -> int:
         context = index.ask(
             options.question, recipe=method, where=where or None, model=model, **parameters
         )
-    recipe_was_chosen = options.recipe is not None or options.model is not None
-    _print_fallbacks(context, index, recipe_was_chosen=recipe_was_chosen)
+    if context.nothing_found:
+        print_remark(_nothing_in_words(context, index))
+    elif options.recipe is not None or options.model is not None:
+        for fallback in fallbacks(context):
+            print_remark(fallback)
     if context.usage:
         print_remark(f"the language model: {context.usage}")
+    _print_context(context, index, options)
+    return 0 if context.items else NOTHING_FOUND
+
+
+def _print_context(context: Context, index: Index, options: argparse.Namespace) -> None:
+    """Print the context in the form that the options name, and write the page to look at."""
     if options.html:
         # Half of a surrogate pair, as broken JSON has it, is no text.
         options.html.write_text(context.to_html(), encoding="utf-8", errors="replace")
@@ -144,12 +161,11 @@ def ask(options: argparse.Namespace) -> int:
     elif options.mermaid:
         print_result(context.to_mermaid().rstrip())
     else:
-        if context.text:
+        if context.items:
             print_result(f"{context.text}\n")
-        print_result(source_list(context, index))
+            print_result(source_list(context, index))
         if options.explain:
             print_result(f"\n{explanation(context)}")
-    return 0
 
 
 def parse_where(pairs: Iterable[str]) -> dict[str, list[Any]]:
@@ -182,15 +198,14 @@ def parse_where(pairs: Iterable[str]) -> dict[str, list[Any]]:
     return allowed
 
 
-def _print_fallbacks(context: Context, index: Index, *, recipe_was_chosen: bool) -> None:
-    """Print what a stage did instead of its own work, if the user chose the recipe."""
+def _nothing_in_words(context: Context, index: Index) -> str:
+    """Return why nothing was found, and what to do."""
     if rejects_all(context):
         keys = sorted({str(key) for document in index.documents for key in document.metadata})
-        for fallback in fallbacks(context):
-            print_remark(f"{fallback}; its metadata has {', '.join(keys) or 'no keys'}")
-    elif recipe_was_chosen:
-        for fallback in fallbacks(context):
-            print_remark(fallback)
+        return f"{context.nothing_found}; its metadata has {', '.join(keys) or 'no keys'}"
+    if context.nothing_found == NOTHING_TOUCHED:
+        return f"{context.nothing_found}; try other words or another recipe (`clew recipes`)"
+    return f"{context.nothing_found}; --min-relevance 0 shows what is nearest"
 
 
 def _with_style(method: Method, recipe: str, style: str | None) -> Method:

@@ -19,11 +19,6 @@ def source_list(context: Context, index: Index) -> str:
     budget = "" if context.budget is None else f" of {context.budget:,}"
     items = "item" if len(context) == 1 else "items"
     lines = [f"sources: {len(context)} {items}, {context.tokens:,}{budget} tokens"]
-    if not len(context) and not fallbacks(context):
-        lines.append(
-            "  nothing in it touches the question; try other words or another recipe "
-            "(`clew recipes`)"
-        )
     lines += [
         f"{number:>4}  {location_of(item, texts)}  ({item.tokens:,} tokens)"
         for number, item in enumerate(context, 1)

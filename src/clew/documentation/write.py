@@ -319,6 +319,7 @@ class _Writer:
                 recipe=settings.recipe,
                 budget=settings.budget,
                 model=settings.model if takes_model else None,
+                min_relevance=0.0,  # a heading is not a question that may have no answer
             )
         except BudgetError as error:
             self.failed.append((section_name, str(error)))

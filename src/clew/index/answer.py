@@ -30,6 +30,9 @@ from clew.index.options import option_names
 from clew.index.question import QueryOptions, Where
 from clew.items import Step
 from clew.pipeline import PAGE_SECONDS
+from clew.relevance import MIN_RELEVANCE, QuestionRelevance
+from clew.seed.languages import LanguagesPart
+from clew.text.stems import identify_language
 from clew.types import UNLIMITED, BoundMethodPart, Method, Query, may_ask_model
 from clew.usage import metered
 
@@ -46,6 +49,10 @@ STAGE_OPTIONS = tuple(name for name in option_names(QueryOptions) if name in opt
 UNTRUSTED_SHARE = 0.5
 """The share of a page that one source may have where strangers write the documents: of what is read
 on a question at least as much is from others, as soon as they have something to say on it."""
+
+NOTHING_ALLOWED = "the filter allows none of the passages"
+
+NOTHING_TOUCHED = "nothing that may be read touches the question"
 
 UNUSED_MODEL = "the recipe asks no language model, so the one that was given has no part in this"
 
@@ -76,9 +83,9 @@ def answer(
         ValueError: The vector is not finite or of another dimension, or the recipe is unknown.
     """
     method = recipes.get(options.recipe)
+    budget = UNLIMITED if options.budget is None else options.budget
     if not index.graph.content.any():
-        step = Step("filter", 0.0, {"fallback": "the filter allows none of the passages"})
-        return Context((), "", 0, options.budget, question, repr(method), trace=(step,))
+        return _empty(question, budget, method, "filter", NOTHING_ALLOWED)
     stage_options: dict[str, Any] = {name: getattr(options, name) for name in STAGE_OPTIONS}
     if options.max_share is None and index.config.untrusted:
         stage_options["max_share"] = UNTRUSTED_SHARE
@@ -90,13 +97,14 @@ def answer(
         nearest=index.config.nearest if options.where is None else None,  # a filter is exact
         **stage_options,
     )
-    budget = UNLIMITED if options.budget is None else options.budget
     with metered(index.graph.count) as meter, within(options.deadline):
         try:
             context = _answer_in_time(index, query, budget, method)
         except OutOfTime:
             context = _answer_in_haste(index, query, budget, method)
     context = replace(context, usage=meter.usage)
+    if not context.items and not context.nothing_found:
+        context = replace(context, nothing_found=NOTHING_TOUCHED)
     if options.model is None or context.usage or may_ask_model(method):
         return context
     warnings.warn(UNUSED_MODEL, UnusedModelWarning, stacklevel=3)
@@ -105,7 +113,7 @@ def answer(
 
 
 def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Method) -> Context:
-    """Return what the method answers, before the deadline.
+    """Return what the method answers, before the deadline; an empty context where nothing can.
 
     Raises:
         OutOfTime: It has passed, also where there is no vector of the question.
@@ -115,9 +123,51 @@ def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Met
     if current().end != math.inf:  # what answers in haste is ready before it is needed
         in_haste = BoundMethodPart(recipes.get(IN_HASTE))
         finish_in_time(lambda: index.graph.part(in_haste), "preparation")
-    part = BoundMethodPart(method)
+    found = finish_in_time(
+        lambda: QuestionRelevance.of_question(index.graph, query.text, query.vector), "preparation"
+    )
+    if found is not None and found.best < MIN_RELEVANCE and _is_foreign(index, query.text):
+        found = None
+    least = _least_relevance(index, query, found)
+    if found is not None and found.best < least:
+        shown = f"{found.best:.2f}, below {least:g}"
+        why = f"nothing in it answers the question: its best passage has a relevance of {shown}"
+        context = _empty(query.text, budget, method, "relevance", why)
+        return replace(context, relevance=found.best)
+    part, query = BoundMethodPart(method), replace(query, relevance=found)
     bound = finish_in_time(lambda: index.graph.part(part), "preparation")
-    return finish_in_time(lambda: bound(query, budget), "answer", grace=PAGE_SECONDS)
+    context = finish_in_time(lambda: bound(query, budget), "answer", grace=PAGE_SECONDS)
+    return context if found is None else replace(context, relevance=found.best)
+
+
+def _least_relevance(index: IndexContents, query: Query, found: QuestionRelevance | None) -> float:
+    """Return the relevance below which the best passage is no answer.
+
+    Reports and summaries answer questions on the whole, whose words no passage has. What another
+    retriever found is for that one to judge, and a limit is a number that somebody counts on.
+    """
+    if query.min_relevance is not None:
+        return query.min_relevance
+    is_judged = query.candidate_scores is None and query.limit is None
+    can_tell = found is not None and found.can_tell and not index.graph.generated.any()
+    return MIN_RELEVANCE if is_judged and can_tell else 0.0
+
+
+def _is_foreign(index: IndexContents, question: str) -> bool:
+    """Return whether a question is in a language of its own, which the embedder may know, too.
+
+    Then its words say nothing. The embedded default knows no more than they do.
+    """
+    if index.embedder.fitted is not None:
+        return False
+    return identify_language(question) not in index.graph.part(LanguagesPart()).names
+
+
+def _empty(question: str, budget: int, method: Method, stage: str, why: str) -> Context:
+    """Return the context of a question that nothing answers."""
+    step = Step(stage, 0.0, {"fallback": why})
+    ceiling = None if budget == UNLIMITED else budget
+    return Context((), "", 0, ceiling, question, repr(method), trace=(step,), nothing_found=why)
 
 
 def _answer_in_haste(index: IndexContents, query: Query, budget: int, method: Method) -> Context:

@@ -34,6 +34,7 @@ class QueryKeywords(TypedDict, total=False):
     model: object
     max_question: int
     max_share: float | None
+    min_relevance: float | None
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class QueryOptions:
         budget: Tokens that the rendered context may have at most, counted by the index's counter.
             None sets no ceiling.
         limit: The exact number of items, as long as there are so many. Prizes decide what fills the
-            places that the method leaves. None leaves the number to the method.
+            places that the method leaves. None leaves the number to the method. With a
+            `min_relevance` it is the highest number.
         where: What may be read: wanted values of metadata by key, or a function of a passage's
             metadata. What it forbids influences nothing. None allows everything.
         deadline: Seconds after which the best answer so far comes back, marked as such in the
@@ -66,6 +68,13 @@ class QueryOptions:
             share of the entries than this (but one entry), and what is left out is in `dropped`.
             A source is a file, or a document with all that is in it. None is 1, no cap; for an
             index of `untrusted` documents it is 0.5, so that no single author has the majority.
+        min_relevance: Passages that are less relevant to the question by themselves are not read,
+            however much room there is; in [0, 1], see `clew.relevance`. Where all are, the context
+            is empty and says so in `nothing_found`, and there may be fewer items than `limit`.
+            None reads whatever the method chooses, unless even the best passage is below 0.17: then
+            the context is empty. That is so only without a `limit`, in an index of at least 1,000
+            words and without generated texts, and not for candidates of another retriever. 0 leaves
+            out nothing.
 
     Example:
         >>> QueryOptions(budget=0)
@@ -81,10 +90,12 @@ class QueryOptions:
     model: object = None
     max_question: int = 100_000
     max_share: float | None = None
+    min_relevance: float | None = None
 
     def __post_init__(self) -> None:
         check_numbers(self.budget, self.limit, self.deadline)
         check_share(self.max_share)
+        check_relevance(self.min_relevance)
 
     @classmethod
     def from_keywords(
@@ -169,3 +180,20 @@ def check_share(share: float | None) -> None:
         return
     if isinstance(share, (bool, str)) or not 0 < share <= 1:
         raise ValueError(f"max_share is a number above 0 and at most 1, or None; got {share!r}")
+
+
+def check_relevance(relevance: float | None) -> None:
+    """Check the least relevance of what is read; None is always allowed.
+
+    Raises:
+        ValueError: It is not from 0 to 1.
+
+    Example:
+        >>> check_relevance(16)
+        Traceback (most recent call last):
+        ValueError: min_relevance is a number from 0 to 1, or None; got 16
+    """
+    if relevance is None:
+        return
+    if isinstance(relevance, (bool, str)) or not 0 <= relevance <= 1:
+        raise ValueError(f"min_relevance is a number from 0 to 1, or None; got {relevance!r}")

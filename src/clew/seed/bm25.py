@@ -9,6 +9,7 @@ occurred `heading_weight` times.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -85,11 +86,28 @@ class InvertedIndex:
 
         They are those of the question's own language, or else of another one of the corpus.
         """
+        return [stem for stem, is_known in self.stems_of(text) if is_known]
+
+    def stems_of(
+        self, text: str, left_out: AbstractSet[str] = frozenset()
+    ) -> list[tuple[str, bool]]:
+        """Return the stem of every term of a question, and whether some node has it.
+
+        A term that no node has in any language is stemmed by the question's own.
+
+        Args:
+            text: the question.
+            left_out: terms that are left out, unless there are no others.
+        """
+        every = terms(text)
+        wanted = [term for term in every if term not in left_out] or every
         own = identify_language(text, self.languages)
         languages = dict.fromkeys([own, *self.languages])
-        stems_of_terms = zip(*(stem_words(terms(text), one) for one in languages), strict=True)
-        known = ([stem for stem in stems if self._has(stem)] for stems in stems_of_terms)
-        return [stems[0] for stems in known if stems]
+        collected = list[tuple[str, bool]]()
+        for stems in zip(*(stem_words(wanted, one) for one in languages), strict=True):
+            known = next((stem for stem in stems if self._has(stem)), None)
+            collected.append((stems[0], False) if known is None else (known, True))
+        return collected
 
     def _has(self, stem: str) -> bool:
         return stem in self.stems and self.postings.has(self.stems[stem])

@@ -45,13 +45,17 @@ def test_what_is_said_of_a_document_is_what_the_context_says(recipe, index, ques
         }
         assert document.page_content == item.text
         assert said.pop("clew_why").startswith("question -")
+        assert said.pop("clew_relevance", None) == item.relevance
         assert said == {"clew_rank": place, "clew_role": item.role, "clew_score": item.score}
         assert {name: type(value) for name, value in said.items()} == {
             "clew_rank": int,
             "clew_role": str,
             "clew_score": float,
         }
-        assert document.metadata.keys() - said.keys() - {"clew_why"} == item.metadata.keys()
+        assert (
+            document.metadata.keys() - said.keys() - {"clew_why", "clew_relevance"}
+            == item.metadata.keys()
+        )
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

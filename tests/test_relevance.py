@@ -1,0 +1,175 @@
+"""Relevance: by its definition, and what a question gets that nothing answers, here and in both frameworks."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import random
+import re
+import statistics
+import textwrap
+
+import numpy as np
+import pytest
+from langchain_clew import ClewCompressor, ClewRetriever
+from langchain_core.documents import Document as LangChainDocument
+from llama_index.retrievers.clew import ClewRetriever as LlamaRetriever
+
+import clew
+from clew.relevance import (
+    FITTED,
+    MIN_COVERAGE,
+    MIN_RELEVANCE,
+    MIN_WORDS,
+    QuestionRelevance,
+    relevance,
+)
+
+ANSWERED = "How do I shuffle a list in place?"
+UNANSWERED = "Wie lange muss Sauerteig gehen?", "How long does sourdough bread have to rise?"
+
+
+def documents():
+    """The documentation of the functions of some modules."""
+    return [
+        clew.Document(f"{module.__name__}.{name}", inspect.getdoc(value))
+        for module in (random, statistics, textwrap, re, math)
+        for name, value in vars(module).items()
+        if callable(value) and not name.startswith("_") and inspect.getdoc(value)
+    ]
+
+
+@pytest.fixture(scope="module")
+def index():
+    return clew.Index.from_documents(documents())
+
+
+def test_a_relevance_is_what_its_definition_says(embed):
+    """Counted word by word: stems are the words themselves here, and no word is a function word."""
+    texts = ["anna red boat", "ben red", "cleo red blue", "dora", "anna anna"]
+    index = clew.Index.from_documents(
+        [clew.Document(str(i), text) for i, text in enumerate(texts)], embedder=embed
+    )
+    vector = index.embedder.embed_question("anna boat blue zebra")
+    vector = np.float32(vector) / np.linalg.norm(vector)
+    asked = ["anna", "boat", "blue", "zebra"]
+    frequency = [sum(word in text.split() for text in texts) for word in asked]
+    idf = [math.log(1 + (len(texts) - f + 0.5) / (f + 0.5)) for f in frequency]
+    cosines = index.graph.vectors @ vector
+    expected = []
+    for text, cosine in zip(texts, cosines, strict=True):
+        has = sum(
+            weight for word, weight in zip(asked, idf, strict=True) if word in text.split()
+        ) / sum(idf)
+        has = min(max(has, MIN_COVERAGE), 1 - MIN_COVERAGE)
+        logit = (
+            FITTED.coverage * math.log(has / (1 - has))
+            + FITTED.deviation * (cosine - statistics.mean(cosines)) / statistics.pstdev(cosines)
+            + FITTED.unknown * idf[3] / sum(idf)
+            + FITTED.terms * math.log(4)
+            + FITTED.passages * math.log(5)
+            + FITTED.constant
+        )
+        expected.append(1 / (1 + math.exp(-logit)))
+    found = QuestionRelevance.of_question(index.graph, "Where anna boat blue zebra?", vector)
+    rows = index.graph.rows("passage")
+    assert found.of(rows) == pytest.approx(expected, abs=1e-6)
+    assert found.best == pytest.approx(max(expected), abs=1e-6)
+    others = np.setdiff1d(np.arange(len(index.graph)), rows).astype(np.int32)
+    assert np.isnan(found.of(others)).all()
+
+
+def test_a_relevance_grows_with_what_speaks_for_it_and_stays_within_0_and_1():
+    shares = np.linspace(0, 1, 7)
+    for n_terms, n_passages, unknown in ((1, 1, 0.0), (9, 10**7, 1.0), (3, 50, 0.4)):
+        for values in (
+            relevance(shares, np.zeros(7), unknown, n_terms, n_passages),
+            relevance(np.full(7, 0.5), 9 * shares, unknown, n_terms, n_passages),
+        ):
+            assert (np.diff(values) >= 0).all()
+            assert 0 <= values[0] < values[-1] <= 1
+    assert relevance(np.array([1.0]), np.array([1e9]), 0.0, 10**6, 1).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("recipe", ["bm25", "fused", clew.recipes.DEFAULT, "kurisu", "budgeted"])
+def test_what_nothing_answers_is_told_and_what_something_answers_is_read(index, recipe):
+    best = index.ask(ANSWERED, recipe=recipe)
+    assert "random.Random.shuffle" in best.ids or "random.shuffle" in best.ids
+    assert best.relevance > 0.8
+    assert not best.nothing_found
+    for question in UNANSWERED:
+        none = index.ask(question, recipe=recipe, budget=500)
+        assert (none.ids, none.text, none.tokens, none.budget) == ([], "", 0, 500)
+        assert none.relevance < MIN_RELEVANCE
+        assert f"below {MIN_RELEVANCE}" in none.nothing_found
+        if recipe != "bm25":  # which finds nothing where no word is known
+            assert len(index.ask(question, recipe=recipe, min_relevance=0)) > 0
+
+
+def test_a_limit_is_exact_without_a_threshold_and_at_most_with_one(index):
+    assert len(index.ask(UNANSWERED[1], limit=4)) == 4
+    assert len(index.ask(ANSWERED, limit=40, budget=None)) == 40
+    least = index.ask(ANSWERED, limit=40, budget=None, min_relevance=0.5)
+    assert 1 <= len(least) < 40
+    assert min(item.relevance for item in least) >= 0.5
+    assert len(index.ask(ANSWERED, limit=1, min_relevance=0.5)) == 1
+    assert len(index.ask(UNANSWERED[1], limit=4, min_relevance=0.5)) == 0
+
+
+@pytest.mark.parametrize("recipe", ["fused", clew.recipes.DEFAULT, "kurisu", "budgeted", "mmr"])
+def test_what_is_less_relevant_is_left_out_however_much_room_there_is(index, recipe):
+    every = index.ask(ANSWERED, recipe=recipe, budget=None)
+    some = index.ask(ANSWERED, recipe=recipe, budget=None, min_relevance=0.3)
+    assert 0 < len(some) < len(every)
+    assert all(item.relevance >= 0.3 for item in some)
+    with pytest.raises(ValueError, match="min_relevance is a number from 0 to 1"):
+        index.ask(ANSWERED, min_relevance=30)
+
+
+def test_a_handful_of_sentences_is_too_little_to_tell():
+    few = clew.Index.from_documents(["Anna paints in Rome.", "Ben sleeps all day."])
+    found = few.ask("How long does sourdough bread of Anna have to rise?")
+    assert found.relevance < MIN_RELEVANCE
+    assert len(found) > 0
+    words = sum(len(re.findall(r"\w+", one.text)) for one in documents())
+    assert words > 2 * MIN_WORDS
+
+
+def test_an_embedder_that_knows_the_language_of_the_question_has_the_last_word(index):
+    """A multilingual embedder finds in English what is asked in German; words cannot."""
+    own = clew.Index.from_documents(
+        documents(), embedder=lambda texts: index.embedder.embed_texts(texts)
+    )
+    assert own.ask(UNANSWERED[1]).nothing_found
+    german = own.ask(UNANSWERED[0])
+    assert (german.relevance, german.nothing_found, len(german) > 0) == (None, "", True)
+
+
+def test_reports_answer_what_no_passage_has_the_words_of(index):
+    with_reports = index.generate(clew.generate.Reports())
+    assert with_reports.graph.generated.any()
+    assert len(with_reports.ask(UNANSWERED[1])) > 0
+
+
+def test_candidates_are_judged_by_who_found_them_unless_it_is_asked_for(index):
+    texts = [one.text for one in documents()]
+    assert len(clew.narrow(UNANSWERED[1], texts)) > 0
+    assert len(clew.narrow(UNANSWERED[1], texts, min_relevance=MIN_RELEVANCE)) == 0
+    found = [LangChainDocument(text) for text in texts]
+    assert ClewCompressor().compress_documents(found, UNANSWERED[1])
+    strict = ClewCompressor(min_relevance=MIN_RELEVANCE)
+    assert strict.compress_documents(found, UNANSWERED[1]) == []
+    assert strict.compress_documents(found, ANSWERED)
+
+
+def test_both_frameworks_return_an_empty_list_or_their_best_by_choice(index):
+    retriever = ClewRetriever(index=index)
+    assert retriever.invoke(UNANSWERED[1]) == []
+    assert retriever.invoke(UNANSWERED[1], min_relevance=0)
+    assert ClewRetriever(index=index, min_relevance=0).invoke(UNANSWERED[1])
+    best = retriever.invoke(ANSWERED)
+    assert 0 <= best[-1].metadata["clew_relevance"] <= 1
+    llama = LlamaRetriever(index)
+    assert llama.retrieve(UNANSWERED[1]) == []
+    assert LlamaRetriever(index, min_relevance=0).retrieve(UNANSWERED[1])
+    assert llama.retrieve(ANSWERED)
