@@ -24,6 +24,7 @@ CAMEL_CASE_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 MAX_WORD_LENGTH = 256  # a longer run of letters, such as data, is cut into words of so many
 ASCII_WORD = re.compile(f"[a-z0-9]{{1,{MAX_WORD_LENGTH}}}")
 CASED_ASCII_WORD = re.compile(f"[A-Za-z0-9]{{1,{MAX_WORD_LENGTH}}}")
+LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
@@ -62,6 +63,21 @@ def cased_words(text: str) -> list[str]:
     if text.isascii():
         return CASED_ASCII_WORD.findall(text)
     return _word_pattern().findall(unicodedata.normalize("NFKC", text))
+
+
+def has_content(text: str) -> bool:
+    r"""Return whether a text has a letter, a digit or a sign such as an emoji, and not marks alone.
+
+    Example:
+        >>> has_content("-----"), has_content("+--+\n|  |"), has_content("* 7"), has_content("🙂")
+        (False, False, True, True)
+    """
+    if LETTER_OR_DIGIT.search(text):
+        return True
+    return not text.isascii() and any(
+        unicodedata.category(sign) == "So" and not "\u2500" <= sign <= "\u259f"  # lines and boxes
+        for sign in text
+    )
 
 
 def contains_phrase(cue: str, text: str) -> bool:

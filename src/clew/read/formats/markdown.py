@@ -29,6 +29,7 @@ _FRONT_MATTER = re.compile(
 )
 _TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
 _LINE_END = re.compile(_END)
+_LABEL = re.compile(r"\([^()\s]{1,256}\)=")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
 _NO_TOKEN = -1
 
@@ -69,7 +70,11 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
             continue
         kind = tokens[i].type if i != _NO_TOKEN else "paragraph_open"
         if kind == "heading_open":
-            parts.append(Heading(int(tokens[i].tag[1]), _heading_words(tokens[i + 1]), start, end))
+            first = start
+            while parts and isinstance(parts[-1], Block) and _is_label(text, parts[-1]):
+                first = parts.pop().start
+            level, words = int(tokens[i].tag[1]), _heading_words(tokens[i + 1])
+            parts.append(Heading(level, words, first, end, start if first < start else None))
         elif kind.endswith("_list_open"):
             inside = tokens[i : None if next_token == _NO_TOKEN else next_token]
             items = _list_items(text, inside, starts, end_line)
@@ -77,6 +82,12 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
         else:
             parts.append(Block(start, end, "lines" if kind in _LINE_BLOCKS else "prose"))
     return Outline(tuple(parts), tuple(_links(text, parsed)))
+
+
+def _is_label(text: str, block: Block) -> bool:
+    """Return whether a block is labels of MyST, which belong to the heading below."""
+    own = text[block.start : block.end].split("\n")
+    return all(_LABEL.fullmatch(line.strip()) for line in own if line.strip())
 
 
 def find_title(text: str) -> str | None:

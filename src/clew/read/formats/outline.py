@@ -38,12 +38,14 @@ class Heading:
         text: The words of the heading without markup.
         start: Where the heading starts.
         end: Where the heading ends; equal to `start` for a heading that the text does not contain.
+        title_start: Where its own words start, where labels stand above them; None for `start`.
     """
 
     level: int
     text: str
     start: int
     end: int
+    title_start: int | None = None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,12 @@ _LINK = re.compile(
     r"|^\.\. _[^:\n]+: +(\S+)[ \t]*$",
     re.MULTILINE,
 )
+# What stands above a title and belongs to it: labels, and directives that are no text themselves.
+_ABOVE_TITLE = re.compile(
+    r"\.\. _[^:\n]+:[ \t]*$|\.\. (?:contents|currentmodule|default-role|highlight|include|index"
+    r"|module|program|py:(?:currentm|m)odule|role|sectionauthor|codeauthor)::.*$"
+)
+_OPTION = re.compile(r"[ \t]+:[\w-]+:")  # of a directive
 _INCLUDE = re.compile(r"^[ \t]*\.\. (?:literal)?include:: +(\S+)[ \t]*$", re.MULTILINE)
 _MARKUP = re.compile(r":[\w:+.-]{1,64}:(?=`)|`([^`<]*?)(?: ?<[^`>]*>)?`_{0,2}|\*\*?|``")
 
@@ -82,16 +88,30 @@ def _headings(text: str) -> Iterator[Heading]:
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     styles: list[str] = []
-    i = 0
+    i, behind = 0, 0  # the line behind the last title
     while i + 1 < len(lines):
         if lines_of_title := _title_at(lines, i):
             if lines_of_title.style not in styles:
                 styles.append(lines_of_title.style)
             words = " ".join(_MARKUP.sub(lambda mark: mark[1] or "", lines_of_title.title).split())
             end = starts[lines_of_title.last] + len(lines[lines_of_title.last].rstrip())
-            yield Heading(styles.index(lines_of_title.style) + 1, words, starts[i], end)
-            i = lines_of_title.last
+            first = _first_line_above(lines, i, behind)
+            level = styles.index(lines_of_title.style) + 1
+            yield Heading(level, words, starts[first], end, starts[i] if first < i else None)
+            i, behind = lines_of_title.last, lines_of_title.last + 1
         i += 1
+
+
+def _first_line_above(lines: Sequence[str], title: int, behind: int) -> int:
+    """Return the first of the lines that belong to a title, from the line `behind` on."""
+    first = title
+    for i in range(title - 1, behind - 1, -1):
+        if not _ABOVE_TITLE.match(lines[i]):
+            if lines[i].strip() and not _OPTION.match(lines[i]):
+                break
+        elif i == behind or not lines[i - 1].strip() or _ABOVE_TITLE.match(lines[i - 1]):
+            first = i
+    return first
 
 
 def _title_at(lines: Sequence[str], i: int) -> _TitleLines | None:

@@ -1,18 +1,70 @@
-"""Plain text has no markup; a blank line ends a paragraph. Unknown suffixes are plain text."""
+"""Plain text has no markup; a blank line ends a paragraph. Unknown suffixes are plain text.
+
+A file named .txt may be written in reStructuredText, as Django's documentation is, or in Markdown.
+It is read as such where it has headings of that markup and what no plain text has by chance.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clew.document import Document
+from clew.read.formats import markdown, rst
 from clew.read.formats.file_format import Format, SourceFile
 from clew.read.formats.outline import Block, Outline, Share
 from clew.text.spans import paragraphs
 
+_DIRECTIVE = re.compile(
+    r"^(?:\.\. [a-z][\w-]*(?::[a-z][\w-]*)?::(?:[ \t]|$)|\.\. _[^:\n]+:(?:[ \t]|$))"
+    r"|:(?:[a-z]+:)?[a-z]+:`[^`\n]+`",
+    re.MULTILINE,
+)
+_HASHES = re.compile(r"^#.*", re.MULTILINE)
+_ATX_HEADING = re.compile(r"#{1,6} \S")
+_MARKDOWN_MARK = re.compile(r"^```|\]\([^()\s]+\)", re.MULTILINE)
+MIN_HEADINGS = 2  # of a text in Markdown; one line may begin with "#" by chance
+
 
 def read(file: SourceFile) -> Iterator[Document]:
-    """Yield the file as one document."""
-    yield file.document(file.text())
+    """Yield the file as one document, in the markup that it is written in."""
+    text = file.text()
+    format = find_markup(text) if file.path.suffix.lower() == ".txt" else "text"
+    find_title = {"rst": rst.find_title, "markdown": markdown.find_title}.get(format)
+    yield file.document(text, format, title=find_title(text) if find_title else None)
+
+
+def find_markup(text: str) -> str:
+    r"""Return the format that a text without a telling name is written in.
+
+    It is "rst" for a text with a title that is underlined, and a directive, a label or a role;
+    "markdown" for one with several headings of "#", on two levels or more, each between empty
+    lines, no other line that begins so, and a link or a fence; else "text".
+
+    Example:
+        >>> find_markup("Tides\n=====\n\n.. note:: See :ref:`moon`.")
+        'rst'
+        >>> find_markup("# a comment\nname = 1\n"), find_markup("Tides\n=====\n\nHigh.")
+        ('text', 'text')
+    """
+    if _DIRECTIVE.search(text) and rst.find_title(text):
+        return "rst"
+    if _MARKDOWN_MARK.search(text) and _has_hash_headings(text):
+        return "markdown"
+    return "text"
+
+
+def _has_hash_headings(text: str) -> bool:
+    """Return whether every line that begins with "#" is a heading by itself, on several levels."""
+    levels = list[int]()
+    for line in _HASHES.finditer(text):
+        above = text[max(0, line.start() - 2) : line.start()]
+        below = text[line.end() : line.end() + 2]
+        alone = above in ("", "\n", "\n\n") and below in ("", "\n", "\n\n")
+        if not alone or not _ATX_HEADING.match(line[0]):
+            return False
+        levels.append(len(line[0]) - len(line[0].lstrip("#")))
+    return len(levels) >= MIN_HEADINGS and len(set(levels)) > 1
 
 
 def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter

@@ -22,6 +22,7 @@ from clew.read.split.semantic import Unit, subject_starts
 from clew.text.estimate import estimate_tokens
 from clew.text.spans import lines, pack_spans, sentences, split_at_words, trim_span
 from clew.text.tokens import span_counter
+from clew.text.words import has_content
 
 Parts = Sequence[Heading | Block | Close]
 
@@ -75,8 +76,9 @@ class Splitter:
     def __call__(self, document: Document) -> list[Piece]:
         """Return the pieces of a document, every container before its contents.
 
-        Passages are disjoint and in order, and leave out nothing but space, headings and front
-        matter. A heading with nothing under it is read as a passage. For every passage and sentence
+        Passages are disjoint and in order, and leave out nothing but space, headings with the
+        labels above them, front matter, and marks without a word, such as a line of dashes. A
+        heading with nothing under it is read as a passage. For every passage and sentence
         `document.text[piece.start:piece.end]` is its text. The text of a section is its heading;
         its span reaches to its end.
 
@@ -106,14 +108,23 @@ class _Cutter:
     def cut(self, format: str) -> list[Piece]:
         outline = outline_text(self._text, format, self._share)
         self._links = outline.links
-        has_headings = any(isinstance(part, Heading) for part in outline.parts)
-        if not has_headings and (not outline.parts or self._share(0, len(self._text)) <= 1):
-            self._add_passage(0, len(self._text), None, self._sentence_spans(outline.parts))
+        parts = [part for part in outline.parts if not self._is_mark(part)] or outline.parts
+        has_headings = any(isinstance(part, Heading) for part in parts)
+        if not has_headings and (not parts or self._share(0, len(self._text)) <= 1):
+            self._add_passage(0, len(self._text), None, self._sentence_spans(parts))
             return self._pieces
         if self._options.semantic is not False:
-            self._subject_starts = self._find_subjects(outline.parts)
-        self._add_sections(outline.parts)
+            self._subject_starts = self._find_subjects(parts)
+        self._add_sections(parts)
         return self._pieces
+
+    def _is_mark(self, part: Heading | Block | Close) -> bool:
+        """Return whether a part is a line of dashes or the like, without a word."""
+        return (
+            isinstance(part, Block)
+            and not has_content(self._text[part.start : part.end])
+            and not self._links_in(part.start, part.end)
+        )
 
     def _find_subjects(self, parts: Parts) -> frozenset[int]:
         """Return the places of units where a new subject begins, within runs of blocks."""
@@ -147,7 +158,8 @@ class _Cutter:
                 continue
             end = _end_of_section(part, islice(parts, i + 1, None))
             if end is None:
-                blocks.append(Block(part.start, part.end))
+                own = part.start if part.title_start is None else part.title_start
+                blocks.append(Block(own, part.end))
                 continue
             flush()
             parent = open_sections[-1][1] if open_sections else None
@@ -160,9 +172,16 @@ class _Cutter:
         units = [unit for block in blocks for unit in self._units(block)]
         sentence_spans = self._sentence_spans(blocks)
         starts = [i for i, unit in enumerate(units) if i and unit[0] in self._subject_starts]
-        for first, behind in pairwise([0, *starts, len(units)]):
-            for start, end in pack_spans(units[first:behind], self._max_tokens, self._size):
-                self._add_passage(start, end, parent, sentence_spans)
+        packed = [
+            span
+            for first, behind in pairwise([0, *starts, len(units)])
+            for span in pack_spans(units[first:behind], self._max_tokens, self._size)
+        ]
+        kept = [span for span in packed if has_content(self._text[slice(*span)])] or packed
+        # What is left out may be the mark that a link begins with.
+        bounds = [start for start, _ in (*packed[:1], *kept[1:])] + [end for _, end in packed[-1:]]
+        for span, around in zip(kept, pairwise(bounds), strict=True):
+            self._add_passage(*span, parent, sentence_spans, self._links_in(*around))
 
     def _add_passage(
         self,
@@ -170,6 +189,7 @@ class _Cutter:
         end: int,
         parent: int | None,
         sentence_spans: Sequence[tuple[int, int]],
+        links: tuple[str, ...] | None = None,
     ) -> None:
         """Add a passage, and its sentences where it has several.
 
@@ -178,9 +198,10 @@ class _Cutter:
             end: Where the passage ends.
             parent: The position of the section around it.
             sentence_spans: The sentences of a text around the passage, by place.
+            links: The targets of its links; None for those that start within it.
         """
         text, position = self._text, len(self._pieces)
-        links = self._links_in(start, end)
+        links = self._links_in(start, end) if links is None else links
         self._pieces.append(Piece("passage", text[start:end], start, end, parent, links))
         first = bisect_right(sentence_spans, start, key=lambda span: span[1])
         behind = bisect_left(sentence_spans, end, key=lambda span: span[0])
