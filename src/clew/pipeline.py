@@ -92,8 +92,7 @@ class Pipeline:
             in_time, irrelevant = current(), _irrelevant(graph, query)
 
             def fit(excluded: Excluded | None = None) -> FittedPage:
-                if irrelevant is not None:
-                    excluded = irrelevant if excluded is None else irrelevant | excluded
+                excluded = _both(irrelevant, excluded)
                 allowed = excluded.removed_from_seeds(seeds) if excluded else seeds
                 prizes = allowed.scores
                 for name, spread in spreads:
@@ -148,6 +147,13 @@ def _irrelevant(graph: Graph, query: Query) -> Excluded | None:
     values = query.relevance.of(freeze(np.arange(len(graph)), np.int32))
     excluded = replace(Excluded.nothing(graph), nodes=values < query.min_relevance)
     return excluded or None
+
+
+def _both(one: Excluded | None, other: Excluded | None) -> Excluded | None:
+    """Return what either excludes."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one | other
 
 
 def _page_steps(shared: SharedPage) -> Iterator[Step]:
