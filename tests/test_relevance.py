@@ -173,3 +173,18 @@ def test_both_frameworks_return_an_empty_list_or_their_best_by_choice(index):
     assert llama.retrieve(UNANSWERED[1]) == []
     assert LlamaRetriever(index, min_relevance=0).retrieve(UNANSWERED[1])
     assert llama.retrieve(ANSWERED)
+
+
+def test_code_is_silent_less_readily_than_text():
+    """The same texts, once called documentation and once called source code."""
+    from clew.relevance import MIN_RELEVANCE_IN_CODE
+
+    texts = [(document.id, document.text) for document in documents()]
+    for format, least in (("text", MIN_RELEVANCE), ("python", MIN_RELEVANCE_IN_CODE)):
+        index = clew.Index.from_documents(
+            [clew.Document(id, text, format=format) for id, text in texts]
+        )
+        assert index.is_of_code == (format == "python")
+        found = index.ask(UNANSWERED[1], min_relevance=0.0).relevance
+        context = index.ask(UNANSWERED[1])
+        assert (not context.items) == (found < least)

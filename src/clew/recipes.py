@@ -223,7 +223,7 @@ RECIPES: dict[str, Recipe] = {
             seed.RecognisedFacts(passage_seed=PASSAGES),
             (
                 spread.PageRank(0.5, WALKED_FACTS),
-                spread.ReciprocalRank(1.25),
+                spread.RankDiscount(1.25),
                 spread.Substance(32),
             ),
             (select.Budgeted(extend_links=True),),
@@ -643,7 +643,7 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
         ),
         Departure(
             "prizes are scores, and are added up",
-            "they are reciprocal ranks (spread.ReciprocalRank), below 32 tokens a share of that",
+            "they are 1 / rank ** 1.25 (spread.RankDiscount), below 32 tokens a share of that",
             "a few scraps of middling score do not displace the best, whatever scores are like",
         ),
         Departure(

@@ -30,7 +30,7 @@ from clew.index.options import option_names
 from clew.index.question import QueryOptions, Where
 from clew.items import Step
 from clew.pipeline import PAGE_SECONDS
-from clew.relevance import MIN_RELEVANCE, QuestionRelevance
+from clew.relevance import MIN_RELEVANCE, MIN_RELEVANCE_IN_CODE, QuestionRelevance
 from clew.seed.languages import LanguagesPart
 from clew.text.stems import identify_language
 from clew.types import UNLIMITED, BoundMethodPart, Method, Query, may_ask_model
@@ -150,7 +150,9 @@ def _least_relevance(index: IndexContents, query: Query, found: QuestionRelevanc
         return query.min_relevance
     is_judged = query.candidate_scores is None and query.limit is None
     can_tell = found is not None and found.can_tell and not index.graph.generated.any()
-    return MIN_RELEVANCE if is_judged and can_tell else 0.0
+    if not (is_judged and can_tell):
+        return 0.0
+    return MIN_RELEVANCE_IN_CODE if index.is_of_code else MIN_RELEVANCE
 
 
 def _is_foreign(index: IndexContents, question: str) -> bool:

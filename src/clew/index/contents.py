@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from clew.document import Document
 from clew.embedding.embedder import Embedder
@@ -11,6 +12,7 @@ from clew.graph import EMPTY, Graph
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.read import Split, Triple
+from clew.read.formats.source_code import CODE_FORMATS
 from clew.types import Generate, Link
 from clew.usage import NO_USAGE, Usage
 
@@ -61,6 +63,12 @@ class IndexContents:
     def fitted(self) -> bool:
         """Whether the embedder is the embedded default, which is fitted again on every change."""
         return self.config.embedder is None
+
+    @cached_property
+    def is_of_code(self) -> bool:
+        """Whether most documents are source code."""
+        count = sum(document.format in CODE_FORMATS for document in self.documents)
+        return 2 * count > len(self.documents)
 
     @property
     def extractor(self) -> ExtractorLike | None:

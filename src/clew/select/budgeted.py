@@ -18,7 +18,7 @@ open:
 - The question counts as a node of the choice, so that without it the rest may be islands;
   `connected_without_query` forbids them.
 - To how many nodes the question is linked is left open: `q_links`. If all prizes are above 0, the
-  best choice fills the budget with anything: `w_min`, and prizes by rank (`ReciprocalRank`).
+  best choice fills the budget with anything: `w_min`, and prizes by rank (`RankDiscount`).
 - Edges cost nothing in the model, and tokens when they are printed: here a heading is paid once for
   all passages under it, and facts are printed only in the room that is kept for them (`fact_share`)
   and in what the passages leave then. They are those between chosen nodes: triples along the tree.

@@ -10,7 +10,7 @@ from clew.spread.influence import Influence
 from clew.spread.local_pagerank import LocalPageRank
 from clew.spread.pagerank import PageRank
 from clew.spread.power import Power
-from clew.spread.reciprocal_rank import ReciprocalRank
+from clew.spread.rank_discount import RankDiscount
 from clew.spread.substance import Substance
 
 __all__ = [
@@ -22,6 +22,6 @@ __all__ = [
     "ModelIntent",
     "PageRank",
     "Power",
-    "ReciprocalRank",
+    "RankDiscount",
     "Substance",
 ]

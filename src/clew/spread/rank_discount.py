@@ -21,7 +21,7 @@ from clew.types import Query, Seeds
 
 
 @dataclass(frozen=True)
-class ReciprocalRank:
+class RankDiscount:
     """Replace every prize by (1 / rank) ** exponent; the order stays, and what has no prize.
 
     Equal prizes have the same rank. Passages are ranked among passages, what is no content, such as
@@ -34,7 +34,7 @@ class ReciprocalRank:
         >>> import numpy as np
         >>> from clew import Graph, Query, Seeds
         >>> prizes = np.array([0.5, 0.9, 0.0, 0.5, 0.1])
-        >>> spread = ReciprocalRank().on(Graph.of(["a", "b", "c", "d", "e"]))
+        >>> spread = RankDiscount().on(Graph.of(["a", "b", "c", "d", "e"]))
         >>> spread(Query("?"), Seeds(prizes), prizes).round(2).tolist()
         [0.5, 1.0, 0.0, 0.5, 0.33]
     """
