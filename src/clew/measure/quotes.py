@@ -90,7 +90,7 @@ class QuotedQuestion:
         Example:
             >>> from clew import Item
             >>> question = QuotedQuestion("When do ferries sail?", (Place(quote="at ten"),))
-            >>> question.is_answered_by([Item("1", "They sail *at* ten.", 1.0)])
+            >>> question.is_answered_by([Item("1", "They sail at ten.", 1.0, "seed", "passage", 5)])
             True
         """
         return any(
