@@ -63,7 +63,19 @@ def folder(tmp_path_factory):
             }
             for i, (_, other, _) in enumerate(pairs[:4])
         ]
-        + [{"id": "e4", "question": "bread", "gold": [], "half": "tune", "answerable": False}],
+        + [
+            {"id": half, "question": "bread", "gold": [], "half": half, "answerable": False}
+            for half in ("tune", "held")
+        ]
+        + [
+            {
+                "id": "e5",
+                "question": f"Who knows {pairs[5][1]}?",
+                "gold": [{"file": "page5.md", "quote": "brought to island 5"}],
+                "half": "held",
+                "answerable": True,
+            }
+        ],
         "triples.jsonl": [
             {"passage_id": f"p{i}", "entities": [one, other], "triples": [[one, "knows", other]]}
             for i, (one, other, _) in enumerate(pairs)

@@ -75,6 +75,12 @@ def test_what_is_near_gains_what_is_far_below_loses_and_the_next_question_sees_i
     assert index.learned == Learned(), "the index that was asked is as it was"
 
 
+def test_a_question_that_nothing_answers_teaches_nothing(index):
+    silent = index.ask("What is old?", recipe="kurisu", min_relevance=1.0)
+    assert silent.nothing_found
+    assert index.learn(silent).learned == index.learned
+
+
 def test_the_edges_that_were_built_stay_as_they_are(index):
     taught = index.learn(index.ask("Are the craters of the moon old?", recipe="kurisu"))
     built, edges = index.graph.edges, taught.graph.edges

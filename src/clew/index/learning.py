@@ -52,11 +52,13 @@ class Lesson:
 
 
 def lesson_of(context: Context) -> Lesson:
-    """Return what a context teaches.
+    """Return what a context teaches: nothing, where nothing answered.
 
     Raises:
         ValueError: The method that made the context does not descend.
     """
+    if context.nothing_found:
+        return Lesson({})
     if context.rewards is None:
         raise ValueError(
             f"nothing can be learnt from a context of {context.method}: "
