@@ -118,10 +118,8 @@ def check(text: str, pieces: list[Piece], most: int, count) -> None:
         said = [piece for piece in pieces if piece.parent == at and piece.kind == "sentence"]
         if said:
             assert len(said) > 1
-            assert not without(
-                passage.text,
-                [(piece.start - passage.start, piece.end - passage.start) for piece in said],
-            ).strip()
+            spans = [(piece.start - passage.start, piece.end - passage.start) for piece in said]
+            assert has_no_word(without(passage.text, spans))
 
 
 def without(text: str, spans: list[tuple[int, int]]) -> str:
