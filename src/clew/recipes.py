@@ -11,11 +11,11 @@ questions of MuSiQue (facts by a language model) and of HotpotQA (facts read by 
 
     |                       | as published | tuned               |
     |-----------------------|--------------|---------------------|
-    | agrag_paper           | .40   .62    | .63   .82  agrag    |
-    | hipporag2_paper       | .61   .64    | .63   .83  hipporag |
-    | kurisu_paper          | .49   .62    | .59   .80  kurisu   |
+    | agrag_paper           | .40   .62    | .62   .82  agrag    |
+    | hipporag2_paper       | .61   .64    | .62   .85  hipporag |
+    | kurisu_paper          | .49   .62    | .56   .81  kurisu   |
     | da_rag_paper (*)      | .26   .55    | .55   .73  da_rag   |
-    | sandwich_greedy_paper | .49   .71    | .63   .85  budgeted |
+    | sandwich_greedy_paper | .49   .71    | .62   .88  budgeted |
     | journey_paper         | .52   .72    | .62   .81  journey  |
     | dense                 | .57   .75    |                     |
 
