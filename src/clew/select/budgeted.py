@@ -130,7 +130,7 @@ class Budgeted:
             search = _Search(self, graph, links, query, prizes, required, free, room, costs)
             ranked = freeze(np.flatnonzero(free), np.int32)
             ranked = ranked[top_k(prizes[ranked], search.max_rows)]
-            fits = search.costs_alone(ranked) <= room
+            fits = search.costs_alone(ranked) <= room + costs.line_end
             core, too_large = ranked[fits], ranked[~fits]
 
             terminals = seeds.terminals[offered[seeds.terminals]][: self.q_links]
