@@ -12,6 +12,7 @@ corpus, in the folder that `--corpus` names.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -55,6 +56,7 @@ def fuzz(name: str, corpus: Path, seconds: int) -> None:
 def fuzz_apart(name: str, corpus: Path, seconds: float) -> bool:
     """Fuzz a target in another process, and again after each finding; return whether it was well."""
     end, executions, findings, began = time.monotonic() + seconds, 0, 0, time.monotonic()
+    of_processor = _processor_seconds()
     while (left := end - time.monotonic()) > 1:
         command = [sys.executable, "-m", "tests.reliability.fuzz", name, "--corpus", str(corpus)]
         done = subprocess.run(
@@ -67,12 +69,21 @@ def fuzz_apart(name: str, corpus: Path, seconds: float) -> bool:
             if "Test unit written" not in done.stderr or findings >= 5:
                 break
     minutes = (time.monotonic() - began) / 60
-    line = f"{name}: {minutes:.1f} minutes, {executions:,} executions, {findings} findings"
+    line = (
+        f"{name}: {minutes:.1f} minutes, {(_processor_seconds() - of_processor) / 60:.1f} of "
+        f"processor time, {executions:,} executions, {findings} findings"
+    )
     print(line, flush=True)
     with (corpus / "fuzz.log").open("a") as log:
         print(line, file=log)
     FINDINGS.joinpath(name).rmdir() if not any(FINDINGS.joinpath(name).iterdir()) else None
     return not findings
+
+
+def _processor_seconds() -> float:
+    """Return the processor time of the processes that were started and are over."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

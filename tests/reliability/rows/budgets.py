@@ -158,7 +158,10 @@ def ask_core(cases: Cases, index: Index, chance: random.Random, times: int) -> N
         limit = chance.choice((None, None, None, 1, 3))
 
         def ask(method=method, budget=budget, limit=limit) -> int:
-            context = index.ask(QUESTION, recipe=method, budget=budget, limit=limit)
+            # Nothing is too irrelevant here: an empty page would be a weak test.
+            context = index.ask(
+                QUESTION, recipe=method, budget=budget, limit=limit, min_relevance=0
+            )
             assert count(context.text) == context.tokens, "its tokens are miscounted"
             return context.tokens
 
