@@ -88,8 +88,8 @@ WALKED_FACTS = (("fact", 1.0), ("mentions", 0.5), ("synonym", 0.5))
 # passages are alike. Without any other link a walk stays where it starts.
 VECTOR_LINKS = ("similar",)
 
-# What a descent compares with a question: whatever has a text, of whatever size.
-WRITTEN = ("passage", "sentence", "report")
+# What a descent compares with a question: passages and reports, and in a passage its sentences.
+READ_WHOLE = ("passage", "report")
 
 # Passages by words, vectors, and the words of the document around them.
 PASSAGES = seed.InDocuments()
@@ -236,7 +236,9 @@ RECIPES: dict[str, Recipe] = {
     ),
     "kurisu": Recipe(
         Pipeline(
-            seed.InDocuments(seed.Blend((seed.Dense(WRITTEN), seed.BM25(kinds=WRITTEN)))),
+            seed.InPassages(
+                seed.InDocuments(seed.Blend((seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE))))
+            ),
             selects=(methods.Descent(),),
             order=order.ByDocument(),
         ),
@@ -244,7 +246,8 @@ RECIPES: dict[str, Recipe] = {
         "what is nearest to the question, likely siblings fused where that changes their "
         "surroundings little; then back up while there is room",
         source=KURISU_PAPER,
-        when="long documents with a structure of their own",
+        when="long documents with a structure of their own and small budgets, over an index with "
+        "sentences: then it reads what is nearest in many passages, and the best of these whole",
     ),
     "da_rag": Recipe(
         methods.DaRag(
@@ -376,6 +379,8 @@ RECIPES: dict[str, Recipe] = {
                     bisect=False,
                     max_paths=1,
                     fill=False,
+                    end_share=1.0,
+                    sentence_window=0,
                 ),
             ),
             order=order.ByDocument(),

@@ -259,7 +259,7 @@ def build_index(folder: Path, options: argparse.Namespace) -> clew.Index:
     """Return the index as `clew index FOLDER` makes it."""
     return clew.Index.from_documents(
         folder,
-        splitter=Splitter(tokens=TOKENS),
+        splitter=Splitter(tokens=TOKENS, sentences=options.sentences),
         extractor=clew.NamesAndSymbols() if options.names else None,
         embedder=embedder_of(options.embedder),
     )
@@ -267,7 +267,7 @@ def build_index(folder: Path, options: argparse.Namespace) -> clew.Index:
 
 def state_of(folder: Path, options: argparse.Namespace) -> str:
     """Return a name of clew's sources, the folder's files and the options that an index depends on."""
-    state = hashlib.sha256(f"{options.names} {options.embedder}".encode())
+    state = hashlib.sha256(f"{options.names} {options.sentences} {options.embedder}".encode())
     for path in sorted(Path(clew.__file__).parent.rglob("*.py")):
         state.update(path.read_bytes())
     for path in sorted(folder.rglob("*")):
@@ -308,6 +308,11 @@ def main() -> None:
         "--names",
         action="store_true",
         help="read names, symbols of source code, and facts about them",
+    )
+    parser.add_argument(
+        "--sentences",
+        action="store_true",
+        help="index sentences as well, which kurisu reads where the budget is small",
     )
     parser.add_argument("--embedder", help="minilm, or any that clew takes (default: clew's own)")
     parser.add_argument(

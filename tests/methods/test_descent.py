@@ -596,6 +596,32 @@ def test_there_are_as_many_paths_as_have_ends_that_fill_the_room(seed, n_paths, 
 
 
 @settings(max_examples=20)
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_each_path_ends_in_a_passage_of_its_own_by_its_best_sentence(seed, n_paths):
+    chance = np.random.default_rng(seed)
+    n_passages, n_sentences = 8, 3
+    n = n_passages * (1 + n_sentences)
+    parents = [-1 if row < n_passages else (row - n_passages) // n_sentences for row in range(n)]
+    prizes = chance.permutation(n) / n + 0.1
+    for passage in range(n_passages):
+        inside = [row for row in range(n) if parents[row] == passage]
+        prizes[passage] = max(prizes[row] for row in inside)  # as `InPassages` scores it
+    graph = Graph.of(
+        ["text"] * n,
+        kinds=["passage" if parent < 0 else "sentence" for parent in parents],
+        parents=parents,
+    )
+    rule = Descent(fgw_threshold=-1, max_paths=n_paths)
+    tree = graph.part(DocumentTreePart())
+    result = rule.descend(graph, tree, Query("q"), np.ones(n, bool), prizes)
+    ends = [path[-1].node.rows for path in result.paths]
+    by_prize = sorted(range(n_passages), key=lambda passage: -prizes[passage])[:n_paths]
+    best = [max((row for row in range(n) if parents[row] == passage), key=lambda row: prizes[row])
+            for passage in by_prize]  # fmt: skip
+    assert ends == [(row,) for row in best]
+
+
+@settings(max_examples=20)
 @given(FORESTS, st.sampled_from([0.2, 0.5, 0.8, 0.95]), st.sampled_from(["weighted", "literal"]))
 def test_relevant_children_are_those_of_line_11(graph, tau, threshold):
     rng = np.random.default_rng(len(graph))

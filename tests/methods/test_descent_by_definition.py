@@ -515,8 +515,8 @@ def test_a_hundred_rejected_rows_are_enough_and_so_are_more():
     assert one.is_full
 
 
-def in_order(graph, paths, prizes, **fields):
-    chosen = selection(graph)
+def in_order(graph, paths, prizes, tokens=1000, max_rows=100, **fields):
+    chosen = selection(graph, tokens, max_rows)
     rule = Descent(**fields)
     read_paths(chosen, paths, np.array(prizes, float), rule)
     return list(chosen.rows)
@@ -531,7 +531,7 @@ def test_paths_are_read_back_level_by_level_and_then_the_rest_by_prize():
     ends = in_order(graph, (one, other), prizes, max_path_nodes=1)
     assert ends == [8, 6]
     assert in_order(graph, (other, one), prizes, max_path_nodes=1) == [6, 8]
-    assert in_order(graph, (one, other), prizes, max_path_nodes=2) == [6, 5, 2, 7]
+    assert in_order(graph, (one, other), prizes, max_path_nodes=2) == [2, 6, 5, 7]
     assert in_order(graph, (other,), prizes, max_path_nodes=1, window=1) == [6, 5, 7]
     assert in_order(graph, (one,), prizes, max_path_nodes=1, broad=True) == [2, 3, 4]
     assert in_order(graph, (one,), prizes, fill=False) == [2, 3, 4]
@@ -540,6 +540,59 @@ def test_paths_are_read_back_level_by_level_and_then_the_rest_by_prize():
     assert in_order(graph, (), prizes, max_path_nodes=1) == []
     without = [*prizes[:7], 0.0, 0, 0]
     assert in_order(graph, (one,), without) == [2, 3, 4, 5, 6], "nothing without a prize"
+
+
+PASSAGE_OF_FIVE = 5  # sentences
+
+
+def three_passages():
+    """Three passages of five sentences of four tokens each, one after the other."""
+    size = 1 + PASSAGE_OF_FIVE
+    tops = [row - row % size for row in range(3 * size)]
+    is_top = [row % size == 0 for row in range(3 * size)]
+    return Graph.of(
+        [f"text {row}" for row in range(3 * size)],
+        kinds=["passage" if top else "sentence" for top in is_top],
+        parents=[-1 if top else tops[row] for row, top in enumerate(is_top)],
+        documents=[0] * (3 * size),
+        spans=[(100 * (row // size) + 10 * (row % size), 100 * (row // size) + 50 if top
+                else 100 * (row // size) + 10 * (row % size) + 9)
+               for row, top in enumerate(is_top)],
+        tokens=[20 if top else 4 for top in is_top],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tokens", "fields", "expected"),
+    [
+        # Two ends with a sentence on either side, 24 of 34, then the best of them whole.
+        (34, {"end_share": 0.75}, [9, 8, 10, 0]),
+        (34, {"end_share": 0.75, "fill": False}, [9, 8, 10, 0]),
+        # A third end would leave less than 8.5, but not less than 3.4; nothing becomes whole.
+        (36, {"end_share": 1.0}, [3, 2, 4, 9, 8, 10, 15, 14, 16]),
+        # One end at least, however small its share is; all ends without what is around them.
+        (23, {"end_share": 0.01}, [0]),
+        (12, {"end_share": 0.01}, [3, 2, 4]),
+        (22, {"sentence_window": 0, "end_share": 0.6}, [3, 9, 15]),
+        (28, {"sentence_window": 0, "end_share": 0.6}, [9, 15, 0]),
+        # The most precise nodes alone; all passages where they fit, or where some are wanted.
+        (36, {"max_path_nodes": 1}, [3, 9, 15]),
+        (60, {}, [0, 6, 12]),
+        (59, {}, [15, 14, 16, 0, 6]),
+        (40, {"max_rows": 2}, [0, 6]),
+    ],
+)
+def test_where_room_is_short_sentences_leave_a_share_of_it_to_whole_passages(
+    tokens, fields, expected
+):
+    graph = three_passages()
+    paths = [(step_to(top), step_to(top + 3, sources=(top,))) for top in (0, 6, 12)]
+    prizes = [0.0] * len(graph)
+    for top, prize in ((0, 0.9), (6, 0.8), (12, 0.7)):
+        prizes[top] = prizes[top + 3] = prize
+    rows = in_order(graph, paths, prizes, tokens=tokens, **fields)
+    assert sum(int(graph.tokens[row]) for row in rows) <= tokens
+    assert rows == expected
 
 
 @pytest.mark.parametrize("first", [1, 2, 5, 99])

@@ -4,6 +4,7 @@ from clew.seed.blend import Blend
 from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
 from clew.seed.in_documents import InDocuments
+from clew.seed.in_passages import InPassages
 from clew.seed.linked_facts import LinkedFacts
 from clew.seed.mapped_facts import MappedFacts
 from clew.seed.reciprocal_rank import ReciprocalRank
@@ -15,6 +16,7 @@ __all__ = [
     "Blend",
     "Dense",
     "InDocuments",
+    "InPassages",
     "LinkedFacts",
     "MappedFacts",
     "ReciprocalRank",

@@ -24,7 +24,12 @@ from clew.methods.kurisu.explanation import (
 )
 from clew.methods.kurisu.hierarchy import DocumentTree, DocumentTreePart, IntRows, node_vectors
 from clew.methods.kurisu.parameters import DescentParameters
-from clew.methods.kurisu.passages import PassageSelection, fused_groups, read_paths
+from clew.methods.kurisu.passages import (
+    PassageSelection,
+    fused_groups,
+    neighbours,
+    read_paths,
+)
 from clew.methods.kurisu.traversal import DescentStep, Path, Traversal
 from clew.select._shared import required_rows
 from clew.types import Query, Seeds, Subgraph
@@ -108,9 +113,9 @@ class Descent(DescentParameters):
         start_row: int = ROOT,
         budget: int | None = None,
     ) -> DescentResult:
-        """Return the question's paths, each to an end where no other path ended.
+        """Return the question's paths, each to an end in a passage where no other path ended.
 
-        They are as many as `max_paths`, or as have ends that fill the room.
+        They are as many as `max_paths`, or as have ends that fill their share of the room.
 
         Args:
             graph: the graph.
@@ -130,14 +135,15 @@ class Descent(DescentParameters):
             self, graph, tree, scores, cosines, start_row, query.embed, query.vector
         )
         visited, paths = graph.content & ~offered, list[Path]()
-        ends = _Ends(tree, graph, prizes, budget, query.limit)
+        ends = _Ends(self, tree, graph, prizes, budget, query.limit)
         while len(paths) < self.max_paths and not ends.fill and (path := traversal.path(visited)):
             if paths and not path[0].ranked.order.size:
                 break  # only the first path goes on where nothing is similar
             paths.append(path)
             ended = np.array(path[-1].node.rows)
-            visited[ended] = True
             ends.add(ended)
+            ended = tree.with_sentences(tree.passages_of(ended, graph.content), graph.content)
+            visited[ended] = True
             if self.container_similarity == "best":
                 traversal = traversal.with_scores(tree.best_left(traversal.scores, ended))
         rewards = [
@@ -177,15 +183,17 @@ class _Ends:
     of the last. What is at least as good as that is read whatever comes.
 
     Attributes:
+        parameters: `sentence_window` and `end_share` say what ends that are sentences take.
         tree: the hierarchy.
         graph: the graph.
         prizes: of all nodes.
         budget: tokens for what is read, or None.
         limit: the most passages, or None.
-        rows: the passages at or in the ends.
-        fill: whether those that are read whatever comes fill the room.
+        rows: the content at or in the ends.
+        fill: whether those that are read whatever comes fill the room, or their share of it.
     """
 
+    parameters: DescentParameters
     tree: DocumentTree
     graph: Graph
     prizes: Floats
@@ -195,14 +203,27 @@ class _Ends:
     fill: bool = False
 
     def add(self, ended: IntRows) -> None:
-        """Add the passages at or in these nodes, the ends of a further path."""
-        inside = self.tree.content_within(ended, self.graph.content)
+        """Add the content at or in these nodes, the ends of a further path."""
+        content = self.graph.content
+        inside = self.tree.content_within(ended, content)
         self.rows = np.union1d(self.rows, inside)
         prizes, best = self.prizes[self.rows], float(self.prizes[inside].max(initial=0))
         certain = self.rows[reaches(prizes, best, best)]
-        enough = self.limit is not None and len(certain) >= self.limit
-        tokens = int(self.graph.tokens[certain].sum())
-        self.fill = enough or (self.budget is not None and tokens >= self.budget)
+        passages = np.unique(self.tree.passages_of(certain, content))
+        self.fill = self.limit is not None and len(passages) >= self.limit
+        if self.budget is not None and not self.fill:
+            self.fill = self._tokens(certain, passages) >= self.budget
+
+    def _tokens(self, certain: IntRows, passages: IntRows) -> float:
+        """Return the tokens of these ends, in a room that they alone fill."""
+        tokens, window = self.graph.tokens, self.parameters.sentence_window
+        whole = int(tokens[passages].sum())
+        parts = certain[self.tree.passages_of(certain, self.graph.content) != certain]
+        if not len(parts):
+            return whole
+        around = [neighbours(self.graph, self.tree, row, window) for row in parts.tolist()]
+        read = np.unique(np.concatenate([certain, *around]).astype(np.int64))
+        return min(whole, int(tokens[read].sum()) / self.parameters.end_share)
 
 
 def _row_of(graph: Graph, start_node: str) -> int:

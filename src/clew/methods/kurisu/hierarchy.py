@@ -79,6 +79,21 @@ class DocumentTree:
             frontier = frontier[~seen[frontier]].astype(np.int64)
         return np.flatnonzero(seen & content)
 
+    def passages_of(self, rows: IntRows, content: Mask) -> IntRows:
+        """Return for each of these rows the outermost content around it: itself, if it is that."""
+        rows = rows.astype(np.int64)
+        while True:
+            around = self.containers[rows]
+            is_part = (around >= 0) & content[around]
+            if not is_part.any():
+                return rows
+            rows = np.where(is_part, around, rows)
+
+    def with_sentences(self, rows: IntRows, content: Mask) -> IntRows:
+        """Return these rows and, where they are content, what they contain, ascending."""
+        slots = self.slots(rows[content[rows]])
+        return np.union1d(rows, self.heads[slots[self.contains[slots]]]).astype(np.int64)
+
     def best_prizes(self, prizes: Floats) -> Floats:
         """Return for every node the highest of its own prize and those of its contents."""
         best = prizes.copy()

@@ -70,14 +70,18 @@ class DescentParameters:
             the best prize of its passages, or the cosine of their mean vector.
         bisect: True finds the longest allowed fusion by bisection, as the paper's complexity
             analysis supposes; False tests one size after the other, as its pseudo-code does.
-        max_paths: the most paths of one question. Each ends where no other path ended; once their
-            ends fill the room, there are no more.
+        max_paths: the most paths of one question. Each ends in a passage where no other path ended;
+            once their ends fill their share of the room, there are no more.
         max_path_nodes: how many nodes of each path are read, from its end; 1 reads the most
             precise node alone. None reads all of them.
         fill: True reads the rest of the corpus by prize, once all of every path is read. False
             does so only where nothing of the paths fits, and then reads one passage.
         broad: True reads a path from its beginning, which is its broadest node.
         window: how many neighbours on either side of each passage of a path's end are read too.
+        sentence_window: the same for sentences. A sentence alone says little.
+        end_share: the share of the room, above 0 and at most 1, that ends take where they are
+            sentences; the rest is for reading back to whole passages. Where the passages of all
+            ends fit, or a number of passages is wanted, they are read at once.
     """
 
     start_node: str | None = None
@@ -110,6 +114,8 @@ class DescentParameters:
     fill: bool = True
     broad: bool = False
     window: int = 0
+    sentence_window: int = 1
+    end_share: float = 0.85
 
     def __post_init__(self) -> None:
         for name, known in CHOICES.items():
@@ -124,6 +130,8 @@ class DescentParameters:
         for name in ("reward_temperature", "penalty_temperature", "min_deviation"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is above 0; got {getattr(self, name)}")
+        if not 0 < self.end_share <= 1:
+            raise ValueError(f"end_share is above 0 and at most 1; got {self.end_share}")
         if self.n_loc < 2:
             raise ValueError(f"n_loc is at least 2, a node and one child; got {self.n_loc}")
 

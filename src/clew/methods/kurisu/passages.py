@@ -4,6 +4,9 @@ Kurisu-G2 (ICLR 2026 submission 18441), section 2.3: the end of a path is its sm
 precise node, its beginning the broadest. All paths are read back at the same pace, so that no path
 uses the room that the end of another needs, and what they have at one level is read by prize. A
 fused node is read as its members. No text is read twice: a passage replaces its sentences.
+
+Where ends are sentences, they are read with the sentences around them, and leave a share of the
+room to whole passages: many passages by what is nearest in them, and the best of these in full.
 """
 
 from __future__ import annotations
@@ -116,14 +119,56 @@ def read_paths(
         for path in paths
     ]
     for place, level in enumerate(_levels(nodes)):
-        for row in _rows_of_level(tree, level, prizes, content):
+        rows = list(_rows_of_level(tree, level, prizes, content))
+        if _are_sentences(selection, rows).any() and parameters.max_path_nodes != 1:
+            if place == 0 and not parameters.broad and not _are_read_whole(selection, rows):
+                _add_excerpts(selection, rows, parameters)
+                continue
+            rows = _passages_of(selection, rows)
+        for row in rows:
             if selection.is_full:
                 return
             if selection.add(row) and place == 0 and parameters.window:
-                selection.add_all(_neighbours(graph, tree, row, parameters.window))
+                selection.add_all(neighbours(graph, tree, row, parameters.window))
     if parameters.max_path_nodes is None and (parameters.fill or not selection.rows):
         rest = _rest_of_corpus(tree, prizes, content, within)
         selection.add_all(rest, None if parameters.fill else 1)
+
+
+def _are_sentences(selection: PassageSelection, rows: Sequence[int]) -> Mask:
+    """Return which rows are inside a passage."""
+    alone = np.array(rows, np.int64)
+    inside: Mask = selection.tree.passages_of(alone, selection.graph.content) != alone
+    return inside
+
+
+def _passages_of(selection: PassageSelection, rows: Sequence[int]) -> list[int]:
+    """Return the passages that these rows are, or are sentences of, each once."""
+    passages = selection.tree.passages_of(np.array(rows, np.int64), selection.graph.content)
+    return list(dict.fromkeys(passages.tolist()))
+
+
+def _are_read_whole(selection: PassageSelection, rows: Sequence[int]) -> bool:
+    """Return whether passages are read at once: all fit, or a number of passages is wanted."""
+    graph = selection.graph
+    wanted = [row for row in _passages_of(selection, rows) if selection.offered[row]]
+    fit = int(graph.tokens[wanted].sum()) <= selection.tokens_left
+    return fit or selection.max_rows < len(graph)
+
+
+def _add_excerpts(
+    selection: PassageSelection, rows: Sequence[int], parameters: DescentParameters
+) -> None:
+    """Add rows, each sentence with those around it, until the share of ends is used."""
+    graph, tree = selection.graph, selection.tree
+    to_leave = selection.tokens_left * (1 - parameters.end_share)
+    for row, is_sentence in zip(rows, _are_sentences(selection, rows), strict=True):
+        around = parameters.sentence_window if is_sentence else parameters.window
+        group = [row, *neighbours(graph, tree, row, around)]
+        tokens = int(graph.tokens[[each for each in group if each not in selection.rows]].sum())
+        if selection.rows and selection.tokens_left - tokens < to_leave:
+            return
+        selection.add_all(group)
 
 
 def _rest_of_corpus(
@@ -170,10 +215,17 @@ def _best_first(rows: IntRows, prizes: Floats) -> Iterator[int]:
         yield from rows[top_k(prizes[rows])][FIRST:].tolist()
 
 
-def _neighbours(graph: Graph, tree: DocumentTree, row: int, window: int) -> list[int]:
-    """Return up to `window` passages on either side of a row in its container, nearest first."""
+def neighbours(graph: Graph, tree: DocumentTree, row: int, window: int) -> list[int]:
+    """Return up to `window` rows of content on either side of one in its container, nearest first.
+
+    Args:
+        graph: the graph.
+        tree: its document hierarchy.
+        row: content.
+        window: how many.
+    """
     container = int(tree.containers[row])
-    if container < 0:
+    if container < 0 or not window:
         return []
     slots = slice(tree.starts[container], tree.starts[container + 1])
     contents = tree.heads[slots][tree.contains[slots]]
