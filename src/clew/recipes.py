@@ -94,6 +94,9 @@ READ_WHOLE = ("passage", "report")
 # Passages by words, vectors, and the words of the document around them.
 PASSAGES = seed.InDocuments()
 
+# On ordinary documents no passage that answers had a smaller share of the highest score.
+NEAR_THE_BEST = select.Top(min_share=0.4)
+
 # The four presets and the journey are cumulative: they share these stages.
 NEAREST_FIVE = seed.TopSeeds(5)
 TWO_HOPS = spread.BreadthFirst(2, 50, excluded_kinds=VECTOR_LINKS)
@@ -166,7 +169,7 @@ RECIPES: dict[str, Recipe] = {
         when="questions by names, codes and other exact words",
     ),
     "fused": Recipe(
-        Pipeline(seed.Blend(), selects=(select.Top(),), order=order.ByPrize()),
+        Pipeline(seed.Blend(), selects=(NEAR_THE_BEST,), order=order.ByPrize()),
         "The passages by both, as a weighted mean of scaled scores",
         source="Bruch et al. 2023, https://doi.org/10.1145/3596512",
         when="passages that nothing links",
@@ -181,7 +184,7 @@ RECIPES: dict[str, Recipe] = {
         Pipeline(
             seed.RecognisedFacts(passage_seed=PASSAGES),
             (spread.PageRank(0.5, WALKED_FACTS),),
-            (select.Top(),),
+            (NEAR_THE_BEST,),
             order=order.ByPrize(),
         ),
         "A walk over facts, entities and passages that restarts at the near facts that the "

@@ -115,7 +115,9 @@ def test_a_kept_index_waits_until_a_file_changes(tmp_path, monkeypatch):
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "a.txt").write_text("The ferry waits at the quay.")
-    options = argparse.Namespace(names=False, embedder=None, keep_index=tmp_path / "kept")
+    options = argparse.Namespace(
+        names=False, sentences=False, embedder=None, keep_index=tmp_path / "kept"
+    )
     first = everyday.index_of(folder, options)
     build, built = everyday.build_index, []
     monkeypatch.setattr(

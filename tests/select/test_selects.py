@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import Document, Index
 from clew.graph import Edges, Graph, freeze
 from clew.select import MMR, Top
 from clew.types import UNLIMITED, Query, Seeds, Subgraph
+from tests.conftest import hashed_words
 
 SELECTS = [Top(), Top(2), MMR(), MMR(1.0), MMR(0.0, k=3), MMR(fetch_k=2)]
 
@@ -117,6 +119,34 @@ def test_top_looks_no_further_than_its_reach():
     assert select(Top(), graph, prizes, budget=15_000).nodes.tolist() == list(range(1500)), (
         "more than it ranks at first"
     )
+
+
+@given(cases(), st.sampled_from([0.25, 0.3, 0.5, 1.0]))
+def test_top_leaves_out_what_is_far_below_the_best_unless_a_number_is_wanted(case, share):
+    graph, prizes, candidates, budget, limit = case
+    required = set(candidates.required.tolist())
+    free = [row for row in candidates.nodes.tolist() if graph.content[row] and row not in required]
+    highest = max((prizes[row] for row in free), default=0)
+    far = [row for row in free if 0 < prizes[row] < share * highest]
+    left = [0 if row in far else prize for row, prize in enumerate(prizes)]
+    found = select(Top(min_share=share), graph, prizes, budget, candidates)
+    assert found.nodes.tolist() == select(Top(), graph, left, budget, candidates).nodes.tolist()
+    assert found.notes.get("far below the best", 0) == len(far)
+    number = limit or 1
+    assert (
+        select(Top(min_share=share), graph, prizes, budget, candidates, number).nodes.tolist()
+        == select(Top(), graph, prizes, budget, candidates, number).nodes.tolist()
+    )
+
+
+def test_what_a_walk_over_facts_leads_to_is_not_left_out():
+    documents = [Document("a", "Anna knows Ben."), Document("b", "Ben sails.")]
+    for facts, expected in (({}, ["a"]), ({"a": [("Anna", "knows", "Ben")]}, ["a", "b"])):
+        graph = Index.from_documents(documents, facts=facts, embedder=hashed_words).graph
+        prizes = np.zeros(len(graph))
+        prizes[graph.row("a")], prizes[graph.row("b")] = 1.0, 0.01
+        found = select(Top(min_share=0.4), graph, prizes)
+        assert [graph.ids[row] for row in found.nodes] == expected
 
 
 @given(st.integers(2, 8), st.integers(0, 200), st.sampled_from([0.3, 0.5, 0.8]))

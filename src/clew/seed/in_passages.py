@@ -40,7 +40,7 @@ class InPassages:
         ...                  kinds=["passage", "sentence", "sentence"], parents=[-1, 0, 0])
         >>> seeds = InPassages(BM25(), BM25(kinds=SENTENCES)).on(graph)(Query("sails at ten"))
         >>> seeds.scores.round(2).tolist()
-        [0.68, 0.17, 0.68]
+        [0.39, 0.06, 0.39]
     """
 
     seed: Seed = InDocuments()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from clew.algorithms.ranking import top_k
+from clew.algorithms.ranking import reaches, top_k
 from clew.graph import Floats, Graph, Rows
 from clew.select._shared import (
     narrow_to,
@@ -30,6 +30,10 @@ class Top:
         k: take at most so many; None for as many as fit.
         max_passed: stop when so many were passed over: something that still fits, but far down the
             ranking, is not worth its tokens.
+        min_share: leave out what has less than this share of the highest prize, in [0, 1]. It
+            counts where a prize says nothing but how like the question a passage is: in a graph
+            without facts, since a walk over facts leaves what answers a small part of the highest,
+            and where no number of passages is wanted. The trace says how many it left out.
 
     Example:
         >>> import numpy as np
@@ -43,16 +47,26 @@ class Top:
 
     k: int | None = None
     max_passed: int = 100
+    min_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_share <= 1:
+            raise ValueError(f"min_share is a share of the highest prize, not {self.min_share}")
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         content = graph.content
+        min_share = 0.0 if len(graph.facts) else self.min_share
 
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
             free = content & (prizes > 0)
             free[required_rows(candidates)] = False
-            rows = candidates.nodes[free[candidates.nodes]]
+            rows, notes = candidates.nodes[free[candidates.nodes]], {}
+            if min_share and self.k is None and query.limit is None:
+                highest = float(prizes[rows].max(initial=0))
+                near = reaches(prizes[rows], min_share * highest, highest)
+                rows, notes = rows[near], {"far below the best": int((~near).sum())}
             taken = len(required_content(graph, candidates))
             chosen, passed = take_while_fitting(
                 graph,
@@ -61,7 +75,8 @@ class Top:
                 budget - required_tokens(graph, candidates),
                 self.max_passed,
             )
-            return narrow_to(graph, candidates, chosen, passed)
+            subgraph = narrow_to(graph, candidates, chosen, passed)
+            return replace(subgraph, notes={**subgraph.notes, **notes}) if notes else subgraph
 
         return select
 
