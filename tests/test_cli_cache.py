@@ -112,7 +112,7 @@ def test_a_damaged_index_is_made_again_and_a_full_disk_is_no_error(capsys, folde
         raise OSError(28, "No space left on device")
 
     folder_cache.clear()
-    monkeypatch.setattr("clew.cli.folder_cache.save", full)
+    monkeypatch.setattr("clew.cli.folder_cache.save_contents", full)
     answer = ask(capsys, folder)
     assert answer.out == first.out
     assert "not kept for the next question: " in answer.err

@@ -25,10 +25,10 @@ from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
 from clew.index.options import check_names, option_names
 from clew.index.question import QueryKeywords, QueryOptions, Where
-from clew.index.saving import load_contents, saved_index
+from clew.index.saving import load_contents, save_contents
 from clew.items import Dropped, Item, Step
 from clew.read import Triple, without_relationships
-from clew.store import DEFAULT_VERIFY, Verify, save
+from clew.store import DEFAULT_VERIFY, Verify
 from clew.types import Method
 
 __all__ = [
@@ -341,7 +341,7 @@ def save_index(index: Index, path: str | PathLike[str], attachments: Mapping[str
         ...     load_index(folder, {})[1]
         {'options': '{}'}
     """
-    save(saved_index(index, attachments), path)
+    save_contents(index, path, attachments)
 
 
 def load_index(

@@ -18,9 +18,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from clew.index.index import Index
-from clew.index.saving import load_contents, saved_index
+from clew.index.saving import load_contents, save_contents
 from clew.read.files import files_below
-from clew.store import save
 
 MAX_BYTES = 2 * 10**9  # of all indexes together; those of least recent use go first
 MAX_DAYS = 60.0  # that an index is kept after its last use
@@ -113,7 +112,7 @@ def keep(place: Path, source: Path, index: Index, looks: Looks) -> None:
     place.mkdir(parents=True, exist_ok=True)
     cache_root().chmod(0o700)
     (place / SOURCE).write_text(str(source.resolve()), encoding="utf-8", errors="replace")
-    save(saved_index(index, {LOOKS: json.dumps(settled)}), place / "index")
+    save_contents(index, place / "index", {LOOKS: json.dumps(settled)})
     (place / USED).touch()
     _let_old_ones_go(place)
 

@@ -76,6 +76,7 @@ def rebuild(
         learned=learned,
         usage=index.usage + meter.usage,
         changed=0,
+        saved_as=None,
     )
 
 

@@ -38,6 +38,9 @@ class IndexContents:
         learned: Strengths of edges that questions have taught.
         usage: The calls and tokens of language models since the index was made or loaded.
         changed: Passages that were added and deleted in place since the index was built whole.
+        saved_as: Where the index was loaded from, or saved to, before the changes since, as the
+            store knows it: the next save there writes these alone. None for nowhere, and after the
+            index was built whole.
     """
 
     graph: Graph
@@ -51,6 +54,7 @@ class IndexContents:
     learned: Learned = field(default_factory=Learned, repr=False)
     usage: Usage = field(default=NO_USAGE, repr=False)
     changed: int = 0
+    saved_as: object = field(default=None, repr=False)
 
     @property
     def embedder(self) -> Embedder:

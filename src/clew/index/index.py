@@ -406,15 +406,15 @@ class Index(IndexContents):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the index to a folder, whole or not at all; see `clew.store.save`.
 
-        Framework objects that documents came as are not saved.
+        Of a large index that was changed in place since it was saved there or loaded from there,
+        the changes alone are written. Framework objects that documents came as are not saved.
 
         Args:
             path: A folder that holds an index, or is empty or does not exist.
         """
-        from clew.index.saving import saved_index
-        from clew.store import save
+        from clew.index.saving import save_contents
 
-        save(saved_index(self), path)
+        save_contents(self, path)
 
     @classmethod
     def load(

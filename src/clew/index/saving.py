@@ -13,7 +13,7 @@ from clew.index.contents import IndexContents
 from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
 from clew.model import AnswerCache
-from clew.store import DEFAULT_VERIFY, SavedIndex, Verify, load
+from clew.store import DEFAULT_VERIFY, SavedAs, SavedIndex, Verify, load, save
 from clew.store.config_record import describe_config
 
 ANSWERS = "answers of language models"  # the attachment's name
@@ -45,7 +45,22 @@ def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) ->
         strengths=index.learned.strengths,
         built_strengths=index.learned.built,
         attachments=attachments,
+        saved_as=index.saved_as if isinstance(index.saved_as, SavedAs) else None,
     )
+
+
+def save_contents(
+    index: IndexContents, path: str | os.PathLike[str], attachments: Mapping[str, str] = EMPTY
+) -> None:
+    """Save an index, which remembers where: the next save there writes what has changed.
+
+    Args:
+        index: What is saved.
+        path: As in `clew.store.save`.
+        attachments: Texts that are saved with it, by name.
+    """
+    saved = save(saved_index(index, attachments), path)
+    object.__setattr__(index, "saved_as", saved)  # no part of its value, as what a graph keeps
 
 
 def load_contents(
@@ -113,6 +128,7 @@ def contents_of(saved: SavedIndex) -> IndexContents:
         failed=saved.failed,
         learned=Learned(saved.strengths, saved.built_strengths),
         changed=saved.changed,
+        saved_as=saved.saved_as,
     )
 
 

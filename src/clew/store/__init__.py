@@ -1,16 +1,19 @@
 """The files of a saved index: immutable arrays, one checksummed manifest per generation.
 
+A generation has files of its own, or those of the one before and one more, of what changed.
+
 Nothing in a file is ever executed.
 """
 
 from clew.store.checking import CheckedGeneration, check
 from clew.store.loading import DEFAULT_VERIFY, Verify, load
-from clew.store.saved_index import SavedIndex
+from clew.store.saved_index import SavedAs, SavedIndex
 from clew.store.saving import is_index, save
 
 __all__ = [
     "DEFAULT_VERIFY",
     "CheckedGeneration",
+    "SavedAs",
     "SavedIndex",
     "Verify",
     "check",

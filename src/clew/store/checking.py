@@ -6,8 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from clew.store.arrays import Entry
 from clew.store.loading import read_generation
-from clew.store.manifest import generations
+from clew.store.manifest import generations, read_manifest
 from clew.text.estimate import estimate_tokens
 
 
@@ -44,14 +45,19 @@ def check(path: str | os.PathLike[str]) -> list[CheckedGeneration]:
         ...     [found.damage for found in check(folder)]
         ['']
     """
-    root = Path(path)
-    found = [_check(root, generation) for generation in generations(root)]
-    return found or [_check(root, None)]  # which says what there is
+    root, whole = Path(path), set[Entry]()
+    found = [_check(root, generation, whole) for generation in generations(root)]
+    return found or [_check(root, None, whole)]  # which says what there is
 
 
-def _check(root: Path, generation: int | None) -> CheckedGeneration:
+def _check(root: Path, generation: int | None, whole: set[Entry]) -> CheckedGeneration:
+    """Check a generation, unless it has only files of later ones that were found whole."""
     try:
-        manifest, _ = read_generation(root, "full", generation, estimate_tokens)
+        known = {} if generation is None else generations(root)
+        manifest = None if generation not in known else read_manifest(known[generation])
+        if manifest is None or not whole.issuperset(manifest.entries.values()):
+            manifest, _ = read_generation(root, "full", generation, estimate_tokens)
+            whole.update(manifest.entries.values())
     except ValueError as error:
         assert generation is not None, "without a generation there is no index, another error"
         return CheckedGeneration(generation, 0, 0, str(error))

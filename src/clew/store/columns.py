@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.document import Document
 from clew.embedding.embedder import FittedEmbedder
-from clew.graph import EMPTY, Edges, Facts, Graph, freeze
+from clew.graph import EMPTY, Edges, Facts, Graph, Vectors, freeze
 from clew.read import Triple
-from clew.read.json_values import from_json, to_json
+from clew.read.json_values import to_json
+from clew.store.column_kinds import parse_metadata
 from clew.store.fitted_embedder import read_fitted, write_fitted
 from clew.store.inverted_index import NAME as WORDS
 from clew.store.inverted_index import restore_inverted_index, write_inverted_index
@@ -58,12 +59,12 @@ def columns_of(index: SavedIndex) -> Arrays:
     """
     writer = ColumnWriter()
     _write_graph(writer, index.graph)
-    _write_documents(writer, index.documents, index.graph)
+    write_documents(writer, index.documents, index.graph)
     _write_metadata(writer, index)
-    _write_triples(writer, "given.documents", "given.facts", index.facts)
+    write_triples(writer, "given.documents", "given.facts", index.facts)
     writer.lists("skipped", index.skipped)
     writer.lists("failed", index.failed)
-    _write_triples(writer, "read.passages", "read.facts", index.extracted)
+    write_triples(writer, "read.passages", "read.facts", index.extracted)
     _write_learned(writer, index)
     if index.attachments:
         writer.texts(ATTACHED_NAMES, index.attachments)
@@ -93,15 +94,21 @@ def read_columns(
         ValueError, TypeError, IndexError: The arrays do not fit together.
     """
     reader = ColumnReader(array)
-    metadata = [_metadata(text) for text in reader.texts("metadata")]
+    metadata = [parse_metadata(text) for text in reader.texts("metadata")]
     graph = _read_graph(reader, metadata, count)
     strengths, built_strengths = _read_learned(reader)
-    given = _read_triples(reader, "given.documents", "given.facts")
+    given = read_triples(reader, "given.documents", "given.facts")
+    numbers = _read_numbers(reader, "documents.metadata", len(metadata))
+    vector_rows = _read_numbers(reader, "documents.vector", len(graph), -1)
     return StoredColumns(
         graph=graph,
-        documents=_read_documents(reader, metadata, graph),
+        documents=read_documents(
+            reader,
+            [metadata[number] for number in numbers],
+            [graph.vectors[row] if row >= 0 else None for row in vector_rows],
+        ),
         facts={id: list(triples) for id, triples in given},
-        extracted=dict(_read_triples(reader, "read.passages", "read.facts")),
+        extracted=dict(read_triples(reader, "read.passages", "read.facts")),
         skipped=tuple((file, reason) for file, reason in reader.lists("skipped")),
         failed=tuple((name, reason) for name, reason in reader.lists("failed")),
         strengths=strengths,
@@ -111,7 +118,7 @@ def read_columns(
     )
 
 
-def _write_triples(
+def write_triples(
     writer: ColumnWriter, keys: str, values: str, triples: Mapping[str, Sequence[Triple]]
 ) -> None:
     """Write triples by key, each key's as one row of their parts."""
@@ -121,9 +128,10 @@ def _write_triples(
     )
 
 
-def _read_triples(
+def read_triples(
     reader: ColumnReader, keys: str, values: str
 ) -> Iterator[tuple[str, tuple[Triple, ...]]]:
+    """Yield every key with its triples."""
     for key, parts in zip(reader.texts(keys), reader.lists(values), strict=True):
         yield key, tuple(zip(parts[::3], parts[1::3], parts[2::3], strict=True))
 
@@ -217,13 +225,6 @@ def _write_metadata(writer: ColumnWriter, index: SavedIndex) -> None:
     writer.texts("metadata", texts)
 
 
-def _metadata(text: str) -> Metadata:
-    metadata = from_json(json.loads(text))
-    if not isinstance(metadata, dict):
-        raise ValueError("metadata are no dictionary")  # noqa: TRY004  # a damaged file, no argument
-    return metadata or EMPTY
-
-
 def _write_graph(writer: ColumnWriter, graph: Graph) -> None:
     writer.texts("nodes.ids", graph.ids)
     writer.labels("nodes.kinds", graph.kinds)
@@ -294,7 +295,8 @@ def _read_edges(reader: ColumnReader) -> Edges:
     )
 
 
-def _write_documents(writer: ColumnWriter, documents: Sequence[Document], graph: Graph) -> None:
+def write_documents(writer: ColumnWriter, documents: Sequence[Document], graph: Graph) -> None:
+    """Write documents, but for their metadata; their vectors as the rows of the graph's."""
     for name in DOCUMENT_TEXTS:
         writer.texts(f"documents.{name}", [getattr(document, name) for document in documents])
     writer.lists("documents.references", [document.references for document in documents])
@@ -318,16 +320,15 @@ def _vector_row(graph: Graph, row: int) -> int:
     return row if row >= 0 and graph.vectors[row].any() else -1
 
 
-def _read_documents(
-    reader: ColumnReader, metadata: Sequence[Metadata], graph: Graph
+def read_documents(
+    reader: ColumnReader, metadata: Sequence[Metadata], vectors: Sequence[Vectors | None]
 ) -> tuple[Document, ...]:
-    vector_rows = _read_numbers(reader, "documents.vector", len(graph), -1)
-    numbers = _read_numbers(reader, "documents.metadata", len(metadata))
+    """Return documents, each with its metadata and its own vector or None."""
     columns: dict[str, Sequence[Any]] = {
         "id": reader.texts("documents.id"),
         "text": reader.texts("documents.text"),
-        "metadata": [metadata[number] for number in numbers],
-        "vector": [graph.vectors[row] if row >= 0 else None for row in vector_rows],
+        "metadata": metadata,
+        "vector": vectors,
         "source": reader.optional_texts("documents.source"),
         "span": [
             None if start < 0 else (start, end)

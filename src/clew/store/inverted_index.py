@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from dataclasses import replace
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 
 from clew.algorithms.postings import Postings
-from clew.graph import Graph, freeze
+from clew.graph import (
+    Edges,
+    Facts,
+    Graph,
+    Labels,
+    Mask,
+    Ragged,
+    freeze,
+)
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.languages import Languages, LanguagesPart
 from clew.store.tables import ColumnReader, ColumnWriter
 
 WORDS, LANGUAGES = InvertedIndexPart(), LanguagesPart()
+SLICED = (
+    "ids",
+    "texts",
+    "vectors",
+    "tokens",
+    "spans",
+    "references",
+    "generated",
+    "metadata",
+    "originals",
+)
+REFERRING = ("documents", "parents", "previous")
 NAME = "words.stems"  # the column that an index saved by an earlier version does not have
 
 
@@ -20,8 +43,7 @@ def write_inverted_index(writer: ColumnWriter, graph: Graph) -> None:
     """Write the postings of the passages' words."""
     index, languages = graph.part(WORDS), graph.part(LANGUAGES)
     writer.texts(NAME, index.stems)
-    writer.texts("words.languages", index.languages)
-    writer.numbers("words.language_of_node", languages.of_rows, np.uint8)
+    _write_languages(writer, languages)
     writer.numbers("words.forms.starts", np.cumsum([0, *map(len, index.forms)]), np.int64)
     writer.texts("words.forms", chain.from_iterable(index.forms))
     stem_of_form = [number for forms in index.forms for number in forms.values()]
@@ -68,3 +90,72 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     number_of = {stem: number for number, stem in enumerate(stems)}
     graph.set_part(LANGUAGES, Languages(languages, freeze(of_rows, np.int8)))
     graph.set_part(WORDS, InvertedIndex(rows, number_of, forms, languages, postings))
+
+
+def write_languages(writer: ColumnWriter, graph: Graph) -> None:
+    """Write the languages of a graph whose words are known."""
+    languages = graph.known_part(LANGUAGES)
+    if languages is not None and graph.known_part(WORDS) is not None:
+        _write_languages(writer, languages)
+
+
+def _write_languages(writer: ColumnWriter, languages: Languages) -> None:
+    writer.texts("words.languages", languages.names)
+    writer.numbers("words.language_of_node", languages.of_rows, np.uint8)
+
+
+def has_languages(names: Container[str]) -> bool:
+    """Return whether there are the columns of `write_languages`."""
+    return "words.languages" in names
+
+
+def read_languages(reader: ColumnReader, graph: Graph) -> Languages:
+    """Return the languages of a graph.
+
+    Raises:
+        ValueError: The columns do not fit together.
+    """
+    names, of_rows = reader.texts("words.languages"), reader.numbers("words.language_of_node")
+    if (
+        not names
+        or of_rows.shape != (len(graph),)
+        or (len(of_rows) and not 0 <= of_rows.min() <= of_rows.max() < len(names))
+    ):
+        raise ValueError("the columns of words do not fit together")
+    return Languages(names, freeze(of_rows, np.int8))
+
+
+def carry_inverted_index(graph: Graph, base: Graph, stays: Mask, languages: Languages) -> None:
+    """Give a graph the words of another one, of which some nodes are gone and others came behind.
+
+    Args:
+        graph: The nodes of the base that stay, in their order, and new ones.
+        base: The graph before; nothing is done where its words are not known.
+        stays: bool [nodes of base], which nodes do.
+        languages: Those of the graph.
+    """
+    words = base.known_part(WORDS)
+    if words is None or graph.canonical is not None:
+        return
+    graph.set_part(LANGUAGES, languages)
+    n = int(stays.sum())
+    left = _first_nodes(graph, n)
+    left.set_part(LANGUAGES, Languages(languages.names, languages.of_rows[:n]))
+    graph.set_part(WORDS, WORDS.grow(graph, left, WORDS.shrink(left, base, stays, words)))
+
+
+def _first_nodes(graph: Graph, n: int) -> Graph:
+    """Return the first nodes of a graph, without facts and edges."""
+    columns: dict[str, Any] = {name: getattr(graph, name)[:n] for name in SLICED}
+    for name in REFERRING:
+        rows = getattr(graph, name)[:n]
+        columns[name] = freeze(np.where(rows < n, rows, -1), np.int32)
+    kinds = Labels(graph.kinds.names, graph.kinds.codes[:n])
+    return replace(
+        graph,
+        **columns,
+        kinds=kinds,
+        read_from=Ragged.empty(n),
+        facts=Facts(vectors=graph.facts.vectors[:0]),
+        edges=Edges(),
+    )

@@ -16,9 +16,11 @@ from clew.store.columns import ATTACHED_NAMES, StoredColumns, read_columns, rest
 from clew.store.config_record import CallerParts, check_embedder, restore_config, restore_embedder
 from clew.store.disk import memory_of_machine
 from clew.store.manifest import Manifest, generations, read_manifest
-from clew.store.saved_index import SavedIndex
+from clew.store.packing import unpack
+from clew.store.saved_index import SavedAs, SavedIndex, without_parts
 from clew.store.tables import Arrays
-from clew.store.verified import look_of, read_record, write_record
+from clew.store.verified import Look, look_of, read_record, write_record
+from clew.store.with_changes import with_changes
 
 MAPPED = ("nodes.vectors", "facts.vectors")
 """Arrays that stay on the disk and are mapped when they are used."""
@@ -75,6 +77,8 @@ def load(
     columns = _columns(manifest, arrays, config["count"])
     graph = replace(columns.graph, canonical=config["canonical"])
     _restore_parts(manifest, arrays, graph, config.get("nearest"))
+    columns = _changed(manifest, arrays, replace(columns, graph=graph))
+    graph = columns.graph
     embedder = restore_embedder(settings["embedder"], caller_parts.get("embedder"), columns.fitted)
     with_own_vector = (
         document.id
@@ -82,7 +86,7 @@ def load(
         if document.vector is not None or document.embedded_as is not None
     )
     check_embedder(embedder, graph, frozenset(with_own_vector))
-    return SavedIndex(
+    saved = SavedIndex(
         graph=graph,
         config=config,
         embedder=embedder,
@@ -97,6 +101,24 @@ def load(
         built_strengths=columns.built_strengths,
         attachments=columns.attachments,
     )
+    return replace(saved, saved_as=saved_as(without_parts(saved), Path(path), manifest))
+
+
+def saved_as(index: SavedIndex, root: Path, manifest: Manifest) -> SavedAs:
+    """Return where an index is saved.
+
+    Args:
+        index: The index, without parts.
+        root: The folder.
+        manifest: Its generation there.
+    """
+    return SavedAs(root.resolve(), manifest, looks_of(manifest), index)
+
+
+def looks_of(manifest: Manifest) -> dict[str, Look]:
+    """Return how the files of a generation look from outside, and its manifest, by path."""
+    root, paths = manifest.file.parent, [entry.path for entry in manifest.entries.values()]
+    return {path: look_of(root / path) for path in (manifest.file.name, *paths)}
 
 
 def read_generation(
@@ -104,7 +126,7 @@ def read_generation(
 ) -> tuple[Manifest, StoredColumns]:
     """Return the manifest of a generation, and what its columns hold; see `load`."""
     manifest, arrays = _read(root, verify, generation)
-    return manifest, _columns(manifest, arrays, count)
+    return manifest, _changed(manifest, arrays, _columns(manifest, arrays, count))
 
 
 def _read(root: Path, verify: Verify, generation: int | None) -> tuple[Manifest, Arrays]:
@@ -119,12 +141,12 @@ def _read(root: Path, verify: Verify, generation: int | None) -> tuple[Manifest,
             if max(generations(root), default=0) == max(manifests):
                 raise ValueError(
                     f"{error.filename} is missing, though {manifests[chosen].name} lists it"
-                    f"{_earlier(manifests, chosen)}"
+                    f"{_earlier(manifests, chosen, str(error.filename))}"
                 ) from error
         except MemoryError as error:
             raise ValueError(_out_of_memory(manifests[chosen])) from error
         except ValueError as error:
-            raise ValueError(f"{error}{_earlier(manifests, chosen)}") from error
+            raise ValueError(f"{error}{_earlier(manifests, chosen, str(error))}") from error
     raise ValueError(f"{root} changed {RETRIES} times while it was being opened")
 
 
@@ -139,12 +161,18 @@ def _chosen(root: Path, manifests: Mapping[int, Path], generation: int | None) -
     return chosen
 
 
-def _earlier(manifests: Mapping[int, Path], chosen: int) -> str:
-    """Return advice for a damaged generation."""
-    earlier = next((generation for generation in manifests if generation < chosen), None)
-    if earlier is None:
-        return ""
-    return f"; an earlier generation is still there: load(path, generation={earlier})"
+def _earlier(manifests: Mapping[int, Path], chosen: int, damage: str) -> str:
+    """Return advice for a damaged generation: an earlier one that has no file that is named."""
+    for generation, file in manifests.items():
+        if generation >= chosen:
+            continue
+        try:
+            names = [Path(entry.path).name for entry in read_manifest(file).entries.values()]
+        except (OSError, ValueError):
+            continue
+        if not any(name in damage for name in names):
+            return f"; an earlier generation is still there: load(path, generation={generation})"
+    return ""
 
 
 def _arrays(root: Path, manifest: Manifest, verify: Verify) -> Arrays:
@@ -153,7 +181,7 @@ def _arrays(root: Path, manifest: Manifest, verify: Verify) -> Arrays:
     _refuse_larger_than_memory(root, manifest)
     mapped = {n: entry.path for n, entry in manifest.entries.items() if n in MAPPED}
     looks = {path: look_of(root / path) for path in mapped.values()}  # before they are hashed
-    known = read_record(root, manifest.generation) if verify == "changed" else {}
+    known = _found_whole(root, manifest.generation) if verify == "changed" else {}
     unknown = {path for path, look in looks.items() if verify == "full" or known.get(path) != look}
     arrays = {
         name: read_array(
@@ -164,6 +192,12 @@ def _arrays(root: Path, manifest: Manifest, verify: Verify) -> Arrays:
     if verify != "size" and unknown:
         write_record(root, manifest.generation, looks)
     return arrays
+
+
+def _found_whole(root: Path, generation: int) -> dict[str, Look]:
+    """Return how files looked when they were found whole, in this generation or one before it."""
+    records = (read_record(root, each) for each in generations(root) if each <= generation)
+    return next((record for record in records if record), {})
 
 
 def _refuse_larger_than_memory(root: Path, manifest: Manifest) -> None:
@@ -202,6 +236,18 @@ def _columns(manifest: Manifest, arrays: Arrays, count: Callable[[str], int]) ->
         embedder = manifest.settings["embedder"]
         fitted_name = embedder["name"] if embedder["own"] else None
         return read_columns(_array_of(arrays), count, fitted_name, ATTACHED_NAMES in arrays)
+    except MemoryError as error:
+        raise ValueError(_out_of_memory(manifest.file)) from error
+    except MISFITS as error:
+        raise ValueError(_misfit(manifest.file, error)) from error
+
+
+def _changed(manifest: Manifest, arrays: Arrays, columns: StoredColumns) -> StoredColumns:
+    """Return the columns after the changes that the manifest lists."""
+    if not manifest.changes:
+        return columns
+    try:
+        return with_changes(columns, [unpack(arrays[name]) for name in manifest.changes])
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
     except MISFITS as error:

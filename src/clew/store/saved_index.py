@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import cast
 
 from clew.document import Document
 from clew.embedding.embedder import Embedder
-from clew.graph import EMPTY, Graph
+from clew.graph import EMPTY, Graph, GraphColumns, Vectors
 from clew.read import Triple
+from clew.store.manifest import Manifest
+from clew.store.verified import Look
 
 Pair = tuple[str, str]
 
@@ -32,6 +36,7 @@ class SavedIndex:
         built_strengths: Strengths of the same edges as they were built.
         attachments: Texts that are saved and opened with the index as one, by name: what an
             adapter of a framework keeps of its own, and answers of language models.
+        saved_as: Where an earlier form of it is saved, of which most still holds; None for nowhere.
     """
 
     graph: Graph
@@ -47,3 +52,50 @@ class SavedIndex:
     strengths: Mapping[Pair, float] = field(default_factory=dict)
     built_strengths: Mapping[Pair, float] = field(default_factory=dict)
     attachments: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    saved_as: SavedAs | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SavedAs:
+    """A generation in a folder, and what it holds: what the next save compares an index with.
+
+    It holds no part of the graph, and no object of a framework. A copy of it, also a pickled one,
+    is None.
+
+    Attributes:
+        folder: The folder, as an absolute path without links.
+        manifest: The generation's.
+        looks: How its files and the manifest looked when it was saved or loaded, by path.
+        index: What it holds.
+    """
+
+    folder: Path
+    manifest: Manifest
+    looks: Mapping[str, Look]
+    index: SavedIndex
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return _nothing, ()
+
+
+def without_parts(
+    index: SavedIndex, vectors: Vectors | None = None, fact_vectors: Vectors | None = None
+) -> SavedIndex:
+    """Return a record to be compared with, whose graph has columns alone.
+
+    Args:
+        index: What was saved.
+        vectors: Those of the nodes, where they are mapped from the disk.
+        fact_vectors: Those of the facts, likewise.
+    """
+    columns = {each.name: getattr(index.graph, each.name) for each in fields(index.graph)}
+    if vectors is not None:
+        columns["vectors"] = vectors
+    if fact_vectors is not None:
+        columns["facts"] = replace(index.graph.facts, vectors=fact_vectors)
+    graph = GraphColumns(**columns | {"originals": ()})
+    return replace(index, graph=cast("Graph", graph), saved_as=None)
+
+
+def _nothing() -> None:
+    return None

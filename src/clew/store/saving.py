@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.store import disk
-from clew.store.arrays import DATA, FILE_NAME, Entry, write_array
+from clew.store.arrays import DATA, FILE_NAME, Entry, read_array, write_array
 from clew.store.columns import columns_of
 from clew.store.config_record import describe_config, describe_embedder
+from clew.store.difference import difference
+from clew.store.loading import MAPPED, looks_of, saved_as
 from clew.store.lock import LOCK, locked
 from clew.store.manifest import (
+    CHANGE,
     RECORD_NAME,
     UNFINISHED,
+    Manifest,
     NewerFormatError,
     clear,
     generations,
     read_manifest,
     write_manifest,
 )
-from clew.store.saved_index import SavedIndex
+from clew.store.packing import pack
+from clew.store.saved_index import SavedAs, SavedIndex, without_parts
 from clew.version import __version__
 
 
@@ -35,16 +43,34 @@ def is_index(path: str | os.PathLike[str]) -> bool:
     return bool(generations(Path(path)))
 
 
-def save(index: SavedIndex, path: str | os.PathLike[str]) -> None:
+MIN_BYTES = 1 << 19
+"""The size of an index below which it is always written whole, which takes little time."""
+
+MAX_CHANGES = 32
+"""Changes that may follow a whole generation: each is a file that is opened and hashed."""
+
+MAX_SHARE = 0.1
+"""The size that the changes may have together, as a share of that of the whole generation."""
+
+
+def save(index: SavedIndex, path: str | os.PathLike[str]) -> SavedAs:
     """Save an index to a folder, as its next generation; the one before stays until this is whole.
+
+    Where most of the index is in the newest generation already, the next one has the files of that
+    and one more with what changed (`clew.store.difference`). Otherwise, and after some changes, it
+    is written whole.
 
     The framework objects that documents came as are not saved: after `load`, `original` is None,
     while ids, texts and metadata are as they were. Readers are never disturbed. The last two
-    generations are kept, and every file for ten minutes.
+    generations are kept, and every file for ten minutes; what is older is cleared away when a
+    generation is written whole.
 
     Args:
-        index: What to save.
+        index: What to save, with where an earlier form of it was saved.
         path: A folder that holds an index, or is empty, or does not exist.
+
+    Returns:
+        Where it is saved now.
 
     Raises:
         ValueError: Metadata that cannot be held, with the document and the key, before anything is
@@ -59,11 +85,9 @@ def save(index: SavedIndex, path: str | os.PathLike[str]) -> None:
         >>> embedder = Embedder("ones", lambda texts: [[1.0]] * len(texts), lambda text: [1.0])
         >>> config = {"count": graph.count, "canonical": None}
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     save(SavedIndex(graph, config, embedder), folder)
-        ...     is_index(folder)
-        True
+        ...     save(SavedIndex(graph, config, embedder), folder).manifest.generation
+        1
     """
-    arrays = columns_of(index)
     settings = {
         "embedder": describe_embedder(index.embedder, index.graph.vectors.shape[1]),
         "fitted": index.fitted,
@@ -71,6 +95,65 @@ def save(index: SavedIndex, path: str | os.PathLike[str]) -> None:
         "config": describe_config(index.config),
     }
     root = Path(path)
+    saved = _save_changes(index, root, settings)
+    return _save_whole(index, root, settings) if saved is None else saved
+
+
+def _save_changes(index: SavedIndex, root: Path, settings: Mapping[str, Any]) -> SavedAs | None:
+    """Save what changed since the newest generation; return None where it is to be saved whole."""
+    before = index.saved_as
+    if before is None or not _may_follow(before, index, root, settings):
+        return None
+    arrays, newest = difference(before.index, index), before.manifest
+    if arrays is None:
+        return None
+    packed, generation = pack(arrays), newest.generation + 1
+    if _bytes_of(newest.changes) + packed.nbytes > MAX_SHARE * _bytes_of(newest.whole):
+        return None
+    with locked(root):
+        if not _is_newest(before, root):  # another has saved there meanwhile
+            return None
+        written: dict[str, Entry] = {}
+        with _all_or_nothing(root, generation, written):
+            name = f"{CHANGE}{generation:08d}"
+            written[name] = write_array(root, CHANGE.rstrip("."), generation, packed)
+            disk.sync_folder(root / DATA)
+            entries = {**newest.entries, **written}
+            manifest = write_manifest(root, generation, __version__, entries, settings)
+            disk.sync_folder(root)
+    return saved_as(without_parts(index), root, manifest)
+
+
+def _may_follow(
+    before: SavedAs, index: SavedIndex, root: Path, settings: Mapping[str, Any]
+) -> bool:
+    """Whether changes may follow a generation, which is neither small nor has many already."""
+    manifest = before.manifest
+    wanted, found = (
+        json.dumps({**each, "changed": 0}, sort_keys=True) for each in (settings, manifest.settings)
+    )
+    return (
+        before.folder == root.resolve()
+        and not isinstance(index.config.get("nearest"), HNSW)  # whose links are saved whole
+        and wanted == found
+        and len(manifest.changes) < MAX_CHANGES
+        and _bytes_of(manifest.whole) >= MIN_BYTES
+        and _is_newest(before, root)
+    )
+
+
+def _is_newest(before: SavedAs, root: Path) -> bool:
+    """Whether a generation is the newest in the folder, and none of its files has changed since."""
+    newest = next(iter(generations(root)), 0)
+    return newest == before.manifest.generation and before.looks == looks_of(before.manifest)
+
+
+def _bytes_of(entries: Mapping[str, Entry]) -> int:
+    return sum(entry.bytes for entry in entries.values())
+
+
+def _save_whole(index: SavedIndex, root: Path, settings: Mapping[str, Any]) -> SavedAs:
+    arrays = columns_of(index)
     _refuse_foreign(root)
     _make_folders(root)
     with locked(root):
@@ -81,9 +164,20 @@ def save(index: SavedIndex, path: str | os.PathLike[str]) -> None:
             for name, array in arrays.items():
                 entries[name] = write_array(root, name, generation, array)
             disk.sync_folder(root / DATA)
-            write_manifest(root, generation, __version__, entries, settings)
+            manifest = write_manifest(root, generation, __version__, entries, settings)
             disk.sync_folder(root)
         clear(root)
+        return _saved_whole(index, root, manifest)
+
+
+def _saved_whole(index: SavedIndex, root: Path, manifest: Manifest) -> SavedAs:
+    """Return where an index was saved whole; its vectors are mapped, so that no copy is kept."""
+    try:
+        entries = [manifest.entries[name] for name in MAPPED]
+        vectors = [read_array(root, entry, mapped=True, full=False) for entry in entries]
+    except (OSError, ValueError):
+        vectors = []
+    return saved_as(without_parts(index, *vectors), root, manifest)
 
 
 def _make_folders(root: Path) -> None:

@@ -1,0 +1,267 @@
+"""The kinds of column of a table: how rows are taken, joined, compared, written and read.
+
+A column of references holds rows of another table. They are numbered anew, with an array from the
+old number to the new one, whenever rows of that table come or go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from operator import is_not
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import EMPTY, Labels, Mask, Ragged, Rows
+from clew.read.json_values import from_json, to_json
+from clew.store.tables import ColumnReader, ColumnWriter
+
+MAX_RUNS = 1000
+"""Runs of consecutive rows that are copied or compared one by one."""
+
+
+class ColumnKind(Protocol):
+    """What can be done with the columns of one kind.
+
+    Attributes:
+        table: The table whose rows the column refers to; "" for a column of plain values.
+    """
+
+    @property
+    def table(self) -> str: ...
+
+    def take(self, column: Any, rows: NDArray[np.int64]) -> Any:  # noqa: ANN401  # of its own type
+        """Return the column of some rows."""
+        ...
+
+    def gather(self, parts: Sequence[Any], places: NDArray[np.int64]) -> Any:  # noqa: ANN401  # of its own type
+        """Return the values at some places of the parts, which stand one behind the other."""
+        ...
+
+    def renumbered(self, column: Any, new: Rows) -> Any:  # noqa: ANN401  # of its own type
+        """Return the column with every reference `r` replaced by `new[r]`."""
+        ...
+
+    def differing(self, before: Any, after: Any) -> Mask:  # noqa: ANN401  # of its own type
+        """Return True for the rows that two columns of one length do not have in common."""
+        ...
+
+    def write(self, writer: ColumnWriter, name: str, column: Any, owners: Sequence[str]) -> None:  # noqa: ANN401  # of its own type
+        """Write the column; `owners` names every row in a message."""
+        ...
+
+    def read(self, reader: ColumnReader, name: str) -> Any:  # noqa: ANN401  # of its own type
+        """Return the column that was written."""
+        ...
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers, or rows of numbers.
+
+    Attributes:
+        dtype: Their type.
+        dimensions: 1, or 2 for rows of numbers.
+        table: The table whose rows they are, or "".
+    """
+
+    dtype: type[np.generic]
+    dimensions: int = 1
+    table: str = ""
+
+    def take(self, column: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+        return column[rows]
+
+    def gather(self, parts: Sequence[NDArray[Any]], places: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the values at some places; vectors that are mapped are read once."""
+        first, n = parts[0], len(parts[0])
+        gathered = np.empty((len(places), *first.shape[1:]), first.dtype)
+        rest = np.concatenate([first[:0], *parts[1:]])
+        in_first = places < n
+        for source, rows, offset in ((first, in_first, 0), (rest, ~in_first, n)):
+            gathered[rows] = self.take(source, places[rows] - offset)
+        return gathered
+
+    def renumbered(self, column: NDArray[Any], new: Rows) -> NDArray[Any]:
+        return np.where(column >= 0, new[column], -1) if len(new) else column
+
+    def differing(self, before: NDArray[Any], after: NDArray[Any]) -> Mask:
+        """Return the rows of other bits: -0.0 is not 0.0."""
+        unequal: Mask = np.not_equal(_bits(before), _bits(after))
+        return unequal if self.dimensions == 1 else np.logical_or.reduce(unequal, axis=1)
+
+    def write(
+        self, writer: ColumnWriter, name: str, column: NDArray[Any], owners: Sequence[str]
+    ) -> None:
+        writer.numbers(name, column, self.dtype)
+
+    def read(self, reader: ColumnReader, name: str) -> NDArray[Any]:
+        return reader.numbers(name, self.dimensions).astype(self.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts."""
+
+    table: str = ""
+
+    def take(self, column: Sequence[str], rows: NDArray[np.int64]) -> tuple[str, ...]:
+        bounds = runs_of(rows)
+        if len(bounds) > MAX_RUNS:
+            return tuple(column[row] for row in rows.tolist())
+        starts = rows[bounds[:-1]].tolist()
+        runs = zip(starts, np.diff(bounds).tolist(), strict=True)
+        return tuple(chain.from_iterable(column[start : start + n] for start, n in runs))
+
+    def gather(self, parts: Sequence[Sequence[str]], places: NDArray[np.int64]) -> tuple[str, ...]:
+        return self.take(tuple(chain.from_iterable(parts)), places)
+
+    def renumbered(self, column: Sequence[str], new: Rows) -> Sequence[str]:
+        return column
+
+    def differing(self, before: Sequence[object], after: Sequence[object]) -> Mask:
+        others = np.fromiter(map(is_not, before, after), np.bool_, len(after))
+        for row in np.flatnonzero(others).tolist():
+            others[row] = before[row] != after[row]
+        return others
+
+    def write(
+        self, writer: ColumnWriter, name: str, column: Sequence[str], owners: Sequence[str]
+    ) -> None:
+        writer.texts(name, column)
+
+    def read(self, reader: ColumnReader, name: str) -> tuple[str, ...]:
+        return reader.texts(name)
+
+
+@dataclass(frozen=True)
+class TextLists(Texts):
+    """Lists of texts."""
+
+    def write(self, writer: ColumnWriter, name: str, column: Any, owners: Sequence[str]) -> None:  # noqa: ANN401  # lists
+        writer.lists(name, column)
+
+    def read(self, reader: ColumnReader, name: str) -> Any:  # noqa: ANN401  # lists
+        return reader.lists(name)
+
+
+@dataclass(frozen=True)
+class MetadataColumn(Texts):
+    """Mappings of the caller's own, compared by identity: equal ones may be of other types.
+
+    Attributes:
+        known: Those that were read, by their text, so that a node has that of its document.
+    """
+
+    known: dict[str, Mapping[str, Any]] = field(default_factory=dict, compare=False)
+
+    def differing(self, before: Sequence[object], after: Sequence[object]) -> Mask:
+        return np.fromiter(map(is_not, before, after), np.bool_, len(after))
+
+    def write(self, writer: ColumnWriter, name: str, column: Any, owners: Sequence[str]) -> None:  # noqa: ANN401  # mappings
+        texts: dict[int, str] = {}
+        for one, owner in zip(column, owners, strict=True):
+            if id(one) not in texts:
+                texts[id(one)] = json.dumps(to_json(one, f"{owner}: metadata"), allow_nan=False)
+        writer.texts(name, [texts[id(one)] for one in column])
+
+    def read(self, reader: ColumnReader, name: str) -> Any:  # noqa: ANN401  # mappings
+        texts = reader.texts(name)
+        for text in dict.fromkeys(texts):
+            if text not in self.known:
+                self.known[text] = parse_metadata(text)
+        return tuple(self.known[text] for text in texts)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Labels."""
+
+    table: str = ""
+
+    def take(self, column: Labels, rows: NDArray[np.int64]) -> Labels:
+        return Labels(column.names, column.codes[rows])
+
+    def gather(self, parts: Sequence[Labels], places: NDArray[np.int64]) -> Labels:
+        return self.take(Labels.join(parts), places)
+
+    def renumbered(self, column: Labels, new: Rows) -> Labels:
+        return column
+
+    def differing(self, before: Labels, after: Labels) -> Mask:
+        if before.names == after.names:
+            unequal: Mask = before.codes != after.codes
+            return unequal
+        place = {name: place for place, name in enumerate(after.names)}
+        places = np.array([place.get(name, -1) for name in before.names], np.int32)
+        differing: Mask = places[before.codes] != after.codes
+        return differing
+
+    def write(self, writer: ColumnWriter, name: str, column: Labels, owners: Sequence[str]) -> None:
+        writer.labels(name, column.take(np.arange(len(column))))  # with no name that no row has
+
+    def read(self, reader: ColumnReader, name: str) -> Labels:
+        return reader.labels(name)
+
+
+@dataclass(frozen=True)
+class RowLists:
+    """Lists of rows of a table. A row that is gone is gone from every list."""
+
+    table: str
+
+    def take(self, column: Ragged, rows: NDArray[np.int64]) -> Ragged:
+        return column.take(rows)
+
+    def gather(self, parts: Sequence[Ragged], places: NDArray[np.int64]) -> Ragged:
+        return Ragged.join(parts).take(places)
+
+    def renumbered(self, column: Ragged, new: Rows) -> Ragged:
+        return column.renumbered(new)
+
+    def differing(self, before: Ragged, after: Ragged) -> Mask:
+        differing: Mask = before.lengths != after.lengths
+        alike = np.flatnonzero(~differing)
+        one, other = before.take(alike), after.take(alike)
+        differing[alike[one.owners[one.values != other.values]]] = True
+        return differing
+
+    def write(self, writer: ColumnWriter, name: str, column: Ragged, owners: Sequence[str]) -> None:
+        writer.ragged(name, column)
+
+    def read(self, reader: ColumnReader, name: str) -> Ragged:
+        return reader.ragged(name)
+
+
+def runs_of(rows: NDArray[np.int64], *others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where runs of consecutive rows begin, in all of some arrays, and where the last ends.
+
+    Example:
+        >>> runs_of(np.array([3, 4, 7]))
+        array([0, 2, 3])
+    """
+    breaks = np.zeros(max(0, len(rows) - 1), np.bool_)
+    for each in (rows, *others):
+        breaks |= np.diff(each) != 1
+    ends = [len(rows)] if len(rows) else []
+    return np.concatenate([[0], np.flatnonzero(breaks) + 1, ends]).astype(np.int64)
+
+
+def parse_metadata(text: str) -> Mapping[str, Any]:
+    """Return the mapping that was saved as this text.
+
+    Raises:
+        ValueError: It is none.
+    """
+    metadata = from_json(json.loads(text))
+    if not isinstance(metadata, dict):
+        raise ValueError("metadata are no dictionary")  # noqa: TRY004  # a damaged file, no argument
+    return metadata or EMPTY
+
+
+def _bits(numbers: NDArray[Any]) -> NDArray[Any]:
+    return numbers.view(np.uint32) if numbers.dtype == np.float32 else numbers
