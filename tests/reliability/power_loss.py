@@ -22,7 +22,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from clew import Document, Index
-from clew.store import manifest
+from clew.index import in_place
+from clew.store import difference, manifest, saving
 from tests.conftest import hashed_words
 from tests.store.small import small_index
 
@@ -310,7 +311,11 @@ def fingerprint(index: Index) -> str:
     return digest.hexdigest()
 
 
-def histories() -> dict[str, list[Index]]:
+Next = Index | Callable[[Index], Index]
+"""An index, or what makes it of the one that was saved before."""
+
+
+def histories() -> dict[str, list[Next]]:
     """Return what is saved to one folder after the other, by the kind of the change."""
     small = small_index(hashed_words)
     fewer = small.delete("cleo")
@@ -323,13 +328,53 @@ def histories() -> dict[str, list[Index]]:
         "save": [small, replace(small, skipped=(("again", "saved"),))],
         "add": [fewer, small, more],
         "merge": [more, merged, merged.delete(["m0", "anna"]), other],
+        "change": [
+            more,
+            lambda saved: saved.add([Document("fay", "Fay sails to Corfu.")]),
+            lambda saved: saved.delete(["fay", "emil"]),
+            lambda saved: saved.upsert([Document("ben", "Ben lives in Delos.")]),
+            lambda saved: saved.add(other.documents),
+        ],
     }
 
 
-def record(indexes: Sequence[Index], root: Path) -> list[tuple[Event, int]]:
-    """Save indexes to a folder; return every event, and how many saves had returned before it."""
-    recorder, events = Recorder(root), []
-    for returned, index in enumerate(indexes):
+@contextmanager
+def clearing_at_once() -> Iterator[None]:
+    """Let old files be cleared away however young they are."""
+    before, manifest.MIN_AGE = manifest.MIN_AGE, 0.0
+    try:
+        yield
+    finally:
+        manifest.MIN_AGE = before
+
+
+@contextmanager
+def changes_of_any_size() -> Iterator[None]:
+    """Let the smallest index be changed in place and saved as a change, and clear away at once."""
+    settings = (
+        (manifest, "MIN_AGE", 0.0),
+        (in_place, "MIN_PASSAGES", 0),
+        (in_place, "MAX_CHANGED", 1e9),
+        (saving, "MIN_BYTES", 0),
+        (saving, "MAX_SHARE", 1e9),
+        (saving, "MAX_CHANGES", 2),  # so that a whole generation follows changes, too
+        (difference, "MAX_SHARE", 1.0),
+    )
+    before = [(module, name, getattr(module, name)) for module, name, _ in settings]
+    try:
+        for module, name, value in settings:
+            setattr(module, name, value)
+        yield
+    finally:
+        for module, name, value in before:
+            setattr(module, name, value)
+
+
+def record(history: Sequence[Next], root: Path) -> tuple[list[tuple[Event, int]], list[Index]]:
+    """Save indexes to a folder; return every event, how many saves had returned before it, and them."""
+    recorder, events, indexes = Recorder(root), [], []
+    for returned, each in enumerate(history):
+        indexes.append(index := each if isinstance(each, Index) else each(indexes[-1]))
         with recorder.recording():
             index.save(root / "index")
         events += [(event, returned) for event in recorder.events]
@@ -342,7 +387,7 @@ def record(indexes: Sequence[Index], root: Path) -> list[tuple[Event, int]]:
         for path in root.rglob("*")
     }
     assert disk.state("everything", random.Random(0)) == there, "a change was not recorded"
-    return [*events, (("end",), len(indexes))]
+    return [*events, (("end",), len(indexes))], indexes
 
 
 def lose_power(states: int, seed: int) -> PowerLosses:
@@ -353,18 +398,15 @@ def lose_power(states: int, seed: int) -> PowerLosses:
         seed: Of the choice.
     """
     found, chance = PowerLosses(), random.Random(seed)
-    before, manifest.MIN_AGE = manifest.MIN_AGE, 0.0  # clearing away takes part too
-    all_indexes = histories()
-    try:
-        for kind, indexes in all_indexes.items():
-            root = Path(tempfile.mkdtemp())
-            events = record(indexes, root)
-            shutil.rmtree(root)
-            wanted = _moments(events, states // len(all_indexes), chance)
-            marks = [fingerprint(index) for index in indexes]
-            _lose_power(kind, events, wanted, marks, chance, found)
-    finally:
-        manifest.MIN_AGE = before
+    all_histories = histories()
+    for kind, history in all_histories.items():
+        root = Path(tempfile.mkdtemp())
+        with changes_of_any_size() if kind == "change" else clearing_at_once():
+            events, indexes = record(history, root)
+        shutil.rmtree(root)
+        wanted = _moments(events, states // len(all_histories), chance)
+        marks = [fingerprint(index) for index in indexes]
+        _lose_power(kind, events, wanted, marks, chance, found)
     return found
 
 

@@ -29,6 +29,7 @@ class Kills:
         lost: The kills after which a save that had returned was not there.
         torn: The kills after which an index opened that no one had saved.
         unreadable: The kills after which nothing could be opened, each with the reason.
+        changes: The kills after which the newest generation is a change.
     """
 
     kills: int = 0
@@ -37,21 +38,23 @@ class Kills:
     lost: int = 0
     torn: int = 0
     unreadable: tuple[str, ...] = ()
+    changes: int = 0
 
 
-def kill_savers(folder: Path, kills: int, seed: int) -> Kills:
+def kill_savers(folder: Path, kills: int, seed: int, kind: str = "whole") -> Kills:
     """Kill one saver after another, and open what it leaves after every kill.
 
     Args:
         folder: Where they save; the files pile up in it, so a few hundred kills are enough for one.
         kills: How many.
         seed: Of the moments.
+        kind: "whole", or "changes" for indexes that are changed in place and saved as changes.
     """
     found, last, pace = Kills(kills), 0, None
     embed = runpy.run_path(str(PROGRAM))["embed"]
     chance = random.Random(seed)
     saver = subprocess.Popen(
-        [sys.executable, str(PROGRAM), str(folder)],
+        [sys.executable, str(PROGRAM), str(folder), kind],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -64,14 +67,15 @@ def kill_savers(folder: Path, kills: int, seed: int) -> Kills:
             child, finished = _started(saver.stdout)
             if pace is None:
                 pace = _time_of_a_save(saver.stdout, finished)
-            time.sleep(chance.uniform(0.0, 3 * pace))
+            most = 3 if kind == "whole" else 20  # the first change after opening takes longer
+            time.sleep(chance.uniform(0.0, most * pace))
             os.kill(child, signal.SIGKILL)
             while (line := saver.stdout.readline().split()) != ["dead"]:
                 finished.append(int(line[1]))
             found.acknowledged += len(finished)
             last = max([last, *finished])
             found.unfinished += _has_unfinished(folder)
-            last = _look(folder, embed, last, found)
+            last = _look(folder, embed, last, found, kind)
         saver.stdin.close()
     return found
 
@@ -85,12 +89,11 @@ def _started(output) -> tuple[int, list[int]]:
 
 
 def _time_of_a_save(output, finished: list[int]) -> float:
-    """Let the first child save until two saves have been waited for; return the last one's time."""
-    began = 0.0
-    for _ in range(2):
-        began = time.perf_counter()
-        finished.append(int(output.readline().split()[1]))
-    return time.perf_counter() - began
+    """Let the first child save until several saves have been waited for; return the time of one."""
+    finished.append(int(output.readline().split()[1]))
+    began, n = time.perf_counter(), 8  # of one alone the line may be there already
+    finished += [int(output.readline().split()[1]) for _ in range(n)]
+    return (time.perf_counter() - began) / n
 
 
 def _has_unfinished(folder: Path) -> bool:
@@ -98,7 +101,7 @@ def _has_unfinished(folder: Path) -> bool:
     return len(begun) > len(generations(folder))
 
 
-def _look(folder: Path, embed, last: int, found: Kills) -> int:
+def _look(folder: Path, embed, last: int, found: Kills, kind: str) -> int:
     """Open what is there, count what is wrong, and return the number of the last save."""
     try:
         index = Index.load(folder, embedder=embed, verify="full")
@@ -108,5 +111,7 @@ def _look(folder: Path, embed, last: int, found: Kills) -> int:
         return last
     k = int(index.skipped[0][1])
     found.lost += k < last
-    found.torn += k > last + 1 or len(index) != k % 200 + 1
+    length = k % 200 + 1 if kind == "whole" else 300 + min(k, 5)
+    found.torn += k > last + 1 or len(index) != length
+    found.changes += any((folder / "data").glob(f"changes-{max(generations(folder)):08d}-*"))
     return max(k, last)

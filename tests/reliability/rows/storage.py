@@ -17,9 +17,9 @@ import pytest
 from clew import Index
 from clew.store import disk, manifest
 from clew.store.lock import locked
-from clew.store.manifest import read_manifest
+from clew.store.manifest import generations, read_manifest
 from tests.conftest import hashed_words
-from tests.reliability.power_loss import lose_power
+from tests.reliability.power_loss import changes_of_any_size, lose_power
 from tests.reliability.rows.row import Finding, Row, first
 from tests.store import test_format_1
 from tests.store.kills import kill_savers
@@ -37,7 +37,7 @@ def opened(folder: Path, **how) -> Index:
 
 
 def damaged_files(short: bool) -> Finding:
-    """Damage every file of a store, and every byte of its manifest."""
+    """Damage every file of a store, a change too, and every byte of its manifest."""
     disk.sync = lambda _: None
     root = Path(tempfile.mkdtemp()) / "index"
     small_index(hashed_words).save(root)
@@ -54,7 +54,15 @@ def damaged_files(short: bool) -> Finding:
         else:
             silent.append(what)
 
-    for file in [path for path in root.rglob("*") if path.suffix in (".npy", ".json")]:
+    damaged = [(root, path) for path in root.rglob("*") if path.suffix in (".npy", ".json")]
+    with_change = Path(tempfile.mkdtemp()) / "index"
+    with changes_of_any_size():
+        index = small_index(hashed_words)
+        index.save(with_change)
+        index.delete("cleo").save(with_change)
+    damaged += [(with_change, path) for path in (with_change / "data").glob("changes-*")]
+    assert damaged[-1][0] == with_change, "no change was saved"
+    for folder, file in damaged:
         raw = file.read_bytes()
         chosen = list(damages(raw))
         for _ in range(0 if short else 20):
@@ -62,7 +70,7 @@ def damaged_files(short: bool) -> Finding:
             chosen += [(f"flipped at {at}", flipped(raw, at)), (f"cut at {length}", raw[:length])]
         for what, damage in chosen:
             file.write_bytes(damage)
-            refused(f"{file.name} {what}", lambda: opened(root))
+            refused(f"{file.name} {what}", lambda folder=folder: opened(folder))
             cases += 1
         file.write_bytes(raw)
     [file] = root.glob("MANIFEST-*")
@@ -71,7 +79,7 @@ def damaged_files(short: bool) -> Finding:
         file.write_bytes(flipped(raw, at))
         refused(f"manifest at {at}", lambda: read_manifest(file))
     file.write_bytes(raw)
-    assert len(opened(root)) == 3
+    assert (len(opened(root)), len(opened(with_change))) == (3, 2)
     total = cases + len(range(0, len(raw), step))
     found = total - len(silent) - len(crashes)
     return Finding(
@@ -121,8 +129,9 @@ def crashes(short: bool) -> Finding:
     """Kill savers, and lose the power."""
     kills = 40 if short else 2000
     rounds = [
-        kill_savers(Path(tempfile.mkdtemp()), min(KILLS_PER_FOLDER, kills), seed)
+        kill_savers(Path(tempfile.mkdtemp()), min(KILLS_PER_FOLDER, kills) // 2, seed, kind)
         for seed in range(max(1, kills // KILLS_PER_FOLDER))
+        for kind in ("whole", "changes")
     ]
     acknowledged = sum(one.acknowledged for one in rounds)
     lost, torn = sum(one.lost for one in rounds), sum(one.torn for one in rounds)
@@ -132,8 +141,8 @@ def crashes(short: bool) -> Finding:
     if lost or torn or not sum(one.unfinished for one in rounds):
         failures.append(f"{lost} lost, {torn} torn")
     return Finding(
-        f"{kills:,} savers killed with SIGKILL at random moments; power lost at "
-        f"{power.states:,} moments of save, add and merge, with what was not synced dropped, "
+        f"{kills:,} savers killed with SIGKILL at random moments, half of them saving changes; power "
+        f"lost at {power.states:,} moments of save, add, merge and change, with what was not synced dropped, "
         "cut or reordered",
         f"kills {kills:,}, acknowledged {acknowledged:,}, "
         f"in the middle of a save {sum(one.unfinished for one in rounds):,}, lost {lost}, "
@@ -205,12 +214,16 @@ def _in_child(work: Callable[[], int]) -> int:
 
 def readers_and_writer(short: bool) -> Finding:
     """Read in four processes while one writes and clears away, and try to write in a second."""
-    seconds = 4 if short else 60
-    manifest.MIN_AGE = 0.0  # clear away at once, from under the readers' hands
+    with changes_of_any_size():  # and clear away at once, from under the readers' hands
+        return _readers_and_writer(4 if short else 60)
+
+
+def _readers_and_writer(seconds: int) -> Finding:
     root, small = Path(tempfile.mkdtemp()) / "index", small_index(hashed_words)
-    fewer = small.delete("cleo")
-    fewer.save(root)
-    end = time.monotonic() + seconds
+    cleo = [one for one in small.documents if one.id == "cleo"]
+    now = small.delete("cleo")
+    now.save(root)
+    end, n_changes = time.monotonic() + seconds, 0
     pipes = []
     for _ in range(4):
         read, write = os.pipe()
@@ -221,7 +234,13 @@ def readers_and_writer(short: bool) -> Finding:
         pipes.append((read, child))
     saves, refused, waits = 0, 0, []
     while time.monotonic() < end:
-        (small if saves % 2 else fewer).save(root)
+        now = (
+            now.delete("cleo")
+            if len(now) > 2
+            else now.add(cleo, facts={"cleo": small.facts["cleo"]})
+        )
+        now.save(root)
+        n_changes += bool(read_manifest(next(iter(generations(root).values()))).changes)
         saves += 1
         if saves % 5 == 0:
             with locked(root):
@@ -239,11 +258,12 @@ def readers_and_writer(short: bool) -> Finding:
         opens, torn = opens + int(lines[0]), torn + int(lines[1])
         failures += lines[2:]
     failures += [f"{torn} torn"] if torn else []
+    failures += [] if n_changes else ["no change was saved"]
     failures += ["a second writer was let in"] if refused < len(waits) else []
     return Finding(
         f"4 reading processes and 1 writer that clears away at once, for {seconds} s; "
         f"{len(waits)} attempts of a second writer",
-        f"opens {opens:,}, saves {saves:,}, torn {torn}, errors {len(failures)}; second writer "
+        f"opens {opens:,}, saves {saves:,} of which changes {n_changes:,}, torn {torn}, errors {len(failures)}; second writer "
         f"refused {refused}/{len(waits)} in at most {1000 * max(waits, default=0.0):.0f} ms",
         first(failures),
     )
