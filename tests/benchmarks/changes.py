@@ -7,7 +7,9 @@ The index is built of all documents but a share, which are then added one by one
 deleted one by one. Then it is asked, and so is an index that is built at once of what is left: the
 share of questions with the same first passage, with the same five in the same order, and how many of
 the five they share. Questions are lines of JSON with a "question". The index is saved, and opened and
-asked once in a new process. Times are processor time, which a busy machine moves less.
+asked once in a new process. Then it is saved after each of some changes, beside which it is saved whole,
+and opened with one change after the whole generation, with ten, and with as many as there may be. Times
+are processor time, which a busy machine moves less.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +29,10 @@ import numpy as np
 
 import clew
 from clew.cli.source import TOKENS
+from clew.index.in_place import MAX_CHANGED
 from clew.measure.files import read_lines
 from clew.read import Splitter
+from clew.store.saving import MAX_CHANGES
 from tests.benchmarks.indexing import hashed_words
 
 RECIPES = ("bm25", "fused", clew.recipes.DEFAULT)
@@ -68,6 +73,61 @@ def compare(changed: clew.Index, whole: clew.Index, questions: Sequence[str]) ->
         print(
             f"{recipe}: the same first {first:.3f}, five in order {order:.3f}, common {common:.3f}"
         )
+
+
+def written(folder: Path, save: Callable[[], None]) -> tuple[float, float]:
+    """Return the seconds that a save takes, and the MB that it adds to the folder."""
+    before = {file for file in folder.rglob("*") if file.is_file()}
+    _, seconds = timed(save)
+    new = {file for file in folder.rglob("*") if file.is_file()} - before
+    return seconds, sum(file.stat().st_size for file in new) / 1e6
+
+
+def opened(folder: Path, embedder: object) -> float:
+    """Return the seconds that opening takes, the least of five."""
+    return min(timed(lambda: clew.Index.load(folder, embedder=embedder))[1] for _ in range(5))
+
+
+def next_change(
+    index: clew.Index, n: int, spare: Sequence[clew.Document]
+) -> tuple[str, clew.Index]:
+    """Return the n-th change of an index, and the index after it: one document each."""
+    one = index.documents[7 * n % len(index)]
+    new = spare[n % len(spare)]
+    kind = ("added", "changed", "deleted")[n % 3]
+    if kind == "added":
+        return kind, index.add([clew.Document(f"{new.id} {n}", new.text, format=new.format)])
+    if kind == "deleted":
+        return kind, index.delete(one.id)
+    changed = clew.Document(one.id, f"{one.text}\n\nIt is {n}.", one.metadata, format=one.format)
+    return kind, index.upsert([changed])
+
+
+def save_changes(index: clew.Index, spare: Sequence[clew.Document], embedder: object) -> None:
+    """Print what saving costs after a change, and opening after several."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        index.save(folder)
+        index = clew.Index.load(folder, embedder=embedder)
+        whole = [written(folder, lambda: replace(index, saved_as=None).save(folder)) for _ in "123"]
+        seconds, size = np.median(whole, axis=0)
+        print(f"saved whole: {1000 * seconds:.0f} ms, {size:.2f} MB; ", end="")
+        index = clew.Index.load(folder, embedder=embedder)
+        print(f"opened in {1000 * opened(folder, embedder):.0f} ms")
+        costs: dict[str, list[tuple[float, float]]] = {}
+        passages = len(index.graph.rows("passage"))
+        for n in range(MAX_CHANGES):
+            kind, index = next_change(index, n, spare)
+            if index.saved_as is None or index.changed > MAX_CHANGED * passages:
+                print(f"built whole after {n} changes")
+                break
+            costs.setdefault(kind, []).append(written(folder, lambda now=index: now.save(folder)))
+            if n + 1 in (1, 10, MAX_CHANGES):
+                seconds = opened(folder, embedder)
+                print(f"opened after {n + 1} changes: {1000 * seconds:.0f} ms")
+        for kind, some in costs.items():
+            seconds, size = np.median(some, axis=0)
+            print(f"saved after one document {kind}: {1000 * seconds:.0f} ms, {size:.2f} MB")
 
 
 SMOKE = "--folder {folder} --questions {folder}/everyday.jsonl --share .2"
@@ -121,6 +181,7 @@ def main() -> None:
         print(
             f"saved in {seconds:.2f} s; in a new process opened in {opening} s, asked in {asking}"
         )
+    save_changes(build(documents[n:]), documents, embedder)
 
 
 if __name__ == "__main__":
