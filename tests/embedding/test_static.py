@@ -13,7 +13,7 @@ import pytest
 
 import clew.embedding.word_vectors
 from clew import Document, Index
-from clew.embedding.embedder import Embedder
+from clew.embedding.embedder import Embedder, embed_texts
 from clew.embedding.latent_semantic import signatures
 from clew.embedding.static import StaticEmbedding
 from clew.embedding.word_vectors import PieceNumbers, piece_vectors
@@ -129,3 +129,13 @@ def test_the_package_is_read_and_not_imported():
 def test_a_default_index_finds_what_is_meant():
     index = Index.from_documents([Document(str(i), text) for i, text in enumerate(PASSAGES)])
     assert index.ask("How is a loaf baked?", recipe="dense", limit=1).ids == ["2"]
+
+
+def test_a_vector_is_the_same_to_the_last_bit_in_any_company():
+    static, fitted = StaticEmbedding.fit_and_embed(PASSAGES)
+    alone = np.array([static.embed_question(passage) for passage in PASSAGES])
+    others = [f"{word} sails" for word in ("zeta", "boat", "Ωmega", "parseXML", "Corfu")]
+    np.testing.assert_array_equal(static(PASSAGES), fitted)
+    np.testing.assert_array_equal(alone, fitted)
+    np.testing.assert_array_equal(static([*others, *reversed(PASSAGES)])[5:], fitted[::-1])
+    np.testing.assert_array_equal(embed_texts(Embedder.of(static), PASSAGES, batch_size=2), fitted)

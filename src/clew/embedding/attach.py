@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_texts, fit_default
-from clew.graph import EMPTY, Graph, Vectors, canonical_text, freeze, text_with_heading
+from clew.graph import EMPTY, Graph, Vectors, canonical_text, freeze, seal, texts_with_headings
 
 
 def attach_vectors(
@@ -41,34 +41,29 @@ def attach_vectors(
     """
     if embedder is None:
         graph = replace(graph, vectors=freeze(np.zeros((len(graph), 0)), np.float32))
-        passages = graph.rows("passage").tolist()
-        attached, known = fit_default([text_with_heading(graph, row) for row in passages])
+        attached, known = fit_default(texts_with_headings(graph, graph.rows("passage").tolist()))
     else:
         attached = Embedder.of(embedder)
     known = known or {}
     rows = rows_to_embed(graph)
-    texts = [text_to_embed(graph, row, replacement_texts or EMPTY) for row in rows.tolist()]
+    texts = texts_to_embed(graph, rows.tolist(), replacement_texts or EMPTY)
     has_vector = graph.vectors[rows].any(axis=1)
     bare = np.flatnonzero(~has_vector)
     needed = [*(texts[i] for i in bare.tolist()), *graph.facts.texts]
     missing = [text for text in dict.fromkeys(needed) if text not in known]
     width = graph.vectors.shape[1] if has_vector.any() else _width_of(known)
     computed = embed_texts(attached, missing, width=width, progress=progress)
-    vector_of = dict(known) | dict(zip(missing, computed, strict=True))
     width = computed.shape[1] if len(computed) else width or 0
+    computed = computed.reshape(len(missing), width)
+    place_of = {text: place for place, text in enumerate(missing)}
 
     vectors = np.zeros((len(graph), width), np.float32)
     if has_vector.any():
         vectors[rows[has_vector]] = graph.vectors[rows[has_vector]]
-    for i in bare.tolist():
-        vectors[rows[i]] = vector_of[texts[i]]
-    fact_vectors = np.array([vector_of[text] for text in graph.facts.texts], np.float32)
-    fact_vectors = fact_vectors.reshape(len(graph.facts), width)
-    return attached, replace(
-        graph,
-        vectors=freeze(vectors, np.float32),
-        facts=replace(graph.facts, vectors=freeze(fact_vectors, np.float32)),
-    )
+    vectors[rows[bare]] = _gather([texts[i] for i in bare.tolist()], place_of, computed, known)
+    of_facts = _gather(graph.facts.texts, place_of, computed, known)
+    facts = replace(graph.facts, vectors=seal(of_facts))
+    return attached, replace(graph, vectors=seal(vectors), facts=facts)
 
 
 def rows_to_embed(graph: Graph) -> NDArray[np.int64]:
@@ -81,22 +76,28 @@ def rows_to_embed(graph: Graph) -> NDArray[np.int64]:
     return np.flatnonzero(graph.content | graph.generated | graph.kinds.mask("entity"))
 
 
-def text_to_embed(graph: Graph, row: int, replacement_texts: Mapping[str, str]) -> str:
-    """Return the text by which a node is embedded, in its canonical form.
+def texts_to_embed(
+    graph: Graph, rows: Sequence[int], replacement_texts: Mapping[str, str]
+) -> list[str]:
+    """Return the texts by which nodes are embedded, in their canonical form.
 
     A node without a replacement is embedded as its own text under its containers' titles.
 
     Args:
         graph: the graph.
-        row: the node.
+        rows: the nodes.
         replacement_texts: id -> the text to embed in place of the node's own.
 
     Example:
-        >>> text_to_embed(Graph.of(["Anna", "Ben"]), 1, {"1": "Benjamin"})
-        'Benjamin'
+        >>> texts_to_embed(Graph.of(["Anna", "Ben"]), [0, 1], {"1": "Benjamin"})
+        ['Anna', 'Benjamin']
     """
-    text = replacement_texts.get(graph.ids[row])
-    return canonical_text(graph, text) if text else text_with_heading(graph, row)
+    texts = texts_with_headings(graph, rows)
+    if replacement_texts:
+        for i, row in enumerate(rows):
+            if text := replacement_texts.get(graph.ids[row]):
+                texts[i] = canonical_text(graph, text)
+    return texts
 
 
 def texts_embedded_as(documents: Iterable[Document]) -> dict[str, str]:
@@ -115,3 +116,21 @@ def texts_embedded_as(documents: Iterable[Document]) -> dict[str, str]:
 
 def _width_of(vectors: Mapping[str, Vectors]) -> int | None:
     return len(next(iter(vectors.values()))) if vectors else None
+
+
+def _gather(
+    texts: Sequence[str],
+    place_of: Mapping[str, int],
+    computed: Vectors,
+    known: Mapping[str, Vectors],
+) -> Vectors:
+    """The vectors of texts: rows of the computed ones by the place of each, or else the known."""
+    places = np.array([place_of.get(text, -1) for text in texts], np.int64)
+    is_known = np.flatnonzero(places < 0).tolist()
+    if not is_known:
+        return computed[places]
+    vectors = np.zeros((len(texts), computed.shape[1]), np.float32)
+    vectors[places >= 0] = computed[places[places >= 0]]
+    for i in is_known:
+        vectors[i] = known[texts[i]]
+    return vectors

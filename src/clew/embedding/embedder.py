@@ -16,7 +16,7 @@ from clew.embedding.latent_semantic import LatentSemantic
 from clew.embedding.raw_vectors import normalize_vectors, to_array
 from clew.embedding.static import StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
-from clew.graph import EMPTY, Vectors, freeze
+from clew.graph import EMPTY, Vectors, seal
 
 __all__ = [
     "FITTED",
@@ -26,6 +26,9 @@ __all__ = [
     "embed_texts",
     "fit_default",
 ]
+
+BATCH = 256  # texts that an embedder gets at once
+FITTED_BATCH = 8192  # that the embedded default gets, which counts the words of all of them first
 
 FittedEmbedder: TypeAlias = StaticEmbedding | LatentSemantic
 """The embedded default of this version, and that of the versions before."""
@@ -233,7 +236,7 @@ def embed_texts(
     embedder: Embedder,
     texts: Sequence[str],
     *,
-    batch_size: int = 256,
+    batch_size: int | None = None,
     width: int | None = None,
     progress: bool = False,
 ) -> Vectors:
@@ -242,7 +245,8 @@ def embed_texts(
     Args:
         embedder: the embedder.
         texts: the texts, one a row.
-        batch_size: the number of texts that the embedder gets at once.
+        batch_size: the number of texts that the embedder gets at once; None for 256, and for more
+            by the embedded default, whose vectors do not depend on it.
         width: the dimension that the vectors must have; None for any.
         progress: whether to show a progress bar.
 
@@ -258,9 +262,11 @@ def embed_texts(
     """
     from tqdm import tqdm
 
+    batch_size = batch_size or (BATCH if embedder.fitted is None else FITTED_BATCH)
+    is_static = isinstance(embedder.fitted, StaticEmbedding)  # whose rows are unit rows already
     row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
     distinct = list(row_of)
-    parts: list[Vectors] = []
+    vectors: Vectors = np.zeros((0, width or 0), np.float32)
     with tqdm(total=len(distinct), desc="embedding", unit="text", disable=not progress) as bar:
         for start in range(0, len(distinct), batch_size):
             some = distinct[start : start + batch_size]
@@ -274,15 +280,15 @@ def embed_texts(
                     f"texts {start + 1:,} to {start + len(some):,}: "
                     f"{type(error).__name__}: {error}"
                 ) from error
-            parts.append(normalize_vectors(raw, some, width, zeros=embedder.allows_zero_vectors))
-            width = parts[-1].shape[1]
+            if not (is_static and width in (None, np.shape(raw)[1])):
+                raw = normalize_vectors(raw, some, width, zeros=embedder.allows_zero_vectors)
+            rows = cast("Vectors", raw)
+            if not start:
+                width = rows.shape[1]
+                vectors = np.empty((len(distinct), width), np.float32)
+            vectors[start : start + len(some)] = rows
             bar.update(len(some))
-    if not parts:
-        return freeze(np.zeros((0, width or 0)), np.float32)
-    vectors = np.concatenate(parts) if len(parts) > 1 else parts[0]
-    if len(distinct) < len(texts):
-        vectors = vectors[[row_of[text] for text in texts]]
-    return freeze(vectors, np.float32)
+    return seal(vectors if len(distinct) == len(texts) else vectors[[row_of[t] for t in texts]])
 
 
 def _load_sentence_transformer(name: str) -> SentenceEncoder:

@@ -22,18 +22,19 @@ has it, and whose mean is zero.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.embedding.latent_semantic import signatures
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
-from clew.graph import Floats, Vectors, freeze, unit_rows
+from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
+from clew.text.numbering import Numbering
 from clew.text.words import cased_words, terms
 
 if TYPE_CHECKING:
@@ -45,13 +46,12 @@ MEANING_SHARE = 0.6  # of the first half, in a dot product
 SIGNATURE_WIDTH = 512
 MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others count as in 1
 TERM_IDF_POWER = 1.5
-BATCH = 2048  # texts whose vectors are made at once
+BATCH = 256  # texts whose vectors are made at once, in arrays that are used again
 MAX_SAMPLE = 1024  # texts that the mean is computed from, evenly spaced
 PRIOR_TEXTS = 30
 PRIOR_WORDS = 10  # rank of the piece that is in one of these texts in the mean
 FIRST_MERGE = 259  # the place of the first piece of several letters; those before are single bytes
 
-T = TypeVar("T")
 Counts: TypeAlias = NDArray[np.int32]
 
 
@@ -118,7 +118,7 @@ class StaticEmbedding:
         places = np.linspace(0, len(texts) - 1, min(len(texts), MAX_SAMPLE)).round().astype(int)
         mean = vectors[places].sum(axis=0, dtype=np.float64) / (len(places) + PRIOR_TEXTS)
         fitted = replace(uncentred, mean=freeze(mean, np.float32))
-        return fitted, fitted._centred(vectors)
+        return fitted, fitted._centre(vectors)
 
     @property
     def dimensions(self) -> int:
@@ -127,7 +127,7 @@ class StaticEmbedding:
 
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], unit rows; zeros for a text without letters or digits."""
-        return self._centred(self._vectors_of(_Counts.of(list(texts))))
+        return self._centre(self._vectors_of(_Counts.of(list(texts))))
 
     def embed_question(self, text: str) -> Vectors:
         """Return the vector of one text: float32 [dimensions]."""
@@ -158,11 +158,14 @@ class StaticEmbedding:
         of_pieces, of_terms = self._weighted(counts)
         for start in range(0, n, BATCH):
             some = slice(start, start + BATCH)
-            meaning = unit_rows(of_pieces[some] @ pieces)
-            spelling = unit_rows((of_terms[some] @ spellings).toarray())
-            vectors[some] = unit_rows(
-                np.hstack([np.sqrt(MEANING_SHARE) * meaning, np.sqrt(1 - MEANING_SHARE) * spelling])
+            meaning, spelling = of_pieces[some] @ pieces, (of_terms[some] @ spellings).toarray()
+            halves = np.hstack(
+                [
+                    np.sqrt(MEANING_SHARE) * unit_rows(meaning),
+                    np.sqrt(1 - MEANING_SHARE) * unit_rows(spelling),
+                ]
             )
+            vectors[some] = unit_rows(halves)
         return vectors
 
     def _weighted(self, counts: _Counts) -> tuple[Matrix, Matrix]:
@@ -176,10 +179,15 @@ class StaticEmbedding:
         of_terms.data = (1 + np.log(of_terms.data)) * idf[of_terms.indices]
         return of_pieces, of_terms
 
-    def _centred(self, vectors: Vectors) -> Vectors:
-        has_words = vectors.any(axis=1, keepdims=True)
-        centred = np.where(has_words, vectors - self.mean, 0)
-        return freeze(unit_rows(centred), np.float32)
+    def _centre(self, vectors: Vectors) -> Vectors:
+        """Subtract the mean from the vectors, in place, and return them as unit rows."""
+        for start in range(0, len(vectors), BATCH):
+            some = vectors[start : start + BATCH]
+            empty = ~some.any(axis=1)
+            some -= self.mean
+            some[empty] = 0
+            some[:] = unit_rows(some)
+        return seal(vectors)
 
     @cached_property
     def _count_of(self) -> dict[str, int]:
@@ -211,9 +219,9 @@ class _Counts:
     """How often each text has each of its terms, and each piece of its words.
 
     Attributes:
-        terms: the distinct terms.
+        terms: the distinct terms, sorted.
         of_terms: float64 [texts, terms].
-        pieces: the distinct pieces, as rows of `piece_vectors`.
+        pieces: the distinct pieces, as rows of `piece_vectors`, ascending.
         of_pieces: float64 [texts, pieces].
     """
 
@@ -224,77 +232,76 @@ class _Counts:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> _Counts:
-        in_words, in_terms = _Bags[str](), _Bags[str]()
-        is_plain = np.array([text.isascii() for text in texts], np.float64)
-        for text, plain in zip(texts, is_plain, strict=True):
-            in_words.add(Counter(cased_words(text)))
-            in_terms.add(Counter[str]() if plain else Counter(terms(text, identifiers=False)))
-        words, of_words = list(in_words.column_of), in_words.matrix()
+        number_of_word, number_of_term = Numbering[str](), Numbering[str]()
+        word_numbers, starts = number_of_word.of_lists(map(cased_words, texts))
+        words = list(number_of_word)
         pieces_of = piece_numbers()
-        pieces, by_word = _count([pieces_of[word] for word in words])
+        piece_values, piece_starts = _joined([pieces_of[word] for word in words])
+        pieces, by_piece = np.unique(piece_values, return_inverse=True)
+        of_pieces = _matrix(word_numbers, starts, len(words)) @ _matrix(
+            by_piece, piece_starts, len(pieces)
+        )
         # The terms of plain English letters are the words, in lower case.
-        lower, lower_by_word = _count([(word.lower(),) for word in words])
-        of_plain = of_words.multiply(is_plain[:, None]).tocsr() @ lower_by_word
-        all_terms, of_terms = _side_by_side(
-            (lower, of_plain), (list(in_terms.column_of), in_terms.matrix())
+        is_plain = np.array([text.isascii() for text in texts], np.bool_)
+        of_plain = np.repeat(is_plain, np.diff(starts))
+        lower_numbers, _ = number_of_term.of_lists([[word.lower() for word in words]])
+        others = np.flatnonzero(~is_plain)
+        other_numbers, other_starts = number_of_term.of_lists(
+            terms(texts[i], identifiers=False) for i in others.tolist()
         )
-        return cls(all_terms, of_terms, np.array(pieces, np.int64), (of_words @ by_word).tocsr())
+        rows = np.concatenate(
+            [
+                np.repeat(np.arange(len(texts)), np.diff(starts))[of_plain],
+                np.repeat(others, np.diff(other_starts)),
+            ]
+        )
+        numbers = np.concatenate([lower_numbers[word_numbers[of_plain]], other_numbers])
+        all_terms, of_terms = _by_name(list(number_of_term), rows, numbers, len(texts))
+        return cls(all_terms, of_terms, pieces.astype(np.int64), _sorted(of_pieces))
 
 
-def _count(lists: Iterable[Iterable[T]]) -> tuple[list[T], Matrix]:
-    """The distinct things in all lists, and how often each list has them."""
-    bags = _Bags[T]()
-    for things in lists:
-        bags.add(Counter(things))
-    return list(bags.column_of), bags.matrix()
+def _by_name(
+    things: Sequence[str], rows: NDArray[np.int64], numbers: NDArray[np.int32], n_rows: int
+) -> tuple[list[str], Matrix]:
+    """The things that come, sorted, and how often each row has each.
 
-
-def _side_by_side(*columns: tuple[list[T], Matrix]) -> tuple[list[T], Matrix]:
-    """The things of several matrices of the same texts, each once, and the sum of its columns."""
-    from scipy.sparse import csr_array, hstack
-
-    all_things = [thing for things, _ in columns for thing in things]
-    number_of = {thing: number for number, thing in enumerate(dict.fromkeys(all_things))}
-    numbers = [number_of[thing] for thing in all_things]
-    ones = np.ones(len(numbers))
-    merge = csr_array(
-        (ones, (np.arange(len(numbers)), np.array(numbers, np.int64))),
-        shape=(len(numbers), len(number_of)),
-    )
-    merged = (hstack([matrix for _, matrix in columns], format="csr") @ merge).tocsr()
-    merged.eliminate_zeros()
-    used = np.flatnonzero(np.bincount(merged.indices, minlength=len(number_of)))
-    things = list(number_of)
-    return [things[number] for number in used.tolist()], merged[:, used]
-
-
-class _Bags(Generic[T]):
-    """Texts as bags of things: which, and how often.
-
-    Attributes:
-        column_of: the number of every thing.
+    Args:
+        things: by number.
+        rows: the row of each one that comes.
+        numbers: the number of each one that comes.
+        n_rows: the number of rows.
     """
+    from scipy.sparse import coo_array
 
-    def __init__(self) -> None:
-        self.column_of: dict[T, int] = {}
-        self._columns: list[int] = []
-        self._counts: list[int] = []
-        self._ends = [0]
+    used = np.flatnonzero(np.bincount(numbers, minlength=len(things))).tolist()
+    used.sort(key=things.__getitem__)
+    column_of = np.zeros(len(things), np.int32)
+    column_of[used] = np.arange(len(used), dtype=np.int32)
+    ones = np.ones(len(numbers))
+    matrix = coo_array((ones, (rows, column_of[numbers])), shape=(n_rows, len(used)))
+    return [things[number] for number in used], _sorted(matrix.tocsr())
 
-    def add(self, bag: Counter[T]) -> None:
-        """Add a text."""
-        column_of = self.column_of
-        self._columns += [column_of.setdefault(thing, len(column_of)) for thing in bag]
-        self._counts += bag.values()
-        self._ends.append(len(self._columns))
 
-    def matrix(self) -> Matrix:
-        """Return how often each text has each thing."""
-        from scipy.sparse import csr_array
+def _joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All lists one after the other, and where each starts and ends."""
+    values = np.fromiter(chain.from_iterable(lists), np.int64)
+    return values, offsets_of([len(values) for values in lists])
 
-        shape = (len(self._ends) - 1, len(self.column_of))
-        columns = np.array(self._columns, np.int32)
-        counts: Matrix = csr_array(
-            (np.array(self._counts, np.float64), columns, np.array(self._ends)), shape=shape
-        )
-        return counts
+
+def _matrix(columns: NDArray[Any], starts: NDArray[np.int64], width: int) -> Matrix:
+    """How often each column comes in each row, by the columns of the rows one after the other."""
+    from scipy.sparse import csr_array
+
+    shape = (len(starts) - 1, width)
+    counts: Matrix = csr_array((np.ones(len(columns)), columns, starts), shape=shape, copy=True)
+    counts.sum_duplicates()  # in place
+    return counts
+
+
+def _sorted(matrix: Matrix) -> Matrix:
+    """The matrix with the columns of each row in order.
+
+    A sum over a row is then made in one order, whatever other rows there are.
+    """
+    matrix.sort_indices()
+    return matrix

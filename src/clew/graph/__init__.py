@@ -13,6 +13,7 @@ from clew.graph.columns import (
     freeze,
     offsets_of,
     row_mask,
+    seal,
     unit_rows,
     vectors_of,
 )
@@ -33,7 +34,14 @@ from clew.graph.growth import (
     carry_shrunk_parts,
     with_nodes,
 )
-from clew.graph.headings import canonical_text, heading_of, text_with_heading, titles_of
+from clew.graph.headings import (
+    canonical_text,
+    heading_of,
+    text_with_heading,
+    texts_with_headings,
+    titles_of,
+    titles_of_all,
+)
 from clew.graph.sources import Sources, SourcesPart
 
 __all__ = [
@@ -71,8 +79,11 @@ __all__ = [
     "offsets_of",
     "overlay_generated",
     "row_mask",
+    "seal",
     "text_with_heading",
+    "texts_with_headings",
     "titles_of",
+    "titles_of_all",
     "unit_rows",
     "vectors_of",
     "with_nodes",

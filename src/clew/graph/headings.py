@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clew.graph.core import CONNECTORS, GraphColumns
 
 
@@ -23,6 +25,34 @@ def titles_of(graph: GraphColumns, node: int) -> list[str]:
             titles.append(" ".join(graph.texts[above].split()))
         above = int(graph.parents[above])
     return [title for title in dict.fromkeys(reversed(titles)) if title]
+
+
+def titles_of_all(graph: GraphColumns, nodes: Sequence[int]) -> list[list[str]]:
+    """Return what `titles_of` returns for each of several nodes, with every container read once.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> graph = Graph.of(["Moon", "Dry.", "Far."], kinds="section", parents=[-1, 0, 0])
+        >>> titles_of_all(graph, [1, 2])
+        [['Moon'], ['Moon']]
+    """
+    parents = graph.parents.tolist()
+    is_connector = graph.kinds.mask(*CONNECTORS).tolist()
+    inside: dict[int, list[str]] = {-1: []}  # the titles of what stands directly in a container
+    collected = list[list[str]]()
+    for node in nodes:
+        path = list[int]()
+        above = parents[node]
+        while above not in inside:
+            path.append(above)
+            above = parents[above]
+        titles = inside[above]
+        for container in reversed(path):
+            title = " ".join(graph.texts[container].split()) if is_connector[container] else ""
+            titles = [*titles, title] if title and title not in titles else titles
+            inside[container] = titles
+        collected.append(titles)
+    return collected
 
 
 def heading_of(graph: GraphColumns, node: int) -> str:
@@ -52,8 +82,20 @@ def text_with_heading(graph: GraphColumns, node: int) -> str:
         >>> text_with_heading(graph, 1)
         'Moon\nIt is dry.'
     """
-    titles, text = titles_of(graph, node), graph.texts[node]
-    return canonical_text(graph, "\n".join([" > ".join(titles), text]) if titles else text)
+    return _under(graph, titles_of(graph, node), node)
+
+
+def texts_with_headings(graph: GraphColumns, nodes: Sequence[int]) -> list[str]:
+    r"""Return what `text_with_heading` returns for each of several nodes.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> graph = Graph.of(["Moon", "It is dry."], kinds=["document", "passage"], parents=[-1, 0])
+        >>> texts_with_headings(graph, [0, 1])
+        ['Moon', 'Moon\nIt is dry.']
+    """
+    all_titles = titles_of_all(graph, nodes)
+    return [_under(graph, titles, node) for titles, node in zip(all_titles, nodes, strict=True)]
 
 
 def canonical_text(graph: GraphColumns, text: str) -> str:
@@ -79,3 +121,8 @@ def canonical_text(graph: GraphColumns, text: str) -> str:
             f"{type(canonical).__name__}"
         )
     return canonical if canonical.strip() else text
+
+
+def _under(graph: GraphColumns, titles: Sequence[str], node: int) -> str:
+    text = graph.texts[node]
+    return canonical_text(graph, "\n".join([" > ".join(titles), text]) if titles else text)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from clew.document import Document
-from clew.embedding.attach import rows_to_embed, text_to_embed, texts_embedded_as
+from clew.embedding.attach import rows_to_embed, texts_embedded_as, texts_to_embed
 from clew.graph import Vectors
 from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
 from clew.index.contents import IndexContents
@@ -178,7 +178,8 @@ def _known_vectors(index: IndexContents) -> dict[str, Vectors]:
     graph, known = index.graph, dict[str, Vectors]()
     with_own_vector = {document.id for document in index.documents if document.vector is not None}
     instead = texts_embedded_as(index.documents)
-    for row in rows_to_embed(graph).tolist():
+    rows = rows_to_embed(graph).tolist()
+    for row, text in zip(rows, texts_to_embed(graph, rows, instead), strict=True):
         if graph.ids[row] not in with_own_vector:
-            known[text_to_embed(graph, row, instead)] = graph.vectors[row]
+            known[text] = graph.vectors[row]
     return known | dict(zip(graph.facts.texts, graph.facts.vectors, strict=True))
