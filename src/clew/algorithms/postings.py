@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -221,7 +222,7 @@ def _counted(texts: Sequence[Sequence[int]]) -> Counts:
     from scipy.sparse import csr_array
 
     starts = offsets_of([len(text) for text in texts])
-    terms = np.fromiter((term for text in texts for term in text), np.int32, int(starts[-1]))
+    terms = np.fromiter(chain.from_iterable(texts), np.int32, int(starts[-1]))
     shape = (len(texts), int(terms.max(initial=-1)) + 1)
     counts = csr_array((np.ones(len(terms), np.float32), terms, starts), shape=shape)
     counts.sum_duplicates()

@@ -8,7 +8,7 @@ occurred `heading_weight` times.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.postings import Postings
-from clew.graph import Graph, Mask, Rows, canonical_text, text_with_heading
-from clew.graph.headings import titles_of
+from clew.graph import EMPTY, Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
 from clew.seed.languages import Languages, LanguagesPart
-from clew.text.stems import identify_language, stem_words
+from clew.text.stems import identify_language, make_stemmer, stem_words
 from clew.text.words import terms
 from clew.types import Query, Seeds
 
@@ -138,11 +137,10 @@ class InvertedIndexPart:
 
     def compute(self, graph: Graph) -> InvertedIndex:
         languages = graph.part(LanguagesPart())
-        stems: dict[str, int] = {}
-        forms = tuple(dict[str, int]() for _ in languages.names)
-        rows = graph.rows(*self.kinds)
-        numbered = self._numbered(graph, rows, languages, stems, forms)
-        return InvertedIndex(rows, stems, forms, languages.names, Postings.of(numbered))
+        stems, rows = dict[str, int](), graph.rows(*self.kinds)
+        forms = [_Forms(name, stems) for name in languages.names]
+        postings = Postings.of(self._numbered(graph, rows, languages, forms))
+        return InvertedIndex(rows, stems, tuple(map(dict, forms)), languages.names, postings)
 
     def grow(self, graph: Graph, base: Graph, before: InvertedIndex) -> InvertedIndex:
         """Return what `compute` returns; all texts are read again where a language changes."""
@@ -150,11 +148,15 @@ class InvertedIndexPart:
         old = languages.of_rows[: len(base)]
         if not _are_stemmed_alike(languages, before, old, base.part(LanguagesPart()).of_rows):
             return self.compute(graph)
-        stems, forms = dict(before.stems), tuple(dict(one) for one in before.forms)
-        new = rows[rows >= len(base)]
-        numbered = self._numbered(graph, new, languages, stems, forms)
-        postings = before.postings.with_texts(numbered)
-        return InvertedIndex(rows, stems, forms, languages.names, postings)
+        stems = dict(before.stems)
+        forms = [
+            _Forms(name, stems, known)
+            for name, known in zip(languages.names, before.forms, strict=True)
+        ]
+        postings = before.postings.with_texts(
+            self._numbered(graph, rows[rows >= len(base)], languages, forms)
+        )
+        return InvertedIndex(rows, stems, tuple(map(dict, forms)), languages.names, postings)
 
     def shrink(
         self, graph: Graph, base: Graph, stays: Mask, before: InvertedIndex
@@ -171,29 +173,36 @@ class InvertedIndexPart:
         return replace(before, rows=graph.rows(*self.kinds), postings=postings)
 
     def _numbered(
-        self,
-        graph: Graph,
-        rows: Rows,
-        languages: Languages,
-        stems: dict[str, int],
-        forms: tuple[dict[str, int], ...],
+        self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[Mapping[str, int]]
     ) -> Iterator[list[int]]:
-        """Yield the numbers of the stems of every node; new stems get the next numbers."""
-        for row in rows.tolist():
-            place = int(languages.of_rows[row])
-            known, written = forms[place], self._terms(graph, row)
-            new = [term for term in dict.fromkeys(written) if term not in known]
-            for term, stem in zip(new, stem_words(new, languages.names[place]), strict=True):
-                known[term] = stems.setdefault(stem, len(stems))
-            yield [known[term] for term in written]
+        """Yield the numbers of the stems of every node; a heading's as often as they count."""
+        texts = texts_with_headings(graph, rows.tolist())
+        headings: dict[tuple[int, str], list[int]] = {}  # many nodes have one heading
+        all_titles, places = titles_of_all(graph, rows.tolist()), languages.of_rows[rows].tolist()
+        for text, titles, place in zip(texts, all_titles, places, strict=True):
+            number_of = forms[place].__getitem__
+            numbers = list(map(number_of, terms(text)))
+            if self.heading_weight > 1 and titles:
+                key = place, "\n".join(titles)
+                if key not in headings:
+                    in_heading = terms(canonical_text(graph, key[1]))
+                    headings[key] = list(map(number_of, in_heading))
+                numbers += headings[key] * (self.heading_weight - 1)
+            yield numbers
 
-    def _terms(self, graph: Graph, row: int) -> list[str]:
-        """The terms of a node, those of its heading as often as they count."""
-        collected = terms(text_with_heading(graph, row))
-        if self.heading_weight > 1 and (titles := titles_of(graph, row)):
-            in_heading = terms(canonical_text(graph, "\n".join(titles)))
-            collected += in_heading * (self.heading_weight - 1)
-        return collected
+
+class _Forms(dict[str, int]):
+    """The number of the stem of each term in a language; a new stem gets the next number."""
+
+    def __init__(
+        self, language: str, stems: dict[str, int], known: Mapping[str, int] = EMPTY
+    ) -> None:
+        super().__init__(known)
+        self._stem, self._stems = make_stemmer(language), stems
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = self._stems.setdefault(self._stem(term), len(self._stems))
+        return number
 
 
 def _are_stemmed_alike(

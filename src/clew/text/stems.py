@@ -6,7 +6,7 @@ sequences of letters in a text, by the library py3langid (Lui and Baldwin 2012).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -103,13 +103,26 @@ def stem_words(unstemmed: Iterable[str], language: str) -> list[str]:
         >>> stem_words(["ferries", "berthing"], "en"), stem_words(["ferries"], "")
         (['ferri', 'berth'], ['ferries'])
     """
+    return list(map(make_stemmer(language), unstemmed))
+
+
+def make_stemmer(language: str) -> Callable[[str], str]:
+    """Return the function word -> stem, for one thread; without a stemmer, the word itself.
+
+    Args:
+        language: An ISO 639-1 code, or "".
+
+    Example:
+        >>> make_stemmer("en")("ferries")
+        'ferri'
+    """
     if language not in STEMMERS:
-        return list(unstemmed)
+        return str
     import Stemmer
 
     # An object of the library is for one thread; a new one takes microseconds.
-    stems: list[str] = Stemmer.Stemmer(STEMMERS[language]).stemWords(list(unstemmed))
-    return stems
+    stem: Callable[[str], str] = Stemmer.Stemmer(STEMMERS[language], 0).stemWord
+    return stem
 
 
 def _is_english(text: str) -> bool:

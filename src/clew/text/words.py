@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain, groupby
 from string import ascii_letters
@@ -21,9 +20,11 @@ CODE_NAME = re.compile("[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*+")  # what identifiers ar
 ASCII_LETTER = re.compile("[A-Za-z]")
 CAMEL_CASE = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 CAMEL_CASE_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+ASSIGNED = (*range(0x40000), *range(0xE0000, 0xE1000))  # code points; no others have a meaning
 MAX_WORD_LENGTH = 256  # a longer run of letters, such as data, is cut into words of so many
 ASCII_WORD = re.compile(f"[a-z0-9]{{1,{MAX_WORD_LENGTH}}}")
 CASED_ASCII_WORD = re.compile(f"[A-Za-z0-9]{{1,{MAX_WORD_LENGTH}}}")
+SIMPLE_WORD = re.compile(rf"[^\W_]{{1,{MAX_WORD_LENGTH}}}")  # where no sign is unspaced or a mark
 LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
@@ -50,7 +51,7 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():  # nothing to normalize, and no table of scripts is needed
         return ASCII_WORD.findall(text.lower())
-    return _word_pattern().findall(_normalized(text))
+    return _split(_normalized(text))
 
 
 def cased_words(text: str) -> list[str]:
@@ -62,7 +63,7 @@ def cased_words(text: str) -> list[str]:
     """
     if text.isascii():
         return CASED_ASCII_WORD.findall(text)
-    return _word_pattern().findall(unicodedata.normalize("NFKC", text))
+    return _split(unicodedata.normalize("NFKC", text))
 
 
 def has_content(text: str) -> bool:
@@ -114,27 +115,27 @@ def terms(text: str, identifiers: bool = True) -> list[str]:
         ['北', '北京', '京', '京在', '在']
     """
     collected = words(text) if text.isascii() else _words_and_pairs(_normalized(text))
-    for name in _identifiers(text) if identifiers else ():
-        if "_" in name:
-            collected.append(name.lower())
-        if CAMEL_CASE.search(name):
-            collected += [part.lower() for part in CAMEL_CASE_PART.findall(name)]
+    if identifiers:
+        runs = CODE_NAME.findall(text)
+        if max(map(len, runs), default=0) > MAX_WORD_LENGTH:
+            # Data, or a program without spaces: their words will do.
+            runs = [run for run in runs if len(run) <= MAX_WORD_LENGTH]
+        collected.extend(chain.from_iterable(map(_names_and_parts, runs)))
     return collected
 
 
-def _identifiers(text: str) -> Iterator[str]:
-    """Yield the names of code: `snake_case` from a letter on, `camelCase` and `HTTPResponse`.
-
-    Each run of letters and digits is looked at a fixed number of times, however long it is.
-    """
-    for run in CODE_NAME.findall(text):
-        # Longer ones are data, or a program without spaces: their words will do.
-        name = _identifier_in(run) if len(run) <= MAX_WORD_LENGTH else ""
-        if name:
-            yield name
-
-
 @lru_cache(maxsize=1 << 16)
+def _names_and_parts(run: str) -> tuple[str, ...]:
+    """The terms of the name of code in a run of letters, digits and underscores.
+
+    Names of code are `snake_case` from a letter on, `camelCase` and `HTTPResponse`.
+    """
+    name = _identifier_in(run)
+    whole = (name.lower(),) if "_" in name else ()
+    parts = CAMEL_CASE_PART.findall(name) if CAMEL_CASE.search(name) else ()
+    return (*whole, *(part.lower() for part in parts))
+
+
 def _identifier_in(run: str) -> str:
     """The name of code in a run of letters, digits and underscores, or ""."""
     before, underscore, name = run.rpartition("_")
@@ -151,6 +152,8 @@ def _normalized(text: str) -> str:
 
 def _words_and_pairs(text: str) -> list[str]:
     """The words of a text, with pairs of neighbours in the place of single unspaced signs."""
+    if not _unspaced_or_mark().search(text):
+        return SIMPLE_WORD.findall(text)
     collected: list[str] = []
     previous, previous_end = "", -1  # the sign before, and where it ends, if it was unspaced
     unpaired = False  # whether the sign before is in no term yet
@@ -173,14 +176,33 @@ def _words_and_pairs(text: str) -> list[str]:
     return collected + ([previous] if unpaired else [])
 
 
+def _split(text: str) -> list[str]:
+    """The words of a normalized text."""
+    pattern = _word_pattern() if _unspaced_or_mark().search(text) else SIMPLE_WORD
+    return pattern.findall(text)
+
+
+@lru_cache(maxsize=1)
+def _unspaced_or_mark() -> re.Pattern[str]:
+    r"""The pattern of a sign that \w may not do justice to; most texts have none.
+
+    Of the higher planes it has all signs: a set with many ranges of them is slow.
+    """
+    marks = "".join(re.escape(sign) for sign in _marks() if sign <= "\uffff")
+    return re.compile(f"[{UNSPACED}{IDEOGRAPHS}{marks}\U00010000-\U0010ffff]")
+
+
+@lru_cache(maxsize=1)
+def _marks() -> tuple[str, ...]:
+    """All vowel signs, accents and other marks."""
+    others = (sign for sign in map(chr, ASSIGNED) if not sign.isalnum() and sign.isprintable())
+    return tuple(sign for sign in others if unicodedata.category(sign)[0] == "M")
+
+
 @lru_cache(maxsize=1)
 def _sign_pattern() -> re.Pattern[str]:
     """The pattern of an ideograph, another unspaced sign with its marks, or a word."""
-    marks = "".join(
-        chr(code)
-        for code in range(0x0E00, 0xAB00)
-        if _is_mark(code) and UNSPACED_SIGN.match(chr(code))
-    )
+    marks = "".join(filter(UNSPACED_SIGN.match, _marks()))
     return re.compile(
         rf"(?P<ideograph>[{HAN}])|(?P<sign>[{KANA}{UNSPACED}][{marks}]*)|{_word_pattern().pattern}"
     )
@@ -194,11 +216,11 @@ def _word_pattern() -> re.Pattern[str]:
     out. A set of ranges that names every sign is looked up in one step within the first plane; \w
     beside other ranges is tried one after the other.
     """
-    ideograph = re.compile(f"[{IDEOGRAPHS}]")
+    ideograph, marks = re.compile(f"[{IDEOGRAPHS}]"), frozenset(_marks())
     codes = (
         code
-        for code in chain(range(0x40000), range(0xE0000, 0xE1000))  # no others are assigned
-        if (chr(code).isalnum() or _is_mark(code)) and not ideograph.match(chr(code))
+        for code in ASSIGNED
+        if ((sign := chr(code)).isalnum() or sign in marks) and not ideograph.match(sign)
     )
     first_plane, higher_planes = list[str](), list[str]()
     for _, numbered in groupby(enumerate(codes), lambda pair: pair[1] - pair[0]):
@@ -209,7 +231,3 @@ def _word_pattern() -> re.Pattern[str]:
         rf"[{IDEOGRAPHS}]|(?:[{''.join(first_plane)}]|[{''.join(higher_planes)}])"
         f"{{1,{MAX_WORD_LENGTH}}}"
     )
-
-
-def _is_mark(code: int) -> bool:
-    return unicodedata.category(chr(code))[0] == "M"
