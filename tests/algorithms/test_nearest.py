@@ -36,6 +36,7 @@ def brute_force(vectors, k, least):
     return found, cosines
 
 
+@pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize(
     ("block_bytes", "tile"), [(nearest.BLOCK_BYTES, nearest.TILE), (1, 1), (100, 2), (100, 5)]
 )
@@ -44,7 +45,7 @@ def brute_force(vectors, k, least):
     st.integers(1, 20),
     st.sampled_from([0.05, 0.5, 0.99]),
 )
-def test_the_nearest_are_those_of_brute_force(block_bytes, tile, rows, k, least):
+def test_the_nearest_are_those_of_brute_force(block_bytes, tile, bounded, rows, k, least):
     vectors = unit(
         np.array(rows, np.float64).reshape(-1, 3)
     )  # duplicates, zeros and ties are the rule here
@@ -55,6 +56,10 @@ def test_the_nearest_are_those_of_brute_force(block_bytes, tile, rows, k, least)
         patch.setattr(nearest, "TILE", tile)
         patch.setattr(nearest, "MIN_HEIGHT", 1)
         patch.setattr(nearest, "MAX_WAITING", tile - 1)
+        patch.setattr(nearest, "MAX_COMPARED", tile)
+        if bounded:  # by vectors that may be as long as these
+            patch.setattr(nearest, "MIN_BOUNDED", 1)
+            patch.setattr(nearest, "MIN_SAVING", 1)
         row, other, cosine = nearest_pairs(vectors, k, least)
 
     found = {i: [] for i in range(len(vectors))}
@@ -62,6 +67,28 @@ def test_the_nearest_are_those_of_brute_force(block_bytes, tile, rows, k, least)
         found[a].append(b)
         assert c == pytest.approx(cosines[a, b], abs=2e-6)
     assert found == expected
+
+
+@pytest.mark.parametrize("least", [0.7, 0.95])
+def test_bounds_leave_out_nothing_that_is_near(least, monkeypatch):
+    """Names are variants of some, in directions that a sample of them hardly shows."""
+    rng = np.random.default_rng(1)
+    spread = rng.normal(size=(1, 96)) / np.arange(1, 97)
+    some = np.repeat(rng.normal(size=(300, 96)) * spread, 8, axis=0)
+    vectors = unit(
+        some + rng.normal(size=some.shape) * np.abs(spread) * rng.uniform(0, 1, (2400, 1))
+    )
+    vectors[::97] = 0
+    bounds = nearest._bounding_vectors(vectors, least)
+    assert bounds is not None
+    assert (vectors @ vectors.T <= bounds @ bounds.T + 1e-6).all()
+    by_bounds = nearest_pairs(vectors, 5, least)
+    monkeypatch.setattr(nearest, "MIN_BOUNDED", len(vectors) + 1)
+    by_all = nearest_pairs(vectors, 5, least)
+    np.testing.assert_array_equal(by_bounds[0], by_all[0])
+    np.testing.assert_array_equal(by_bounds[1], by_all[1])
+    np.testing.assert_allclose(by_bounds[2], by_all[2], atol=2e-6)
+    assert len(by_all[0]) > 1000
 
 
 @pytest.mark.parametrize("block_bytes", [nearest.BLOCK_BYTES, 4 * 203 * 7])

@@ -15,6 +15,11 @@ BLOCK_BYTES = 64 * 2**20
 MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other rows is found
 MAX_WAITING = 4_000_000  # candidates, or four times those that remain, before the nearest are taken
 CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
+MIN_BOUNDED = 2048  # rows whose cosines are bounded before they are computed
+MIN_SAVING = 3  # times that the vectors are longer than those of the bounds
+LEFT_OUT = 0.4  # of the lowest cosine; with more, too many pairs pass, with less, each costs more
+MAX_SAMPLE = 2048  # rows, evenly spaced, whose leading directions the bounds are made in
+MAX_COMPARED = 8192  # pairs whose cosines are computed at once
 TILE = 32  # columns of a block that are passed over together
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]  # rows, neighbours, cosines
@@ -53,6 +58,17 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         >>> rows.tolist(), neighbours.tolist(), cosines.tolist()
         ([0, 1], [1, 0], [1.0, 1.0])
     """
+    bounds = _bounding_vectors(vectors, min_cosine)
+    if bounds is None:
+        blocks = _all_near(vectors, k, min_cosine)
+    else:
+        blocks = _near_by_bounds(vectors, bounds, k, min_cosine)
+    rows, others, scores = _finished(blocks, k, min_cosine)
+    return freeze(rows, np.int32), freeze(others, np.int32), freeze(scores, np.float64)
+
+
+def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
+    """Return the pairs that may be among the nearest, by all cosines."""
     n = len(vectors)
     height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
     floors = np.full(n, min_cosine, np.float32)  # no k-th nearest of a row is farther
@@ -73,8 +89,65 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         blocks.append((later[rows] + end, others + start, scores))
         if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
             blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
-    rows, others, scores = _finished(blocks, k, min_cosine)
-    return freeze(rows, np.int32), freeze(others, np.int32), freeze(scores, np.float64)
+    return blocks
+
+
+def _bounding_vectors(vectors: Vectors, min_cosine: float) -> Vectors | None:
+    """Return short vectors whose products are no lower than the cosines; None where that is slower.
+
+    They are the vectors in the leading directions of a sample, and the length of what these leave
+    out: by Cauchy and Schwarz, no two rests have a higher product than their lengths.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        min_cosine: the lowest cosine that is wanted. The directions hold so much that the product of
+            two rests is at most `LEFT_OUT` of it, on the average.
+    """
+    n, d = vectors.shape
+    if n < MIN_BOUNDED:
+        return None
+    places = np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round().astype(np.int64)
+    sample = vectors[places].astype(np.float64)
+    shares, directions = np.linalg.eigh(sample.T @ sample)
+    held = np.cumsum(shares[::-1]) / max(float(shares.sum()), 1e-300)
+    width = int(np.searchsorted(held, 1 - LEFT_OUT * min_cosine)) + 1
+    if width > d // MIN_SAVING:
+        return None
+    leading = vectors @ directions[:, ::-1][:, :width].astype(np.float32)
+    squares = np.square(vectors).sum(axis=1) - np.square(leading).sum(axis=1)
+    rests = np.sqrt(np.maximum(squares, 0) + TOLERANCE)
+    return np.hstack([leading, rests[:, None].astype(np.float32)])
+
+
+def _near_by_bounds(vectors: Vectors, bounds: Vectors, k: int, min_cosine: float) -> list[Pairs]:
+    """Return the pairs with at least the lowest cosine, which is computed where the bound has it.
+
+    Args:
+        vectors: float32 [n, d].
+        bounds: float32 [n, m], see `_bounding_vectors`.
+        k: neighbours of a row, at most.
+        min_cosine: lowest cosine of a neighbour, > 0.
+    """
+    n = len(vectors)
+    height = max(MIN_HEIGHT, BLOCK_BYTES // (16 * n))
+    blocks: list[Pairs] = []
+    for start in range(0, n, height):
+        highest = bounds[start : start + height] @ bounds[start:].T
+        places = np.flatnonzero(highest.reshape(-1) >= min_cosine - 2 * TOLERANCE)
+        rows, others = np.divmod(places, highest.shape[1])
+        once = others > rows
+        rows, others = rows[once] + start, others[once] + start
+        for some in range(0, len(rows), MAX_COMPARED):
+            pair = slice(some, some + MAX_COMPARED)
+            cosines = np.einsum(
+                "ij,ij->i", vectors[rows[pair]], vectors[others[pair]], dtype=np.float64
+            )
+            near = cosines >= min_cosine - 2 * TOLERANCE
+            one, other = rows[pair][near], others[pair][near]
+            blocks += [(one, other, cosines[near]), (other, one, cosines[near])]
+        if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
+            blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
+    return blocks
 
 
 def nearest_of_some(
