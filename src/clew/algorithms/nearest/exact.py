@@ -100,8 +100,8 @@ def _bounding_vectors(vectors: Vectors, min_cosine: float) -> Vectors | None:
 
     Args:
         vectors: float32 [n, d], unit rows or zeros.
-        min_cosine: the lowest cosine that is wanted. The directions hold so much that the product of
-            two rests is at most `LEFT_OUT` of it, on the average.
+        min_cosine: the lowest cosine that is wanted. The directions hold so much that the product
+            of two rests is at most `LEFT_OUT` of it, on the average.
     """
     n, d = vectors.shape
     if n < MIN_BOUNDED:

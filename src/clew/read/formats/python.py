@@ -7,6 +7,7 @@ name comes from, so that pieces are linked to the modules that they call.
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,25 @@ from clew.text.spans import paragraphs
 _LINE_END = re.compile(r"\r\n?|\n")
 # Where a statement begins that is inside no other, unless it goes on with one before it.
 _TOP_LEVEL = re.compile(r"^(?!elif\b|else\b|except\b|finally\b)[^\W\d]|^@", re.MULTILINE)
+# The fields of each kind of node in which there may be nodes with a name.
+_NAMELESS = {
+    "arg",
+    "asname",
+    "attr",
+    "ctx",
+    "id",
+    "is_async",
+    "kind",
+    "level",
+    "module",
+    "op",
+    "ops",
+}
+_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: () if kind is ast.Constant else tuple(f for f in kind._fields if f not in _NAMELESS)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Place = Callable[[int, int], int]  # line from 1, column in bytes -> place in the text
 
@@ -70,14 +90,19 @@ def outline(text: str, share: Share) -> Outline:
 
 def parse(text: str) -> ast.Module | str:
     """Return the syntax tree of a module, or the reason why there is none."""
+    collects = gc.isenabled()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes in someone else's code
+            gc.disable()  # the collector looks at half a tree again and again, and finds nothing
             return ast.parse(text)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes, or nested too deep
         return f"{type(error).__name__}: {error}"
+    finally:
+        if collects:
+            gc.enable()
 
 
 class ModulePart(NamedTuple):
@@ -215,14 +240,18 @@ def _references(trees: Sequence[ast.Module], place: Place) -> Iterator[tuple[int
 
 
 def _walk(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree in the order of `ast.walk`, in a third of its time."""
+    """Yield the nodes of a tree in the order of `ast.walk`, in a fifth of its time.
+
+    Operators, contexts and what has no name in it are left out.
+    """
     waiting: list[ast.AST] = [tree]
     for node in waiting:
-        for value in vars(node).values():
-            if isinstance(value, ast.AST):
-                waiting.append(value)
-            elif isinstance(value, list):
+        for field in _FIELDS[type(node)]:
+            value = getattr(node, field, None)
+            if type(value) is list:
                 waiting += [child for child in value if isinstance(child, ast.AST)]
+            elif isinstance(value, ast.AST):
+                waiting.append(value)
         yield node
 
 
