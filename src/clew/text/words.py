@@ -36,7 +36,7 @@ def fold_case(text: str) -> str:
         >>> fold_case("  Straße ") == fold_case("STRASSE")
         True
     """
-    return " ".join(_normalized(text).split())
+    return " ".join((text.lower() if text.isascii() else _normalized(text)).split())
 
 
 def words(text: str) -> list[str]:

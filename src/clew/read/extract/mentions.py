@@ -74,11 +74,13 @@ def find_abbreviations(texts: Iterable[str]) -> frozenset[str]:
         >>> sorted(find_abbreviations(["St. Louis, St. Paul and St. Ives lie far apart."]))
         ['st']
     """
-    with_stop, total = Counter[str](), Counter[str]()
+    found: Counter[tuple[str, str]] = Counter()
     for text in texts:
-        for word, stop in _SHORT_WORD.findall(text):
-            total[word.casefold()] += 1
-            with_stop[word.casefold()] += bool(stop)
+        found.update(_SHORT_WORD.findall(text))
+    with_stop, total = Counter[str](), Counter[str]()
+    for (word, stop), times in found.items():
+        total[word.casefold()] += times
+        with_stop[word.casefold()] += times if stop else 0
     return frozenset(
         word
         for word, times in with_stop.items()
@@ -100,13 +102,17 @@ def find_words(text: str, abbreviations: Collection[str] = ()) -> list[Word]:
     words: list[Word] = []
     end, sentence, last = 0, 0, ""
     for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text):
-        start = match.start()
-        begins = not words or _ends_sentence(text[end:start], last, abbreviations)
+        start, behind = match.span()
+        gap = text[end:start]
+        begins = not words or (gap != " " and _ends_sentence(gap, last, abbreviations))
         if begins:
             sentence = start
-        last, end = match[0], match.end()
-        capital = not last.islower() and any(map(str.isupper, last))
-        words.append(Word(start, end, last.casefold(), begins, capital, sentence))
+        last, end = match[0], behind
+        if last.islower():
+            key, capital = last if last.isascii() else last.casefold(), False
+        else:
+            key, capital = last.casefold(), any(map(str.isupper, last))
+        words.append(Word(start, end, key, begins, capital, sentence))
     return words
 
 
@@ -127,17 +133,17 @@ def find_runs(
         inner_words: Small words that may be between two capitalised ones.
         max_words: The number of words that a run may have.
     """
-    i = 0
-    while i < len(words):
-        capital = words[i].capital
-        run_end = _run_end(text, words, i, inner_words, max_words) if capital else i
-        may_be_title = capital or not _has_case(words[i].key[0])
-        title_end = i + _title_length(words, i, titles) if may_be_title else i
+    behind = 0  # the last run
+    for i, word in enumerate(words):
+        if i < behind or not (word.capital or not _has_case(word.key[0])):
+            continue
+        run_end = _run_end(text, words, i, inner_words, max_words) if word.capital else i
+        title_end = i + _title_length(words, i, titles)
         if title_end > run_end:
             yield Run(tuple(words[i:title_end]), is_title=True)
         elif run_end > i:
             yield Run(tuple(words[i:run_end]), is_title=False)
-        i = max(i + 1, run_end, title_end)
+        behind = max(run_end, title_end)
 
 
 def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
@@ -194,7 +200,7 @@ def _is_joined(text: str, words: Sequence[Word], i: int) -> bool:
 
 
 def _has_case(letter: str) -> bool:
-    return letter.lower() != letter.upper()
+    return "a" <= letter <= "z" or letter.lower() != letter.upper()
 
 
 def _title_length(words: Sequence[Word], first: int, titles: TitleWords) -> int:

@@ -123,7 +123,7 @@ class Names:
         own_titles = [passage.title for passage in passages]
         inner_words = frozenset(self.inner_words)
         abbreviations = find_abbreviations(texts)
-        title_words = _group_titles(own_titles)
+        title_words = _group_titles(list(dict.fromkeys(own_titles)))
         cases = _Cases(Counter(), Counter(), inner_words)
         runs: list[list[Run]] = []
         caseless: list[list[Word]] = []
@@ -170,9 +170,11 @@ class _Cases(NamedTuple):
 
     def add_words(self, text: str, words: Sequence[Word]) -> None:
         """Count the words of a text, unless they follow a full stop."""
-        for word in words:
-            if not word.begins and text[word.start - 2 : word.start] != ". ":
-                (self.capital if word.capital else self.small)[word.key] += 1
+        inside = [
+            word for word in words if not word.begins and text[word.start - 2 : word.start] != ". "
+        ]
+        self.capital.update([word.key for word in inside if word.capital])
+        self.small.update([word.key for word in inside if not word.capital])
 
     def mostly_small(self, key: str) -> bool:
         return self.small[key] > self.capital[key]
