@@ -16,6 +16,7 @@ MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other 
 MAX_WAITING = 4_000_000  # candidates, or four times those that remain, before the nearest are taken
 CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
 MIN_BOUNDED = 2048  # rows whose cosines are bounded before they are computed
+MIN_THRESHOLD = 0.5  # lowest cosine; below, too few directions are left out, if any
 MIN_SAVING = 3  # times that the vectors are longer than those of the bounds
 LEFT_OUT = 0.4  # of the lowest cosine; with more, too many pairs pass, with less, each costs more
 MAX_SAMPLE = 2048  # rows, evenly spaced, whose leading directions the bounds are made in
@@ -104,7 +105,7 @@ def _bounding_vectors(vectors: Vectors, min_cosine: float) -> Vectors | None:
             of two rests is at most `LEFT_OUT` of it, on the average.
     """
     n, d = vectors.shape
-    if n < MIN_BOUNDED:
+    if n < MIN_BOUNDED or min_cosine < MIN_THRESHOLD:
         return None
     places = np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round().astype(np.int64)
     sample = vectors[places].astype(np.float64)
