@@ -201,7 +201,7 @@ def _replace_one(content: object, choices: Choices) -> None:
             elif action % 5 == 1:
                 content[key] = copy.deepcopy(content[choices.among(keys)])
             else:
-                content[key] = choices.among(STRANGE)
+                content[key] = copy.deepcopy(choices.among(STRANGE))
             return
         content = inner
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import EMPTY
 from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
@@ -117,6 +119,7 @@ def contents_of(saved: SavedIndex) -> IndexContents:
         check_names(values, option_names(IndexConfig), "an index of this version of clew")
     except TypeError as error:
         raise ValueError(f"{error}: upgrade clew to open it") from error
+    _check_kinds(values)
     return IndexContents(
         graph=saved.graph,
         config=IndexConfig(**values),
@@ -130,6 +133,28 @@ def contents_of(saved: SavedIndex) -> IndexContents:
         changed=saved.changed,
         saved_as=saved.saved_as,
     )
+
+
+def _check_kinds(values: Mapping[str, object]) -> None:
+    """Check that options are of the kinds that an index has, before anything is done with them.
+
+    Raises:
+        ValueError: One is not.
+    """
+    for option in fields(IndexConfig):
+        value, usual = values.get(option.name, option.default), option.default
+        if isinstance(usual, (bool, int, tuple)):
+            is_right = type(value) is type(usual)
+        elif option.name == "encoding":
+            is_right = isinstance(value, str | None)
+        elif option.name == "nearest":
+            is_right = isinstance(value, HNSW | None)
+        elif option.name in ("extractor", "splitter"):
+            is_right = value is None or callable(value) or hasattr(value, "triples")
+        else:  # the store has looked at it
+            is_right = True
+        if not is_right:
+            raise ValueError(f"the index is damaged: its option {option.name} is {value!r}")
 
 
 def _caches(index: IndexContents) -> Iterator[AnswerCache]:

@@ -131,7 +131,10 @@ class SymbolTable:
     objects: Rows
 
     def find(self, question: str) -> AskedFacts:
-        """Return the facts that a question asks for."""
+        """Return the facts that a question asks for; none where it asks nothing of its names.
+
+        A name by itself, or words that happen to be one, are found by the words of passages.
+        """
         question = question[:MAX_QUESTION]
         named = list(self._named(question)) if self.rows_of else []
         scores: dict[int, float] = {}
@@ -140,6 +143,8 @@ class SymbolTable:
             for row in rows:
                 for fact, score in self._facts(row, asked, as_subject):
                     scores[fact] = max(scores.get(fact, 0.0), score)
+        if max(scores.values(), default=0.0) < 1:
+            return NO_FACTS
         ranked = sorted(scores, key=lambda fact: (-scores[fact], fact))
         return AskedFacts(
             freeze(ranked, np.int32), freeze([scores[fact] for fact in ranked], np.float64)
