@@ -354,7 +354,7 @@ def main() -> None:
     tables = [compare(package, options) for package in options.packages]
     if len(tables) > 1:
         print(f"## All {len(tables)} packages\n")
-        print(pooled(tables).to_markdown(intervals=True))
+        print(pooled(tables, by_corpus=False).to_markdown(intervals=True))
 
 
 if __name__ == "__main__":

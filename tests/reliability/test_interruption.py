@@ -24,6 +24,14 @@ DOCUMENTS = [
 RECIPES = ("hipporag", "agrag", "kurisu", "bm25", "mmr")
 
 
+@pytest.fixture(autouse=True)
+def interrupts_arrive():
+    """A shell lets what it runs in the background ignore interrupts, and its children with it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted(arguments, after, environment):
     """Send SIGINT to the command after so many seconds; return its exit code, its output and how long it took to end."""
     process = subprocess.Popen(
