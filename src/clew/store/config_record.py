@@ -69,6 +69,12 @@ def check_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
         *((record["name"], str) for record in (embedder, config["canonical"], *records)),
         *((record["parameters"], dict) for record in records[1:] if "own" in record),
         *((record["counters"], dict) for record in records[1:] if "own" in record),
+        *(
+            (counter, str)
+            for record in records[1:]
+            if "own" in record
+            for counter in record["counters"].values()
+        ),
         *((flag, bool) for flag in (embedder["own"], config["count"]["own"], fitted)),
         *((number, int) for number in (embedder["dimension"], config["count"]["probe"])),
         (settings.get("changed", 0), int),
@@ -95,8 +101,9 @@ def restore_config(records: Mapping[str, Any], caller_parts: CallerParts) -> dic
         ValueError: A part is needed and was not given, or what was given is not what was saved.
     """
     config = {name: _restore(name, record, caller_parts) for name, record in records.items()}
-    if not (callable(config["count"]) and callable(config["canonical"] or str)):
-        raise ValueError("its settings are not those of an index")  # noqa: TRY004  # it is damaged
+    canonical = config["canonical"]
+    if not callable(config["count"]) or not (canonical is None or callable(canonical)):
+        raise ValueError("its settings are not those of an index")  # it is damaged
     unknown_then = {
         name: part
         for name, part in caller_parts.items()
