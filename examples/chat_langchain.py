@@ -140,7 +140,7 @@ def main(arguments: Sequence[str] | None = None, model: BaseChatModel | None = N
         parser.error(str(error))
     try:
         retriever = ClewRetriever(index=index, recipe=options.recipe, budget=options.budget)
-        converse(lambda: Chat(retriever, model, options.agent), index, options)
+        converse(lambda: Chat(retriever, model, options.agent), options)
     except clew.BudgetError as error:
         parser.error(str(error))
 
@@ -183,9 +183,8 @@ def load_index(options: argparse.Namespace) -> clew.Index:
     return index
 
 
-def converse(new_chat: Callable[[], Chat], index: clew.Index, options: argparse.Namespace) -> None:
+def converse(new_chat: Callable[[], Chat], options: argparse.Namespace) -> None:
     """Answer the questions of --ask, or those that are typed until /quit."""
-    texts = {document.id: document.text for document in index.documents}
     chat = new_chat()
     for question in options.ask or iter(lambda: input("\n> ").strip(), "/quit"):
         if options.ask:
@@ -199,7 +198,7 @@ def converse(new_chat: Callable[[], Chat], index: clew.Index, options: argparse.
                 print(piece, end="", flush=True)
             print("\n" if chat.sources else "")
             for number, item in chat.sources.items():
-                print(f"[{number}] {location_of(item, texts)}")
+                print(f"[{number}] {location_of(item)}")
             if options.show_context:
                 print_contexts(chat)
 

@@ -170,7 +170,7 @@ def main(arguments: Sequence[str] | None = None, model: LLM | None = None) -> No
         parser.error(str(error))
     try:
         settings = (index, options.recipe, options.budget, model, options.agent)
-        converse(lambda: Chat(*settings), index, options)
+        converse(lambda: Chat(*settings), options)
     except clew.BudgetError as error:
         parser.error(str(error))
 
@@ -213,9 +213,8 @@ def load_index(options: argparse.Namespace) -> clew.Index:
     return index
 
 
-def converse(new_chat: Callable[[], Chat], index: clew.Index, options: argparse.Namespace) -> None:
+def converse(new_chat: Callable[[], Chat], options: argparse.Namespace) -> None:
     """Answer the questions of --ask, or those that are typed until /quit."""
-    texts = {document.id: document.text for document in index.documents}
     chat = new_chat()
     for question in options.ask or iter(lambda: input("\n> ").strip(), "/quit"):
         if options.ask:
@@ -228,7 +227,7 @@ def converse(new_chat: Callable[[], Chat], index: clew.Index, options: argparse.
             asyncio.run(print_answer(chat, question))
             print("\n" if chat.sources else "")
             for number, item in chat.sources.items():
-                print(f"[{number}] {location_of(item, texts)}")
+                print(f"[{number}] {location_of(item)}")
             if options.show_context:
                 print_contexts(chat)
 

@@ -25,7 +25,7 @@ MODULES = {
 }
 
 GRAPH = {"usage", "deadline", "text", "graph", "algorithms"}
-RECORDS = {"document", "items", "show", "context", "types", "model"}
+RECORDS = {"document", "source_map", "items", "show", "context", "types", "model"}
 STAGES = {"seed", "spread", "select", "order"}
 PAGE = {"render", "explain", "overlap", "budget", "shares", "pipeline"}
 BELOW_INDEX = GRAPH | RECORDS | {"embedding", "read", "link", "generate", "recipes", "store"}
@@ -38,14 +38,15 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "text": set(),
     "graph": {"text", "usage", "forking"},
     "algorithms": {"graph", "deadline", "forking"},
-    "document": {"graph"},
+    "source_map": {"graph"},
+    "document": {"graph", "source_map"},
     "items": {"graph"},
     "show": {"graph", "items"},
     "context": {"graph", "items", "show", "usage"},
     "types": {"graph", "algorithms", "context", "model"},
     "model": {"text", "usage", "forking"},
     "embedding": GRAPH | {"document"},
-    "read": GRAPH | {"document", "embedding", "model"},
+    "read": GRAPH | {"document", "source_map", "embedding", "model"},
     "link": GRAPH | {"types"},
     **{stage: GRAPH | {"types", "model"} for stage in STAGES},
     "relevance": GRAPH | {"seed"},
@@ -59,7 +60,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "recipes": STAGES | PAGE | {"algorithms", "types", "methods"},
     "recipe_files": STAGES | {"algorithms", "methods", "pipeline", "recipes", "render", "types"},
     "generate": GRAPH | RECORDS,
-    "store": GRAPH | {"seed", "document", "embedding", "read", "link", "generate", "types", "version"},
+    "store": GRAPH | {"seed", "document", "source_map", "embedding", "read", "link", "generate", "types", "version"},
     "index": BELOW_INDEX | PAGE | {"methods", "forking", "relevance", "seed"},
     "adapters": BELOW_INDEX | {"index", "forking"},
     "cite": GRAPH | {"context", "items", "index", "seed"},
@@ -176,6 +177,8 @@ SHARED = (
         "index/options.py",
         "index/question.py",
         "index/contents.py",
+        "index/locating.py",
+        "source_map.py",
         "relevance.py",  # whether anything answers, before a method is asked
     ),
     *("seed/blend.py", "seed/bm25.py", "seed/dense.py"),  # the seed that AGRAG's own one is given

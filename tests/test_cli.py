@@ -121,13 +121,26 @@ def test_explain_says_why_each_item_is_there_what_was_left_out_and_how_long_it_t
     out = run(capsys, "ask", saved, QUESTION, "--budget", 300, "--explain")[1]
     assert context.dropped
     for item in context:
+        assert item.location != item.id
         assert (
-            f"seed, score {item.score:.3f}  {item.id}\n        the question touches it ({item.why[0].weight:.2f})"
+            f"seed, score {item.score:.3f}  {item.id}  ({item.location})\n        the question touches it ({item.why[0].weight:.2f})"
             in out
         )
     for dropped in context.dropped[:5]:
         assert f"{dropped.id}: {dropped.reason}" in out
     assert len(re.findall(r"^ +[\d.]+ ms  ", out, re.MULTILINE)) == len(context.trace)
+
+
+def test_the_sources_of_a_page_of_html_open_at_their_anchor(capsys, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/tides.html").write_text(
+        "<h1 id=top>Sea</h1><h2 id=ebb>Ebb</h2><p>The ebb runs for six hours.</p>"
+        "<h2 id=flood>Flood</h2><p>The flood is salt.</p>"
+    )
+    page = tmp_path / "why.html"
+    out = run(capsys, "ask", tmp_path / "in", "How long does the ebb run?", "--html", page)[1]
+    assert re.search(r"^ +1  tides\.html#ebb > Sea > Ebb  \(", out, re.MULTILINE)
+    assert "tides.html#ebb, characters" in page.read_text()
 
 
 def test_mermaid_and_html_show_the_same_context(capsys, saved, index, tmp_path):

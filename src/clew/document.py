@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew.graph import EMPTY
+from clew.source_map import SourceMap
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Document:
         format: The name of the format that `text` is written in, which decides how it is cut: a
             key of `clew.read.formats.FORMATS`, such as "text", "markdown" or "python".
         facts: Triples (subject, relation, object) that the caller's object carries.
+        source_map: Where the places of the text are in the file that it was read from; None for a
+            text that is its file.
 
     Example:
         >>> Document("moon", "The moon pulls the sea.", {"title": "Moon"}).metadata["title"]
@@ -49,6 +52,7 @@ class Document:
     references: tuple[str, ...] = ()
     format: str = "text"
     facts: tuple[tuple[str, str, str], ...] = field(default=(), compare=False)
+    source_map: SourceMap | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name, value, expected_type in (

@@ -57,6 +57,12 @@ class Item:
         document: The id of the document that it is a part of; None for a whole document.
         heading: The headings above it, joined by " > ".
         span: Its first and last character in the document's text, as a half-open range, or None.
+        location: Where to open it: its file with its lines, its anchor or its page, such as
+            "guide.md:37-64", "guide.html#tides" or "guide.pdf#page=3". A whole document that is
+            its file has the name of the file alone. "" for what is in no document.
+        lines: Its first and last line in the file, from 1, or None.
+        anchor: The nearest anchor of the page of HTML at or above it, or None.
+        page: The page of the file that it is on, from 1, or None.
         group: Items of the same group are read as one; None for an item by itself.
         why: The path from the question to it.
         metadata: The caller's metadata.
@@ -86,6 +92,10 @@ class Item:
     metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     original: Any = field(default=None, compare=False, repr=False)
     relevance: float | None = None
+    location: str = ""
+    lines: tuple[int, int] | None = None
+    anchor: str | None = None
+    page: int | None = None
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,15 @@ def written(pages: list[list[str]], title: str = "") -> bytes:
     return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode()
 
 
+def test_a_passage_opens_at_its_page(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(written([["Ebb."], [], ["The flood comes in at nine."]]))
+    index = Index.from_documents(tmp_path)
+    index.save(tmp_path / "index")
+    for each in (index, Index.load(tmp_path / "index")):
+        item = each.ask("When does the flood come in?").items[0]
+        assert (item.location, item.page, item.lines) == ("a.pdf#page=3", 3, None)
+
+
 def test_pages_are_documents_under_their_file_with_numbers_to_cite_and_filter_by(tmp_path):
     (tmp_path / "sea.pdf").write_bytes(
         written(

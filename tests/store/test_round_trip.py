@@ -243,7 +243,7 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
         ),
         (
             Document,
-            "id text metadata original vector source span parent previous heading embedded_as references format facts",
+            "id text metadata original vector source span parent previous heading embedded_as references format facts source_map",
         ),  # facts: in those of the index
         (Graph, {*NODES.split(), "facts", "edges", "count", "canonical"}),
         (LatentSemantic, "vocabulary idf unknown components overlap"),

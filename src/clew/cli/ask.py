@@ -146,11 +146,11 @@ def ask(options: argparse.Namespace) -> int:
             print_remark(fallback)
     if context.usage:
         print_remark(f"the language model: {context.usage}")
-    _print_context(context, index, options)
+    _print_context(context, options)
     return 0 if context.items else NOTHING_FOUND
 
 
-def _print_context(context: Context, index: Index, options: argparse.Namespace) -> None:
+def _print_context(context: Context, options: argparse.Namespace) -> None:
     """Print the context in the form that the options name, and write the page to look at."""
     if options.html:
         # Half of a surrogate pair, as broken JSON has it, is no text.
@@ -163,7 +163,7 @@ def _print_context(context: Context, index: Index, options: argparse.Namespace) 
     else:
         if context.items:
             print_result(f"{context.text}\n")
-            print_result(source_list(context, index))
+            print_result(source_list(context))
         if options.explain:
             print_result(f"\n{explanation(context)}")
 

@@ -24,6 +24,7 @@ from clew.read.files import files_below
 MAX_BYTES = 2 * 10**9  # of all indexes together; those of least recent use go first
 MAX_DAYS = 60.0  # that an index is kept after its last use
 SAFE_NANOSECONDS = 2 * 10**9  # a file that is younger may change again within one tick of its clock
+READING = 2  # of how files are read; another number makes indexes anew, as for maps of sources
 LOOKS, SOURCE, USED = "folder.looks", "source.txt", "used"
 
 Looks = Mapping[str, list[int]]
@@ -64,7 +65,7 @@ def place_of(source: Path, options: argparse.Namespace, names: tuple[str, ...]) 
         names: The options that change how it is read.
     """
     typed = {name: repr(getattr(options, name, None)) for name in names}
-    key = json.dumps([str(source.resolve()), typed], sort_keys=True)
+    key = json.dumps([str(source.resolve()), typed, READING], sort_keys=True)
     return cache_root() / blake2b(key.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 

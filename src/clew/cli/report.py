@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from clew.context import Context
-from clew.index.index import Index
 from clew.show import location_of, path_in_words
 
 MAX_NOTE = 300  # characters of a list in a note
 MAX_DROPPED = 10  # lines on what was left out, unless there are hardly more
 
 
-def source_list(context: Context, index: Index) -> str:
+def source_list(context: Context) -> str:
     """Return the size of the context, and a line for each item.
 
-    A line has the item's number, its file with lines and headings, and its tokens.
+    A line has the item's number, where it is to be opened, its headings, and its tokens.
     """
-    texts = {document.id: document.text for document in index.documents}
     budget = "" if context.budget is None else f" of {context.budget:,}"
     items = "item" if len(context) == 1 else "items"
     lines = [f"sources: {len(context)} {items}, {context.tokens:,}{budget} tokens"]
     lines += [
-        f"{number:>4}  {location_of(item, texts)}  ({item.tokens:,} tokens)"
+        f"{number:>4}  {location_of(item)}  ({item.tokens:,} tokens)"
         for number, item in enumerate(context, 1)
     ]
     return "\n".join(lines)
@@ -70,8 +68,9 @@ def _items_in_words(context: Context) -> list[str]:
     for number, item in enumerate(context, 1):
         group = f", read as one with group {item.group}" if item.group else ""
         about = f"{item.role}{group}, score {item.score:.3f}"
+        place = f"  ({item.location})" if item.location not in ("", item.id) else ""
         lines += [
-            f"{number:>4}  {about}  {_on_one_line(item.id)}",
+            f"{number:>4}  {about}  {_on_one_line(item.id)}{place}",
             f"        {_on_one_line(path_in_words(item))}",
         ]
     return lines

@@ -26,6 +26,7 @@ from clew.documentation.markdown import (
 from clew.documentation.outline import DocumentationOutline
 from clew.documentation.sections import Explanation, Section
 from clew.graph import Vectors
+from clew.index.locating import with_locations
 from clew.items import Item
 from clew.show import location_of
 
@@ -96,7 +97,7 @@ def extract_section(
         summary=_summary(context.question, candidates, explanations, embed),
         explanations=tuple(explanations),
         examples=tuple(dict.fromkeys(examples)),
-        sources=tuple((item.id, location_of(item, texts)) for item in items),
+        sources=tuple((item.id, location_of(item)) for item in with_locations(items, documents)),
         page=page,
         branch=own,
         branches=tuple(section_branches),

@@ -26,6 +26,7 @@ from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Vectors, canonical_text
 from clew.index.contents import IndexContents
 from clew.index.filtering import filtered_index
+from clew.index.locating import with_locations
 from clew.index.options import option_names
 from clew.index.question import QueryOptions, Where
 from clew.items import Step
@@ -102,7 +103,8 @@ def answer(
             context = _answer_in_time(index, query, budget, method)
         except OutOfTime:
             context = _answer_in_haste(index, query, budget, method)
-    context = replace(context, usage=meter.usage)
+    items = with_locations(context.items, index.document_of)
+    context = replace(context, items=items, usage=meter.usage)
     if not context.items and not context.nothing_found:
         context = replace(context, nothing_found=NOTHING_TOUCHED)
     if options.model is None or context.usage or may_ask_model(method):

@@ -154,6 +154,16 @@ def with_replaced(
         if there.get(document.id) != document
         or index.facts.get(document.id, []) != new_facts.get(document.id, [])
     ]
+    moved = {
+        document.id: replace(there[document.id], source_map=document.source_map)
+        for document in fresh
+        if document.id in there
+        and document == replace(there[document.id], source_map=document.source_map)
+        and index.facts.get(document.id, []) == new_facts.get(document.id, [])
+    }  # texts that are in other lines of their files, and the same otherwise
+    if moved:
+        fresh = [document for document in fresh if document.id not in moved]
+        index = replace(index, documents=tuple(moved.get(d.id, d) for d in index.documents))
     came = {document.id for document in loaded}
     gone = {document.id for document in fresh if document.id in there}
     if others_go:

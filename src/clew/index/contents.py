@@ -69,6 +69,11 @@ class IndexContents:
         return self.config.embedder is None
 
     @cached_property
+    def document_of(self) -> Mapping[str, Document]:
+        """The documents by their ids."""
+        return {document.id: document for document in self.documents}
+
+    @cached_property
     def is_of_code(self) -> bool:
         """Whether most documents are source code."""
         count = sum(document.format in CODE_FORMATS for document in self.documents)

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from clew.graph import EMPTY
 from clew.items import Item
 
 
-def location_of(item: Item, texts: Mapping[str, str]) -> str:
+def location_of(item: Item, texts: Mapping[str, str] = EMPTY) -> str:
     r"""Return the place of an item on one line; for a fact, the fact.
 
     Args:
         item: An item of a context.
-        texts: The text of each document by its id, `{d.id: d.text for d in index.documents}`. They
-            give the line numbers.
+        texts: The text of each document by its id, for items without a `location`, such as those
+            made by hand. They give the line numbers.
 
     Returns:
-        The document, its lines and the headings, as "encoder.py:37-64 > class JSONEncoder".
+        `Item.location`, or else the document and its lines; and the headings. For instance
+        "encoder.py:37-64 > class JSONEncoder" or "tides.html#ebb > Tides > Ebb".
 
     Example:
         >>> text = "# Boats\n\nOars are of ash.\n"
@@ -33,8 +35,8 @@ def location_of(item: Item, texts: Mapping[str, str]) -> str:
     file = PurePath(document)
     if titles and titles[0] in (document, file.name, file.stem):
         titles = titles[1:]
-    numbers = _line_numbers(item, texts.get(document, ""))
-    return _on_one_line(" > ".join([document + numbers, *titles]))
+    place = item.location or document + _line_numbers(item, texts.get(document, ""))
+    return _on_one_line(" > ".join([place, *titles]))
 
 
 def lines_of(item: Item, text: str) -> tuple[int, int] | None:

@@ -92,12 +92,15 @@ def _legend(roles: set[str]) -> str:
 
 def _article(rank: int, item: Item) -> str:
     role = escape(item.role)
-    place = f", characters {item.span[0]:,} to {item.span[1]:,}" if item.span else ""
+    place = escape(item.location or item.id)
+    if item.span:
+        place += f", characters {item.span[0]:,} to {item.span[1]:,}"
+    id = f" · {escape(item.id)}" if item.location else ""
     return (
         f"<article id='item-{rank}' class='{role}'>"
         f"<h2><span class='rank'>{rank}</span> {escape(display_name(item))} "
         f"<span class='role {role}'>{role}</span></h2>"
-        f"<p class='note'>{escape(item.id)}{place} · prize {item.score:.3f}"
+        f"<p class='note'>{place}{id} · prize {item.score:.3f}"
         f" · {item.tokens} tokens</p>"
         f"<p class='path'>Why: {escape(path_in_words(item))}.</p>"
         f"<pre>{escape(item.text.strip())}</pre></article>"

@@ -22,6 +22,7 @@ from clew.store.fitted_embedder import read_fitted, write_fitted
 from clew.store.inverted_index import NAME as WORDS
 from clew.store.inverted_index import restore_inverted_index, write_inverted_index
 from clew.store.saved_index import Pair, SavedIndex
+from clew.store.source_maps import read_source_maps, write_source_maps
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 
 ROW_COLUMNS = ("tokens", "documents", "parents", "previous")
@@ -310,6 +311,7 @@ def write_documents(writer: ColumnWriter, documents: Sequence[Document], graph: 
         for document in documents
     ]
     writer.numbers("documents.vector", vector_rows, np.int32)
+    write_source_maps(writer, [document.source_map for document in documents])
 
 
 def _vector_row(graph: Graph, row: int) -> int:
@@ -340,6 +342,7 @@ def read_documents(
         "embedded_as": reader.optional_texts("documents.embedded_as"),
         "references": reader.lists("documents.references"),
         "format": reader.texts("documents.format"),
+        "source_map": read_source_maps(reader, len(metadata)),
     }
     names = tuple(columns)
     return tuple(

@@ -91,6 +91,14 @@ class ColumnReader:
         bounds, text = self._starts("strings.starts", raw).tolist(), raw.tobytes()
         self._strings = [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
+    def has(self, name: str) -> bool:
+        """Return whether there is an array of this name; an earlier version may have had none."""
+        try:
+            self._array(name)
+        except (KeyError, ValueError):
+            return False
+        return True
+
     def numbers(self, name: str, dimensions: int = 1) -> NDArray[Any]:
         """Return a column of numbers, or a table of them where it has two dimensions."""
         array = self._array(name)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -17,6 +18,8 @@ from urllib.parse import urljoin, urlsplit
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 from clew.read.formats.markdown_writer import MarkdownWriter
+from clew.read.formats.page_source import WRITTEN, PageSource
+from clew.source_map import LineStart, SourceMap
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -60,12 +63,16 @@ class HtmlPage(NamedTuple):
         language: The declared language, or None.
         url: The page's own address, or None.
         text: The content in Markdown.
+        lines: Where the lines of the source begin in `text`.
+        anchors: Pairs (place in `text`, anchor of the page).
     """
 
     title: str | None
     language: str | None
     url: str | None
     text: str
+    lines: Sequence[LineStart] = ()
+    anchors: Sequence[tuple[int, str]] = ()
 
 
 class _Strictness(IntEnum):
@@ -91,7 +98,9 @@ def read(file: SourceFile) -> Iterator[Document]:
         raise UnreadableFileError("a page without text")
     declared = {"language": page.language, "url": page.url}
     metadata = {key: value for key, value in declared.items() if value}
-    yield file.document(page.text, "markdown", title=page.title, **metadata, read_as="html")
+    source_map = SourceMap.of(file.id, page.lines, page.anchors)
+    document = file.document(page.text, "markdown", title=page.title, **metadata, read_as="html")
+    yield replace(document, source_map=source_map)
 
 
 def decode(raw: bytes) -> tuple[str, str]:
@@ -131,18 +140,20 @@ def parse_page(html: str) -> HtmlPage:
 
     tree = LexborHTMLParser(html)
     base = _attribute(tree.css_first("base[href]"), "href")
-    text, heading = "", None
+    text, heading, lines, anchors = "", None, list[LineStart](), list[tuple[int, str]]()
     for root, strictness in _roots(tree):
-        writer = MarkdownWriter(base)
+        writer = MarkdownWriter(base, PageSource(html))
         _write_tree(root, writer, strictness)
         text = writer.text()
         if text:
             heading = writer.title
+            lines, anchors = writer.places()
             break
     title = tree.css_first("head > title") or tree.css_first("title")
     head_title = " ".join((title.text() if title else "").split())
     language = _attribute(tree.css_first("html"), "lang")
-    return HtmlPage(heading or head_title or None, language, _own_address(tree, base), text)
+    url = _own_address(tree, base)
+    return HtmlPage(heading or head_title or None, language, url, text, lines, anchors)
 
 
 def _own_address(tree: LexborHTMLParser, base: str | None) -> str | None:
@@ -165,17 +176,26 @@ def _roots(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, _Strictness]]:
 
 def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictness) -> None:
     """Write a tree without recursion: a page is as deep as the tags that nobody closed."""
-    node = root
+    node, source = root, writer.source
+    source.begin(root.tag or "", root.attributes.get("role"), root.attributes.get("id"))
     while True:
-        if node.tag == "-text":
+        tag = node.tag or "-"
+        if tag == "-text":
             writer.write_words(node.text_content or "")
-        is_element = not (node.tag or "-").startswith("-")
-        if is_element and (node is root or not _is_left_out(node, strictness)):
-            writer.enter(node.tag or "", node)
-            if node.child is not None:
-                node = node.child
-                continue
-            writer.leave(node.tag or "")
+        elif not tag.startswith("-"):
+            attributes = node.attributes
+            if node is not root and _is_left_out(node, attributes, strictness):
+                source.skip(tag)
+            else:
+                child = node.child
+                anchor = _anchor(tag, attributes) if attributes else None
+                if (anchor or tag in WRITTEN) and node is not root:
+                    source.enter(tag, anchor, is_empty=child is None)
+                writer.enter(tag, node)
+                if child is not None:
+                    node = child
+                    continue
+                writer.leave(tag)
         while node.next is None or node.mem_id == root.mem_id:
             if node.mem_id == root.mem_id or node.parent is None:
                 return
@@ -184,13 +204,24 @@ def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictnes
         node = node.next
 
 
-def _is_left_out(node: LexborNode, strictness: _Strictness) -> bool:
-    tag, attributes = node.tag, node.attributes
-    if tag in NEVER_READ or _is_hidden(node):
+def _anchor(tag: str, attributes: Mapping[str, str | None]) -> str | None:
+    """Return the name by which an address leads to an element, or None."""
+    return attributes.get("id") or (attributes.get("name") if tag == "a" else None)
+
+
+def _is_left_out(
+    node: LexborNode, attributes: Mapping[str, str | None], strictness: _Strictness
+) -> bool:
+    tag = node.tag
+    if tag in NEVER_READ:
         return True
-    if tag == "a" and "headerlink" in (attributes.get("class") or ""):
-        return True
-    role = attributes.get("role") or ""
+    role = ""
+    if attributes:
+        if _is_hidden(attributes):
+            return True
+        if tag == "a" and "headerlink" in (attributes.get("class") or ""):
+            return True
+        role = attributes.get("role") or ""
     if strictness >= _Strictness.CONTENT and (tag in NO_CONTENT or role in NO_CONTENT_ROLES):
         return True
     if strictness < _Strictness.MAIN:
@@ -200,8 +231,7 @@ def _is_left_out(node: LexborNode, strictness: _Strictness) -> bool:
     return tag in SURROUNDINGS or role in SURROUNDING_ROLES
 
 
-def _is_hidden(node: LexborNode) -> bool:
-    attributes = node.attributes
+def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
     return (
         "hidden" in attributes
         or attributes.get("aria-hidden") == "true"

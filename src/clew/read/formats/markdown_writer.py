@@ -8,9 +8,14 @@ heading.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
+
+from clew.read.formats.page_source import Mark, PageSource
+from clew.source_map import LineStart
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -62,20 +67,41 @@ class _OpenList:
         return f"{self.number}. " if self.tag == "ol" else "- "
 
 
+class _MarkedLine(NamedTuple):
+    """A line of a block, and the line of the source that it is from.
+
+    Attributes:
+        number: Its number in the block, from 0.
+        mark: Where it starts in the source.
+        is_verbatim: As in `LineStart`.
+        further: Pairs (offset in it, further line of the source).
+    """
+
+    number: int
+    mark: Mark
+    is_verbatim: bool = False
+    further: Sequence[tuple[int, int]] = ()
+
+
 class MarkdownWriter:
     """Markdown under construction.
 
     Args:
         base: The address that the links of the page are relative to, or None.
+        source: The source of the page, at the element that comes by.
 
     Attributes:
         title: The words of the first heading of level 1, once it was written.
+        source: As above.
     """
 
-    def __init__(self, base: str | None = None) -> None:
+    def __init__(self, base: str | None, source: PageSource) -> None:
         self.title: str | None = None
+        self.source = source
         self._base = base
         self._blocks: list[str] = []  # each behind what separates it from the one before
+        self._marked: list[tuple[int, int, Mark, bool]] = []  # position in `_blocks`, offset there
+        self._marks: list[Mark | None] = [None]  # of the lines that are being written
         self._line: list[str] = []
         self._lists: list[_OpenList] = []
         self._waiting_lists: list[_OpenList] = []  # those with a mark that is still to be written
@@ -86,18 +112,41 @@ class MarkdownWriter:
         self._code_block: list[str] | None = None  # None: in no `pre`
         self._code_language = ""
         self._table: list[list[str]] | None = None  # the cells of its rows; None: in no table
+        self._row_marks: list[Mark | None] = []
+        self._code_mark: Mark | None = None
         self._layout_tables = 0
         self._code_spans = 0
 
     def text(self) -> str:
         """Return the Markdown that is written so far."""
         self._flush()
-        return "".join(self._blocks[1:]).replace("\0", "")
+        return "".join(self._blocks[1:])
+
+    def places(self) -> tuple[list[LineStart], list[tuple[int, str]]]:
+        """Return where the lines of the source, and its anchors, are in the text."""
+        ends = list(accumulate(map(len, self._blocks[1:]), initial=0))
+        lines, anchors = list[LineStart](), list[tuple[int, str]]()
+        for block, offset, mark, is_verbatim in self._marked:
+            place = ends[block - 1] + offset
+            lines.append(LineStart(place, mark.line, is_verbatim))
+            if mark.anchor is not None:
+                anchors.append((place, mark.anchor))
+        return lines, anchors
 
     def write_words(self, words: str) -> None:
         """Write the words of a text node."""
         if self._code_block is not None:
+            if self._code_mark is None and not words.isspace():
+                self._code_mark = self.source.mark(words)
             self._code_block.append(words)
+            return
+        if self._table is not None:
+            if self._row_marks and self._row_marks[-1] is None and not words.isspace():
+                self._row_marks[-1] = self.source.mark(words)
+        elif self._marks[-1] is None and not words.isspace():
+            self._marks[-1] = self.source.mark(words)
+        if words.isalnum():  # most are a name in an element of its own
+            self._line.append(words)
             return
         words = _SPACE.sub(" ", words.replace("\u00ad", ""))
         if not self._code_spans:
@@ -125,7 +174,8 @@ class MarkdownWriter:
         if self._code_block is not None:
             if tag == "pre":
                 self._write_code("".join(self._code_block).strip("\n"))
-                self._code_block = None
+                self._code_block, self._code_mark = None, None
+                self.source.end("pre")
         elif tag in BLOCKS:
             self._leave_block(tag)
         elif tag == "a" and self._open_links:
@@ -154,6 +204,7 @@ class MarkdownWriter:
             self._begin_table(node)
         elif tag == "tr" and self._table is not None:
             self._table.append([])
+            self._row_marks.append(None)
         elif tag in CELLS and self._table:
             span = node.attributes.get("colspan") or "1"
             self._table[-1].append(span if span.isdecimal() else "1")
@@ -167,6 +218,8 @@ class MarkdownWriter:
         elif tag == "br":
             one_line = self._heading_level or self._table is not None
             self._line.append(" " if one_line else "\n")
+            if not one_line and self._marks[-1] is not None:
+                self._marks.append(None)
         elif tag == "img":
             alternative = _SPACE.sub(" ", node.attributes.get("alt") or "").strip()
             if alternative:
@@ -208,21 +261,40 @@ class MarkdownWriter:
             if in_cell and self._line and not self._line[-1].endswith(" "):
                 self._line.append(" ")
             return
+        if not self._line:
+            return
         lines = [" ".join(line.split()) for line in self._take_line().split("\n")]
-        content = "\n".join(line for line in lines if line)
-        if not content:
+        lines = [line for line in lines if line]
+        marks = [mark for mark in self._marks if mark is not None]
+        self._marks = [None]
+        if not lines:
             return
+        if len(marks) != len(lines):
+            marks = marks[:1]
         if not self._heading_level:
-            self._write_block("\n".join(_escape_mark(line) for line in content.split("\n")))
+            lines = [_escape_mark(line) for line in lines]
+            marked = [
+                _MarkedLine(i, mark, further=self.source.lines_within(line, mark))
+                for i, (line, mark) in enumerate(zip(lines, marks, strict=False))
+            ]
+            self._write_block("\n".join(lines), marked)
             return
+        # An anchor behind the words of a heading is its own, too.
+        marked = [_MarkedLine(0, Mark(mark.line, self.source.anchor)) for mark in marks[:1]]
+        content = "\n".join(lines)
         if self._heading_level == 1 and self.title is None:
             self.title = _without_marks(content)
         if "`" not in content:
             content = re.sub(r"(?<!\\)([*_<])", r"\\\1", content)
-        self._write_block("#" * self._heading_level + " " + content)
+        self._write_block("#" * self._heading_level + " " + content, marked)
 
-    def _write_block(self, content: str) -> None:
-        """Write a block, indented and quoted as the lists and quotations around it ask for."""
+    def _write_block(self, content: str, marked: Sequence[_MarkedLine]) -> None:
+        """Write a block, indented and quoted as the lists and quotations around it ask for.
+
+        Args:
+            content: The block.
+            marked: Its lines that are known in the source, in their order.
+        """
         indent = "".join(around.indent for around in self._lists[:MAX_DEPTH])
         first_indent, joins_last = indent, False
         if self._lists and self._lists[-1].mark_pending:
@@ -239,8 +311,16 @@ class MarkdownWriter:
         first, *others = content.split("\n")
         lines = [quote + first_indent + first]
         lines += [quote + (indent + line if line else "") for line in others]
-        block = "\n".join(line.rstrip() for line in lines)
-        self._blocks += ["\n" if joins_last else "\n\n", block]
+        lines = [line.rstrip().replace("\0", "") for line in lines]
+        self._blocks += ["\n" if joins_last else "\n\n", "\n".join(lines)]
+        offset, last, block = 0, 0, len(self._blocks) - 1
+        for number, mark, is_verbatim, further in marked:
+            offset += sum(len(line) + 1 for line in lines[last:number])
+            self._marked.append((block, offset, mark, is_verbatim))
+            begin = offset + (len(quote + first_indent) if number == 0 else len(quote + indent))
+            for inside, line in further:
+                self._marked.append((block, begin + inside, mark._replace(line=line), False))
+            last = number
         self._after_item = bool(self._lists) and not content.startswith("```")
 
     def _write_code(self, code: str) -> None:
@@ -251,8 +331,12 @@ class MarkdownWriter:
         code = code.replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ")
         code = "\n".join(line.rstrip(" \t") for line in code.split("\n"))
         if self._table is None:
-            self._write_block(f"{fence}{self._code_language}\n{code}\n{fence}")
+            mark = self._code_mark
+            marked = [] if mark is None else [_MarkedLine(0, mark), _MarkedLine(1, mark, True)]
+            self._write_block(f"{fence}{self._code_language}\n{code}\n{fence}", marked)
         else:
+            if self._row_marks and self._row_marks[-1] is None:
+                self._row_marks[-1] = self._code_mark
             self._line.append(" ".join(code.split()))
 
     def _begin_table(self, node: LexborNode) -> None:
@@ -261,7 +345,7 @@ class MarkdownWriter:
         if nested or not has_cells or _is_layout(node):
             self._layout_tables += 1
         else:
-            self._table = []
+            self._table, self._row_marks = [], []
 
     def _end_cell(self, row: list[str]) -> None:
         span = min(int(row.pop()), MAX_SPAN)
@@ -269,13 +353,18 @@ class MarkdownWriter:
         row += [content, *[""] * (span - 1)]
 
     def _end_table(self) -> None:
+        kept = [i for i, row in enumerate(self._table or []) if any(row)]
         rows = [row for row in self._table or [] if any(row)]
+        marks = [self._row_marks[i] for i in kept]
         self._table = None
         width = max((len(row) for row in rows), default=0)
         if width == 0:
             return
         lines = ["| " + " | ".join(row + [""] * (width - len(row))) + " |" for row in rows]
-        self._write_block("\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]))
+        marked = [  # the second line is a rule
+            _MarkedLine(i + (i > 0), mark) for i, mark in enumerate(marks) if mark is not None
+        ]
+        self._write_block("\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]), marked)
 
     def _link_target(self, node: LexborNode) -> str:
         """Return where a link leads; "" for a place in the page, a program or a letter."""

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 from clew.read.formats.markdown import find_title
+from clew.source_map import LineStart, SourceMap, starts_of_lines
+
+CELL_DEPTH = 3  # brackets around the keys of a cell
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}:]', re.DOTALL)
 
 
 def read(file: SourceFile) -> Iterator[Document]:
     """Yield the notebook as one Markdown document; a file that is no notebook is read as text."""
     text = file.text()
     try:
-        markdown = convert_to_markdown(text)
+        markdown, lines = _convert(text)
     except (ValueError, RecursionError) as error:
         file.report(f"read as text: {error}")
         yield file.document(text)
         return
     if not markdown:
         raise UnreadableFileError("a notebook without text")
-    yield file.document(markdown, "markdown", title=find_title(markdown), read_as="notebook")
+    title = find_title(markdown)
+    document = file.document(markdown, "markdown", title=title, read_as="notebook")
+    yield replace(document, source_map=SourceMap.of(file.id, lines))
 
 
 def convert_to_markdown(text: str) -> str:
@@ -38,6 +45,11 @@ def convert_to_markdown(text: str) -> str:
         >>> convert_to_markdown('{"cells": [{"cell_type": "markdown", "source": ["# Tides"]}]}')
         '# Tides'
     """
+    return _convert(text)[0]
+
+
+def _convert(text: str) -> tuple[str, list[LineStart]]:
+    """Return a notebook as one Markdown text, and where the lines of its cells begin there."""
     notebook = json.loads(text)
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
@@ -45,18 +57,57 @@ def convert_to_markdown(text: str) -> str:
     metadata = notebook.get("metadata")
     language = (metadata.get("language_info") if isinstance(metadata, dict) else None) or {}
     name = str(language.get("name", "python")) if isinstance(language, dict) else "python"
-    return "\n\n".join(part for cell in cells if (part := _convert_cell(cell, name)))
+    lines_of = _source_lines(text)
+    if len(lines_of) != len(cells):  # a cell with a key twice, or the like
+        lines_of = [[] for _ in cells]
+    parts, starts, place = list[str](), list[LineStart](), 0
+    for cell, lines in zip(cells, lines_of, strict=True):
+        source = cell.get("source", "")
+        source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        code = source.strip("\n")
+        if not code.strip():
+            continue
+        lines = lines[len(source) - len(source.lstrip("\n")) :]
+        fence = ("```" if "```" not in code else "~~~~") if cell.get("cell_type") == "code" else ""
+        before = f"{fence}{name}\n" if fence else ""
+        starts += [LineStart(place, line) for line in lines[:1]]
+        starts += starts_of_lines(code, lines, place + len(before))
+        parts.append(f"{before}{code}\n{fence}" if fence else code)
+        place += len(parts[-1]) + len("\n\n")
+    return "\n\n".join(parts), starts
 
 
-def _convert_cell(cell: dict[str, Any], language: str) -> str:
-    source = cell.get("source", "")
-    text = ("".join(map(str, source)) if isinstance(source, list) else str(source)).strip("\n")
-    if not text.strip():
-        return ""
-    if cell.get("cell_type") != "code":
-        return text
-    fence = "```" if "```" not in text else "~~~~"
-    return f"{fence}{language}\n{text}\n{fence}"
+def _source_lines(text: str) -> list[list[int]]:
+    """Return for each cell the lines of the file that the lines of its source begin in.
+
+    The parser tells no places, so brackets, colons and strings are gone through once more.
+    """
+    cells: list[list[int]] = []
+    keys, depth, last, is_value = ["", "", "", ""], 0, "", False
+    line, counted, begins = 1, 0, True
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in "[{":
+            depth += 1
+            if depth == CELL_DEPTH and sign == "{" and keys[1] == '"cells"':
+                cells.append([])
+        elif sign in "]}":
+            depth -= 1
+        elif sign == ":":
+            if depth <= CELL_DEPTH:
+                keys[depth] = last
+            is_value, begins = True, True
+            continue
+        else:
+            last = sign
+            is_element = depth == CELL_DEPTH + 1 or (depth == CELL_DEPTH and is_value)
+            if is_element and cells and (keys[1], keys[CELL_DEPTH]) == ('"cells"', '"source"'):
+                line, counted = line + text.count("\n", counted, token.start()), token.start()
+                words = json.loads(sign)
+                cells[-1] += [line] * (words.count("\n") - words.endswith("\n") + begins)
+                begins = words.endswith("\n") or (begins and not words)
+        is_value = False
+    return cells
 
 
 NOTEBOOK = Format("notebook", read, (".ipynb",))

@@ -9,6 +9,7 @@ from io import BytesIO
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.source_map import SourceMap
 
 _CUT_WORD = re.compile(
     r"(?<![^\W\d_])([^\W\d_]++)[-\u2010][ \t]*+\n[ \t]*+([^\W\d_]++)"  # from a word's first letter
@@ -35,7 +36,8 @@ def read(file: SourceFile) -> Iterator[Document]:
         if text:
             id = f"{file.id}#page={number}"
             page = {**metadata, "page": number}
-            yield Document(id, text, page, parent=file.id, previous=previous)
+            source = SourceMap(file.id, number)
+            yield Document(id, text, page, parent=file.id, previous=previous, source_map=source)
             previous = id
 
 

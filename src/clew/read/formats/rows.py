@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -15,20 +16,30 @@ from typing import Any, NamedTuple, TextIO
 from clew.document import Document
 from clew.read.formats.file_format import UTF_16_MARKS, Format, SourceFile
 from clew.read.formats.outline import Block, Outline, Share
+from clew.source_map import LineStart, SourceMap
 
 TABLE_SUFFIXES = (".csv", ".tsv")
 SUFFIXES = (*TABLE_SUFFIXES, ".jsonl", ".ndjson", ".json")
 SAMPLE_LINES = 20  # by which the delimiter of a file is chosen
 DELIMITERS = ",;\t|"
+_SPACE = re.compile(r"[ \t\n\r]*+")
 MAX_FIELD_LENGTH = 10_000_000  # characters; the standard library stops at 131,072
 
 
 class Row(NamedTuple):
-    """A row of a file: its line or number, its columns, and what is wrong with it, or ""."""
+    """A row of a file.
 
-    line: int
+    Attributes:
+        number: Its first line, or its number in a JSON array.
+        columns: The values by the names of the columns.
+        problem: What is wrong with it, or "".
+        lines: Its first and last line in the file, from 1; None for a row of one line, `number`.
+    """
+
+    number: int
     columns: Mapping[str, Any]
     problem: str = ""
+    lines: tuple[int, int] | None = None
 
 
 def read(file: SourceFile) -> list[Document]:
@@ -55,7 +66,7 @@ def read_rows(
 
     The first document is the heading of the others. The id of a row is that of the file with the
     row's line behind it, such as `people.csv#17`, or with the row's value in the column `id`. For a
-    JSON array the number of the row stands for the line.
+    JSON array the number of the row stands for the line in the id. The metadata have the line.
 
     Args:
         path: The file. The first row of a CSV file names its columns; its delimiter is chosen by
@@ -94,21 +105,26 @@ def read_rows(
     with path.open(encoding=encoding or _encoding(path), newline="") as file:
         for row in parse(file, path):
             if row.problem:
-                report(row.line, row.problem)
+                report(row.number, row.problem)
             columns = {key: value for key, value in row.columns.items() if value not in ("", None)}
             if not columns:
                 continue
-            key = str(row.line) if id is None else str(columns.get(id, ""))
+            key = str(row.number) if id is None else str(columns.get(id, ""))
             if not key:
-                report(row.line, f"its {id} is missing: named by its row")
+                report(row.number, f"its {id} is missing: named by its row")
             elif key in seen:
-                report(row.line, f"its {id} {key!r} came before: named by its row")
+                report(row.number, f"its {id} {key!r} came before: named by its row")
             if not key or key in seen:
-                key = f"row {row.line}"
+                key = f"row {row.number}"
             seen.add(key)
             text = "\n".join(f"{column}: {_as_text(value)}" for column, value in columns.items())
-            metadata = {**columns, **shared, "line": row.line}
-            yield Document(f"{name}#{key}", text, metadata, parent=name, format="record")
+            first, last = row.lines or (row.number, row.number)
+            metadata = {**columns, **shared, "line": first}
+            # Only the end of a row is known to be in its last line.
+            source = SourceMap.of(name, [LineStart(0, first), LineStart(len(text) - 1, last)])
+            yield Document(
+                f"{name}#{key}", text, metadata, parent=name, format="record", source_map=source
+            )
 
 
 def holds_rows(path: Path, encoding: str | None = None) -> bool:
@@ -154,18 +170,18 @@ def _parse_table(file: TextIO, path: Path) -> Iterator[Row]:
             line = lines_read + 1  # a row of several lines is known by its first
             lines_read = reader.line_num
             if any(cell.strip() for cell in cells):
-                yield _table_row(line, header, cells)
+                yield _table_row((line, lines_read), header, cells)
     except csv.Error as error:
         yield Row(reader.line_num, {}, f"{error}: what follows is not read")
 
 
-def _table_row(line: int, header: Sequence[str], cells: Sequence[str]) -> Row:
+def _table_row(lines: tuple[int, int], header: Sequence[str], cells: Sequence[str]) -> Row:
     unnamed = (f"column {i}" for i in range(len(header) + 1, len(cells) + 1))
     columns = dict(zip(chain(header, unnamed), map(str.strip, cells), strict=False))
     if len(cells) == len(header):
-        return Row(line, columns)
+        return Row(lines[0], columns, lines=lines)
     problem = f"row of {len(cells)} values for {len(header)} columns, read with what is there"
-    return Row(line, columns, problem)
+    return Row(lines[0], columns, problem, lines)
 
 
 def _choose_delimiter(lines: Sequence[str]) -> str:
@@ -196,12 +212,12 @@ def _column_names(header: Sequence[str]) -> list[str]:
 
 def _parse_json(file: TextIO, path: Path) -> Iterator[Row]:
     if path.suffix.lower() == ".json":
-        records = json.load(file)
-        if not isinstance(records, list):
-            kind = type(records).__name__
-            raise ValueError(f"{path} is no array of objects; got a {kind}")
-        for number, record in enumerate(records, 1):
-            yield _json_row(number, record)
+        text = file.read()
+        last, counted = 1, 0
+        for number, (record, start, end) in enumerate(_array_items(text, path), 1):
+            first = last + text.count("\n", counted, start)
+            last, counted = first + text.count("\n", start, end), end
+            yield _json_row(number, record)._replace(lines=(first, last))
         return
     for number, line in enumerate(file, 1):
         if not line.strip():
@@ -212,6 +228,35 @@ def _parse_json(file: TextIO, path: Path) -> Iterator[Row]:
             yield Row(number, {}, f"not JSON: {error}")
             continue
         yield _json_row(number, record)
+
+
+def _array_items(text: str, path: Path) -> Iterator[tuple[object, int, int]]:
+    """Yield the items of a JSON array, each with the place where it starts and that where it ends.
+
+    Raises:
+        ValueError: The text is not JSON, or not an array.
+    """
+    decode, place = json.JSONDecoder().raw_decode, _behind_space(text, 0)
+    items: list[tuple[object, int, int]] = []
+    while text.startswith("," if items else "[", place):
+        start = _behind_space(text, place + 1)
+        try:
+            record, end = decode(text, start)
+        except ValueError:
+            break
+        items.append((record, start, end))
+        place = _behind_space(text, end)
+    if not (items and text.startswith("]", place) and _behind_space(text, place + 1) == len(text)):
+        records = json.loads(text)  # which says what is wrong
+        if not isinstance(records, list):
+            kind = type(records).__name__
+            raise ValueError(f"{path} is no array of objects; got a {kind}")
+    yield from items
+
+
+def _behind_space(text: str, place: int) -> int:
+    space = _SPACE.match(text, place)
+    return space.end() if space else place
 
 
 def _json_row(number: int, record: object) -> Row:

@@ -1,0 +1,108 @@
+"""Where the items of a context open: a file and its lines, an anchor of HTML, a page of a PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from urllib.parse import quote
+
+from clew.document import Document
+from clew.items import Item
+from clew.source_map import lines_in_text
+
+IN_FRAGMENT = "!$&'()*+,;=:@/?-._~"  # what an address may have behind "#" beside letters and digits
+
+
+def with_locations(items: Iterable[Item], documents: Mapping[str, Document]) -> tuple[Item, ...]:
+    r"""Return the items with their location, lines, anchor and page, where these are known.
+
+    Args:
+        items: Items of a context.
+        documents: The documents of the index, by id. Each text is gone through at most once.
+
+    Example:
+        >>> boats = Document("boats.md", "# Boats\n\nOars are of ash.\n")
+        >>> item = Item("boats.md#9-25", "Oars are of ash.", 0.7, "seed", "passage", 5,
+        ...             document="boats.md", span=(9, 25))
+        >>> with_locations([item], {"boats.md": boats})[0].location
+        'boats.md:3'
+    """
+    items = tuple(items)
+    spans_of: dict[str, list[tuple[int, int]]] = {}
+    for item in items:
+        document = _document_of(item, documents)
+        if document is not None and _is_own_file(document) and item.span is not None:
+            spans_of.setdefault(document.id, []).append(item.span)
+    lines_of = {
+        (id, span): lines
+        for id, spans in spans_of.items()
+        for span, lines in zip(spans, lines_in_text(documents[id].text, spans), strict=True)
+    }
+    return tuple(_with_location(item, _document_of(item, documents), lines_of) for item in items)
+
+
+def location(
+    file: str,
+    lines: tuple[int, int] | None = None,
+    anchor: str | None = None,
+    page: int | None = None,
+) -> str:
+    """Return a place in a file as an address that opens there: its page, anchor or lines.
+
+    Example:
+        >>> location("guide.pdf", page=3), location("guide.html", (7, 9), "the tides")
+        ('guide.pdf#page=3', 'guide.html#the%20tides')
+        >>> location("guide.md", (7, 9)), location("guide.md", (7, 7)), location("guide.md")
+        ('guide.md:7-9', 'guide.md:7', 'guide.md')
+    """
+    if page is not None:
+        return f"{file}#page={page}"
+    if anchor is not None:
+        return f"{file}#{_in_fragment(anchor)}"
+    if lines is None:
+        return file
+    first, last = lines
+    return f"{file}:{first}" if first == last else f"{file}:{first}-{last}"
+
+
+def _with_location(
+    item: Item,
+    document: Document | None,
+    lines_of: Mapping[tuple[str, tuple[int, int]], tuple[int, int]],
+) -> Item:
+    if document is None or item.span is None:
+        return item
+    source = document.source_map
+    if source is not None:
+        lines = source.lines_of(document.text, item.span)
+        anchor = source.anchor_at(item.span[0])
+        where = location(source.file, lines, anchor, source.page)
+        return replace(item, location=where, lines=lines, anchor=anchor, page=source.page)
+    lines = lines_of.get((document.id, item.span))
+    is_whole = item.span == (0, len(document.text))
+    where = location(document.id, None if is_whole else lines)
+    return replace(item, location=where, lines=lines)
+
+
+def _document_of(item: Item, documents: Mapping[str, Document]) -> Document | None:
+    if item.role == "fact" or item.document is None:
+        return None
+    return documents.get(item.document)
+
+
+def _is_own_file(document: Document) -> bool:
+    """Return whether the lines of a document are those of its file.
+
+    They are not where it was read in another form, also by an earlier version without a map.
+    """
+    return document.source_map is None and "read_as" not in document.metadata
+
+
+def _in_fragment(anchor: str) -> str:
+    """Return an anchor as it is written in an address; letters of all languages stay."""
+    return "".join(
+        character
+        if character.isalnum() or not character.isascii()
+        else quote(character, IN_FRAGMENT)
+        for character in anchor
+    )
