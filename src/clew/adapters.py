@@ -21,6 +21,7 @@ from clew import recipes
 from clew.context import Context
 from clew.embedding.embedder import Embedder
 from clew.forking import renew_after_fork
+from clew.graph.sources import NAME_KEYS
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
 from clew.index.options import check_names, option_names
@@ -37,6 +38,7 @@ __all__ = [
     "RELEVANCE",
     "ROLE",
     "SCORE",
+    "SOURCE_KEYS",
     "WHY",
     "Dropped",
     "FactsByDocument",
@@ -59,6 +61,7 @@ __all__ = [
     "remember_vectors",
     "renew_after_fork",
     "save_index",
+    "source_metadata",
     "with_first_step",
     "without_relationships",
 ]
@@ -66,6 +69,9 @@ __all__ = [
 RANK, ROLE, SCORE, WHY = "clew_rank", "clew_role", "clew_score", "clew_why"
 HEADING, RELEVANCE = "clew_heading", "clew_relevance"
 """Keys under which the metadata of what is returned say why it is read."""
+
+SOURCE_KEYS = ("source", "start_index", "heading", "line", "page", "anchor")
+"""Keys under which they say where it is from, where the user has no values of these names."""
 
 FactsByDocument = Mapping[str, Sequence[Triple]]
 
@@ -323,6 +329,47 @@ def reasons_of(item: Item, rank: int) -> dict[str, object]:
         WHY: path_of(item),
     }
     return reasons if item.relevance is None else {**reasons, RELEVANCE: item.relevance}
+
+
+def source_metadata(item: Item) -> dict[str, object]:
+    """Return where an item is from, by the keys of `SOURCE_KEYS`, as far as it is known.
+
+    The names are those of LangChain's loaders and splitters. `source` is the path of the file, or
+    the id of the document; `start_index` the place in the text of the document, in characters;
+    `heading` the headings above, joined by " > "; `line` the first line in the file and `page` the
+    page, both from 1; `anchor` the nearest anchor in a page of HTML.
+
+    Args:
+        item: An item of a context.
+
+    Returns:
+        The values that are not None; nothing for what is in no document, such as a fact, and
+        for a whole text that names no file. A key that the metadata of the item have is left out:
+        it is the user's.
+
+    Example:
+        >>> item = Item("a.md#4-9", "Boats", 0.5, "seed", "passage", 3, "a.md", heading="Sea",
+        ...             span=(4, 9), location="a.md:2", lines=(2, 2), metadata={"line": "mine"})
+        >>> source_metadata(item)
+        {'source': 'a.md', 'start_index': 4, 'heading': 'Sea'}
+    """
+    named = (item.metadata.get(key) for key in NAME_KEYS)
+    name = next((name for name in named if isinstance(name, str) and name), None)
+    if not item.location or (item.location == item.id and name is None):
+        return {}
+    values = (
+        name or item.source,
+        None if item.span is None else item.span[0],
+        item.heading or None,
+        None if item.lines is None else item.lines[0],
+        item.page,
+        item.anchor,
+    )
+    return {
+        key: value
+        for key, value in zip(SOURCE_KEYS, values, strict=True)
+        if value is not None and key not in item.metadata
+    }
 
 
 def save_index(index: Index, path: str | PathLike[str], attachments: Mapping[str, str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.documents import Document
 
 import clew
-from clew.adapters import HEADING, reasons_of
+from clew.adapters import HEADING, reasons_of, source_metadata
 
 
 def documents_of(context: clew.Context, *, ids_as_given: bool = False) -> list[Document]:
@@ -16,7 +16,10 @@ def documents_of(context: clew.Context, *, ids_as_given: bool = False) -> list[D
 
     Nothing in them is shared with the context or the caller's objects. The metadata gains
     `clew_rank` (place in the reading, from 1), `clew_role`, `clew_score`, `clew_why` (the path from
-    the question) and, for an item under a heading, `clew_heading`.
+    the question) and, for an item under a heading, `clew_heading`. It says where the item is from,
+    as far as that is known, under the names of LangChain's loaders: `source`, `start_index`,
+    `heading`, `line`, `page` and `anchor`; see `clew.adapters.source_metadata`. A key that the
+    caller's metadata have keeps the caller's value.
 
     Args:
         context: What to read.
@@ -27,7 +30,7 @@ def documents_of(context: clew.Context, *, ids_as_given: bool = False) -> list[D
 
 def _document(item: clew.Item, rank: int, ids_as_given: bool) -> Document:
     metadata: dict[str, Any] = {name: deepcopy(value) for name, value in item.metadata.items()}
-    metadata |= reasons_of(item, rank)
+    metadata |= source_metadata(item) | reasons_of(item, rank)
     metadata |= {HEADING: item.heading} if item.heading else {}
     is_document = isinstance(item.original, Document)
     id = item.original.id if ids_as_given and is_document else item.id

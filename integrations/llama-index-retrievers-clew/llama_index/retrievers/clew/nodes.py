@@ -20,7 +20,7 @@ from llama_index.core.schema import (
 )
 
 import clew
-from clew.adapters import HEADING, SCORE, reasons_of
+from clew.adapters import HEADING, SCORE, reasons_of, source_metadata
 
 FILE_KEYS = ("path", "title", "read_as")
 """What clew notes of a file it read: beside its name and heading they tell a model nothing."""
@@ -47,9 +47,10 @@ def nodes_of(
         context: What to read.
         node_of: Returns the caller's node of an id, or None. It is asked for the items and for the
             documents that they are pieces of.
-        explain: Whether to write rank, role, reason and heading into the metadata. Without it that
-            is the caller's own, and so is the hash. A piece that clew cut is no node of the
-            caller's: it says its heading in any case.
+        explain: Whether to write rank, role, reason and heading into the metadata, and where the
+            item is from (`clew.adapters.source_metadata`), which a model does not see. Without it
+            that is the caller's own, and so is the hash. A piece that clew cut is no node of the
+            caller's: it says its heading and where it is from in any case.
     """
     return [
         NodeWithScore(node=_node(item, rank if explain else None, node_of), score=float(item.score))
@@ -107,11 +108,13 @@ def _with_reasons(
     reasons = {} if rank is None else reasons_of(item, rank)
     reasons.pop(SCORE, None)  # a node has its score beside it
     heading = {HEADING: item.heading} if item.heading and (reasons or is_piece) else {}
+    places = source_metadata(item) if reasons or is_piece else {}
+    places = {key: value for key, value in places.items() if key not in own.metadata}
     shown = [
         value for key, value in own.metadata.items() if key not in own.excluded_llm_metadata_keys
     ]
-    hidden = {*reasons, *(heading if item.heading in shown else {})}
-    added = {**reasons, **heading}
+    hidden = {*reasons, *places, *(heading if item.heading in shown else {})}
+    added = {**places, **reasons, **heading}
     return node.model_copy(
         update={
             "metadata": deepcopy(dict(own.metadata)) | added,
