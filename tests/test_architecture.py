@@ -24,7 +24,7 @@ MODULES = {
     for path in HOUSE.rglob("*.py")
 }
 
-GRAPH = {"usage", "deadline", "text", "graph", "algorithms"}
+GRAPH = {"usage", "deadline", "progress", "text", "graph", "algorithms"}
 RECORDS = {"document", "source_map", "items", "show", "context", "types", "model"}
 STAGES = {"seed", "spread", "select", "order"}
 PAGE = {"render", "explain", "overlap", "budget", "shares", "pipeline"}
@@ -34,6 +34,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "forking": set(),
     "deadline": set(),
     "interruption": set(),
+    "progress": set(),
     "usage": set(),
     "text": set(),
     "graph": {"text", "usage", "forking"},
@@ -44,7 +45,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "show": {"graph", "items"},
     "context": {"graph", "items", "show", "usage"},
     "types": {"graph", "algorithms", "context", "model"},
-    "model": {"text", "usage", "forking"},
+    "model": {"text", "usage", "forking", "progress"},
     "embedding": GRAPH | {"document"},
     "read": GRAPH | {"document", "source_map", "embedding", "model"},
     "link": GRAPH | {"types"},

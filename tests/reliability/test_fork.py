@@ -6,6 +6,7 @@ import functools
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -191,3 +192,38 @@ def test_a_fork_during_the_first_question_waits_for_its_imports():
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=200, check=False
     )
     assert done.stdout == "[0, 0, 0, 0]\n", done.stderr
+
+
+KILLED_IN_A_BAR = """
+import os, signal, tempfile
+from tqdm import tqdm
+import clew
+
+index = clew.Index.from_documents(["The ferry sails at ten.", "The train runs at noon."])
+with tqdm(range(1), disable=True):  # makes the lock that forked processes share
+    pass
+reading, writing = os.pipe()
+child = os.fork()
+if child == 0:
+    tqdm.get_lock().acquire()
+    os.write(writing, b"x")
+    signal.pause()
+os.read(reading, 1)
+os.kill(child, signal.SIGKILL)
+os.waitpid(child, 0)
+with tempfile.TemporaryDirectory() as folder:
+    index.add(["The bus runs at one."]).save(folder)
+    print(clew.Index.load(folder).ask("When does the ferry sail?").ids)
+"""
+
+
+def test_a_process_that_is_killed_within_a_progress_bar_stops_no_other():
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_IN_A_BAR],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() != "[]"

@@ -6,8 +6,6 @@ import argparse
 import random
 import time
 
-from tqdm import tqdm
-
 from clew import recipes
 from clew.algorithms.kernels.compiled import compile_first
 from clew.cli.parser import Commands, add_command
@@ -15,6 +13,7 @@ from clew.cli.terminal import print_remark, shows_progress
 from clew.document import Document
 from clew.generate import Reports
 from clew.index.index import Index
+from clew.progress import progress_bar
 from clew.read import Splitter
 
 EXAMPLES = """examples:
@@ -45,7 +44,8 @@ def warm(options: argparse.Namespace) -> int:
     begin = time.perf_counter()
     with compile_first():
         index = example_index()
-        for name in tqdm(names, desc="compiling", unit="recipe", disable=not shows_progress()):
+        bar = progress_bar(names, shown=shows_progress(), label="compiling", unit="recipe")
+        for name in bar:
             index.ask("Whom does Ada Stone know, and where do they live?", recipe=name, budget=300)
     seconds = time.perf_counter() - begin
     print_remark(f"ready after {seconds:.0f} s: {', '.join(names)}; the machine code is kept")

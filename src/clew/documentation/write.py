@@ -17,7 +17,6 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from tqdm import tqdm
 
 from clew import recipes
 from clew.budget import BudgetError
@@ -41,6 +40,7 @@ from clew.embedding.embedder import embed_texts
 from clew.graph import Graph, Vectors, titles_of
 from clew.index.index import Index
 from clew.model import Model
+from clew.progress import progress_bar
 from clew.recipes import SECTIONS
 from clew.types import Method, may_ask_model
 from clew.usage import metered
@@ -377,7 +377,7 @@ class _Writer:
         hidden = not settings.progress or settings.model is None
         with (
             ThreadPoolExecutor(settings.workers if settings.model else 1) as pool,
-            tqdm(total=len(pairs), desc=label, unit="prompt", disable=hidden) as bar,
+            progress_bar(shown=not hidden, total=len(pairs), label=label, unit="prompt") as bar,
         ):
             futures = [
                 pool.submit(partial(copy_context().run, work, one, other)) for one, other in pairs

@@ -17,6 +17,7 @@ from clew.embedding.raw_vectors import normalize_vectors, to_array
 from clew.embedding.static import StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import EMPTY, Vectors, seal
+from clew.progress import progress_bar
 
 __all__ = [
     "FITTED",
@@ -260,14 +261,12 @@ def embed_texts(
         >>> embed_texts(Embedder.of(lambda texts: [[3, 4] for _ in texts]), ["a", "b"]).shape
         (2, 2)
     """
-    from tqdm import tqdm
-
     batch_size = batch_size or (BATCH if embedder.fitted is None else FITTED_BATCH)
     is_static = isinstance(embedder.fitted, StaticEmbedding)  # whose rows are unit rows already
     row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
     distinct = list(row_of)
     vectors: Vectors = np.zeros((0, width or 0), np.float32)
-    with tqdm(total=len(distinct), desc="embedding", unit="text", disable=not progress) as bar:
+    with progress_bar(shown=progress, total=len(distinct), label="embedding", unit="text") as bar:
         for start in range(0, len(distinct), batch_size):
             some = distinct[start : start + batch_size]
             try:

@@ -13,6 +13,7 @@ from clew.embedding.embedder import Embedder
 from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
+from clew.progress import progress_bar
 from clew.read import CachedExtractor, Triple, read_nodes
 from clew.types import Generate, Link
 
@@ -76,8 +77,6 @@ def build_graph(
         >>> build_graph(documents, {}, IndexConfig()).graph.ids
         ('a', 'b')
     """
-    from tqdm import tqdm
-
     known = known or KnownResults()
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
     graph = read_graph(documents, facts, config, extractor, progress)
@@ -88,7 +87,7 @@ def build_graph(
         known=known.vectors,
         progress=progress,
     )
-    bar = tqdm(config.links, desc="linking", unit="kind", disable=not progress)
+    bar = progress_bar(config.links, shown=progress, label="linking", unit="kind")
     graph = graph.with_edges(Edges.join([edges_by(link, graph) for link in bar]))
     return BuiltGraph(graph, embedder, extractor.read_triples, tuple(extractor.failed))
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from clew import recipes
 from clew.budget import BudgetError
@@ -24,6 +23,7 @@ from clew.index.index import Index
 from clew.measure.benchmark import Benchmark, BenchmarkQuestion, FactFile, NameForm
 from clew.measure.metrics import all_gold, by_score, first_that_fit, recall, reciprocal_rank
 from clew.measure.paired import Table, build_table
+from clew.progress import progress_bar
 from clew.types import Generate, Method
 from clew.usage import metered
 
@@ -195,7 +195,7 @@ def compare(  # noqa: PLR0913  # the options of one call, each named by its call
         )
     runs: dict[str, _Run] = {}
     total = len(labelled) * len(benchmark.questions)
-    with tqdm(total=total, desc="asking", unit="question", disable=not progress) as bar:
+    with progress_bar(shown=progress, total=total, label="asking", unit="question") as bar:
         for label, method in labelled.items():
             run = runs[label] = _Run(index, label, method, wanted)
             run.warm_up(benchmark.questions[0])

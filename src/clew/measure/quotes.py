@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from clew.budget import BudgetError
 from clew.context import Context
@@ -31,6 +30,7 @@ from clew.measure.compare import (
 )
 from clew.measure.files import list_field, malformed, read_lines, text_field
 from clew.measure.paired import build_table
+from clew.progress import progress_bar
 from clew.types import Method
 
 KS = (1, 3, 10)
@@ -176,7 +176,7 @@ def compare_quotes(  # noqa: PLR0913  # the options of one call, each named by i
     notes = _notes(index, answered)
     runs = dict[str, _Run]()
     total = len(by_label) * len(questions)
-    with tqdm(total=total, desc="asking", unit="question", disable=not progress) as bar:
+    with progress_bar(shown=progress, total=total, label="asking", unit="question") as bar:
         for label, method in by_label.items():
             run = runs[label] = _Run(index, method, tuple(ks), tuple(budgets))
             run.ask(answered[0], limit=1)  # what is made once for an index is no question's time

@@ -20,6 +20,7 @@ from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from clew.model.cache import AnswerCache
 from clew.model.calls import ACCEPTED, Completion, ModelCall, complete_within, may_pass, method_of
 from clew.model.prompts import FittedPrompt, fit_prompt
+from clew.progress import progress_bar
 from clew.text.estimate import estimate_tokens
 from clew.usage import NO_USAGE, Usage, current_counter, record_usage
 
@@ -316,8 +317,6 @@ class Model:
             progress: show a bar on stderr.
             label: the label of the bar.
         """
-        from tqdm import tqdm
-
         if workers < 1:
             raise ValueError(f"workers is a whole number of at least 1; got {workers!r}")
         distinct = list(dict.fromkeys(prompts))
@@ -343,7 +342,8 @@ class Model:
             threading.Thread(target=context.run, args=(work,), daemon=True).start()
         answers: dict[str, ModelAnswer[Value]] = {}
         try:
-            for _ in tqdm(range(len(distinct)), desc=label, unit="prompt", disable=not progress):
+            bar = progress_bar(range(len(distinct)), shown=progress, label=label, unit="prompt")
+            for _ in bar:
                 prompt, answer = done.get()
                 if isinstance(answer, BaseException):
                     raise answer

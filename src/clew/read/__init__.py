@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from clew.document import Document
 from clew.graph import Graph
+from clew.progress import progress_bar
 from clew.read.assemble import Piece, Split, assemble, passages_to_extract
 from clew.read.canonical import Plain, make_canonical
 from clew.read.extract.extractor import (
@@ -103,9 +104,7 @@ def read_nodes(
         >>> list(graph.ids), list(graph.kinds)
         (['moon'], ['passage'])
     """
-    from tqdm import tqdm
-
-    bar = tqdm(documents, desc="reading", unit="document", disable=not progress)
+    bar = progress_bar(documents, shown=progress, label="reading", unit="document")
     return assemble(documents, _cut(bar, splitter, count, embedder), facts, count, extractor)
 
 
