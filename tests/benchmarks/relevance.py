@@ -172,7 +172,7 @@ def main() -> None:
     parser.add_argument("--half", choices=("tune", "held"), default="tune")
     parser.add_argument("--embedder", help="any that clew takes (default: clew's own)")
     parser.add_argument("--keep-index", type=Path, help="as in the everyday benchmark")
-    parser.set_defaults(names=False)
+    parser.set_defaults(names=False, sentences=False)
     options = parser.parse_args()
     cases = []
     own = corpora_of(options.corpora) if options.folder is None else [str(options.folder)]

@@ -180,7 +180,7 @@ def test_many_saves():
     from hypothesis.stateful import run_state_machine_as_test
 
     run_state_machine_as_test(
-        Saves, settings=settings(max_examples=400, stateful_step_count=30, deadline=None)
+        Saves, settings=settings(max_examples=60, stateful_step_count=30, deadline=None)
     )
 
 
