@@ -45,7 +45,8 @@ def judge(item: Item, source: str, is_html: bool) -> Counter[str]:
     there = "\n".join(lines[first - 1 : max(last, first + MARGIN if is_html else last)])
     if is_html:
         there = html.unescape(re.sub(r"<[^<>]*>|^[^<>]*>", "", there))
-    found["lines right"] = first_words(item) in "".join(WORD.findall(there))
+    words = "".join(WORD.findall(LINK.sub(r"\1", there).replace("\\", "")))
+    found["lines right"] = first_words(item) in words
     if item.anchor is not None:
         at = re.search(rf"""\b(?:id|name)=["']?{re.escape(item.anchor)}["'\s>]""", source)
         behind = at is not None and source.count("\n", 0, at.start()) + 1 > last
