@@ -9,6 +9,7 @@ from clew.document import Document
 from clew.read.formats.file_format import SourceFile, UnreadableFileError
 from clew.read.formats.table import format_of_file
 from clew.read.formats.text import TEXT
+from clew.read.generated import is_built_site, why_generated, why_of_a_site
 
 MAX_BYTES = 20_000_000  # a larger file is hardly meant to be read
 TOOL_FOLDERS = ("__pycache__", "node_modules")
@@ -24,7 +25,8 @@ def read_path(
 
     The id of a file is its path below the folder with forward slashes, or its name. Not read are
     binary, empty and very large files and links to folders; below a folder also links to
-    files outside of it, and everything that is hidden or belongs to a tool.
+    files outside of it, and everything that is hidden, belongs to a tool or was made by one
+    (`clew.read.generated`).
 
     Args:
         path: A file or folder.
@@ -52,7 +54,7 @@ def files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path
         folder: The folder.
         skipped: Receives (path, reason) for what is left out.
     """
-    files: list[Path] = []
+    files, sites = list[Path](), list[Path]()
     inside = folder.resolve()
 
     def report(error: OSError) -> None:
@@ -62,15 +64,15 @@ def files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path
     for root, folder_names, file_names in os.walk(folder, onerror=report):
         here = Path(root)
         folder_names.sort()
+        if is_built_site(here, {*folder_names, *file_names}):
+            sites.append(here)
+        in_site = any(here.is_relative_to(site) for site in sites)
         for name in tuple(folder_names):
-            if reason := _reason_to_leave_out(here / name):
+            if reason := _why_no_folder(here / name, in_site):
                 skipped.append(((here / name).as_posix(), reason))
                 folder_names.remove(name)
         for name in sorted(file_names):
-            reason = _reason_to_leave_out(here / name, is_folder=False)
-            if reason is None and _leads_outside(here / name, inside):
-                reason = "a link to a file outside the folder: give it as a source of its own"
-            if reason:
+            if reason := _why_no_file(here / name, inside, in_site):
                 skipped.append(((here / name).as_posix(), reason))
             else:
                 files.append(here / name)
@@ -78,14 +80,28 @@ def files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path
     return [(folder / path, path.as_posix()) for path in below]
 
 
-def _reason_to_leave_out(path: Path, is_folder: bool = True) -> str | None:
+def _why_no_folder(folder: Path, in_site: bool) -> str | None:
+    """Return why a folder is left out, or None."""
+    if reason := _why_by_name(folder):
+        return reason
+    if folder.is_symlink():
+        return "a link to a folder: give it as a source of its own"
+    return why_of_a_site(folder) if in_site else None
+
+
+def _why_no_file(file: Path, inside: Path, in_site: bool) -> str | None:
+    """Return why a file below a folder is left out, or None."""
+    if reason := _why_by_name(file):
+        return reason
+    if _leads_outside(file, inside):
+        return "a link to a file outside the folder: give it as a source of its own"
+    return why_generated(file) or (why_of_a_site(file) if in_site else None)
+
+
+def _why_by_name(path: Path) -> str | None:
     if path.name.startswith("."):
         return "hidden"
-    if path.name in TOOL_FOLDERS:
-        return "belongs to a tool"
-    if is_folder and path.is_symlink():
-        return "a link to a folder: give it as a source of its own"
-    return None
+    return "belongs to a tool" if path.name in TOOL_FOLDERS else None
 
 
 def _leads_outside(path: Path, folder: Path) -> bool:
