@@ -5,6 +5,7 @@ from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
 from clew.seed.in_documents import InDocuments
 from clew.seed.in_passages import InPassages
+from clew.seed.in_sections import InSections
 from clew.seed.linked_facts import LinkedFacts
 from clew.seed.mapped_facts import MappedFacts
 from clew.seed.reciprocal_rank import ReciprocalRank
@@ -17,6 +18,7 @@ __all__ = [
     "Dense",
     "InDocuments",
     "InPassages",
+    "InSections",
     "LinkedFacts",
     "MappedFacts",
     "ReciprocalRank",

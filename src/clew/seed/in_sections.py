@@ -1,0 +1,70 @@
+"""Passages that are found by their section: in a long one each counts for less.
+
+The words of a heading, and what the document around says, count for every passage of a section. A
+section of one passage is about what its heading says; of ten passages, few answer. So the score is
+divided by a small power of their number, as pivoted normalization does with the length of a
+document (Singhal, Buckley and Mitra, SIGIR 1996).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clew.graph import Graph
+from clew.seed.in_documents import InDocuments
+from clew.types import Query, Seed, Seeds
+
+
+@dataclass(frozen=True)
+class InSections:
+    """Score by another seed, and passages of long sections lower: score / n ** exponent.
+
+    n is the number of passages that are directly in the section, or in the document where it has no
+    sections. A passage that is in neither keeps its score.
+
+    Attributes:
+        seed: the other seed.
+        exponent: how much the length of a section counts, >= 0.
+        most: from so many passages on sections are equally long, >= 1.
+
+    Example:
+        >>> from clew import Graph, Query
+        >>> from clew.seed import BM25
+        >>> graph = Graph.of(
+        ...     ["Ferries", "They sail at ten.", "They berth.", "Trains", "They sail at ten."],
+        ...     kinds=["section", "passage", "passage", "section", "passage"],
+        ...     parents=[-1, 0, 0, -1, 3],
+        ... )
+        >>> InSections(BM25(), exponent=1).on(graph)(Query("sail")).scores.round(2).tolist()
+        [0.0, 0.09, 0.0, 0.0, 0.18]
+    """
+
+    seed: Seed = InDocuments()
+    exponent: float = 0.1
+    most: int = 8
+
+    def __post_init__(self) -> None:
+        if not (self.exponent >= 0 and self.most >= 1):
+            raise ValueError(
+                "exponent is how much the length of a section counts, at least 0, and most the "
+                f"passages of a long one, at least 1; got {self.exponent!r} and {self.most!r}"
+            )
+
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        find_alone = self.seed.on(graph)
+        rows = graph.rows("passage")
+        rows = rows[graph.parents[rows] >= 0]
+        if not len(rows):
+            return find_alone
+        passages = np.bincount(graph.parents[rows], minlength=len(graph))
+        factors = np.ones(len(graph))
+        factors[rows] = np.minimum(passages[graph.parents[rows]], self.most) ** -float(self.exponent)
+
+        def find_seeds(query: Query) -> Seeds:
+            seeds = find_alone(query)
+            return replace(seeds, scores=seeds.scores * factors)
+
+        return find_seeds

@@ -1,0 +1,42 @@
+"""Passages of long sections: each factor counted by a plain loop."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.graph import Graph
+from clew.seed import BM25, InSections
+from clew.types import Query
+
+SECTIONS = st.lists(st.integers(0, 5), min_size=1, max_size=4)  # passages of each
+
+
+@given(SECTIONS, st.integers(0, 3), st.sampled_from([0.0, 0.1, 1.0]), st.integers(1, 4))
+def test_a_score_is_divided_by_a_power_of_the_passages_beside(lengths, loose, exponent, most):
+    texts, kinds, parents = ["the whole"], ["document"], [-1]
+    for length in lengths:
+        section = len(texts)
+        texts += ["a ferry", *(f"ferry {i}" for i in range(length))]
+        kinds += ["section"] + ["passage"] * length
+        parents += [0] + [section] * length
+    texts, kinds = texts + ["ferry"] * loose, kinds + ["passage"] * loose
+    parents += [-1] * loose
+    graph = Graph.of(texts, kinds=kinds, parents=parents)
+    query = Query("the ferry")
+    alone = BM25().on(graph)(query).scores
+    found = InSections(BM25(), exponent, most).on(graph)(query).scores
+    for row, parent in enumerate(parents):
+        n = 1
+        if kinds[row] == "passage" and parent >= 0:
+            n = sum(
+                kind == "passage" and p == parent for kind, p in zip(kinds, parents, strict=True)
+            )
+        assert found[row] == pytest.approx(alone[row] / min(n, most) ** exponent)
+
+
+@pytest.mark.parametrize("wrong", [{"exponent": -0.1}, {"exponent": float("nan")}, {"most": 0}])
+def test_what_is_no_power_is_refused(wrong):
+    with pytest.raises(ValueError, match="at least 0, and most"):
+        InSections(BM25(), **wrong)
