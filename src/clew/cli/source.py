@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from clew.index.config import IndexConfig
 from clew.index.index import Index
 from clew.index.saving import is_made_by
 from clew.model import Model
+from clew.processes import usable_cores
 from clew.read import NamesAndSymbols, Plain, Splitter, Triples
 from clew.store import is_index
 from clew.types import Generate
@@ -113,6 +115,13 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
         "--encoding",
         metavar="NAME",
         help="the encoding of the files, such as cp1252 (default: UTF-8, or what each looks like)",
+    )
+    parser.add_argument(
+        "--processes",
+        type=positive_integer,
+        metavar="N",
+        help="how many processes read at once, where there is much to read (default: one for each "
+        "core that may be used)",
     )
     parser.add_argument(
         "--untrusted",
@@ -233,11 +242,14 @@ def build_index(
         encoding=options.encoding,
         untrusted=options.untrusted,
         savable=savable,
+        processes=options.processes or usable_cores(),
     )
     source, progress = existing_path(options.source), shows_progress()
     whole = before is not None and not before.failed  # what failed is asked for again
     if before is not None and whole and not generators and is_made_by(before, config):
-        index = before.sync(source, facts=facts, progress=progress)
+        here = replace(before, config=replace(before.config, processes=config.processes))
+        index = here.sync(source, facts=facts, progress=progress)
+        index = before if index is here else index
     else:
         index = Index.from_documents(source, facts=facts, config=config, progress=progress)
     if index is before:

@@ -13,6 +13,7 @@ from clew.embedding.embedder import Embedder
 from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
+from clew.processes import working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, Triple, read_nodes
 from clew.types import Generate, Link
@@ -114,15 +115,16 @@ def read_graph(
     for document in documents:
         if not document.heading and not document.text.strip():
             raise ValueError(f"the document {document.id!r} has no text")
-    graph = read_nodes(
-        documents,
-        splitter=config.splitter,
-        facts=facts,
-        extractor=None if config.extractor is None else extractor,
-        count=config.count,
-        embedder=config.embedder,
-        progress=progress,
-    )
+    with working(config.processes):
+        graph = read_nodes(
+            documents,
+            splitter=config.splitter,
+            facts=facts,
+            extractor=None if config.extractor is None else extractor,
+            count=config.count,
+            embedder=config.embedder,
+            progress=progress,
+        )
     return replace(graph, canonical=config.canonical)
 
 

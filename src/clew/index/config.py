@@ -16,6 +16,7 @@ from clew.algorithms.nearest.hnsw import HNSW
 from clew.embedding.embedder import Embedder
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
+from clew.processes import working
 from clew.read import Extractor, LoadedDocuments, Split, Triple, load_documents, make_canonical
 from clew.read.json_values import check_savable
 from clew.read.limits import enforce_limits
@@ -55,6 +56,7 @@ class IndexKeywords(TypedDict, total=False):
     max_document: int
     max_line: int
     max_depth: int
+    processes: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +101,9 @@ class IndexConfig:
         max_line: Characters that a line of a document with markup or code may have. A document with
             a longer one is read as plain text, and named in `Index.skipped`.
         max_depth: Containers that a document may be in, one in another; a deeper one is refused.
+        processes: How many processes read files and cut texts at once, where there are megabytes of
+            them; the index is the same whatever the number. The others are new interpreters, which
+            end before this one goes on. None stands for this process alone.
     """
 
     embedder: Embedder | None = None
@@ -115,6 +120,7 @@ class IndexConfig:
     max_document: int = 20_000_000
     max_line: int = 100_000
     max_depth: int = 100
+    processes: int | None = None
 
     def load(self, sources: object) -> LoadedDocuments:
         """Return the documents of any sources, checked by the limits.
@@ -127,7 +133,8 @@ class IndexConfig:
             >>> [document.text for document in IndexConfig().load(["The sea."]).documents]
             ['The sea.']
         """
-        loaded = load_documents(sources, self.untrusted, self.encoding)
+        with working(self.processes):
+            loaded = load_documents(sources, self.untrusted, self.encoding)
         if self.savable:
             check_savable(loaded.documents)
         return enforce_limits(loaded, self.max_document, self.max_line, self.max_depth)
@@ -181,6 +188,13 @@ def _nearest(nearest: object) -> HNSW | None:
     return nearest if nearest.kinds is not None else replace(nearest, kinds=("passage",))
 
 
+def _processes(number: int | None) -> int | None:
+    is_number = isinstance(number, int) and not isinstance(number, bool)
+    if number is not None and (not is_number or number < 1):
+        raise ValueError(f"processes is a whole number of at least 1, or None; got {number!r}")
+    return number
+
+
 def _encoding(name: str | None) -> str | None:
     try:
         return None if name is None else codecs.lookup(name).name
@@ -197,4 +211,5 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "generators": tuple,
     "nearest": _nearest,
     "encoding": _encoding,
+    "processes": _processes,
 }

@@ -26,6 +26,7 @@ from clew.index.filtering import filtered_index
 from clew.index.learning import Learned, lesson_of
 from clew.index.options import documents_keywords
 from clew.index.question import QueryKeywords, QueryOptions, Where, check_question
+from clew.processes import working
 from clew.read import Triple
 from clew.types import Generate, Link
 from clew.usage import metered
@@ -74,6 +75,17 @@ class Index(IndexContents):
                 not finite, all zeros, ragged or of another dimension than the documents' own.
         """
         chosen = IndexConfig.from_keywords(config, **keywords)
+        with working(chosen.processes):
+            return cls._of_documents(documents, facts, chosen, progress)
+
+    @classmethod
+    def _of_documents(
+        cls,
+        documents: object,
+        facts: Mapping[str, Iterable[Triple]] | None,
+        chosen: IndexConfig,
+        progress: bool,
+    ) -> Self:
         loaded, skipped = chosen.load(documents)
         if not loaded:
             example = (

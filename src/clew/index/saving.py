@@ -18,6 +18,7 @@ from clew.model import AnswerCache
 from clew.store import DEFAULT_VERIFY, SavedAs, SavedIndex, Verify, load, save
 from clew.store.config_record import describe_config
 
+NOT_OF_THE_RESULT = ("embedder", "savable", "processes")  # or, the embedder, compared by itself
 ANSWERS = "answers of language models"  # the attachment's name
 
 
@@ -30,6 +31,7 @@ def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) ->
     """
     config = {name: getattr(index.config, name) for name in option_names(IndexConfig)}
     del config["embedder"]  # saved as what it is, with the vectors that it made
+    del config["processes"]  # of the machine, not of the index
     answers = {key: text for cache in _caches(index) for key, text in cache.in_memory().items()}
     if answers:
         attachments = {**attachments, ANSWERS: json.dumps(answers)}
@@ -99,7 +101,7 @@ def is_made_by(index: IndexContents, config: IndexConfig) -> bool:
         index: An index, which may have been loaded.
         config: What another one would be made with.
     """
-    names = [name for name in option_names(IndexConfig) if name not in ("embedder", "savable")]
+    names = [name for name in option_names(IndexConfig) if name not in NOT_OF_THE_RESULT]
     records = [
         describe_config({name: getattr(each, name) for name in names})
         for each in (index.config, config)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from clew.document import Document
 from clew.graph import Graph
+from clew.processes import end_others, map_items
 from clew.progress import progress_bar
 from clew.read.assemble import Piece, Split, assemble, passages_to_extract
 from clew.read.canonical import Plain, make_canonical
@@ -104,8 +106,10 @@ def read_nodes(
         >>> list(graph.ids), list(graph.kinds)
         (['moon'], ['passage'])
     """
-    bar = progress_bar(documents, shown=progress, label="reading", unit="document")
-    return assemble(documents, _cut(bar, splitter, count, embedder), facts, count, extractor)
+    bar = progress_bar(shown=progress, label="reading", unit="document", total=len(documents))
+    with bar:
+        pieces = _cut(documents, splitter, count, embedder, bar.update)
+    return assemble(documents, pieces, facts, count, extractor)
 
 
 def read_passages(
@@ -147,15 +151,37 @@ def estimate_extraction(
 
 
 def _cut(
-    documents: Iterable[Document],
+    documents: Sequence[Document],
     splitter: Split | None,
     count: Callable[[str], int],
     embedder: object = None,
+    update: Callable[[int], object] = lambda _: None,
 ) -> list[Sequence[Piece]]:
+    """Return the pieces of every document; it is the last work that is divided among processes."""
     cut: Split = splitter or keep_whole
     if isinstance(cut, Splitter):
         semantic = cut.semantic
         if semantic is True and embedder is not None:
             semantic = embedder
         cut = replace(cut, count=cut.count or count, semantic=semantic)
-    return [keep_whole(document) if document.heading else cut(document) for document in documents]
+    if cut is keep_whole or (type(cut) is Splitter and cut.semantic is False):
+        texts = [_without_others_objects(document) for document in documents]
+        sizes = [len(document.text) for document in documents]
+        pieces = map_items(partial(_pieces_of, cut), texts, sizes=sizes, update=update)
+        end_others()
+        return pieces
+    end_others()  # what a caller has made, or what loads a model, works in this process alone
+    return map_items(partial(_pieces_of, cut), documents, sizes=[0] * len(documents), update=update)
+
+
+def _pieces_of(cut: Split, document: Document) -> Sequence[Piece]:
+    return keep_whole(document) if document.heading else cut(document)
+
+
+def _without_others_objects(document: Document) -> Document:
+    """Return what clew's own splitters look at, which any process can be sent."""
+    language = document.metadata.get("language")
+    metadata = {} if language is None else {"language": str(language)}
+    return Document(
+        document.id, document.text, metadata, heading=document.heading, format=document.format
+    )

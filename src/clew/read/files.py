@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from clew.document import Document
 from clew.read.formats.file_format import SourceFile, UnreadableFileError
@@ -15,36 +16,59 @@ MAX_BYTES = 20_000_000  # a larger file is hardly meant to be read
 TOOL_FOLDERS = ("__pycache__", "node_modules")
 
 
-def read_path(
-    path: Path,
-    documents: list[Document],
-    skipped: list[tuple[str, str]],
-    encoding: str | None = None,
-) -> None:
-    """Append the documents of a file, or of the files below a folder in the order of their paths.
+class FileToRead(NamedTuple):
+    """A file that is to become documents.
 
-    The id of a file is its path below the folder with forward slashes, or its name. Not read are
-    binary, empty and very large files and links to folders; below a folder also links to
-    files outside of it, and everything that is hidden, belongs to a tool or was made by one
-    (`clew.read.generated`).
+    Attributes:
+        path: Where it is.
+        id: The id of the document that it becomes.
+        encoding: The encoding of its text; None to find it out.
+    """
+
+    path: Path
+    id: str
+    encoding: str | None = None
+
+
+def files_at(path: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:
+    """Return a file, or the files below a folder in the order of their paths, each with its id.
+
+    The id of a file is its path below the folder with forward slashes, or its name. Left out below
+    a folder are links to folders and to files outside of it, and everything that is hidden,
+    belongs to a tool or was made by one (`clew.read.generated`).
 
     Args:
         path: A file or folder.
-        documents: Receives the documents.
-        skipped: Receives (path, reason) for what is not read, or is read otherwise than its name
-            says.
-        encoding: The encoding of the files; None to find it out.
+        skipped: Receives (path, reason) for what is left out.
 
     Raises:
         FileNotFoundError: There is nothing at `path`.
     """
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r}")
-    for file, id in files_below(path, skipped) if path.is_dir() else [(path, path.name)]:
-        try:
-            documents += _read_file(SourceFile(file, id, _load(file), skipped, encoding))
-        except UnreadableFileError as reason:
-            skipped.append((file.as_posix(), str(reason)))
+    return files_below(path, skipped) if path.is_dir() else [(path, path.name)]
+
+
+def read_file(file: FileToRead) -> tuple[list[Document], list[tuple[str, str]]]:
+    """Return the documents of a file, and (path, reason) for what is not read as its name says.
+
+    Binary, empty and very large files are not read.
+    """
+    skipped: list[tuple[str, str]] = []
+    try:
+        source = SourceFile(file.path, file.id, _load(file.path), skipped, file.encoding)
+        return _read_file(source), skipped
+    except UnreadableFileError as reason:
+        skipped.append((file.path.as_posix(), str(reason)))
+        return [], skipped
+
+
+def size_of(file: FileToRead) -> int:
+    """Return the bytes of a file, or 0 where they cannot be told."""
+    try:
+        return file.path.stat().st_size
+    except OSError:  # reported where it is opened
+        return 0
 
 
 def files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from clew.document import Document
-from clew.read.files import read_path
+from clew.processes import map_items
+from clew.read.files import FileToRead, files_at, read_file, size_of
 from clew.read.graph_documents import facts_of_graph_document, is_graph_document
 from clew.read.langchain_documents import (
     from_langchain_document,
@@ -33,6 +34,10 @@ KNOWN_SOURCES = (
 MAX_NAMED = 6  # documents of a cycle that a message names
 
 TEXT_ID = "text-"  # what the id of a text without one begins with
+
+
+_Found = Document | FileToRead | tuple[str, str]
+"""A document, a file that becomes some, or (path, reason) for what is skipped."""
 
 
 class CyclicParentsError(ValueError):
@@ -91,7 +96,7 @@ def load_documents(
         >>> [document.text for document in load_documents(["The moon is far."]).documents]
         ['The moon is far.']
     """
-    loaded = LoadedDocuments([], [])
+    found: list[_Found] = []
     if untrusted and isinstance(sources, str):
         raise TypeError(
             "of untrusted documents a string by itself may be a text or a path; "
@@ -99,9 +104,10 @@ def load_documents(
         )
     for source in _as_list(sources):
         if untrusted and isinstance(source, str):
-            loaded.documents.append(Document(text_id(source), source))
+            found.append(Document(text_id(source), source))
         else:
-            _load_source(source, loaded, encoding)
+            found += _find_in(source, encoding)
+    loaded = _read_files(found)
     documents = _merge_repeated_facts(_without_repeated_texts(loaded))
     documents = without_shared_sources(relate_nodes(documents))
     _check_ids(documents)
@@ -141,27 +147,52 @@ def _as_list(sources: object) -> Iterable[object]:
     raise TypeError(f"documents are {KNOWN_SOURCES}, one or a list of them; got a {kind}")
 
 
-def _load_source(source: object, loaded: LoadedDocuments, encoding: str | None) -> None:
+def _find_in(source: object, encoding: str | None) -> Iterator[_Found]:
+    """Yield the documents and files of a source, and what is skipped, in the order of reading."""
     node = unwrap_node(source)
     if isinstance(source, Document):
-        loaded.documents.append(source)
+        yield source
     elif isinstance(source, Path):
-        read_path(source, loaded.documents, loaded.skipped, encoding)
+        yield from _find_files(source, encoding)
     elif isinstance(source, str):
         if _may_be_path(source) and _exists(source):
-            read_path(Path(source), loaded.documents, loaded.skipped, encoding)
+            yield from _find_files(Path(source), encoding)
         else:
-            loaded.documents.append(Document(text_id(source), source))
+            yield Document(text_id(source), source)
     elif is_node(node):
-        _add_with_text(from_node(node), node, loaded)
+        yield _unless_empty(from_node(node), node)
     elif is_graph_document(source):
         document = _with_id(from_langchain_document(source.source))
         facts = facts_of_graph_document(source)
-        _add_with_text(replace(document, facts=facts), source, loaded)
+        yield _unless_empty(replace(document, facts=facts), source)
     elif is_langchain_document(source):
-        _add_with_text(_with_id(from_langchain_document(source)), source, loaded)
+        yield _unless_empty(_with_id(from_langchain_document(source)), source)
     else:
         raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN_SOURCES}")
+
+
+def _find_files(path: Path, encoding: str | None) -> Iterator[_Found]:
+    skipped: list[tuple[str, str]] = []
+    files = files_at(path, skipped)
+    yield from skipped
+    yield from (FileToRead(file, id, encoding) for file, id in files)
+
+
+def _read_files(found: Sequence[_Found]) -> LoadedDocuments:
+    """Return the documents, with those of the files in their places."""
+    files = [one for one in found if isinstance(one, FileToRead)]
+    of_files = iter(map_items(read_file, files, sizes=[size_of(file) for file in files]))
+    loaded = LoadedDocuments([], [])
+    for one in found:
+        if isinstance(one, Document):
+            loaded.documents.append(one)
+        elif isinstance(one, FileToRead):
+            documents, skipped = next(of_files)
+            loaded.documents.extend(documents)
+            loaded.skipped.extend(skipped)
+        else:
+            loaded.skipped.append(one)
+    return loaded
 
 
 def _with_id(document: Document) -> Document:
@@ -170,12 +201,11 @@ def _with_id(document: Document) -> Document:
     return replace(document, id=text_id(document.text, document.metadata))
 
 
-def _add_with_text(document: Document, source: object, loaded: LoadedDocuments) -> None:
-    """Add a document, unless it is empty: a framework's loaders also give blank pages."""
+def _unless_empty(document: Document, source: object) -> Document | tuple[str, str]:
+    """Return a document, or why it is skipped: a framework's loaders also give blank pages."""
     if document.text.strip():
-        loaded.documents.append(document)
-    else:
-        loaded.skipped.append((document.id, f"this {type(source).__name__} has no text"))
+        return document
+    return document.id, f"this {type(source).__name__} has no text"
 
 
 def _without_repeated_texts(loaded: LoadedDocuments) -> list[Document]:

@@ -1,0 +1,440 @@
+"""Work divided among processes: the result is what one process returns, whatever their number.
+
+The process that asks for the work does a part of it, and starts others as new interpreters beside
+it. None is forked, so threads are safe, and none runs the caller's script again, so a script needs
+no `if __name__ == "__main__"`. The others end with the block that they were started in, and with
+this process, whichever way it ends: they read from a pipe, and its end is theirs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import queue
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import IO, Any, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+BATCH_SIZE = 100_000  # of the items that a process is given at once: some tenths of a second
+MIN_SIZE = 1_000_000  # of the items for each process: less is done before another has started
+MAX_SENT = 2  # batches that a process has at once, so that it need not wait for the next
+WAIT = 0.1  # seconds between two looks at what other processes have done
+LENGTH = struct.Struct("<Q")
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # their buffers take memory
+START = """
+import importlib.util, sys
+sys.path[:] = {path!r}
+spec = importlib.util.find_spec("clew")
+package = sys.modules["clew"] = importlib.util.module_from_spec(spec)
+def load(name):
+    del package.__getattr__
+    spec.loader.exec_module(package)
+    return getattr(package, name)
+package.__getattr__ = load
+from clew.processes import serve
+serve()
+"""  # all of clew is imported only where a caller's module asks for it, which takes half a second
+READY, DONE, FAILED, UNFIT = range(4)  # what a process answers
+
+logger = logging.getLogger(__name__)
+
+
+class EndedProcessError(RuntimeError):
+    """A process that did a part of the work has ended before its time."""
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use, at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def working(number: int | None) -> Iterator[None]:
+    """Have `map_items` divide its work within this block.
+
+    Args:
+        number: The processes that work at once, this one included; None for this one alone. Within
+            another block that of the outer one counts.
+
+    Example:
+        >>> with working(2):
+        ...     map_items(abs, [1, -2], sizes=[1, 1])
+        [1, 2]
+    """
+    if _CURRENT.get() is not None:
+        yield
+        return
+    team = _Team(number or 1)
+    token = _CURRENT.set(team)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+        team.end()
+
+
+def end_others() -> None:
+    """End the other processes of the block around, which has no more work for them."""
+    if (team := _CURRENT.get()) is not None:
+        team.end()
+
+
+def map_items(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    sizes: Sequence[int],
+    update: Callable[[int], object] = lambda _: None,
+) -> list[Result]:
+    """Return the results of a function for all items, in their order.
+
+    Other processes are started within `working`, where the items are large enough together. What
+    cannot be sent to them is done by this one.
+
+    Args:
+        function: A function of a module, or a `functools.partial` of one, that changes nothing.
+        items: What it is called with.
+        sizes: How large each item is, in characters or bytes.
+        update: Called with numbers of items that are done.
+
+    Raises:
+        Exception: What the function raises for the first item for which it does.
+        EndedProcessError: Another process was ended, as where memory runs out.
+    """
+    team = _CURRENT.get()
+    others = 0 if team is None else min(team.number, sum(sizes) // MIN_SIZE) - 1
+    if team is None or others < 1:
+        return list(_one_by_one(function, items, update))
+    return team.map(function, items, _batches(sizes), others, update)
+
+
+def serve() -> None:
+    """Work for the process that started this one, until that ends."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anyone prints goes where errors go, and not among the answers
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    inbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_receive_all, args=(requests, inbox), daemon=True).start()
+    _send(answers, pickle.dumps((READY, None)))
+    function: Callable[[Any], Any] | None = None
+    while True:
+        answer: tuple[int, Any]
+        try:
+            request = pickle.loads(inbox.get())  # noqa: S301  # from the process that started us
+        except Exception as error:  # noqa: BLE001  # such as a function of the caller's script
+            answer = UNFIT, f"{type(error).__name__}: {error}"
+        else:
+            if callable(request):
+                function = request
+                continue
+            if function is None:  # it was unfit, which is said once more
+                answer = UNFIT, "the function could not be read"
+            else:
+                answer = _answer(function, request)
+        _send(answers, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+
+
+def _answer(function: Callable[[Any], Any], items: Sequence[Any]) -> tuple[int, Any]:
+    try:
+        return DONE, [function(item) for item in items]
+    except Exception as error:  # noqa: BLE001  # raised again where the result is wanted
+        try:
+            pickle.loads(pickle.dumps(error))  # noqa: S301  # our own
+        except Exception:  # noqa: BLE001  # an exception that does not come back as it was
+            return FAILED, RuntimeError(f"{type(error).__name__}: {error}")
+        return FAILED, error
+
+
+def _receive_all(requests: IO[bytes], inbox: queue.SimpleQueue[bytes]) -> None:
+    while (request := _receive(requests)) is not None:
+        inbox.put(request)
+    os._exit(0)  # whatever is being done: nobody wants it any more
+
+
+def _one_by_one(
+    function: Callable[[Item], Result], items: Sequence[Item], update: Callable[[int], object]
+) -> Iterator[Result]:
+    for item in items:
+        yield function(item)
+        update(1)
+
+
+def _batches(sizes: Sequence[int]) -> list[slice]:
+    """Return neighbouring items that are together as large as a batch."""
+    batches: list[slice] = []
+    first, size = 0, 0
+    for i, own in enumerate(sizes):
+        size += own
+        if size >= BATCH_SIZE or i == len(sizes) - 1:
+            batches.append(slice(first, i + 1))
+            first, size = i + 1, 0
+    return batches
+
+
+class _Other:
+    """Another process, which works for this one."""
+
+    def __init__(self) -> None:
+        new_group: dict[str, Any] = (  # Ctrl-C is for this process, which ends the others
+            {"process_group": 0}
+            if os.name == "posix"
+            else {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+        )
+        self._process = subprocess.Popen(  # noqa: S603  # of this interpreter
+            [_interpreter(), "-c", START.format(path=list(sys.path))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | ONE_THREAD,
+            **new_group,
+        )
+        self.is_ready = False
+
+    def send(self, request: bytes) -> None:
+        assert self._process.stdin is not None
+        _send(self._process.stdin, request)
+
+    def receive(self) -> tuple[int, Any] | None:
+        """Return the next answer; None where the process has ended."""
+        assert self._process.stdout is not None
+        answer = _receive(self._process.stdout)
+        return None if answer is None else pickle.loads(answer)  # noqa: S301  # of our own process
+
+    def wait_until_ready(self) -> bool:
+        """Return whether the process has started."""
+        if not self.is_ready:
+            self.is_ready = self.receive() is not None
+        return self.is_ready
+
+    def end(self) -> int:
+        """End the process, and return its exit code, or -n for a signal n that has ended it."""
+        with suppress(OSError):
+            self._process.kill()
+        code = self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with suppress(OSError):  # what was not sent goes nowhere
+                pipe.close()
+        return code
+
+    def exit_code(self) -> int:
+        """Return the exit code of a process that has closed its pipe."""
+        with suppress(subprocess.TimeoutExpired):
+            return self._process.wait(1)
+        return self.end()
+
+
+class _Team:
+    """This process and others, which are started when they are needed first."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._others: list[_Other] = []
+
+    def map(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        batches: Sequence[slice],
+        others: int,
+        update: Callable[[int], object],
+    ) -> list[Result]:
+        """Return what `map_items` returns, with so many other processes."""
+        job = _Job(function, items, batches)
+        try:
+            if reason := job.unfit or self._start(others):
+                _say_alone(reason)
+                others = 0
+            threads = [
+                threading.Thread(target=job.work_in, args=(other,), daemon=True)
+                for other in self._others[:others]
+            ]
+            for thread in threads:
+                thread.start()
+            results = job.work(threads, update)
+        except BaseException:
+            self.end()
+            raise
+        if job.unfit:
+            _say_alone(job.unfit)
+            self.end()
+        return results
+
+    def end(self) -> None:
+        """End the other processes."""
+        for other in self._others:
+            other.end()
+        self._others.clear()
+
+    def _start(self, others: int) -> str:
+        """Start processes until there are so many, and return why there cannot be, or ""."""
+        if getattr(sys, "frozen", False) or not _interpreter():
+            return "this program is no Python that can be started again"
+        try:
+            while len(self._others) < others:
+                self._others.append(_Other())
+        except OSError as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+
+def _interpreter() -> str:
+    """Return the path of Python, or ""; a program around it names it to `multiprocessing`."""
+    from multiprocessing.spawn import get_executable
+
+    return os.fsdecode(get_executable() or "")
+
+
+def _say_alone(reason: str) -> None:
+    logger.warning("one process does the work of several, as others cannot: %s", reason)
+
+
+class _Job:
+    """A function, its items, and what is done of them.
+
+    Batches are handed out in their order. One that comes back undone is handed out again.
+
+    Attributes:
+        unfit: Why other processes cannot do this; "" where they can.
+    """
+
+    def __init__(
+        self, function: Callable[[Any], Any], items: Sequence[Any], batches: Sequence[slice]
+    ) -> None:
+        self.unfit = ""
+        self._function, self._items, self._batches = function, items, batches
+        self._lock = threading.Lock()
+        self._waiting = list(range(len(batches)))[::-1]
+        self._results: dict[int, list[Any]] = {}
+        self._errors: dict[int, BaseException] = {}
+        self._done = 0  # items
+        try:
+            self._sent_function = pickle.dumps(function)
+        except Exception as error:  # noqa: BLE001  # whatever pickling raises
+            self.unfit = f"{type(error).__name__}: {error}"
+
+    def work(
+        self, threads: Sequence[threading.Thread], update: Callable[[int], object]
+    ) -> list[Any]:
+        """Work until all is done, here and in the threads that send to other processes."""
+        shown = 0
+        while True:
+            if (batch := self._take()) is not None:
+                self._work_here(batch)
+            elif any(thread.is_alive() for thread in threads):
+                next(thread for thread in threads if thread.is_alive()).join(WAIT)
+            elif not self._is_left():
+                break
+            update(self._done - shown)
+            shown = self._done
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return [one for i in range(len(self._batches)) for one in self._results[i]]
+
+    def work_in(self, other: _Other) -> None:
+        """Have another process work until nothing is left to hand out; run in a thread."""
+        sent: list[int] = []
+        try:
+            if not other.wait_until_ready():
+                self.unfit = f"a new process ended with exit code {other.exit_code()}"
+                return
+            other.send(self._sent_function)
+            while True:
+                while len(sent) < MAX_SENT and (batch := self._take()) is not None:
+                    sent.append(batch)
+                    other.send(pickle.dumps(self._items[self._batches[batch]], 5))
+                if not sent:
+                    return
+                if not self._keep(sent[0], other.receive(), other):
+                    return
+                del sent[0]
+        except BrokenPipeError:
+            if sent:
+                self._fail(sent[0], other)
+            else:
+                self.unfit = f"a process ended with exit code {other.exit_code()}"
+        except Exception as error:  # noqa: BLE001  # items that cannot be pickled
+            self.unfit = f"{type(error).__name__}: {error}"
+        finally:
+            self._give_back(sent)
+
+    def _keep(self, batch: int, answer: tuple[int, Any] | None, other: _Other) -> bool:
+        """Keep what a process has answered, and return whether it can go on."""
+        if answer is None:
+            self._fail(batch, other)
+            return False
+        kind, value = answer
+        if kind == UNFIT:
+            self.unfit = value
+            return False
+        if kind == FAILED:
+            self._errors[batch] = value
+        else:
+            self._results[batch] = value
+            with self._lock:
+                self._done += len(value)
+        return True
+
+    def _fail(self, batch: int, other: _Other) -> None:
+        code = other.exit_code()
+        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        self._errors[batch] = EndedProcessError(
+            f"a process that did a part of the work was ended {how}, as happens where memory runs "
+            "out: give less at once, or fewer processes (processes=1 has none beside this one)"
+        )
+
+    def _work_here(self, batch: int) -> None:
+        try:
+            own = [self._function(item) for item in self._items[self._batches[batch]]]
+        except Exception as error:  # noqa: BLE001  # raised if nothing before it fails
+            self._errors[batch] = error
+            return
+        self._results[batch] = own
+        with self._lock:
+            self._done += len(own)
+
+    def _take(self) -> int | None:
+        """Return the next batch, unless one before it has failed."""
+        with self._lock:
+            return self._waiting.pop() if self._waiting and self._is_wanted() else None
+
+    def _is_left(self) -> bool:
+        with self._lock:
+            return bool(self._waiting) and self._is_wanted()
+
+    def _is_wanted(self) -> bool:
+        return not self._errors or self._waiting[-1] < min(self._errors)
+
+    def _give_back(self, batches: Sequence[int]) -> None:
+        with self._lock:
+            undone = [one for one in batches if one not in self._errors]
+            self._waiting = sorted([*self._waiting, *undone], reverse=True)
+
+
+def _send(pipe: IO[bytes], message: bytes) -> None:
+    pipe.write(LENGTH.pack(len(message)))
+    pipe.write(message)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> bytes | None:
+    """Return the next message; None at the end."""
+    head = pipe.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    message = pipe.read(length)
+    return message if len(message) == length else None
+
+
+_CURRENT: ContextVar[_Team | None] = ContextVar("processes", default=None)

@@ -1,0 +1,327 @@
+"""Work that is divided among processes: the result of one, whatever their number and whatever happens to them."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import logging
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clew
+from clew import Document, Index, Splitter, processes
+from clew.processes import EndedProcessError, end_others, map_items, working
+
+HOUSE = Path(clew.__file__).parents[1]
+WORK = """
+import os, signal, sys, time
+
+def who(item):
+    time.sleep(0.02)
+    return item, os.getpid()
+
+def only_even(item):
+    time.sleep(0.01)
+    if item % 2:
+        raise ValueError(f"{item} is odd")
+    return item
+
+def die(parent, item):
+    time.sleep(0.02)
+    if os.getpid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def talk(item):
+    print("to stdout", item, flush=True)
+    time.sleep(0.02)
+    return item, sys.stdin.read(1)
+
+class Odd(Exception):
+    def __init__(self, one, two):
+        super().__init__(one)
+
+def raise_odd(item):
+    time.sleep(0.02)
+    raise Odd(item, item)
+"""
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    (tmp_path / "clew_work.py").write_text(WORK)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "clew_work", raising=False)
+    return importlib.import_module("clew_work")
+
+
+def divided(function, items, number=3):
+    """What `map_items` returns where every item is a batch, and large enough for a process."""
+    with working(number):
+        return map_items(function, items, sizes=[processes.MIN_SIZE] * len(items))
+
+
+def is_alive(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def wait_until(true, seconds):
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.02)
+    return true()
+
+
+class TestResults:
+    def test_come_in_order_from_several_processes(self, work):
+        shown = []
+        with working(3):
+            results = map_items(
+                work.who, range(150), sizes=[processes.MIN_SIZE] * 150, update=shown.append
+            )
+        assert [item for item, _ in results] == list(range(150))
+        others = {pid for _, pid in results} - {os.getpid()}
+        assert others
+        assert sum(shown) == 150
+        assert not any(map(is_alive, others)), "they end with the block"
+
+    def test_little_is_done_by_this_process_alone(self, work):
+        with working(3):
+            results = map_items(work.who, range(4), sizes=[10] * 4)
+        assert {pid for _, pid in results} == {os.getpid()}
+        assert {pid for _, pid in divided(work.who, range(9), None)} == {os.getpid()}
+
+    def test_processes_are_kept_within_a_block_and_let_go_before_its_end(self, work):
+        sizes = [processes.MIN_SIZE] * 60
+        with working(2):
+            with working(5):  # the outer number counts
+                first = {pid for _, pid in map_items(work.who, range(60), sizes=sizes)}
+            second = {pid for _, pid in map_items(work.who, range(60), sizes=sizes)}
+            assert first == second
+            assert len(first) == 2
+            end_others()
+            assert [pid for pid in first if is_alive(pid)] == [os.getpid()]
+
+    def test_what_is_printed_and_read_is_not_taken_for_an_answer(self, work, monkeypatch):
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        assert divided(work.talk, range(60)) == [(item, "") for item in range(60)]
+
+
+class TestErrors:
+    @pytest.mark.parametrize("number", [1, 2, 4])
+    def test_the_first_one_is_raised(self, work, number):
+        with pytest.raises(ValueError, match=r"^31 is odd$"):
+            divided(work.only_even, [*range(0, 60, 2), 31, *range(0, 200, 2), 33], number)
+
+    def test_one_that_cannot_be_sent_is_told(self, work):
+        """Whichever process comes to it first: its own kind here, its name from elsewhere."""
+        with pytest.raises((RuntimeError, work.Odd), match="0"):
+            divided(work.raise_odd, range(60))
+
+    def test_a_process_that_is_killed_is_told(self, work):
+        with pytest.raises(EndedProcessError, match=r"ended by signal 9.*processes=1"):
+            divided(partial(work.die, os.getpid()), range(300))
+
+    @pytest.mark.parametrize("broken", ["/bin/false", "/no/such/python"])
+    def test_where_none_can_be_started_this_one_does_all(self, work, monkeypatch, caplog, broken):
+        monkeypatch.setattr(processes, "_interpreter", lambda: broken)
+        with caplog.at_level(logging.WARNING):
+            results = divided(work.who, range(60))
+        assert {pid for _, pid in results} == {os.getpid()}
+        assert [item for item, _ in results] == list(range(60))
+        assert "one process does the work of several" in caplog.text
+
+    @pytest.mark.parametrize("what", ["function", "items"])
+    def test_what_cannot_be_sent_is_done_here(self, work, caplog, what):
+        lock = threading.Lock()
+        items = [lock] * 40 if what == "items" else list(range(40))
+        function = (lambda item: work.who(item)) if what == "function" else work.who
+        with caplog.at_level(logging.WARNING):
+            results = divided(function, items)
+        assert [item for item, _ in results] == items
+        assert {pid for _, pid in results} == {os.getpid()}
+        assert "one process does the work of several" in caplog.text
+
+
+TEXT = "Ferries sail to Corfu at nine. They return at ten, unless the wind is strong.\n\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A megabyte of files in several formats, some of which cannot be read."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for i in range(12):
+        (folder / f"m{i:02}.md").write_text(f"# Title {i}\n\n" + f"{TEXT}[link](m00.md) {i}\n" * 40)
+        (folder / f"h{i:02}.html").write_text(
+            f"<html><body><h1>Page {i}</h1>" + f"<p>{TEXT} {i}</p>" * 60 + "</body></html>"
+        )
+        (folder / f"p{i:02}.py").write_text(f"def f{i}(a):\n    return g{i}(a)\n\n\n" * 40)
+        (folder / f"x{i:02}.txt").write_bytes(TEXT.encode() * 40 + b"caf\xe9 \xfcber\n")
+        (folder / f"b{i:02}.bin").write_bytes(bytes(range(256)))
+    return folder
+
+
+def contents(index):
+    graph = index.graph
+    return (
+        *(graph.ids, graph.texts, graph.references, [dict(one) for one in graph.metadata]),
+        *(index.documents, index.skipped, index.facts, index.failed, dict(index.extracted)),
+        *(graph.facts.texts, graph.spans.tolist(), graph.parents.tolist(), graph.tokens.tolist()),
+        *(graph.vectors.tobytes(), graph.edges.tails.tolist(), graph.edges.heads.tolist()),
+        *(graph.edges.weights.tolist(), graph.edges.kinds.codes.tolist()),
+    )
+
+
+class TestIndexes:
+    @pytest.mark.parametrize("splitter", [Splitter(tokens=64), Splitter(sentences=True), None])
+    def test_are_equal_whatever_the_number(self, folder, monkeypatch, splitter):
+        monkeypatch.setattr(processes, "MIN_SIZE", 1000)
+        monkeypatch.setattr(processes, "BATCH_SIZE", 5000)
+        options = {"splitter": splitter, "extractor": clew.NamesAndSymbols()}
+        one = contents(Index.from_documents(folder, **options))
+        started = []
+        start = processes._Other
+
+        def other():
+            started.append(start())
+            return started[-1]
+
+        monkeypatch.setattr(processes, "_Other", other)
+        assert contents(Index.from_documents(folder, processes=3, **options)) == one
+        assert len(started) == 2, "files are parsed and cut by the same processes"
+        assert one[5], "some files cannot be read"
+
+    def test_documents_with_what_cannot_be_sent(self, monkeypatch):
+        monkeypatch.setattr(processes, "MIN_SIZE", 1000)
+        documents = [
+            Document(f"d{i}", TEXT * 20, {"lock": threading.Lock()}, original=threading.Lock())
+            for i in range(20)
+        ]
+        options = {
+            "splitter": Splitter(tokens=30),
+            "embedder": lambda texts: np.ones((len(texts), 2)),
+        }
+        one, two = (
+            Index.from_documents(documents, processes=number, **options) for number in (None, 2)
+        )
+        assert one.graph.ids == two.graph.ids
+        assert one.graph.texts == two.graph.texts
+
+    def test_a_change_reads_in_several_processes_too(self, folder, monkeypatch):
+        monkeypatch.setattr(processes, "MIN_SIZE", 1000)
+        index = Index.from_documents(folder / "m00.md", splitter=Splitter(), processes=2)
+        started = []
+        start = processes._Other
+        monkeypatch.setattr(processes, "_Other", lambda: started.append(1) or start())
+        changed = index.sync(folder)
+        assert started
+        whole = Index.from_documents(folder, splitter=Splitter())
+        assert sorted(changed.graph.ids) == sorted(whole.graph.ids)
+
+    def test_the_number_is_not_saved(self, folder, tmp_path):
+        index = Index.from_documents(folder / "m00.md", processes=2)
+        index.save(tmp_path / "saved")
+        assert Index.load(tmp_path / "saved").config.processes is None
+
+    @pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "2"])
+    def test_a_wrong_number_is_refused(self, wrong):
+        with pytest.raises(ValueError, match="processes is a whole number"):
+            Index.from_documents(["The sea."], processes=wrong)
+
+
+SCRIPT = """
+import sys, os, time
+sys.path.insert(0, {house!r})
+from clew import Index, Splitter, processes
+processes.MIN_SIZE = 1000
+{body}
+"""
+
+
+def run_script(tmp_path, body, **options):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(house=str(HOUSE), body=body))
+    return subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+class TestPrograms:
+    def test_a_script_without_a_guard_runs_once(self, tmp_path, folder):
+        body = f"""
+from pathlib import Path
+print("begins", flush=True)
+def count(text):
+    return len(text.split())
+for counter in (None, count):
+    index = Index.from_documents(Path({str(folder)!r}), splitter=Splitter(), processes=3, count=counter)
+    print(len(index.documents), flush=True)
+"""
+        out, err = run_script(tmp_path, body).communicate(timeout=60)
+        assert out.split() == ["begins", "48", "48"], err
+        assert "one process does the work of several" in err, "of the script's own counter"
+        assert err.count("\n") == 1
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+    @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+    def test_no_process_is_left_behind(self, tmp_path, work, end):
+        body = f"""
+sys.path.insert(0, {str(tmp_path)!r})
+import clew_work
+start = processes._Other
+def other():
+    one = start()
+    print(one._process.pid, flush=True)
+    return one
+processes._Other = other
+with processes.working(3):
+    processes.map_items(clew_work.who, range(100_000), sizes=[1000] * 100_000)
+"""
+        program = run_script(tmp_path, body)
+        pids = [int(program.stdout.readline()) for _ in range(2)]
+        assert wait_until(lambda: all(map(is_alive, pids)), 5)
+        time.sleep(1.5)  # now they work
+        program.send_signal(end)
+        assert wait_until(lambda: program.poll() is not None, 2)
+        assert wait_until(lambda: not any(map(is_alive, pids)), 2)
+        err = program.communicate()[1]
+        if end == signal.SIGINT:
+            assert err.rstrip().endswith("KeyboardInterrupt")
+            assert "clew_work" not in err or err.count("Traceback") == 1
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+    def test_daemons_threads_and_forked_processes_divide_work_too(self, work):
+        def several():
+            return len({pid for _, pid in divided(work.who, range(80), 2)})
+
+        context = multiprocessing.get_context("fork")
+        answers = context.SimpleQueue()
+        child = context.Process(target=lambda: answers.put(several()), daemon=True)
+        child.start()
+        assert answers.get() == 2
+        child.join()
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(several())) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [2, 2]
