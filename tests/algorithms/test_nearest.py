@@ -211,3 +211,71 @@ def test_neighbours_of_some_and_with_newer_rows_are_those_of_brute_force(seed, h
         found = with_newer(vectors, n_before, old, k, least)
         assert {row: found.others[found.rows == row].tolist() for row in range(n)} == expected
         assert found.cosines == pytest.approx(cosines[found.rows, found.others], abs=2e-6)
+
+
+class TestPivots:
+    """Of many rows, most of the nearest are found, and what is found is what it is said to be."""
+
+    def rows(self, n=6000, width=48):
+        rng = np.random.default_rng(3)
+        centres = rng.normal(size=(n // 20, width))
+        vectors = unit(centres[rng.integers(len(centres), size=n)] + rng.normal(size=(n, width)))
+        vectors[::101] = 0
+        vectors[7::500] = vectors[7]  # copies of one row
+        return vectors
+
+    @pytest.mark.parametrize(("k", "least"), [(5, 0.1), (40, 0.6)])
+    def test_nearly_all_of_the_nearest_are_found(self, k, least, monkeypatch):
+        vectors = self.rows()
+        n = len(vectors)
+        row, other, cosine = nearest_pairs(vectors, k, least)
+        monkeypatch.setattr(nearest, "MAX_EXACT", 1000)
+        monkeypatch.setattr(nearest, "MAX_WAITING", 10_000)
+        row2, other2, cosine2 = nearest_pairs(vectors, k, least)
+        exact, found = (
+            set((a.astype(int) * n + b).tolist()) for a, b in ((row, other), (row2, other2))
+        )
+        assert len(found) == len(row2), "each pair comes once"
+        assert 0.95 < len(exact & found) / len(exact) < 1
+        assert (row2 != other2).all()
+        assert np.bincount(row2).max() <= k
+        np.testing.assert_allclose(
+            cosine2, np.einsum("ij,ij->i", vectors[row2], vectors[other2]), atol=2e-6
+        )
+        assert cosine2.min() >= least - 1e-5
+        assert vectors[row2].any(axis=1).all()
+        assert vectors[other2].any(axis=1).all()
+        assert (np.diff(row2) >= 0).all()
+        assert (np.diff(cosine2)[np.diff(row2) == 0] <= 1e-6).all(), "the nearest come first"
+        assert cosine2.sum() > 0.98 * cosine.sum()
+
+    def test_with_as_many_probes_as_pivots_all_are_found(self, monkeypatch):
+        vectors = self.rows(900, 8)
+        expected = nearest_pairs(vectors, 6, 0.3)
+        monkeypatch.setattr(nearest, "MAX_EXACT", 10)
+        monkeypatch.setattr("clew.algorithms.nearest.pivots.PIVOTS_PER_ROOT", 1)
+        for one, other in zip(nearest_pairs(vectors, 6, 0.3), expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=2e-6)
+
+    @pytest.mark.parametrize("vectors", [np.zeros((40, 3)), np.tile([0.6, 0.8], (40, 1))])
+    def test_rows_of_zeros_and_copies(self, vectors, monkeypatch):
+        vectors = np.float32(vectors)
+        expected = nearest_pairs(vectors, 3, 0.5)
+        monkeypatch.setattr(nearest, "MAX_EXACT", 10)
+        for one, other in zip(nearest_pairs(vectors, 3, 0.5), expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    def test_newer_rows_find_all_and_older_ones_keep_what_they_had(self, monkeypatch):
+        vectors, k, n_before = self.rows(3000), 4, 2900
+        monkeypatch.setattr(nearest, "MAX_EXACT", 1000)
+        before = Neighbours(*nearest_pairs(vectors[:n_before], k, 0.2))
+        grown = with_newer(vectors, n_before, before, k, 0.2)
+        cosines = vectors @ vectors.T
+        had = {row: set() for row in range(n_before)}
+        for row, other in zip(before.rows.tolist(), before.others.tolist(), strict=True):
+            had[row].add(other)
+        for row in range(len(vectors)):
+            known = had.get(row, set(range(n_before))) | set(range(n_before, 3000)) - {row}
+            near = [one for one in known if cosines[row, one] >= 0.2]
+            best = sorted((cosines[row, one] for one in near), reverse=True)[:k]
+            np.testing.assert_allclose(grown.cosines[grown.rows == row], best, atol=2e-6)

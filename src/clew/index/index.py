@@ -287,9 +287,10 @@ class Index(IndexContents):
     ) -> Self:
         """Return the index with these documents too, equal to one built of all of them at once.
 
-        Two things make a difference: a generator that keeps what it has, as
-        `clew.generate.Reports(keep_communities=True)` does, and an index of a thousand passages or
-        more by the embedded default, whose weights stay until `compact`.
+        Three things make a difference: a generator that keeps what it has, as
+        `clew.generate.Reports(keep_communities=True)` does; an index of a thousand passages or
+        more by the embedded default, whose weights stay until `compact`; and one of more than
+        20,000 passages, whose new passages find all of their nearest, and others most of them.
 
         Args:
             documents: As in `from_documents`.

@@ -13,6 +13,9 @@ from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
 class Similar:
     """From each passage to its nearest others by cosine, which is the weight.
 
+    Of more than 20,000 passages, some 99 in 100 of these edges are found, and edges to others a
+    little farther in the place of the rest; see `clew.algorithms.nearest.pivots`.
+
     Attributes:
         k: the largest number of edges from a passage.
         min_similarity: the lowest cosine of an edge, > 0.

@@ -1,4 +1,7 @@
-"""The nearest rows by cosine, exactly and block by block: never n by n in memory."""
+"""The nearest rows by cosine, block by block: never n by n in memory.
+
+Exactly up to `MAX_EXACT` rows, and for single rows always; of more rows, most of the nearest.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from clew.algorithms.nearest.pivots import pairs_by_pivots
 from clew.algorithms.ranking import TOLERANCE, dense_ranks, equalize, exceeds, reaches, top_k
 from clew.graph import Floats, Rows, Vectors, freeze
 
 BLOCK_BYTES = 64 * 2**20
+MAX_EXACT = 20_000  # rows; of more, some 99 in 100 of the nearest are found, by pivots
 MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other rows is found
 MAX_WAITING = 4_000_000  # candidates, or four times those that remain, before the nearest are taken
 CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
@@ -46,6 +51,8 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
     Rows of zeros have no neighbours and are no one's neighbour. Equal cosines are the same number
     and go to the lower row. A cosine that is too low by noise alone counts (see
     `clew.algorithms.ranking`). Each cosine is computed once, for both of its rows.
+    Of more than `MAX_EXACT` rows, some 99 in 100 of these pairs are found, and others a little
+    farther in the place of the rest (see `pivots`): comparing all takes time with n ** 2.
     Memory: a few blocks of 64 MB, or of 64 rows, and 4 k candidates for a row.
 
     Args:
@@ -59,8 +66,9 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         >>> rows.tolist(), neighbours.tolist(), cosines.tolist()
         ([0, 1], [1, 0], [1.0, 1.0])
     """
-    bounds = _bounding_vectors(vectors, min_cosine)
-    if bounds is None:
+    if len(vectors) > MAX_EXACT:
+        blocks = _near_by_pivots(vectors, k, min_cosine)
+    elif (bounds := _bounding_vectors(vectors, min_cosine)) is None:
         blocks = _all_near(vectors, k, min_cosine)
     else:
         blocks = _near_by_bounds(vectors, bounds, k, min_cosine)
@@ -91,6 +99,44 @@ def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
         if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
             blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
     return blocks
+
+
+def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
+    """Return the pairs that may be among the nearest of those that pivots bring together."""
+    n = len(vectors)
+    floors = np.full(n, min_cosine, np.float32)
+    blocks: list[Pairs] = []
+    waiting = 0
+    for some, others, cosines in pairs_by_pivots(vectors):
+        if some is others:
+            own = np.arange(len(some))
+            cosines[own, own] = -1
+        else:  # these rows have no turn of their own in this list
+            blocks.append(_candidates_of(cosines.T.copy(), others, some, k, floors))
+            waiting += len(blocks[-1][2])
+        blocks.append(_candidates_of(cosines, some, others, k, floors))
+        waiting += len(blocks[-1][2])
+        if waiting > max(MAX_WAITING, 4 * n * k):
+            blocks = [_nearest_of(_distinct(_joined(blocks), n), k, min_cosine)]
+            waiting = len(blocks[0][2])
+    return [_distinct(_joined(blocks), n)] if blocks else []
+
+
+def _candidates_of(
+    cosines: Vectors, some: NDArray[np.int64], others: NDArray[np.int64], k: int, floors: Vectors
+) -> Pairs:
+    """Return what `_candidates` returns, of rows by their numbers."""
+    own_floors = floors[some]
+    rows, places, scores = _candidates(cosines, k, own_floors)
+    floors[some] = own_floors
+    return some[rows], others[places], scores
+
+
+def _distinct(pairs: Pairs, n: int) -> Pairs:
+    """Return each pair once."""
+    rows, others, scores = pairs
+    _, first = np.unique(rows * n + others, return_index=True)
+    return rows[first], others[first], scores[first]
 
 
 def _bounding_vectors(vectors: Vectors, min_cosine: float) -> Vectors | None:

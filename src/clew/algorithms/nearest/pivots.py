@@ -1,0 +1,81 @@
+"""Most of the nearest rows by cosine, in much less time than all of them take.
+
+The rows are put into lists, each in that of the nearest of some pivots, and are compared with those
+in the lists of their own nearest pivots alone, as by an inverted file (Jégou, Douze and Schmid,
+"Product quantization for nearest neighbor search", 2011), whose centres are rows here. Time grows
+with n ** 1.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import Vectors
+
+PIVOTS_PER_ROOT = 4  # pivots, for each unit of the square root of the rows
+PROBES = 48  # lists that a row is compared with
+BLOCK_BYTES = 64 * 2**20
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Vectors]
+
+
+def pairs_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Pairs]:
+    """Yield blocks of cosines: (some rows, other rows, float32 [some, others]).
+
+    The rows of a block are all that have the pivot of the others among their nearest ones. First
+    come the blocks of rows with their own lists. A pair comes once in all, or twice where each row
+    has the pivot of the other, and a row with itself, too.
+
+    Args:
+        vectors: float32 [n, d], unit rows; one of zeros is in no block.
+        probes: Lists that a row is compared with.
+
+    Example:
+        >>> vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+        >>> rows, others, cosines = next(iter(pairs_by_pivots(vectors)))
+        >>> len(rows) > 0, cosines.shape == (len(rows), len(others))
+        (True, True)
+    """
+    known = np.flatnonzero(vectors.any(axis=1))
+    if not len(known):
+        return
+    lists = _near_lists(vectors, known, probes)
+    home = lists[:, 0]
+    members = _grouped(home, known)
+    for list_ in sorted(members):
+        own = members[list_]
+        yield own, own, vectors[own] @ vectors[own].T
+    visitors = _grouped(lists[:, 1:].reshape(-1), np.repeat(known, lists.shape[1] - 1))
+    for list_ in sorted(members):
+        own = members[list_]
+        height = max(1, BLOCK_BYTES // (4 * (len(own) + vectors.shape[1])))
+        some = visitors.get(list_, known[:0])
+        for start in range(0, len(some), height):
+            rows = some[start : start + height]
+            yield rows, own, vectors[rows] @ vectors[own].T
+
+
+def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDArray[np.int32]:
+    """Return the nearest pivots of each row, the nearest one first: int32 [rows, probes]."""
+    n = min(len(known), round(PIVOTS_PER_ROOT * len(known) ** 0.5))
+    pivots = vectors[known[np.linspace(0, len(known) - 1, n).round().astype(np.int64)]]
+    probes = min(probes, n)
+    lists = np.zeros((len(known), probes), np.int32)
+    height = max(1, BLOCK_BYTES // (4 * (n + vectors.shape[1])))
+    for start in range(0, len(known), height):
+        cosines = vectors[known[start : start + height]] @ pivots.T
+        near = np.argpartition(-cosines, probes - 1, axis=1)[:, :probes]
+        order = np.argsort(-np.take_along_axis(cosines, near, axis=1), axis=1, kind="stable")
+        lists[start : start + height] = np.take_along_axis(near, order, axis=1)
+    return lists
+
+
+def _grouped(keys: NDArray[np.int32], rows: NDArray[np.int64]) -> dict[int, NDArray[np.int64]]:
+    """Return the rows of each key, ascending."""
+    order = np.argsort(keys, kind="stable")
+    distinct, starts = np.unique(keys[order], return_index=True)
+    parts = np.split(rows[order], starts[1:])
+    return dict(zip(distinct.tolist(), parts, strict=True))
