@@ -230,6 +230,7 @@ class TestPivots:
         n = len(vectors)
         row, other, cosine = nearest_pairs(vectors, k, least)
         monkeypatch.setattr(nearest, "MAX_EXACT", 1000)
+        monkeypatch.setattr(nearest, "MAX_EXACT_BY_BOUNDS", 1000)
         monkeypatch.setattr(nearest, "MAX_WAITING", 10_000)
         row2, other2, cosine2 = nearest_pairs(vectors, k, least)
         exact, found = (

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.words import _split, _word_pattern, _words_and_pairs, fold_case, terms, words
+from clew.text.words import (
+    CODE_NAME,
+    _names_and_parts,
+    _split,
+    _word_pattern,
+    _words_and_pairs,
+    cased_words,
+    fold_case,
+    terms,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -114,3 +125,15 @@ def test_signs_side_by_side_are_read_by_the_pattern_of_a_word(text):
     assert _split(text) == _word_pattern().findall(text)
     if not set(text) & set("文カไก\u0e31"):
         assert _words_and_pairs(text) == _word_pattern().findall(text)
+
+
+@given(st.text(st.sampled_from("aBcD1_ .-éß中"), max_size=40), st.booleans())
+def test_words_and_names_of_code_are_those_of_expressions(text, long):
+    """By the definition: runs of letters and digits, and every run of code looked at."""
+    text = text.replace("a", "a" * 150) if long else text
+    if text.isascii():
+        assert words(text) == re.findall("[a-z0-9]{1,256}", text.lower())
+        assert cased_words(text) == re.findall("[A-Za-z0-9]{1,256}", text)
+    runs = [run for run in CODE_NAME.findall(text) if len(run) <= 256]
+    named = [term for run in runs for term in _names_and_parts(run)]
+    assert terms(text) == terms(text, identifiers=False) + named

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from clew.graph.columns import EMPTY, Labels, Mask, Ragged, Rows, Vectors, freeze
 from clew.graph.edges import Edges, Facts
 from clew.text.estimate import estimate_tokens
+from clew.text.tokens import count_each
 
 # Nodes that a path passes through freely. They are never read as content of their own.
 CONNECTORS = ("entity", "document", "section", "community")
@@ -118,7 +119,7 @@ class GraphColumns:
         labels = Labels.of([kinds] * n if isinstance(kinds, str) else kinds)
         tokens, spans = columns.get("tokens"), columns.get("spans")
         if tokens is None:
-            tokens = [count(f"- {text}\n") for text in texts]
+            tokens = count_each([f"- {text}\n" for text in texts], count)
         if spans is None:
             spans = [(0, len(text)) for text in texts]
         own_documents = np.where(labels.mask("entity"), -1, np.arange(n))

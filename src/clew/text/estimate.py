@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\S")
 MAX_WHOLE_WORD = 6  # letters; an English word of at most so many is mostly one token
 LETTERS_PER_TOKEN = 4
 DIGITS_PER_TOKEN = 3
+BATCH = 200_000  # characters that are estimated at once
 
 SPACE, LETTER, DIGIT, OTHER = range(4)
 CLASS_OF_CODE = np.full(0x3002, OTHER, np.int8)  # there is no space at higher code points
@@ -44,6 +46,26 @@ def estimate_tokens(text: str) -> int:
         else:
             tokens += 1 if size <= MAX_WHOLE_WORD else -(-size // LETTERS_PER_TOKEN)
     return tokens
+
+
+def estimate_each(texts: Sequence[str]) -> list[int]:
+    r"""Return the estimate of every text; of many texts in half the time.
+
+    Example:
+        >>> estimate_each(["short words", "", "internationalisation, 1234567"])
+        [2, 0, 9]
+    """
+    estimates: list[int] = []
+    first, size = 0, 0
+    for behind, text in enumerate(texts, 1):
+        size += len(text) + 1
+        if size >= BATCH or behind == len(texts):
+            some = texts[first:behind]
+            sums, _ = cumulative_estimate("\n".join([*some, ""]))
+            ends = np.cumsum([0, *(len(one) + 1 for one in some)])  # behind spaces: in no word
+            estimates += np.diff(sums[ends]).tolist()
+            first, size = behind, 0
+    return estimates
 
 
 def cumulative_estimate(text: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Sequence, Sized
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, SupportsInt
 
-from clew.text.estimate import cumulative_estimate, estimate_tokens
+from clew.text.estimate import cumulative_estimate, estimate_each, estimate_tokens
 
 if TYPE_CHECKING:
     import tiktoken
@@ -124,6 +124,16 @@ def counter_name(count: Callable[[str], int]) -> str:
     source = count.source if isinstance(count, Tokenizer) else count
     name = getattr(source, "__qualname__", type(source).__qualname__)
     return f"{getattr(source, '__module__', '')}.{name}"
+
+
+def count_each(texts: Sequence[str], count: Callable[[str], int]) -> list[int]:
+    """Return the number of tokens of every text.
+
+    Example:
+        >>> count_each(["one two", "three"], estimate_tokens)
+        [2, 1]
+    """
+    return estimate_each(texts) if count is estimate_tokens else [count(text) for text in texts]
 
 
 def span_counter(text: str, count: Callable[[str], int]) -> Callable[[int, int], int]:

@@ -22,8 +22,12 @@ CAMEL_CASE = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 CAMEL_CASE_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 ASSIGNED = (*range(0x40000), *range(0xE0000, 0xE1000))  # code points; no others have a meaning
 MAX_WORD_LENGTH = 256  # a longer run of letters, such as data, is cut into words of so many
-ASCII_WORD = re.compile(f"[a-z0-9]{{1,{MAX_WORD_LENGTH}}}")
-CASED_ASCII_WORD = re.compile(f"[A-Za-z0-9]{{1,{MAX_WORD_LENGTH}}}")
+ASCII_WORD = re.compile(f"[A-Za-z0-9]{{1,{MAX_WORD_LENGTH}}}")
+# Tables for `str.translate`, of the first 128 signs: what is in no word becomes a space.
+SPACE_FOR_OTHERS = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))
+SPACE_BUT_UNDERSCORE = "".join(
+    sign if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128))
+)
 SIMPLE_WORD = re.compile(rf"[^\W_]{{1,{MAX_WORD_LENGTH}}}")  # where no sign is unspaced or a mark
 LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
@@ -50,7 +54,7 @@ def words(text: str) -> list[str]:
         ['the', 'cat', 's', '42nd', 'try']
     """
     if text.isascii():  # nothing to normalize, and no table of scripts is needed
-        return ASCII_WORD.findall(text.lower())
+        return _ascii_words(text.lower())
     return _split(_normalized(text))
 
 
@@ -62,7 +66,7 @@ def cased_words(text: str) -> list[str]:
         ['The', 'cat', 's', '42nd', 'try']
     """
     if text.isascii():
-        return CASED_ASCII_WORD.findall(text)
+        return _ascii_words(text)
     return _split(unicodedata.normalize("NFKC", text))
 
 
@@ -116,12 +120,36 @@ def terms(text: str, identifiers: bool = True) -> list[str]:
     """
     collected = words(text) if text.isascii() else _words_and_pairs(_normalized(text))
     if identifiers:
-        runs = CODE_NAME.findall(text)
+        runs = _code_runs(text)
         if max(map(len, runs), default=0) > MAX_WORD_LENGTH:
             # Data, or a program without spaces: their words will do.
             runs = [run for run in runs if len(run) <= MAX_WORD_LENGTH]
         collected.extend(chain.from_iterable(map(_names_and_parts, runs)))
     return collected
+
+
+def _ascii_words(text: str) -> list[str]:
+    """The runs of letters and digits of an ASCII text; a third of the time of an expression."""
+    found = text.translate(SPACE_FOR_OTHERS).split()
+    if max(map(len, found), default=0) > MAX_WORD_LENGTH:
+        return ASCII_WORD.findall(text)
+    return found
+
+
+def _code_runs(text: str) -> list[str]:
+    """The runs of letters, digits and underscores that may hold a name of code.
+
+    A run with small letters alone, or with one capital before them, is none: most are such words.
+    """
+    if not text.isascii():
+        found = CODE_NAME.findall(text)
+        return [run for run in found if "_" in run or not (run.islower() or run.istitle())]
+    return [
+        run
+        for joined in text.translate(SPACE_BUT_UNDERSCORE).split()
+        if "_" in joined or not (joined.islower() or joined.istitle())
+        for run in (CODE_NAME.findall(joined) if "_" in joined else (joined,))
+    ]
 
 
 @lru_cache(maxsize=1 << 16)

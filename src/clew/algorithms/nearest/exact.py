@@ -17,6 +17,7 @@ from clew.graph import Floats, Rows, Vectors, freeze
 
 BLOCK_BYTES = 64 * 2**20
 MAX_EXACT = 20_000  # rows; of more, some 99 in 100 of the nearest are found, by pivots
+MAX_EXACT_BY_BOUNDS = 50_000  # rows whose cosines are bounded before they are computed
 MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other rows is found
 MAX_WAITING = 4_000_000  # candidates, or four times those that remain, before the nearest are taken
 CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
@@ -51,8 +52,9 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
     Rows of zeros have no neighbours and are no one's neighbour. Equal cosines are the same number
     and go to the lower row. A cosine that is too low by noise alone counts (see
     `clew.algorithms.ranking`). Each cosine is computed once, for both of its rows.
-    Of more than `MAX_EXACT` rows, some 99 in 100 of these pairs are found, and others a little
-    farther in the place of the rest (see `pivots`): comparing all takes time with n ** 2.
+    Of more than `MAX_EXACT` rows, or `MAX_EXACT_BY_BOUNDS`, some 99 in 100 of these pairs are
+    found, and others a little farther in the place of the rest (see `pivots`): comparing all takes
+    time with n ** 2.
     Memory: a few blocks of 64 MB, or of 64 rows, and 4 k candidates for a row.
 
     Args:
@@ -66,9 +68,10 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         >>> rows.tolist(), neighbours.tolist(), cosines.tolist()
         ([0, 1], [1, 0], [1.0, 1.0])
     """
-    if len(vectors) > MAX_EXACT:
+    bounds = _bounding_vectors(vectors, min_cosine)
+    if len(vectors) > (MAX_EXACT if bounds is None else MAX_EXACT_BY_BOUNDS):
         blocks = _near_by_pivots(vectors, k, min_cosine)
-    elif (bounds := _bounding_vectors(vectors, min_cosine)) is None:
+    elif bounds is None:
         blocks = _all_near(vectors, k, min_cosine)
     else:
         blocks = _near_by_bounds(vectors, bounds, k, min_cosine)

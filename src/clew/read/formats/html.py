@@ -39,6 +39,8 @@ _DECLARED = re.compile(
     rb"<meta[^<>]+charset\s*+=\s*+[\"']?+\s*+([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)",
     re.IGNORECASE,
 )
+# Code whose words are coloured and nothing else: a page about programs consists of them.
+_COLOURED = re.compile(r"<pre[^<>]*+>(?:[^<]++|</?span(?: class=\"[\w -]*+\")?>)*+</pre>\s*+")
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -192,7 +194,7 @@ def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictnes
                 if (anchor or tag in WRITTEN) and node is not root:
                     source.enter(tag, anchor, is_empty=child is None)
                 writer.enter(tag, node)
-                if child is not None:
+                if child is not None and not (tag == "pre" and _write_coloured(node, writer)):
                     node = child
                     continue
                 writer.leave(tag)
@@ -202,6 +204,15 @@ def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictnes
             node = node.parent
             writer.leave(node.tag or "")
         node = node.next
+
+
+def _write_coloured(pre: LexborNode, writer: MarkdownWriter) -> bool:
+    """Write the words of an element of code, and return whether it has nothing else."""
+    if not _COLOURED.fullmatch(pre.html or ""):
+        return False
+    for words in pre.text(separator="\0").split("\0"):
+        writer.write_words(words)
+    return True
 
 
 def _anchor(tag: str, attributes: Mapping[str, str | None]) -> str | None:
