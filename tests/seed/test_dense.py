@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import Graph
-from clew.seed import Dense
+from clew.seed import Dense, LinkedFacts
 from clew.types import Query
 
 VECTORS = np.float32([[1, 0], [0.6, 0.8], [-1, 0], [0, 0], [0.8, 0.6]])
@@ -76,3 +78,24 @@ def test_an_approximate_index_finds_the_nearest_and_the_trace_says_so():
     assert "exact: 200 nodes are fewer than 201" in small.notes["search"]
     with pytest.raises(ValueError, match="3 dimensions and the graph's have 8"):
         Dense(index=HNSW(), exact_below=1).on(graph)(Query("?", np.float32([1, 0, 0])))
+
+
+def test_recipes_share_one_copy_of_the_vectors():
+    """A section stands between the passages, so that their vectors are no slice of the graph's."""
+    n, width = 4000, 96
+    vectors = np.eye(width, dtype=np.float32)[np.arange(n) % width]
+    graph = Graph.of(
+        ["text"] * n,
+        kinds=["passage", "section"] * (n // 2),
+        vectors=vectors,
+    )
+    tracemalloc.start()
+    try:
+        bound = [Dense().on(graph), LinkedFacts().on(graph), Dense(("passage",)).on(graph)]
+        used = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(bound) == 3
+    own = 4 * width * n // 2
+    assert own <= used < 1.8 * own
+    np.testing.assert_array_equal(graph.vectors_of("passage"), graph.vectors[::2])

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from clew.forking import renew_after_fork
 from clew.graph import interchange
 from clew.graph.adjacency import Adjacency, Links
-from clew.graph.columns import Mask, Rows, freeze
+from clew.graph.columns import Mask, Rows, Vectors, freeze, vectors_of
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.filtering import filter_graph
@@ -254,6 +254,10 @@ class Graph(GraphColumns):
         """Return the rows of the nodes of these kinds."""
         return np.flatnonzero(self.kinds.mask(*kinds)).astype(np.int32)
 
+    def vectors_of(self, *kinds: str) -> Vectors:
+        """Return the vectors of the nodes of these kinds, by `rows(*kinds)`; one copy for all."""
+        return self.part(_VectorsPart(kinds))
+
     @property
     def content(self) -> Mask:
         """True for the documents' own content; False for connectors and generated texts."""
@@ -355,6 +359,16 @@ class Graph(GraphColumns):
     def to_rustworkx(self) -> rustworkx.PyDiGraph[Any, Any]:
         """Return a `rustworkx.PyDiGraph` whose node index is the row; payloads are dictionaries."""
         return interchange.to_rustworkx(self)
+
+
+@dataclass(frozen=True)
+class _VectorsPart:
+    """The part behind `Graph.vectors_of`."""
+
+    kinds: tuple[str, ...]
+
+    def compute(self, graph: Graph) -> Vectors:
+        return vectors_of(graph.vectors, graph.rows(*self.kinds))
 
 
 @dataclass(frozen=True)

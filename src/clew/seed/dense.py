@@ -9,7 +9,7 @@ import numpy as np
 
 from clew.algorithms.cosines import check_width, cosines
 from clew.algorithms.nearest.hnsw import HNSW
-from clew.graph import Graph, vectors_of
+from clew.graph import Graph
 from clew.types import Query, Seeds
 
 
@@ -52,7 +52,7 @@ class Dense:
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         rows = graph.rows(*self.kinds)
         approximate = self.index is not None and len(rows) >= self.exact_below
-        vectors = graph.vectors if approximate else vectors_of(graph.vectors, rows)
+        vectors = graph.vectors if approximate else graph.vectors_of(*self.kinds)
 
         def find_seeds(query: Query) -> Seeds:
             scores = np.zeros(len(graph))

@@ -22,7 +22,7 @@ import numpy as np
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import min_max_scale
-from clew.graph import Floats, Graph, Rows, Vectors, freeze, vectors_of
+from clew.graph import Floats, Graph, Rows, Vectors, freeze
 from clew.seed._fact_filter import NONE_CHOSEN, choose_facts
 from clew.seed._shared import FactRanking, entity_scores
 from clew.seed.dense import Dense
@@ -70,7 +70,7 @@ class LinkedFacts:
             Dense(self.kinds).on(graph),
             graph.rows(*self.kinds),
         )
-        vectors = vectors_of(graph.vectors, rows)
+        vectors = graph.vectors_of(*self.kinds)
 
         def passages_alone(query: Query, why: str) -> Seeds:
             passages = dense(query)
