@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import pickle
 import sys
+import tracemalloc
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import clew
+from clew.embedding.attach import attach_vectors
 from clew.embedding.embedder import Embedder, embed_texts, fit_default
 from clew.embedding.raw_vectors import normalize_vectors
+from clew.graph import Facts, Graph, Labels, Ragged, freeze
 
 TEXTS = ["one", "two", "three"]
 ROWS = np.array([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]])
@@ -418,3 +421,46 @@ def test_an_embedder_comes_back_as_it_is():
     assert Embedder.of(embedder) is embedder
     assert embedder.name == "letters"
     assert not inspect.iscoroutinefunction(embedder.embed_question)
+
+
+def test_vectors_are_held_once_while_they_are_attached():
+    """Those of a batch go where they belong: texts that come again, facts, and those that have theirs."""
+    width, n = 256, 3000
+    texts = [f"text {i % (n - 9)}" for i in range(n)]
+    facts = [(i, i + 1, f"fact {i}") for i in range(n - 1)]
+
+    def embed(texts):
+        rows = np.zeros((len(texts), width), np.float32)
+        for row, text in enumerate(texts):
+            kind, number = text.split()
+            rows[row, int(number) % (width // 2) + (kind == "fact") * width // 2] = 1
+        return rows
+
+    graph = Graph.of(texts)
+    graph = replace(
+        graph,
+        facts=Facts(
+            tuple(text for _, _, text in facts),
+            freeze(np.zeros((n - 1, 0)), np.float32),
+            freeze([one for one, _, _ in facts], np.int32),
+            freeze([other for _, other, _ in facts], np.int32),
+            Labels.of(["to"] * (n - 1)),
+            Ragged.of([[0]] * (n - 1)),
+        ),
+    )
+    attach_vectors(Graph.of(["text 1"]), embed)
+    tracemalloc.start()
+    try:
+        attached = attach_vectors(graph, embed)[1]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(attached.vectors, embed(texts))
+    np.testing.assert_array_equal(attached.facts.vectors, embed(list(graph.facts.texts)))
+    assert peak < 1.5 * 4 * width * (2 * n - 1)
+    known = {"text 7": attached.vectors[0], "fact 7": attached.vectors[1]}
+    again = attach_vectors(graph, embed, known=known)[1]
+    assert (again.vectors[7] == known["text 7"]).all()
+    assert (again.facts.vectors[7] == known["fact 7"]).all()
+    others = np.arange(n - 1) != 7
+    np.testing.assert_array_equal(again.facts.vectors[others], attached.facts.vectors[others])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.document import Document
-from clew.embedding.embedder import Embedder, EmbedderSource, embed_texts, fit_default
+from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
 from clew.graph import EMPTY, Graph, Vectors, canonical_text, freeze, seal, texts_with_headings
 
 
@@ -52,17 +52,24 @@ def attach_vectors(
     needed = [*(texts[i] for i in bare.tolist()), *graph.facts.texts]
     missing = [text for text in dict.fromkeys(needed) if text not in known]
     width = graph.vectors.shape[1] if has_vector.any() else _width_of(known)
-    computed = embed_texts(attached, missing, width=width, progress=progress)
-    width = computed.shape[1] if len(computed) else width or 0
-    computed = computed.reshape(len(missing), width)
     place_of = {text: place for place, text in enumerate(missing)}
-
-    vectors = np.zeros((len(graph), width), np.float32)
+    # Batches go where they belong at once: all of them beside the results would take twice as much.
+    of_nodes = _Gathered([texts[i] for i in bare.tolist()], rows[bare], place_of)
+    of_facts = _Gathered(graph.facts.texts, np.arange(len(graph.facts)), place_of)
+    vectors, fact_vectors = (
+        np.zeros((n, width or 0), np.float32) for n in (len(graph), len(graph.facts))
+    )
+    for start, batch in embed_batches(attached, missing, width=width, progress=progress):
+        if not start:
+            vectors = np.zeros((len(graph), batch.shape[1]), np.float32)
+            fact_vectors = np.zeros((len(graph.facts), batch.shape[1]), np.float32)
+        of_nodes.fill(vectors, start, batch)
+        of_facts.fill(fact_vectors, start, batch)
     if has_vector.any():
         vectors[rows[has_vector]] = graph.vectors[rows[has_vector]]
-    vectors[rows[bare]] = _gather([texts[i] for i in bare.tolist()], place_of, computed, known)
-    of_facts = _gather(graph.facts.texts, place_of, computed, known)
-    facts = replace(graph.facts, vectors=seal(of_facts))
+    of_nodes.fill_known(vectors, known)
+    of_facts.fill_known(fact_vectors, known)
+    facts = replace(graph.facts, vectors=seal(fact_vectors))
     return attached, replace(graph, vectors=seal(vectors), facts=facts)
 
 
@@ -118,19 +125,31 @@ def _width_of(vectors: Mapping[str, Vectors]) -> int | None:
     return len(next(iter(vectors.values()))) if vectors else None
 
 
-def _gather(
-    texts: Sequence[str],
-    place_of: Mapping[str, int],
-    computed: Vectors,
-    known: Mapping[str, Vectors],
-) -> Vectors:
-    """The vectors of texts: rows of the computed ones by the place of each, or else the known."""
-    places = np.array([place_of.get(text, -1) for text in texts], np.int64)
-    is_known = np.flatnonzero(places < 0).tolist()
-    if not is_known:
-        return computed[places]
-    vectors = np.zeros((len(texts), computed.shape[1]), np.float32)
-    vectors[places >= 0] = computed[places[places >= 0]]
-    for i in is_known:
-        vectors[i] = known[texts[i]]
-    return vectors
+class _Gathered:
+    """Rows of an array that are the vectors of texts.
+
+    Args:
+        texts: the text of each row.
+        rows: the rows of the array.
+        place_of: the place of a text among those that are embedded; the others are known.
+    """
+
+    def __init__(
+        self, texts: Sequence[str], rows: NDArray[np.integer], place_of: Mapping[str, int]
+    ) -> None:
+        places = np.array([place_of.get(text, -1) for text in texts], np.int64)
+        order = np.argsort(places, kind="stable")
+        self._rows, self._places = rows[order], places[order]
+        n_known = int(np.searchsorted(self._places, 0))
+        self._known = [(rows[i], texts[i]) for i in order[:n_known].tolist()]
+
+    def fill(self, array: Vectors, start: int, batch: Vectors) -> None:
+        """Put the vectors of the texts from a place on into their rows."""
+        first, behind = np.searchsorted(self._places, [start, start + len(batch)])
+        some = slice(int(first), int(behind))
+        array[self._rows[some]] = batch[self._places[some] - start]
+
+    def fill_known(self, array: Vectors, known: Mapping[str, Vectors]) -> None:
+        """Put the vectors that are known already into their rows."""
+        for row, text in self._known:
+            array[row] = known[text]

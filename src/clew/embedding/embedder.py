@@ -24,6 +24,7 @@ __all__ = [
     "Embedder",
     "EmbedderSource",
     "FittedEmbedder",
+    "embed_batches",
     "embed_texts",
     "fit_default",
 ]
@@ -246,6 +247,45 @@ def embed_texts(
     Args:
         embedder: the embedder.
         texts: the texts, one a row.
+        batch_size: as in `embed_batches`.
+        width: as in `embed_batches`.
+        progress: as in `embed_batches`.
+
+    Raises:
+        RuntimeError: as `embed_batches`.
+        ValueError: as `normalize_vectors`.
+        TypeError: as `normalize_vectors`.
+
+    Example:
+        >>> embed_texts(Embedder.of(lambda texts: [[3, 4] for _ in texts]), ["a", "b"]).shape
+        (2, 2)
+    """
+    row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    distinct = list(row_of)
+    vectors: Vectors = np.zeros((0, width or 0), np.float32)
+    batches = embed_batches(
+        embedder, distinct, batch_size=batch_size, width=width, progress=progress
+    )
+    for start, rows in batches:
+        if not start:
+            vectors = np.empty((len(distinct), rows.shape[1]), np.float32)
+        vectors[start : start + len(rows)] = rows
+    return seal(vectors if len(distinct) == len(texts) else vectors[[row_of[t] for t in texts]])
+
+
+def embed_batches(
+    embedder: Embedder,
+    texts: Sequence[str],
+    *,
+    batch_size: int | None = None,
+    width: int | None = None,
+    progress: bool = False,
+) -> Iterator[tuple[int, Vectors]]:
+    """Yield the place of the first text of each batch, and unit rows for its texts.
+
+    Args:
+        embedder: the embedder.
+        texts: the texts, each once.
         batch_size: the number of texts that the embedder gets at once; None for 256, and for more
             by the embedded default, whose vectors do not depend on it.
         width: the dimension that the vectors must have; None for any.
@@ -256,24 +296,17 @@ def embed_texts(
             own exception.
         ValueError: as `normalize_vectors`.
         TypeError: as `normalize_vectors`.
-
-    Example:
-        >>> embed_texts(Embedder.of(lambda texts: [[3, 4] for _ in texts]), ["a", "b"]).shape
-        (2, 2)
     """
     batch_size = batch_size or (BATCH if embedder.fitted is None else FITTED_BATCH)
     is_static = isinstance(embedder.fitted, StaticEmbedding)  # whose rows are unit rows already
-    row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    distinct = list(row_of)
-    vectors: Vectors = np.zeros((0, width or 0), np.float32)
-    with progress_bar(shown=progress, total=len(distinct), label="embedding", unit="text") as bar:
-        for start in range(0, len(distinct), batch_size):
-            some = distinct[start : start + batch_size]
+    with progress_bar(shown=progress, total=len(texts), label="embedding", unit="text") as bar:
+        for start in range(0, len(texts), batch_size):
+            some = texts[start : start + batch_size]
             try:
                 raw = embedder.embed_texts(list(some))
                 raw = list(raw) if isinstance(raw, Iterator) else raw
             except Exception as error:
-                number, batches = start // batch_size + 1, -(-len(distinct) // batch_size)
+                number, batches = start // batch_size + 1, -(-len(texts) // batch_size)
                 raise RuntimeError(
                     f"the embedder {embedder.name!r} failed on batch {number} of {batches}, "
                     f"texts {start + 1:,} to {start + len(some):,}: "
@@ -282,12 +315,9 @@ def embed_texts(
             if not (is_static and width in (None, np.shape(raw)[1])):
                 raw = normalize_vectors(raw, some, width, zeros=embedder.allows_zero_vectors)
             rows = cast("Vectors", raw)
-            if not start:
-                width = rows.shape[1]
-                vectors = np.empty((len(distinct), width), np.float32)
-            vectors[start : start + len(some)] = rows
+            width = rows.shape[1]
+            yield start, rows
             bar.update(len(some))
-    return seal(vectors if len(distinct) == len(texts) else vectors[[row_of[t] for t in texts]])
 
 
 def _load_sentence_transformer(name: str) -> SentenceEncoder:
