@@ -142,7 +142,10 @@ def serve() -> None:
                 answer = UNFIT, "the function could not be read"
             else:
                 answer = _answer(function, request)
-        _send(answers, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+        try:
+            _send(answers, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+        except OSError:  # nobody reads it
+            os._exit(0)
 
 
 def _answer(function: Callable[[Any], Any], items: Sequence[Any]) -> tuple[int, Any]:
