@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clew.algorithms.nearest.exact import Neighbours, nearest_of_some, nearest_pairs, with_newer
-from clew.graph import Edges, Graph, Mask, Rows
+from clew.graph import Edges, Graph, Mask, Rows, vectors_of
 
 
 def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: float) -> Edges:
@@ -18,7 +18,7 @@ def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: f
         k: the largest number of edges from a node.
         min_similarity: the lowest cosine of an edge, > 0.
     """
-    tails, heads, cosines = nearest_pairs(graph.vectors[rows], k, min_similarity)
+    tails, heads, cosines = nearest_pairs(vectors_of(graph.vectors, rows), k, min_similarity)
     return Edges.of(kind, rows[tails], rows[heads], cosines)
 
 
@@ -38,7 +38,7 @@ def grown_edges(
     """
     old = int(np.searchsorted(rows, n_before))
     known = _pairs_of(before, rows)
-    pairs = with_newer(graph.vectors[rows], old, known, k, min_similarity)
+    pairs = with_newer(vectors_of(graph.vectors, rows), old, known, k, min_similarity)
     return Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
 
 
@@ -58,7 +58,7 @@ def shrunk_edges(
     """
     chosen = np.flatnonzero(bereft[rows])
     kept = left.take(np.flatnonzero(~bereft[left.tails]))
-    pairs = nearest_of_some(graph.vectors[rows], chosen, k, min_similarity)
+    pairs = nearest_of_some(vectors_of(graph.vectors, rows), chosen, k, min_similarity)
     again = Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
     edges = Edges.join([kept, again])
     return edges.take(np.argsort(edges.tails, kind="stable"))

@@ -119,7 +119,7 @@ def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
             waiting += len(blocks[-1][2])
         blocks.append(_candidates_of(cosines, some, others, k, floors))
         waiting += len(blocks[-1][2])
-        if waiting > max(MAX_WAITING, 4 * n * k):
+        if waiting > max(MAX_WAITING // 4, 4 * n * k):
             blocks = [_nearest_of(_distinct(_joined(blocks), n), k, min_cosine)]
             waiting = len(blocks[0][2])
     return [_distinct(_joined(blocks), n)] if blocks else []

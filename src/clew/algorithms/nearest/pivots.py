@@ -17,7 +17,7 @@ from clew.graph import Vectors
 
 PIVOTS_PER_ROOT = 4  # pivots, for each unit of the square root of the rows
 PROBES = 48  # lists that a row is compared with
-BLOCK_BYTES = 64 * 2**20
+BLOCK_BYTES = 16 * 2**20
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Vectors]
 
