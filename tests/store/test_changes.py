@@ -17,7 +17,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from clew import Document, Index, Splitter, store
+from clew import Document, Index, Names, NamesAndSymbols, Splitter, store
 from clew.adapters import load_index, save_index
 from clew.cli import main
 from clew.index import in_place
@@ -71,6 +71,10 @@ def same_record(one, other):
     for name in ("graph", "documents", "facts", "skipped", "failed", "changed", "fitted"):
         same(getattr(one, name), getattr(other, name), name)
     assert dict(one.extracted) == dict(other.extracted)
+    assert one.knowledge == other.knowledge
+    if one.knowledge is not None:  # places in it are written, so that it has an order
+        tables = zip(one.knowledge.tables.values(), other.knowledge.tables.values(), strict=True)
+        assert all(list(mine) == list(theirs) for mine, theirs in tables)
     graph = one.graph  # which lacks the vector of a document that was cut
     for mine, theirs in zip(one.documents, other.documents, strict=True):
         if (
@@ -92,8 +96,13 @@ def same_answers(one, other):
 class Saves(RuleBasedStateMachine):
     """An index that changes, is saved and loaded anywhere; every load is the index that was saved."""
 
-    @initialize(made=SOME, vectors=st.booleans(), fitted=st.booleans())
-    def build(self, made, vectors, fitted):
+    @initialize(
+        made=SOME,
+        vectors=st.booleans(),
+        fitted=st.booleans(),
+        extractor=st.sampled_from([None, Names(), NamesAndSymbols()]),
+    )
+    def build(self, made, vectors, fitted, extractor):
         self.patch = pytest.MonkeyPatch()
         every_size(self.patch)
         self.patch.setattr(saving, "MAX_CHANGES", 3)
@@ -102,7 +111,11 @@ class Saves(RuleBasedStateMachine):
         self.vectors, self.embedder = vectors and not fitted, None if fitted else hashed_words
         documents, facts = documents_of(made, self.vectors)
         self.index = Index.from_documents(
-            documents, facts=facts, embedder=self.embedder, splitter=Splitter(12)
+            documents,
+            facts=facts,
+            embedder=self.embedder,
+            splitter=Splitter(12),
+            extractor=extractor,
         )
         self.asked = False
         self.saved = {}

@@ -15,7 +15,7 @@ from clew.index.config import IndexConfig
 from clew.index.contents import Failures
 from clew.processes import working
 from clew.progress import progress_bar
-from clew.read import CachedExtractor, Triple, read_nodes
+from clew.read import CachedExtractor, Knowledge, Triple, read_nodes
 from clew.types import Generate, Link
 
 
@@ -45,12 +45,14 @@ class BuiltGraph:
         embedder: What its vectors were made with.
         extracted: Triples that the extractor read, by the key of the passage.
         failed: Passages that could not be read, with the reasons.
+        knowledge: What all passages have taught the extractor; None where it cannot say.
     """
 
     graph: Graph
     embedder: Embedder
     extracted: Mapping[str, Sequence[Triple]]
     failed: Failures
+    knowledge: Knowledge | None = None
 
 
 def build_graph(
@@ -90,7 +92,8 @@ def build_graph(
     )
     bar = progress_bar(config.links, shown=progress, label="linking", unit="kind")
     graph = graph.with_edges(Edges.join([edges_by(link, graph) for link in bar]))
-    return BuiltGraph(graph, embedder, extractor.read_triples, tuple(extractor.failed))
+    failed = tuple(extractor.failed)
+    return BuiltGraph(graph, embedder, extractor.read_triples, failed, extractor.knowledge)
 
 
 def read_graph(

@@ -72,6 +72,7 @@ def rebuild(
         facts=facts,
         fitted_embedder=built.embedder if index.fitted else None,
         extracted=built.extracted,
+        knowledge=built.knowledge,
         failed=(*built.failed, *failed),
         learned=learned,
         usage=index.usage + meter.usage,

@@ -11,7 +11,7 @@ from clew.embedding.embedder import Embedder
 from clew.graph import EMPTY, Graph
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
-from clew.read import Split, Triple
+from clew.read import Knowledge, Split, Triple
 from clew.read.formats.source_code import CODE_FORMATS
 from clew.types import Generate, Link
 from clew.usage import NO_USAGE, Usage
@@ -32,6 +32,8 @@ class IndexContents:
         fitted_embedder: The embedded default, fitted on the passages of this graph. None where the
             configuration has an embedder.
         extracted: Triples that the extractor read, by the key of the passage.
+        knowledge: What all passages have taught the extractor, so that it can read a few more
+            alone. None where it reads each by itself, or all together again.
         skipped: Files and texts that were not indexed, each with the reason.
         failed: Passages that could not be read and texts that could not be generated, each with the
             reason.
@@ -49,6 +51,7 @@ class IndexContents:
     facts: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
     fitted_embedder: Embedder | None = None
     extracted: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY, repr=False)
+    knowledge: Knowledge | None = field(default=None, repr=False)
     skipped: Failures = ()
     failed: Failures = ()
     learned: Learned = field(default_factory=Learned, repr=False)

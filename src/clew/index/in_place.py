@@ -1,14 +1,18 @@
 """Changes of a large index in place, in time that grows with the change.
 
 What depends on all documents is exact (the frequencies of words, the nearest neighbours), but for
-the weights and the mean of the embedded default, which stay as they were when the index was last
-built whole. So it is built whole again when a tenth of it has changed, and by `Index.compact`.
-Nodes keep their order, and new ones come last. A small index is always built whole.
+two things. The weights and the mean of the embedded default stay as they were when the index was
+last built whole. And no passage that was there is read again by an extractor of all passages
+together, such as `clew.Names`: what it has learnt grows and shrinks with the passages
+(`clew.read.Knowledge`), and new ones are read by that, but what they teach about the others is not
+followed there: a word that was a name stays one. So an index is built whole again when a tenth of
+it has changed, and by `Index.compact`. Nodes keep their order, and new ones come last. A small
+index is always built whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -28,7 +32,16 @@ from clew.graph import (
 from clew.graph.filtering import surviving_rows
 from clew.index.build import edges_by, read_graph
 from clew.index.contents import IndexContents
-from clew.read import CachedExtractor, Triple, is_corpus_wide
+from clew.read import (
+    CachedExtractor,
+    CannotLearnError,
+    Knowledge,
+    Passage,
+    Triple,
+    as_learning,
+    is_corpus_wide,
+    passages_of_rows,
+)
 from clew.types import ChangingLink, Link
 from clew.usage import metered
 
@@ -58,9 +71,19 @@ def with_documents_in_place(
     base, config = index.graph, index.config
     if not _can_change(index) or _are_related(index.documents, documents):
         return None
-    extractor = CachedExtractor(config.extractor, index.extracted, None, progress)
+    extractor = CachedExtractor(
+        config.extractor,
+        index.extracted,
+        None,
+        progress,
+        known=index.knowledge,
+        passages_of=_passages_of(index),
+    )
     with metered(config.count) as meter:
-        more = read_graph(documents, facts, config, extractor, progress)
+        try:
+            more = read_graph(documents, facts, config, extractor, progress)
+        except CannotLearnError:
+            return None
         n_new = int(more.kinds.mask("passage").sum())
         others = np.flatnonzero(~more.kinds.mask("entity")).tolist()
         if any(base.has(more.ids[row]) for row in others) or not _is_little(index, n_new):
@@ -80,6 +103,7 @@ def with_documents_in_place(
         facts={**index.facts, **facts},
         extracted={**index.extracted, **extractor.read_triples},
         failed=(*index.failed, *extractor.failed),
+        knowledge=extractor.knowledge,
         usage=index.usage + meter.usage,
         changed=index.changed + n_new,
     )
@@ -90,23 +114,38 @@ def without_documents_in_place(index: Contents, ids: Collection[str]) -> Content
     forbidden = _rows_of(index, ids)
     if forbidden is None:
         return None
-    n_gone = int((forbidden & index.graph.kinds.mask("passage")).sum())
-    if not _is_little(index, n_gone):
+    gone = np.flatnonzero(forbidden & index.graph.kinds.mask("passage")).tolist()
+    if not _is_little(index, len(gone)):
         return None
-    return replace(_without(index, ids, forbidden), changed=index.changed + n_gone)
+    knowledge: Knowledge | None = None
+    if index.knowledge is not None:
+        learning = as_learning(index.config.extractor)
+        assert learning is not None, "an index without such an extractor does not change in place"
+        passages = passages_of_rows(index.graph, gone, index.document_of)
+        knowledge = learning.forget(passages, index.knowledge)
+        if knowledge is None:
+            return None
+    left = _without(index, ids, forbidden)
+    return replace(left, knowledge=knowledge, changed=index.changed + len(gone))
 
 
 def filtered_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
     """Return the index as if some documents had never come; None where it has to be built whole.
 
-    That is where a vector may come from the whole corpus, as by the embedded default, and where
-    there are names, which are spelt as the first document spells them.
+    That is where a vector may come from the whole corpus, as by the embedded default, where there
+    are names, which are spelt as the first document spells them, and where the extractor has read
+    all passages together.
 
     Args:
         index: The index.
         ids: The documents that go.
     """
-    may_know_of_others = index.fitted or bool(index.graph.kinds.mask("entity").any())
+    extractor = index.config.extractor
+    may_know_of_others = (
+        index.fitted
+        or bool(index.graph.kinds.mask("entity").any())
+        or (extractor is not None and is_corpus_wide(extractor))
+    )
     forbidden = None if may_know_of_others else _rows_of(index, ids)
     return None if forbidden is None else _without(index, ids, forbidden)
 
@@ -147,8 +186,26 @@ def _can_change(index: IndexContents) -> bool:
         and int(index.graph.kinds.mask("passage").sum()) >= MIN_PASSAGES
         and not index.config.generators
         and not index.learned
-        and (extractor is None or not is_corpus_wide(extractor))
+        and (extractor is None or not is_corpus_wide(extractor) or _is_learning_on(index))
     )
+
+
+def _is_learning_on(index: IndexContents) -> bool:
+    """Whether it is known what all passages have taught the extractor, in the form that it has."""
+    learning, known = as_learning(index.config.extractor), index.knowledge
+    return learning is not None and known is not None and known.form == learning.knowledge_form
+
+
+def _passages_of(index: IndexContents) -> Callable[[Collection[str]], list[Passage]]:
+    """Return the function that returns the passages of some documents, as an extractor has them."""
+
+    def passages_of(ids: Collection[str]) -> list[Passage]:
+        graph = index.graph
+        containers = [graph.row(id) for id in ids if graph.has(id)]
+        is_one = graph.kinds.mask("passage") & np.isin(graph.documents, containers)
+        return passages_of_rows(graph, np.flatnonzero(is_one).tolist(), index.document_of)
+
+    return passages_of
 
 
 def _is_little(index: IndexContents, changed: int) -> bool:

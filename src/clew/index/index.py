@@ -108,6 +108,7 @@ class Index(IndexContents):
             facts=collected,
             fitted_embedder=built.embedder if chosen.embedder is None else None,
             extracted=built.extracted,
+            knowledge=built.knowledge,
             skipped=tuple(skipped),
             failed=(*built.failed, *failed),
             usage=meter.usage,
@@ -289,7 +290,8 @@ class Index(IndexContents):
 
         Three things make a difference: a generator that keeps what it has, as
         `clew.generate.Reports(keep_communities=True)` does; an index of a thousand passages or
-        more by the embedded default, whose weights stay until `compact`; and one of more than
+        more, which is changed in place, where the weights of the embedded default stay until
+        `compact`, and so do the names that were read in the other documents; and one of more than
         20,000 passages, whose new passages find all of their nearest, and others most of them.
 
         Args:
@@ -363,8 +365,9 @@ class Index(IndexContents):
         """Return the index built whole of its documents; nothing is embedded or read twice.
 
         A large index is changed in place. `changed` says how many passages came and went since it
-        was built whole, by which the weights of the embedded default may be out of date. That is
-        done anyway once a tenth has changed.
+        was built whole, by which the weights of the embedded default may be out of date, and what
+        `clew.Names` and `clew.Symbols` have read: a passage that was there is read again by what
+        all documents say now. That is done anyway once a tenth has changed.
 
         Args:
             progress: Whether to show bars on stderr.

@@ -14,16 +14,23 @@ from clew.document import Document
 from clew.graph import Graph
 from clew.processes import end_others, map_items
 from clew.progress import progress_bar
-from clew.read.assemble import Piece, Split, assemble, passages_to_extract
+from clew.read.assemble import (
+    Piece,
+    Split,
+    assemble,
+    passages_of_rows,
+    passages_to_extract,
+)
 from clew.read.canonical import Plain, make_canonical
+from clew.read.extract.cached_extractor import CachedExtractor, CannotLearnError
 from clew.read.extract.extractor import (
-    CachedExtractor,
     Extractor,
     IncompleteTriples,
     Passage,
     Triple,
     is_corpus_wide,
 )
+from clew.read.extract.knowledge import Knowledge, LearningExtractor, PassagesOf, as_learning
 from clew.read.extract.language_model import ExtractionEstimate, Triples
 from clew.read.extract.names import Names
 from clew.read.extract.symbols import NamesAndSymbols, Symbols
@@ -38,13 +45,17 @@ from clew.text.tokens import make_counter
 
 __all__ = [
     "CachedExtractor",
+    "CannotLearnError",
     "ExtractionEstimate",
     "Extractor",
     "IncompleteTriples",
+    "Knowledge",
+    "LearningExtractor",
     "LoadedDocuments",
     "Names",
     "NamesAndSymbols",
     "Passage",
+    "PassagesOf",
     "Piece",
     "Plain",
     "Split",
@@ -53,12 +64,14 @@ __all__ = [
     "TaggedEntities",
     "Triple",
     "Triples",
+    "as_learning",
     "assemble",
     "estimate_extraction",
     "is_corpus_wide",
     "keep_whole",
     "load_documents",
     "make_canonical",
+    "passages_of_rows",
     "read_nodes",
     "read_passages",
     "read_rows",

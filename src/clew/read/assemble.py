@@ -95,6 +95,43 @@ def passages_to_extract(
     return _collect_nodes(documents, pieces).passages()
 
 
+def passages_of_rows(
+    graph: Graph, rows: Sequence[int], documents: Mapping[str, Document]
+) -> list[Passage]:
+    """Return passages of a graph as `assemble` showed them to an extractor.
+
+    Args:
+        graph: The graph.
+        rows: The rows of passages.
+        documents: The documents that the graph was made of, by their ids.
+
+    Example:
+        >>> document = Document("moon", "Moon rules Sea.")
+        >>> graph = assemble([document], [[Piece("passage", document.text, 0, 15)]], None, len)
+        >>> passages_of_rows(graph, [0], {"moon": document})[0].text
+        'Moon rules Sea.'
+    """
+    passages: list[Passage] = []
+    for row in rows:
+        container = int(graph.documents[row])
+        around = documents.get(graph.ids[container])
+        own = documents.get(graph.ids[row], around)
+        is_titled = graph.kinds[container] == "document"
+        passages.append(
+            Passage(
+                graph.ids[row],
+                graph.texts[row],
+                _shown_title(graph.metadata[row], graph.texts[container] if is_titled else ""),
+                graph.ids[container],
+                0 if container == row else int(graph.spans[row, 0]),
+                "text" if own is None else own.format,
+                graph.metadata[row],
+                "" if around is None else around.text,
+            )
+        )
+    return passages
+
+
 @dataclass(slots=True)
 class _Node:
     """A row of the graph under construction; other rows are named by their number."""
@@ -282,13 +319,11 @@ class _Nodes:
                 above = container.parent
 
     def _passage(self, node: _Node) -> Passage:
-        title, container = node.metadata.get("title"), self.nodes[node.document]
-        if not title:
-            title = container.text if container.kind == "document" else ""
+        container = self.nodes[node.document]
         return Passage(
             node.id,
             node.text,
-            " ".join(str(title).split()),
+            _shown_title(node.metadata, container.text if container.kind == "document" else ""),
             container.id,
             0 if container is node else node.span[0],
             node.format,
@@ -389,6 +424,11 @@ def _build_graph(nodes: Sequence[_Node], read: _ReadFacts, count: Callable[[str]
             Ragged.of(facts.values()),
         ),
     )
+
+
+def _shown_title(metadata: Mapping[str, Any], above: str) -> str:
+    """Return the title that an extractor is shown: a passage's own, or that of its document."""
+    return " ".join(str(metadata.get("title") or above).split())
 
 
 def _title(document: Document) -> str:

@@ -15,12 +15,13 @@ from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.document import Document
 from clew.embedding.embedder import FittedEmbedder
 from clew.graph import EMPTY, Edges, Facts, Graph, Vectors, freeze
-from clew.read import Triple
+from clew.read import Knowledge, Triple
 from clew.read.json_values import to_json
 from clew.store.column_kinds import parse_metadata
 from clew.store.fitted_embedder import read_fitted, write_fitted
 from clew.store.inverted_index import NAME as WORDS
 from clew.store.inverted_index import restore_inverted_index, write_inverted_index
+from clew.store.knowledge import read_knowledge, write_knowledge
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.source_maps import read_source_maps, write_source_maps
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
@@ -44,6 +45,7 @@ class StoredColumns:
     documents: tuple[Document, ...]
     facts: Mapping[str, Sequence[Triple]]
     extracted: Mapping[str, Sequence[Triple]]
+    knowledge: Knowledge | None
     skipped: tuple[tuple[str, str], ...]
     failed: tuple[tuple[str, str], ...]
     strengths: Mapping[Pair, float]
@@ -66,6 +68,8 @@ def columns_of(index: SavedIndex) -> Arrays:
     writer.lists("skipped", index.skipped)
     writer.lists("failed", index.failed)
     write_triples(writer, "read.passages", "read.facts", index.extracted)
+    if index.knowledge is not None:
+        write_knowledge(writer, index.knowledge)
     _write_learned(writer, index)
     if index.attachments:
         writer.texts(ATTACHED_NAMES, index.attachments)
@@ -110,6 +114,7 @@ def read_columns(
         ),
         facts={id: list(triples) for id, triples in given},
         extracted=dict(read_triples(reader, "read.passages", "read.facts")),
+        knowledge=read_knowledge(reader),
         skipped=tuple((file, reason) for file, reason in reader.lists("skipped")),
         failed=tuple((name, reason) for name, reason in reader.lists("failed")),
         strengths=strengths,

@@ -20,6 +20,7 @@ from clew.store.column_kinds import MAX_RUNS, ColumnKind, MetadataColumn, Number
 from clew.store.columns import ATTACHED_NAMES, ATTACHED_TEXTS, write_documents, write_triples
 from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph_tables
 from clew.store.inverted_index import write_languages
+from clew.store.knowledge import can_follow, write_learnt
 from clew.store.row_changes import (
     RowChange,
     change_of_numbers,
@@ -36,8 +37,8 @@ MAX_SHARE = 0.25
 def difference(before: SavedIndex, after: SavedIndex) -> Arrays | None:
     """Return what makes the next record of the one before; None where it is to be written whole.
 
-    That is where the embedder was fitted anew, where something was learnt, where vectors have
-    another width, and where much is new.
+    That is where the embedder was fitted anew, where something was learnt of questions, where
+    vectors have another width, and where much is new.
 
     Args:
         before: The record that was saved. What is the same object in both is the same.
@@ -61,6 +62,7 @@ def difference(before: SavedIndex, after: SavedIndex) -> Arrays | None:
     _write_documents(writer, before, after)
     _write_triples(writer, "given", before.facts, after.facts)
     _write_triples(writer, "read", before.extracted, after.extracted)
+    write_learnt(writer, before.knowledge, after.knowledge)
     for name in ("skipped", "failed"):
         if getattr(before, name) != getattr(after, name):
             writer.lists(name, getattr(after, name))
@@ -79,6 +81,7 @@ def _is_of_another_kind(before: SavedIndex, after: SavedIndex) -> bool:
         or before.built_strengths != after.built_strengths
         or one.vectors.shape[1:] != other.vectors.shape[1:]
         or one.facts.vectors.shape[1:] != other.facts.vectors.shape[1:]
+        or not can_follow(before.knowledge, after.knowledge)
         or not all(_are_used_and_sorted(each) for each in labels)
     )
 

@@ -95,6 +95,7 @@ def load(
         documents=columns.documents,
         facts=columns.facts,
         extracted=columns.extracted,
+        knowledge=columns.knowledge,
         skipped=columns.skipped,
         failed=columns.failed,
         strengths=columns.strengths,

@@ -10,7 +10,7 @@ from typing import cast
 from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.graph import EMPTY, Graph, GraphColumns, Vectors
-from clew.read import Triple
+from clew.read import Knowledge, Triple
 from clew.store.manifest import Manifest
 from clew.store.verified import Look
 
@@ -30,6 +30,7 @@ class SavedIndex:
         documents: What was indexed.
         facts: Triples that came with the documents, by document id.
         extracted: Triples that were read, by the key of the passage.
+        knowledge: What all passages have taught the extractor; None where it cannot say.
         skipped: What was not indexed, each with the reason.
         failed: What could not be read or generated, each with the reason.
         strengths: Learnt strengths of edges, by the ids of tail and head.
@@ -47,6 +48,7 @@ class SavedIndex:
     documents: tuple[Document, ...] = ()
     facts: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
     extracted: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
+    knowledge: Knowledge | None = None
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     strengths: Mapping[Pair, float] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from clew.store.columns import (
 )
 from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph_tables
 from clew.store.inverted_index import carry_inverted_index, has_languages, read_languages
+from clew.store.knowledge import follow_learnt
 from clew.store.row_changes import RowHistory
 from clew.store.tables import Arrays, ColumnReader
 
@@ -125,6 +126,7 @@ def with_changes(columns: StoredColumns, changes: Sequence[Arrays]) -> StoredCol
         documents=_followed("documents", columns.documents, readers, documents),
         facts={key: list(some) for key, some in _triples("given", columns.facts, readers)},
         extracted=dict(_triples("read", columns.extracted, readers)),
+        knowledge=follow_learnt(columns.knowledge, readers, changes),
         skipped=_last_pairs("skipped", columns.skipped, readers, changes),
         failed=_last_pairs("failed", columns.failed, readers, changes),
         attachments=_attachments(columns.attachments, readers),

@@ -8,7 +8,7 @@ Japanese, Thai ...), only titles and runs of katakana are found, beside what is 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -76,48 +76,51 @@ def find_unspaced_mentions(
             i += max(1, len(name))
 
 
-def find_spaced_mentions(
-    texts: Sequence[str], words: Sequence[Sequence[Word]], titles: Collection[str]
-) -> list[list[Mention]]:
-    """Return the names among the caseless words of every text.
+def keys_of_pairs(words: Sequence[Word]) -> set[str]:
+    """Return the pairs of neighbours among the caseless words of a text, as "first second"."""
+    return {f"{a.key} {b.key}" for a, b in pairwise(words) if _adjoins(a, b)}
 
-    A word is a name if at least two passages have it, but few. Neighbours are joined where they
-    come back together.
+
+def find_spaced_mentions(
+    text: str, words: Sequence[Word], names: Collection[str], pairs: Mapping[str, int]
+) -> list[Mention]:
+    """Return the names among the caseless words of a text, neighbours as one where they come back.
 
     Args:
-        texts: The texts.
-        words: The caseless words of every text.
-        titles: Titles with their case folded. A word that is one is a name however often it comes.
+        text: The text.
+        words: Its caseless words.
+        names: The keys that are names.
+        pairs: In how many texts two words come together, as `keys_of_pairs` has them.
     """
-    passages_with, together = Counter[str](), Counter[tuple[str, str]]()
-    for group in words:
-        passages_with.update({word.key for word in group})
-        together.update({(a.key, b.key) for a, b in pairwise(group) if _adjoins(a, b)})
-    max_passages = max(2, int(MAX_SHARE * len(texts)))
+    mentions: list[Mention] = []
+    last: Word | None = None
+    for word in words:
+        if word.key not in names:
+            last = None
+            continue
+        start, sentence = word.start, word.sentence
+        if (
+            last is not None
+            and _adjoins(last, word)
+            and pairs.get(f"{last.key} {word.key}", 0) >= MIN_JOINED
+        ):
+            before = mentions.pop()
+            start, sentence = before.start, before.sentence
+        mentions.append(Mention(text[start : word.end], start, word.end, sentence))
+        last = word
+    return mentions
 
-    def is_name(key: str) -> bool:
-        return key in titles or (len(key) > 1 and 2 <= passages_with[key] <= max_passages)
 
-    results: list[list[Mention]] = []
-    for text, group in zip(texts, words, strict=True):
-        mentions: list[Mention] = []
-        last: Word | None = None
-        for word in group:
-            if not is_name(word.key):
-                last = None
-                continue
-            start, sentence = word.start, word.sentence
-            if (
-                last is not None
-                and _adjoins(last, word)
-                and together[last.key, word.key] >= MIN_JOINED
-            ):
-                before = mentions.pop()
-                start, sentence = before.start, before.sentence
-            mentions.append(Mention(text[start : word.end], start, word.end, sentence))
-            last = word
-        results.append(mentions)
-    return results
+def is_spaced_name(key: str, passages_with: Mapping[str, int], n_passages: int) -> bool:
+    """Return whether a caseless word is a name: at least two passages have it, but few.
+
+    Args:
+        key: The word.
+        passages_with: The number of passages that have each word.
+        n_passages: The number of all passages.
+    """
+    max_passages = max(2, int(MAX_SHARE * n_passages))
+    return len(key) > 1 and 2 <= passages_with.get(key, 0) <= max_passages
 
 
 def _adjoins(first: Word, second: Word) -> bool:

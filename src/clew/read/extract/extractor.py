@@ -96,77 +96,6 @@ def is_corpus_wide(extractor: object) -> bool:
     return bool(getattr(extractor, "corpus_wide", hasattr(extractor, "triples")))
 
 
-@dataclass
-class CachedExtractor:
-    """An extractor that reads no passage twice, and records what failed.
-
-    It keeps triples only of an extractor that reads each passage by itself.
-
-    Attributes:
-        extractor: What reads.
-        known_triples: The triples of passages that were read before, by `Passage.key`.
-        earlier_failures: None lets the extractor read the other passages. A mapping forbids that
-            to an extractor with a language model: these passages fail, for the reason that is
-            given here by id.
-        progress: Whether to show a bar.
-        read_triples: The triples of the passages of the last call, by `Passage.key`.
-        failed: (passage id, reason) for the passages of the last call that failed.
-
-    Example:
-        >>> cached = CachedExtractor(lambda text: [("Anna", "met", "Ben")])
-        >>> cached.triples([Passage("a", "Anna met Ben.")]), len(cached.read_triples), cached.failed
-        ([[('Anna', 'met', 'Ben')]], 1, [])
-    """
-
-    extractor: object
-    known_triples: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
-    earlier_failures: Mapping[str, str] | None = None
-    progress: bool = False
-    read_triples: dict[str, tuple[Triple, ...]] = field(default_factory=dict)
-    failed: list[tuple[str, str]] = field(default_factory=list)
-
-    def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
-        """Return the triples of every passage."""
-        if is_corpus_wide(self.extractor):
-            results = _run(self.extractor, passages, self.progress)
-        else:
-            results = self._with_known(passages)
-        pairs = list(zip(passages, results, strict=True))
-        self.failed = [
-            (passage.id, result.error)
-            for passage, result in pairs
-            if isinstance(result, IncompleteTriples)
-        ]
-        return [list(result) for result in results]
-
-    def _with_known(self, passages: Sequence[Passage]) -> list[Iterable[Triple]]:
-        """Return the known triples of every passage, and read those of the others."""
-        keys = [passage.key for passage in passages]
-        new = {
-            key: passage
-            for key, passage in zip(keys, passages, strict=True)
-            if key not in self.known_triples
-        }
-        fresh = self._read_new(list(new.values()))
-        by_key: dict[str, Iterable[Triple]] = {
-            **self.known_triples,
-            **dict(zip(new, fresh, strict=True)),
-        }
-        results = [by_key[key] for key in keys]
-        self.read_triples = {
-            key: tuple(result)
-            for key, result in zip(keys, results, strict=True)
-            if not isinstance(result, IncompleteTriples)
-        }
-        return results
-
-    def _read_new(self, passages: list[Passage]) -> Sequence[Iterable[Triple]]:
-        if self.earlier_failures is not None and getattr(self.extractor, "model", None) is not None:
-            reasons = (self.earlier_failures.get(passage.id, NOT_READ) for passage in passages)
-            return [IncompleteTriples((), reason) for reason in reasons]
-        return _run(self.extractor, passages, self.progress) if passages else []
-
-
 def extract_triples(extractor: object, passages: Sequence[Passage]) -> list[list[Triple]]:
     """Return the triples of every passage.
 
@@ -184,10 +113,28 @@ def extract_triples(extractor: object, passages: Sequence[Passage]) -> list[list
         >>> extract_triples(lambda text: [(text, "is", "short")], [Passage("a", "Anna")])
         [[('Anna', 'is', 'short')]]
     """
-    return [list(result) for result in _run(extractor, passages, progress=False)]
+    return [list(result) for result in run_extractor(extractor, passages, progress=False)]
 
 
-def _run(extractor: object, passages: Sequence[Passage], progress: bool) -> list[Iterable[Triple]]:
+def run_extractor(
+    extractor: object, passages: Sequence[Passage], progress: bool
+) -> list[Iterable[Triple]]:
+    """Return what an extractor reads in every passage, `IncompleteTriples` too.
+
+    Args:
+        extractor: As in `extract_triples`.
+        passages: The passages.
+        progress: Whether to show a bar, where the extractor can.
+
+    Raises:
+        TypeError: `extractor` is neither an `Extractor` nor a function.
+        ValueError: It returns triples for another number of passages.
+        RuntimeError: The function fails.
+
+    Example:
+        >>> run_extractor(lambda text: [(text, "is", "short")], [Passage("a", "Anna")], False)
+        [[('Anna', 'is', 'short')]]
+    """
     if isinstance(extractor, type):
         name = extractor.__name__
         raise TypeError(f"the extractor is the class {name}; give an object of it, as {name}()")
@@ -195,13 +142,7 @@ def _run(extractor: object, passages: Sequence[Passage], progress: bool) -> list
     if triples is not None:
         shows_bar = progress and "progress" in inspect.signature(triples).parameters
         results = triples(passages, progress=True) if shows_bar else triples(passages)
-        results = [_listed(result) for result in results]
-        if len(results) != len(passages):
-            raise ValueError(
-                f"the extractor gave triples for {len(results):,} of {len(passages):,} passages; "
-                "wanted a list for each"
-            )
-        return results
+        return check_triples(results, passages)
     if not callable(extractor):
         raise TypeError(
             f"cannot extract with a {type(extractor).__name__}: wanted a function text -> "
@@ -210,6 +151,27 @@ def _run(extractor: object, passages: Sequence[Passage], progress: bool) -> list
         )
     function = cast("Callable[[str], Iterable[Triple]]", extractor)
     return [_call(function, passage) for passage in passages]
+
+
+def check_triples(
+    results: Sequence[Iterable[Triple]], passages: Sequence[Passage]
+) -> list[Iterable[Triple]]:
+    """Return what an extractor read in passages, as lists.
+
+    Raises:
+        ValueError: It is for another number of passages.
+
+    Example:
+        >>> check_triples([iter([("Anna", "met", "Ben")])], [Passage("a", "Anna met Ben.")])
+        [[('Anna', 'met', 'Ben')]]
+    """
+    listed = [_listed(result) for result in results]
+    if len(listed) != len(passages):
+        raise ValueError(
+            f"the extractor gave triples for {len(listed):,} of {len(passages):,} passages; "
+            "wanted a list for each"
+        )
+    return listed
 
 
 def _listed(result: Iterable[Triple]) -> Iterable[Triple]:

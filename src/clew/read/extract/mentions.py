@@ -74,18 +74,45 @@ def find_abbreviations(texts: Iterable[str]) -> frozenset[str]:
         >>> sorted(find_abbreviations(["St. Louis, St. Paul and St. Ives lie far apart."]))
         ['st']
     """
+    return choose_abbreviations(*count_short_words(texts))
+
+
+def count_short_words(texts: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
+    """Return how often short words come at all, and with a full stop, with their case folded.
+
+    Example:
+        >>> count_short_words(["St. Ives, the st of old"])
+        (Counter({'st': 2, 'ives': 1, 'the': 1, 'of': 1, 'old': 1}), Counter({'st': 1}))
+    """
     found: Counter[tuple[str, str]] = Counter()
     for text in texts:
         found.update(_SHORT_WORD.findall(text))
-    with_stop, total = Counter[str](), Counter[str]()
+    total, with_stop = Counter[str](), Counter[str]()
     for (word, stop), times in found.items():
         total[word.casefold()] += times
-        with_stop[word.casefold()] += times if stop else 0
+        if stop:
+            with_stop[word.casefold()] += times
+    return total, with_stop
+
+
+def choose_abbreviations(total: Mapping[str, int], with_stop: Mapping[str, int]) -> frozenset[str]:
+    """Return the abbreviations among short words, by the counts of `count_short_words`."""
     return frozenset(
         word
         for word, times in with_stop.items()
         if times >= MIN_ABBREVIATED and times > MIN_ABBREVIATED_SHARE * total[word]
     )
+
+
+def first_key(text: str) -> str:
+    """Return the key of the first word of a text, or "".
+
+    Example:
+        >>> first_key("“The Tempest”"), first_key("...")
+        ('the', '')
+    """
+    match = (_ASCII_WORD if text.isascii() else _WORD).search(text)
+    return match[0].casefold() if match else ""
 
 
 def find_words(text: str, abbreviations: Collection[str] = ()) -> list[Word]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -22,16 +22,21 @@ from clew.read.extract.caseless import (
     find_unspaced_mentions,
     group_unspaced_titles,
     is_caseless,
+    is_spaced_name,
+    keys_of_pairs,
 )
 from clew.read.extract.extractor import Passage, Triple
+from clew.read.extract.knowledge import Knowledge, PassagesOf
 from clew.read.extract.mentions import (
     POSSESSIVE,
     Run,
     Word,
-    find_abbreviations,
+    choose_abbreviations,
+    count_short_words,
     find_quoted,
     find_runs,
     find_words,
+    first_key,
 )
 from clew.read.extract.relations import Mention, find_facts
 from clew.read.formats.markdown import front_matter_end, front_matter_title
@@ -48,6 +53,13 @@ LIST_WORDS = (
 )  # fmt: skip
 MAX_TITLE_LENGTH = 100  # characters of a first line that is taken for a title
 YEAR_DIGITS = 4
+FORM = "names 1"
+"""How names are learnt: another number wherever the tables below count in another way."""
+PASSAGES, TITLES = "names.passages", "names.titles"  # all passages, by ""; titles as they are shown
+SHORT, STOPPED = "names.short", "names.stopped"  # short words, and those before a full stop
+SMALL, CAPITAL = "names.small", "names.capital"  # words within sentences
+CASELESS, PAIRS = "names.caseless", "names.pairs"  # passages that have a word, two words together
+TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
 _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
 
 
@@ -78,30 +90,78 @@ class Names:
     list_words: tuple[str, ...] = LIST_WORDS
     years: bool = False
 
+    @property
+    def knowledge_form(self) -> str:
+        """The form of what passages teach; see `LearningExtractor`."""
+        return FORM
+
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return (title, words before the name, name) for every passage.
 
         See `clew.read.extract.relations`.
         """
-        results: list[list[Triple]] = []
-        for passage, mentions in self._read([_without_code(passage) for passage in passages]):
-            title, limit = passage.title, self.max_relation_words
-            results.append(list(find_facts(passage.text, title, mentions, limit, self.list_words)))
-        return results
+        return self.learn(passages)[0]
+
+    def learn(self, passages: Sequence[Passage]) -> tuple[list[list[Triple]], Knowledge | None]:
+        """Return the triples of every passage, and how all passages write their words.
+
+        With `min_passages` above 1 a change has to read everything again: a name may become one, or
+        none, in passages that are there.
+        """
+        normalized = _normalize_all(passages)
+        read, known = self._read(normalized, None)
+        return self._facts(read), known if self.min_passages <= 1 else None
+
+    def learn_more(
+        self, passages: Sequence[Passage], known: Knowledge, passages_of: PassagesOf
+    ) -> tuple[list[list[Triple]], Knowledge] | None:
+        """Return the triples of passages that came, by how all passages write their words.
+
+        See `LearningExtractor`.
+        """
+        read, known = self._read(_normalize_all(passages), known)
+        return self._facts(read), known
+
+    def forget(self, passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
+        """Return what is known without some passages; see `LearningExtractor`."""
+        lesson = _Lesson()
+        normalized = _normalize_all(passages)
+        lesson.add_passages(normalized)
+        for text, _, start in normalized:
+            lesson.add_words(text, _words_of(text, start, ()))
+        return known.shrunk(lesson.knowledge())
 
     def names(self, passages: Sequence[Passage]) -> list[list[str]]:
         """Return the names in every passage, each once, as they are written there first."""
         results = []
-        for _, mentions in self._read([_without_code(passage) for passage in passages]):
+        for _, mentions in self._read(_normalize_all(passages), None)[0]:
             by_key = {fold_case(mention.name): mention.name for mention in reversed(mentions)}
             results.append(list(reversed(by_key.values())))
         return results
 
-    def _read(self, passages: Sequence[Passage]) -> list[tuple[_NormalizedPassage, list[Mention]]]:
-        """Return every passage with the names in it, in the order of its text."""
-        normalized = [_normalize(passage) for passage in passages]
-        titles = {fold_case(passage.title) for passage in normalized if passage.title}
-        candidates = self._candidates(normalized, titles)
+    def _facts(
+        self, read: Sequence[tuple[_NormalizedPassage, Sequence[Mention]]]
+    ) -> list[list[Triple]]:
+        limit, list_words = self.max_relation_words, self.list_words
+        return [
+            list(find_facts(passage.text, passage.title, mentions, limit, list_words))
+            for passage, mentions in read
+        ]
+
+    def _read(
+        self, passages: Sequence[_NormalizedPassage], known: Knowledge | None
+    ) -> tuple[list[tuple[_NormalizedPassage, list[Mention]]], Knowledge]:
+        """Return every passage with the names in it, in the order of its text, and what is known.
+
+        Args:
+            passages: The passages.
+            known: What others have taught; None where there are no others.
+        """
+        lesson = _Lesson()
+        lesson.add_passages(passages)
+        so_far = lesson.knowledge() if known is None else known.grown(lesson.knowledge())
+        candidates, knowledge = self._candidates(passages, so_far)
+        titles = _folded_titles(knowledge)
         passages_with = Counter(
             key for mentions in candidates for key in {fold_case(m.name) for m in mentions}
         )
@@ -110,44 +170,95 @@ class Names:
             key = fold_case(mention.name)
             return key in titles or passages_with[key] >= self.min_passages
 
-        return [
+        read = [
             (passage, without_overlaps(filter(is_name, mentions)))
-            for passage, mentions in zip(normalized, candidates, strict=True)
+            for passage, mentions in zip(passages, candidates, strict=True)
         ]
+        return read, knowledge
 
     def _candidates(
-        self, passages: Sequence[_NormalizedPassage], titles: set[str]
-    ) -> list[list[Mention]]:
-        """Return what may be a name in every passage, by what all passages have seen."""
-        texts = [passage.text for passage in passages]
-        own_titles = [passage.title for passage in passages]
+        self, passages: Sequence[_NormalizedPassage], known: Knowledge
+    ) -> tuple[list[list[Mention]], Knowledge]:
+        """Return what may be a name in every passage, and what is known with their words.
+
+        Args:
+            passages: The passages.
+            known: What all passages teach, without the words of these within sentences.
+        """
         inner_words = frozenset(self.inner_words)
-        abbreviations = find_abbreviations(texts)
-        title_words = _group_titles(list(dict.fromkeys(own_titles)))
-        cases = _Cases(Counter(), Counter(), inner_words)
+        abbreviations = choose_abbreviations(known.tables[SHORT], known.tables[STOPPED])
+        title_words = _group_titles(_titles_that_may_come(known, passages))
+        lesson = _Lesson()
         runs: list[list[Run]] = []
         caseless: list[list[Word]] = []
         for text, _, start in passages:
-            words = find_words(blank_unspaced(text), abbreviations)
-            words = [word for word in words if word.start >= start]
-            cases.add_words(text, words)
-            may_be_caseless = [] if text.isascii() else words
-            caseless.append([word for word in may_be_caseless if is_caseless(text, word)])
+            words = _words_of(text, start, abbreviations)
+            caseless.append(lesson.add_words(text, words))
             found_runs = find_runs(text, words, title_words, inner_words, self.max_name_words)
             runs.append(list(found_runs))
             if self.years:
                 runs[-1] += [Run((word,), is_title=True) for word in words if _is_year(word)]
-        unspaced_titles = group_unspaced_titles(own_titles)
-        spaced = find_spaced_mentions(texts, caseless, titles)
-        return [
+        known = known.grown(lesson.knowledge())
+        titles, tables = _folded_titles(known), known.tables
+        cases = _Cases(tables[SMALL], tables[CAPITAL], inner_words)
+        unspaced_titles = group_unspaced_titles(list(tables[TITLES]))
+        n_passages = tables[PASSAGES].get("", 0)
+        spaced_names = {
+            key
+            for key in {word.key for words in caseless for word in words}
+            if key in titles or is_spaced_name(key, tables[CASELESS], n_passages)
+        }
+        candidates = [
             [
                 *_mentions_of_runs(passage.text, passage_runs, cases, titles),
                 *_quoted_mentions(passage, passage_runs),
                 *find_unspaced_mentions(passage.text, passage.start, unspaced_titles),
-                *spaced_mentions,
+                *find_spaced_mentions(passage.text, words, spaced_names, tables[PAIRS]),
             ]
-            for passage, passage_runs, spaced_mentions in zip(passages, runs, spaced, strict=True)
+            for passage, passage_runs, words in zip(passages, runs, caseless, strict=True)
         ]
+        return candidates, known
+
+
+class _Lesson:
+    """Counts what passages teach about how words are written.
+
+    No count depends on another, nor on other passages: a word behind a full stop is not counted,
+    whether the stop ends a sentence or not. So counts can be added, and taken away.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in TABLES}
+
+    def add_passages(self, passages: Sequence[_NormalizedPassage]) -> None:
+        """Count passages, their titles, and their short words."""
+        if passages:
+            self._counts[PASSAGES][""] += len(passages)
+        self._counts[TITLES].update(passage.title for passage in passages if passage.title)
+        short, stopped = count_short_words(passage.text for passage in passages)
+        self._counts[SHORT].update(short)
+        self._counts[STOPPED].update(stopped)
+
+    def add_words(self, text: str, words: Sequence[Word]) -> list[Word]:
+        """Count the words of a text, and return those without capitals.
+
+        Of the others, those within sentences count, unless they follow a full stop.
+        """
+        inside = [
+            word for word in words if not word.begins and text[word.start - 2 : word.start] != ". "
+        ]
+        self._counts[CAPITAL].update([word.key for word in inside if word.capital])
+        self._counts[SMALL].update([word.key for word in inside if not word.capital])
+        if text.isascii():
+            return []
+        caseless = [word for word in words if is_caseless(text, word)]
+        self._counts[CASELESS].update({word.key for word in caseless})
+        self._counts[PAIRS].update(keys_of_pairs(caseless))
+        return caseless
+
+    def knowledge(self) -> Knowledge:
+        """Return what was counted."""
+        return Knowledge(FORM, self._counts)
 
 
 class _NormalizedPassage(NamedTuple):
@@ -164,20 +275,12 @@ class _Cases(NamedTuple):
     `inner_words` are the small words inside names.
     """
 
-    small: Counter[str]
-    capital: Counter[str]
+    small: Mapping[str, int]
+    capital: Mapping[str, int]
     inner_words: frozenset[str]
 
-    def add_words(self, text: str, words: Sequence[Word]) -> None:
-        """Count the words of a text, unless they follow a full stop."""
-        inside = [
-            word for word in words if not word.begins and text[word.start - 2 : word.start] != ". "
-        ]
-        self.capital.update([word.key for word in inside if word.capital])
-        self.small.update([word.key for word in inside if not word.capital])
-
     def mostly_small(self, key: str) -> bool:
-        return self.small[key] > self.capital[key]
+        return self.small.get(key, 0) > self.capital.get(key, 0)
 
 
 def find_passage_title(text: str, passage: Passage) -> tuple[str, int]:
@@ -228,6 +331,10 @@ def without_overlaps(mentions: Iterator[Mention] | Sequence[Mention]) -> list[Me
     return separate
 
 
+def _normalize_all(passages: Sequence[Passage]) -> list[_NormalizedPassage]:
+    return [_normalize(_without_code(passage)) for passage in passages]
+
+
 def _normalize(passage: Passage) -> _NormalizedPassage:
     text = unicodedata.normalize("NFKC", passage.text)
     title, start = find_passage_title(text, passage)
@@ -237,6 +344,25 @@ def _normalize(passage: Passage) -> _NormalizedPassage:
 def _without_code(passage: Passage) -> Passage:
     """Return the passage, without its text where that is source code: see `clew.Symbols`."""
     return replace(passage, text="", title="") if passage.format in CODE_FORMATS else passage
+
+
+def _words_of(text: str, start: int, abbreviations: Collection[str]) -> list[Word]:
+    """Return the words of a text from a place on."""
+    words = find_words(blank_unspaced(text), abbreviations)
+    return [word for word in words if word.start >= start]
+
+
+def _folded_titles(known: Knowledge) -> set[str]:
+    return {fold_case(title) for title in known.tables[TITLES]}
+
+
+def _titles_that_may_come(known: Knowledge, passages: Sequence[_NormalizedPassage]) -> list[str]:
+    """Return the titles that may be in passages: where these are few, by the first word alone."""
+    titles = known.tables[TITLES]
+    if len(titles) <= len(passages):
+        return list(titles)
+    keys = {word.key for text, _, _ in passages for word in find_words(blank_unspaced(text))}
+    return [title for title in titles if first_key(title) in keys]
 
 
 def _is_year(word: Word) -> bool:
@@ -264,7 +390,7 @@ def _mentions_of_runs(
         for words in [run.words] if run.is_title else _cut_at_openings(text, run.words, cases):
             first = words[0]
             name = POSSESSIVE.sub("", text[first.start : words[-1].end])
-            opens_only = first.begins and not cases.capital[first.key]
+            opens_only = first.begins and first.key not in cases.capital
             doubtful = (
                 not run.is_title
                 and len(words) == 1
@@ -297,7 +423,7 @@ def _cut_at_openings(text: str, words: Sequence[Word], cases: _Cases) -> Iterato
         elif (
             i == first
             and word.key in cases.inner_words
-            and (not word.capital or (word.begins and not cases.capital[word.key]))
+            and (not word.capital or (word.begins and word.key not in cases.capital))
         ):
             first = i + 1
     if first < len(words):

@@ -1,0 +1,146 @@
+"""What all passages have taught an extractor, as counts, so that it can read a few more alone.
+
+An extractor that reads all passages together learns from them: which words are mostly written
+small, which titles there are. That is kept with an index, and saved with it, so that a change need
+not read everything again. It is made of counts alone: those of passages that come are added, and
+those of passages that go are taken away, so that no word of a deleted text is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from clew.read.extract.extractor import Passage, Triple
+
+PassagesOf = Callable[[Collection[str]], Sequence[Passage]]
+"""Returns the passages of some documents of an index, by their ids."""
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What passages have taught an extractor: how often texts came, by table.
+
+    Attributes:
+        form: What the tables are and how they are counted, such as "names 1". An extractor uses
+            only what has its own form.
+        tables: By the name of each table, counts > 0 by text.
+
+    Example:
+        >>> some = Knowledge("words 1", {"small": {"sea": 2}})
+        >>> more = Knowledge("words 1", {"small": {"sea": 1, "isle": 1}})
+        >>> some.grown(more).tables
+        {'small': {'sea': 3, 'isle': 1}}
+        >>> some.grown(more).shrunk(more) == some
+        True
+    """
+
+    form: str
+    tables: Mapping[str, Mapping[str, int]]
+
+    def grown(self, more: Knowledge) -> Knowledge:
+        """Return what these passages and others have taught together.
+
+        Args:
+            more: What the others have taught; its tables are among these.
+        """
+        return self._with(more, 1)
+
+    def shrunk(self, gone: Knowledge) -> Knowledge | None:
+        """Return what is left without some of the passages; None where they were not among these.
+
+        Args:
+            gone: What those passages have taught.
+        """
+        for name, counts in gone.tables.items():
+            table = self.tables.get(name, {})
+            if any(table.get(text, 0) < n for text, n in counts.items()):
+                return None
+        return self._with(gone, -1)
+
+    def _with(self, other: Knowledge, sign: int) -> Knowledge:
+        if other.form != self.form:
+            raise ValueError(f"knowledge of the form {self.form!r} has no {other.form!r}")
+        tables = dict(self.tables)  # a table without changes stays the same object
+        for name, counts in other.tables.items():
+            if counts:
+                table = dict(tables[name])
+                for text, n in counts.items():
+                    if left := table.get(text, 0) + sign * n:
+                        table[text] = left
+                    else:
+                        del table[text]
+                tables[name] = table
+        return replace(self, tables=tables)
+
+
+@runtime_checkable
+class LearningExtractor(Protocol):
+    """An extractor of all passages together that can say what they have taught it.
+
+    Attributes:
+        knowledge_form: The form of its knowledge.
+    """
+
+    @property
+    def knowledge_form(self) -> str: ...
+
+    def triples(self, passages: Sequence[Passage]) -> Sequence[Iterable[Triple]]:
+        """Return the triples of every passage; see `Extractor`."""
+        ...
+
+    def learn(
+        self, passages: Sequence[Passage]
+    ) -> tuple[Sequence[Iterable[Triple]], Knowledge | None]:
+        """Return what `triples` returns, and what the passages have taught.
+
+        That is None where a change has to read everything again.
+        """
+        ...
+
+    def learn_more(
+        self, passages: Sequence[Passage], known: Knowledge, passages_of: PassagesOf
+    ) -> tuple[Sequence[Iterable[Triple]], Knowledge] | None:
+        """Return the triples of passages that came, and what all have taught then.
+
+        Args:
+            passages: The passages that came.
+            known: What the others have taught.
+            passages_of: Returns the others of some documents.
+
+        Returns:
+            None where everything has to be read again.
+        """
+        ...
+
+    def forget(self, passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
+        """Return what is known without some passages.
+
+        Args:
+            passages: The passages that go.
+            known: What all have taught.
+
+        Returns:
+            None where everything has to be read again.
+        """
+        ...
+
+
+def as_learning(extractor: object) -> LearningExtractor | None:
+    """Return an extractor that can say what passages have taught it; None for any other.
+
+    A class that reads in its own way, and only inherits how another one learns, is none.
+
+    Example:
+        >>> as_learning(lambda text: []) is None
+        True
+    """
+    if not isinstance(extractor, LearningExtractor) or isinstance(extractor, type):
+        return None
+    homes = type(extractor).__mro__
+    first = [
+        next((at for at, home in enumerate(homes) if name in vars(home)), len(homes))
+        for name in ("learn", "learn_more", "forget", "triples")
+    ]
+    return extractor if max(first[:-1]) <= first[-1] else None

@@ -1,0 +1,149 @@
+"""What an extractor has learnt as columns: the texts of every table, each with its count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.read import Knowledge
+from clew.store.row_changes import RowHistory, change_of_objects, write_row_change
+from clew.store.tables import Arrays, ColumnReader, ColumnWriter
+
+NAME = "knowledge.form"
+"""The column that an index has not whose extractor learns nothing, or of an earlier version."""
+
+Counts = NDArray[np.int64]
+
+
+def write_knowledge(writer: ColumnWriter, knowledge: Knowledge) -> None:
+    """Write what was learnt."""
+    tables = knowledge.tables
+    writer.texts(NAME, [knowledge.form])
+    writer.texts("knowledge.tables", tables)
+    writer.numbers("knowledge.starts", np.cumsum([0, *map(len, tables.values())]), np.int64)
+    writer.texts("knowledge.texts", chain.from_iterable(tables.values()))
+    counts = np.concatenate([np.zeros(0, np.int64), *map(_counts, tables.values())])
+    writer.numbers("knowledge.counts", _narrow(counts))
+
+
+def read_knowledge(reader: ColumnReader) -> Knowledge | None:
+    """Return what was learnt; None where nothing was saved.
+
+    Raises:
+        ValueError: The columns do not fit together.
+    """
+    if not reader.has(NAME):
+        return None
+    form, names = reader.texts(NAME), reader.texts("knowledge.tables")
+    texts, counts = reader.texts("knowledge.texts"), reader.numbers("knowledge.counts")
+    starts = reader.numbers("knowledge.starts").tolist()
+    if (
+        len(form) != 1
+        or counts.shape != (len(texts),)
+        or len(starts) != len(names) + 1
+        or sorted([0, *starts, len(texts)]) != [0, *starts, len(texts)]
+    ):
+        raise ValueError("the columns of what an extractor has learnt do not fit together")
+    tables = {
+        name: _table(name, texts[start:end], counts[start:end])
+        for name, (start, end) in zip(names, pairwise(starts), strict=True)
+    }
+    return Knowledge(form[0], tables)
+
+
+def can_follow(before: Knowledge | None, after: Knowledge | None) -> bool:
+    """Return whether `write_learnt` can say what was learnt since: the tables are the same."""
+    if before is None or after is None:
+        return before is after
+    return before.form == after.form and list(before.tables) == list(after.tables)
+
+
+def write_learnt(writer: ColumnWriter, before: Knowledge | None, after: Knowledge | None) -> None:
+    """Write how what is known changed: what is gone by its place, so that no word of it is written.
+
+    Args:
+        writer: The writer of the change.
+        before: What was known.
+        after: What is known, in the same tables.
+    """
+    if before is None or after is None:
+        return
+    for number, (then, now) in enumerate(
+        zip(before.tables.values(), after.tables.values(), strict=True)
+    ):
+        if then is now:
+            continue
+        name, texts, counts = f"knowledge.{number}", list(now), _counts(now)
+        change = change_of_objects(list(then), texts)
+        unequal = _counts(then)[change.kept_before] != counts[change.kept_after]
+        changed = change.kept_after[unequal]
+        write_row_change(writer, name, change)
+        writer.texts(f"{name}.texts", [texts[row] for row in change.new.tolist()])
+        writer.numbers(f"{name}.changed", changed, np.int32)
+        writer.numbers(f"{name}.counts", _narrow(counts[np.concatenate([change.new, changed])]))
+
+
+def follow_learnt(
+    known: Knowledge | None, readers: Sequence[ColumnReader], changes: Sequence[Arrays]
+) -> Knowledge | None:
+    """Return what is known after all changes that `write_learnt` wrote.
+
+    Raises:
+        ValueError: The columns do not fit together.
+    """
+    if known is None:
+        return None
+    tables = {
+        name: _followed(f"knowledge.{number}", name, table, readers, changes)
+        for number, (name, table) in enumerate(known.tables.items())
+    }
+    return Knowledge(known.form, tables)
+
+
+def _followed(
+    column: str,
+    name: str,
+    table: Mapping[str, int],
+    readers: Sequence[ColumnReader],
+    changes: Sequence[Arrays],
+) -> Mapping[str, int]:
+    """Return a table after all changes; one that is never changed is the same object."""
+    those = [
+        reader
+        for reader, arrays in zip(readers, changes, strict=True)
+        if f"{column}.gone" in arrays
+    ]
+    if not those:
+        return table
+    history, texts, counts = RowHistory(len(table)), [*table], _counts(table)
+    for reader in those:
+        came = history.follow(reader, column)
+        new = reader.texts(f"{column}.texts")
+        changed = history.numbers_of(reader.numbers(f"{column}.changed"))
+        values = reader.numbers(f"{column}.counts")
+        if len(new) != len(came) or len(values) != len(came) + len(changed):
+            raise ValueError(f"{name} has other numbers of texts and counts than rows")
+        texts += new
+        counts = np.concatenate([counts, values[: len(new)]])
+        counts[changed] = values[len(new) :]
+    numbers = history.numbers
+    return _table(name, [texts[number] for number in numbers.tolist()], counts[numbers])
+
+
+def _table(name: str, texts: Sequence[str], counts: NDArray[np.integer]) -> dict[str, int]:
+    table = dict(zip(texts, counts.tolist(), strict=True))
+    if len(table) != len(texts) or (len(counts) and counts.min() < 1):
+        raise ValueError(f"{name} has a text twice, or one that never came")
+    return table
+
+
+def _counts(table: Mapping[str, int]) -> Counts:
+    return np.fromiter(table.values(), np.int64, len(table))
+
+
+def _narrow(counts: Counts) -> NDArray[np.integer]:
+    is_small = counts.max(initial=0) <= np.iinfo(np.int32).max
+    return counts.astype(np.int32) if is_small else counts
