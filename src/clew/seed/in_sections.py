@@ -61,7 +61,9 @@ class InSections:
             return find_alone
         passages = np.bincount(graph.parents[rows], minlength=len(graph))
         factors = np.ones(len(graph))
-        factors[rows] = np.minimum(passages[graph.parents[rows]], self.most) ** -float(self.exponent)
+        factors[rows] = np.minimum(passages[graph.parents[rows]], self.most) ** -float(
+            self.exponent
+        )
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
