@@ -8,7 +8,6 @@ The rarer a shared entity is, the heavier is the edge.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -40,12 +39,25 @@ class Shared:
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
-        products: dict[tuple[int, int], float] = {}
-        for entity in graph.rows("entity").tolist():
-            passages = sorted(set(graph.read_from[entity].tolist()))
-            if 2 <= len(passages) <= self.max_passages:
-                for pair in combinations(passages, 2):
-                    products[pair] = products.get(pair, 1.0) * (1 - 1 / len(passages))
-        pairs = sorted(products)
-        rows = np.array(pairs, np.int64).reshape(-1, 2)
-        return Edges.of(self.kind, rows[:, 0], rows[:, 1], [1 - products[pair] for pair in pairs])
+        n = len(graph)
+        entities = graph.rows("entity")
+        read_from = graph.read_from.take(entities)
+        mentions = np.unique(read_from.owners * n + read_from.values)  # each once, in order
+        owners, passages = np.divmod(mentions, max(n, 1))
+        lengths = np.bincount(owners, minlength=len(entities))
+        keys, orders, factors = [], [], []
+        for size in np.unique(lengths[(lengths >= 2) & (lengths <= self.max_passages)]).tolist():
+            chosen = np.flatnonzero(lengths == size)
+            groups = passages[lengths[owners] == size].reshape(-1, size)
+            tails, heads = np.triu_indices(size, 1)
+            keys.append((groups[:, tails] * n + groups[:, heads]).ravel())
+            orders.append(np.repeat(chosen, len(tails)))
+            factors.append(np.full(keys[-1].shape, 1 - 1 / size))
+        if not keys:
+            return Edges.of(self.kind, [], [], [])
+        pairs, order = np.concatenate(keys), np.concatenate(orders)
+        by_pair = np.lexsort((order, pairs))  # every product in the order of the entities
+        pairs = pairs[by_pair]
+        starts = np.flatnonzero(np.diff(pairs, prepend=-1))
+        products = np.multiply.reduceat(np.concatenate(factors)[by_pair], starts)
+        return Edges.of(self.kind, pairs[starts] // n, pairs[starts] % n, 1 - products)
