@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew import Document, Graph, Index, Names, Splitter
+from clew import Document, Graph, Index, Names, NamesAndSymbols, Splitter, Symbols
 from clew.graph import Edges
 from clew.index import in_place
 from clew.index.build import edges_by
 from clew.read import read_passages
+from clew.read.extract.code.known_code import KnownCode
 from tests.conftest import hashed_words
 from tests.index.test_in_place import described
 
@@ -52,7 +53,7 @@ def build(documents, extractor=None):
     return Index.from_documents(
         documents,
         embedder=hashed_words,
-        splitter=Splitter(8, count=lambda text: len(text.split())),
+        splitter=Splitter(12),
         extractor=extractor or Names(),
     )
 
@@ -203,3 +204,74 @@ def test_a_filter_leaves_nothing_of_what_is_forbidden():
         == Index.from_documents(documents[::2], extractor=Names(), embedder=hashed_words).knowledge
     )
     assert "quillwort" not in filtered.knowledge.tables["names.capital"]
+
+
+CODE = {
+    "kit/saw.py": "class Saw:\n    def cut_wood(self):\n        return start()\n\ndef start(): ...",
+    "kit/axe.py": "from kit.saw import Saw\n\nclass Axe(Saw):\n    def chop(self): self.cut_wood()",
+    "shop.py": "from kit.axe import Axe\n\ndef sell(): Axe().chop()",
+    "guide.md": "# Guide\n\nAnna takes a `Saw` or an `Axe`. Then `start` it.",
+}
+
+
+def code(**changed):
+    texts = {**CODE, **{path: text for path, text in changed.items() if text}}
+    return [
+        Document(path, text, format="python" if path.endswith(".py") else "markdown")
+        for path, text in texts.items()
+    ]
+
+
+@pytest.mark.parametrize("extractor", [Symbols(), NamesAndSymbols()])
+def test_a_changed_file_is_read_by_what_the_others_define(extractor, monkeypatch):
+    in_its_place(monkeypatch)
+    index = build(code(), extractor)
+    before = facts_of(index.graph)
+    text = (
+        CODE["shop.py"] + "\n\ndef start(): ...\n\ndef repair():\n    start()\n    Axe().cut_wood()"
+    )
+    [new] = [one for one in code(**{"shop.py": text}) if one.id == "shop.py"]
+    index = index.upsert([new])
+    assert index.changed > 0
+    now = facts_of(index.graph)
+    assert {id: facts for id, facts in now.items() if not id.startswith("shop")} == {
+        id: facts for id, facts in before.items() if not id.startswith("shop")
+    }, "nothing else is read again"
+    said = set().union(*(facts for id, facts in now.items() if id.startswith("shop")))
+    assert {
+        ("entity:sell", "calls", "entity:axe.chop"),
+        ("entity:repair", "calls", "entity:shop.start"),  # the short name is taken
+        ("entity:repair", "calls", "entity:saw.cut_wood"),
+    } <= said
+    names = KnownCode(index.knowledge.part("symbols 1")).naming.names
+    assert names["kit.saw", "start"] == "start"
+    whole = build([*code()[:2], code()[3], new], extractor)
+    assert described(index.compact().graph)[:2] == described(whole.graph)[:2]
+    assert index.compact().knowledge == whole.knowledge
+    less = index.delete("shop.py").delete("guide.md")
+    texts = [text for table in less.knowledge.tables.values() for text in table]
+    texts += [*less.graph.texts, *less.graph.facts.texts]
+    assert not [text for text in texts if any(word in text for word in ("shop", "repair", "Anna"))]
+
+
+def test_prose_that_comes_names_the_symbols_that_are_there(monkeypatch):
+    in_its_place(monkeypatch)
+    index = build(code(), NamesAndSymbols()).add(
+        [Document("note", "Use `kit.saw.Saw` or Axe.chop.")]
+    )
+    assert index.changed > 0
+    found = facts_of(index.graph).items()
+    said = {end for id, facts in found if id.startswith("note") for _, _, end in facts}
+    assert {"entity:saw", "entity:axe.chop"} <= said
+
+
+def test_symbols_are_saved_loaded_and_changed_in_place(tmp_path, monkeypatch):
+    in_its_place(monkeypatch)
+    build(code(), NamesAndSymbols()).save(tmp_path)
+    loaded = Index.load(tmp_path, embedder=hashed_words)
+    new = Document("run.py", "from shop import sell\n\ndef go(): sell()", format="python")
+    index = loaded.add([new])
+    assert index.changed > 0
+    assert ("entity:go", "calls", "entity:sell") in set().union(*facts_of(index.graph).values())
+    index.save(tmp_path)
+    assert Index.load(tmp_path, embedder=hashed_words).knowledge == index.knowledge

@@ -59,6 +59,12 @@ class Knowledge:
                 return None
         return self._with(gone, -1)
 
+    def part(self, form: str) -> Knowledge:
+        """Return the tables of a form, such as those of "names 1" that begin with "names."."""
+        begin = form.partition(" ")[0] + "."
+        tables = {name: table for name, table in self.tables.items() if name.startswith(begin)}
+        return Knowledge(form, tables)
+
     def _with(self, other: Knowledge, sign: int) -> Knowledge:
         if other.form != self.form:
             raise ValueError(f"knowledge of the form {self.form!r} has no {other.form!r}")

@@ -9,12 +9,10 @@ its whole path where several files define that name.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from clew.read.extract.code.code_file import (
     CALLS,
@@ -30,19 +28,30 @@ from clew.read.extract.code.code_file import (
     CodeFile,
     Symbol,
 )
-from clew.read.extract.code.python_facts import read_python_facts
+from clew.read.extract.code.known_code import (
+    FORM,
+    PYTHON,
+    KnownCode,
+    Naming,
+    ReadFile,
+    code_knowledge,
+    without_files,
+)
+from clew.read.extract.code.python_facts import KnownModules, read_python_facts
+from clew.read.extract.code.python_scopes import Module, read_module
+from clew.read.extract.code.tagged_code import TaggedFile, read_tags
 from clew.read.extract.code.tagged_facts import read_tagged_facts
 from clew.read.extract.extractor import Passage, Triple
+from clew.read.extract.knowledge import Knowledge, PassagesOf
+from clew.read.extract.names import FORM as NAMES_FORM
 from clew.read.extract.names import Names
 from clew.read.formats.source_code import CODE_FORMATS
-from clew.text.words import fold_case
 
 RELATIONS = (
     *(CALLS, DECORATED_BY, DEFINES, IMPORTS, INHERITS),
     *(OVERRIDES, RAISES, REQUIRES, USES),
 )
 MENTIONS = "mentions"
-PATH_MARK = ":"  # between the path of a file and a name in it
 # `name`, ``name``, or a name by itself that has dots, underscores or inner capitals.
 _CODE_NAME = re.compile(r"`{1,2}~?(?P<quoted>[^\W\d][\w.]*+)(?:\(\))?`|(?P<plain>[^\W\d][\w.]*+)")
 _LOOKS_LIKE_CODE = re.compile(r"\w[._]\w|[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -74,26 +83,85 @@ class Symbols:
                 f"the relations of code are {', '.join(RELATIONS)}; got {', '.join(unknown)}"
             )
 
+    @property
+    def knowledge_form(self) -> str:
+        """The form of what files teach; see `LearningExtractor`."""
+        return FORM
+
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return the triples of every passage, each once."""
+        return self.learn(passages)[0]
+
+    def learn(self, passages: Sequence[Passage]) -> tuple[list[list[Triple]], Knowledge | None]:
+        """Return the triples of every passage, and what all files define."""
+        files = _read_files(_files_of(passages))
+        facts = _read_facts(files)
+        naming = Naming({}).grown(facts)
+        known = naming.known_names() if self.mentions else {}
+        triples = self._triples(passages, files, facts, naming.names, known)
+        return triples, code_knowledge(files, facts, naming.names)
+
+    def learn_more(
+        self, passages: Sequence[Passage], known: Knowledge, passages_of: PassagesOf
+    ) -> tuple[list[list[Triple]], Knowledge] | None:
+        """Return the triples of passages that came, and what all files define then.
+
+        Of the other files those are parsed again that the new ones lead to. A symbol keeps its
+        name; a new one whose short name is taken has its long name. See `LearningExtractor`.
+        """
+        before = KnownCode(known)
+        files = _read_files(_files_of(passages))
+        if any(file.code.id in before.files for file in files):
+            return None  # a file of which a part is there has to be put together of all its parts
+
+        def read(document: str) -> Module:
+            [file] = _files_of(passages_of([document]))
+            return read_module(file.code)
+
+        facts = _read_facts(files, before.modules(read), before.tagged()) if files else []
+        naming = before.naming.grown(facts)
+        written = (
+            [
+                found
+                for passage in passages
+                if _is_prose(passage)
+                for found in _written(passage.text)
+            ]
+            if self.mentions
+            else []
+        )
+        triples = self._triples(
+            passages, files, facts, naming.names, naming.known_names(written) if written else {}
+        )
+        more = code_knowledge(files, facts, naming.names)
+        return None if more is None else (triples, known.grown(more))
+
+    def forget(self, passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
+        """Return what is known without the files of some passages; see `LearningExtractor`."""
+        files = _read_files(_files_of(passages))
+        gone = code_knowledge(files, [[] for _ in files], {})
+        return None if gone is None else without_files(known, gone)
+
+    def _triples(
+        self,
+        passages: Sequence[Passage],
+        files: Sequence[ReadFile],
+        facts: Sequence[Sequence[CodeFact]],
+        names: Mapping[Symbol, str],
+        known: Mapping[str, str | None],
+    ) -> list[list[Triple]]:
         results: list[dict[Triple, None]] = [{} for _ in passages]
-        files = _files_of(passages)
-        facts = _read_facts([file.code for file in files])
-        naming = _Naming.of(fact for facts_of_file in facts for fact in facts_of_file)
         for file, facts_of_file in zip(files, facts, strict=True):
             for place, subject, relation, object in facts_of_file:
                 if relation in self.relations:
-                    triple = naming.names[subject], relation, naming.names[object]
+                    triple = names[subject], relation, names[object]
                     results[file.position_at(place)][triple] = None
-        if self.mentions and naming.names:
-            known = naming.known_names()
-            for passage, found in zip(passages, results, strict=True):
-                if passage.format not in CODE_FORMATS:
-                    around = passage.title or passage.document or passage.id
-                    found.update(
-                        ((around, MENTIONS, name), None)
-                        for name in find_symbols(passage.text, known)
-                    )
+        for passage, found in zip(passages, results, strict=True):
+            if known and _is_prose(passage):
+                around = passage.title or passage.document or passage.id
+                found.update(
+                    ((around, MENTIONS, name), None) for name in find_symbols(passage.text, known)
+                )
         return [list(found) for found in results]
 
 
@@ -112,10 +180,51 @@ class NamesAndSymbols(Names):
         [('Guide', 'mentions', 'cut_wood')]
     """
 
+    @property
+    def knowledge_form(self) -> str:
+        """The form of what passages teach; see `LearningExtractor`."""
+        return f"{super().knowledge_form}, {FORM}"
+
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return the triples of every passage."""
-        names, symbols = super().triples(passages), Symbols().triples(passages)
-        return [[*of_names, *own] for of_names, own in zip(names, symbols, strict=True)]
+        return self.learn(passages)[0]
+
+    def learn(self, passages: Sequence[Passage]) -> tuple[list[list[Triple]], Knowledge | None]:
+        """Return the triples of every passage, and what all teach; see `LearningExtractor`."""
+        names, known = super().learn(passages)
+        symbols, known_code = Symbols().learn(passages)
+        return _joined(names, symbols), self._together(known, known_code)
+
+    def learn_more(
+        self, passages: Sequence[Passage], known: Knowledge, passages_of: PassagesOf
+    ) -> tuple[list[list[Triple]], Knowledge] | None:
+        """Return the triples of passages that came, by what all teach; see `LearningExtractor`."""
+        names = super().learn_more(passages, known.part(NAMES_FORM), passages_of)
+        symbols = Symbols().learn_more(passages, known.part(FORM), passages_of)
+        if names is None or symbols is None:
+            return None
+        together = self._together(names[1], symbols[1])
+        assert together is not None, "both have learnt"
+        return _joined(names[0], symbols[0]), together
+
+    def forget(self, passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
+        """Return what is known without some passages; see `LearningExtractor`."""
+        names = super().forget(passages, known.part(NAMES_FORM))
+        return self._together(names, Symbols().forget(passages, known.part(FORM)))
+
+    def _together(self, *parts: Knowledge | None) -> Knowledge | None:
+        tables: dict[str, Mapping[str, int]] = {}
+        for part in parts:
+            if part is None:
+                return None
+            tables |= part.tables
+        return Knowledge(self.knowledge_form, tables)
+
+
+def _joined(
+    names: Sequence[Sequence[Triple]], symbols: Sequence[Sequence[Triple]]
+) -> list[list[Triple]]:
+    return [[*of_names, *own] for of_names, own in zip(names, symbols, strict=True)]
 
 
 def find_symbols(text: str, known: Mapping[str, str | None]) -> Iterator[str]:
@@ -130,38 +239,24 @@ def find_symbols(text: str, known: Mapping[str, str | None]) -> Iterator[str]:
         >>> list(find_symbols("A Box, a `Box`, and cut_wood()", known))
         ['Box', 'cut_wood']
     """
-    for match in _CODE_NAME.finditer(text):
-        written = (match["quoted"] or match["plain"]).rstrip(".")
-        if match["plain"] and not _LOOKS_LIKE_CODE.search(written):
-            continue
+    for written in _written(text):
         if symbol := known.get(written):
             yield symbol
 
 
-@dataclass(frozen=True, eq=False)
-class _File:
-    """A file, and where its passages begin in its text.
-
-    Attributes:
-        code: The file.
-        begins: Where each passage begins, in order.
-        positions: The position of each among all passages.
-    """
-
-    code: CodeFile
-    begins: list[int]
-    positions: list[int]
-
-    def position_at(self, place: int) -> int:
-        """Return the position of the passage that a place is in."""
-        return self.positions[max(bisect_right(self.begins, place) - 1, 0)]
+def _written(text: str) -> Iterator[str]:
+    """Yield what a text writes in quotation marks of code, or what looks like code."""
+    for match in _CODE_NAME.finditer(text):
+        written = (match["quoted"] or match["plain"]).rstrip(".")
+        if match["quoted"] or _LOOKS_LIKE_CODE.search(written):
+            yield written
 
 
-def _is_small(symbol: Symbol) -> bool:
-    return symbol.name.rpartition(".")[2][:1].islower()
+def _is_prose(passage: Passage) -> bool:
+    return passage.format not in CODE_FORMATS
 
 
-def _files_of(passages: Sequence[Passage]) -> list[_File]:
+def _files_of(passages: Sequence[Passage]) -> list[ReadFile]:
     """Return the files of source code that passages are of, in the order in which they come."""
     positions_of: defaultdict[str, list[int]] = defaultdict(list)
     for position, passage in enumerate(passages):
@@ -170,7 +265,7 @@ def _files_of(passages: Sequence[Passage]) -> list[_File]:
     return [_join(id, positions, passages) for id, positions in positions_of.items()]
 
 
-def _join(id: str, positions: list[int], passages: Sequence[Passage]) -> _File:
+def _join(id: str, positions: list[int], passages: Sequence[Passage]) -> ReadFile:
     """Return the file that passages are of.
 
     Where its text is not known as a whole, it is put together with line ends for the space between
@@ -180,7 +275,7 @@ def _join(id: str, positions: list[int], passages: Sequence[Passage]) -> _File:
     first = passages[positions[0]]
     if first.whole:
         begins = [passages[position].start for position in positions]
-        return _File(_code_file(id, first, first.whole), begins, positions)
+        return ReadFile(_code_file(id, first, first.whole), begins, positions)
     texts, begins = list[str](), list[int]()
     length, end = 0, 0  # of the text that is put together; where that is in the file
     for position in positions:
@@ -191,7 +286,7 @@ def _join(id: str, positions: list[int], passages: Sequence[Passage]) -> _File:
         begins.append(length)
         texts.append(text)
         length, end = length + len(text), max(end, passage.start + len(passage.text))
-    return _File(_code_file(id, first, "".join(texts)), begins, positions)
+    return ReadFile(_code_file(id, first, "".join(texts)), begins, positions)
 
 
 def _code_file(id: str, passage: Passage, text: str) -> CodeFile:
@@ -210,51 +305,28 @@ def _module_of(passage: Passage, path: PurePosixPath) -> str:
     return ".".join(parts[:-1] if parts[-1:] == ["__init__"] and parts[1:] else parts) or str(path)
 
 
-def _read_facts(files: Sequence[CodeFile]) -> list[list[CodeFact]]:
-    """Return the facts of each file."""
-    of_python = read_python_facts([file for file in files if file.format == "python"])
-    of_others = read_tagged_facts([file for file in files if file.format != "python"])
-    return [next(of_python if file.format == "python" else of_others) for file in files]
+def _read_files(files: Sequence[ReadFile]) -> list[ReadFile]:
+    """Return files with what their parsers find in them."""
+    return [
+        replace(file, module=read_module(file.code))
+        if file.code.format == PYTHON
+        else replace(file, tagged=read_tags(file.code))
+        for file in files
+    ]
 
 
-class _Naming(NamedTuple):
-    """What symbols are called.
+def _read_facts(
+    files: Sequence[ReadFile],
+    modules: KnownModules | None = None,
+    tagged: Sequence[TaggedFile] = (),
+) -> list[list[CodeFact]]:
+    """Return the facts of each file.
 
-    Attributes:
-        names: The name of every symbol.
+    Args:
+        files: The files.
+        modules: Other modules in Python that they may name.
+        tagged: Other files in other languages.
     """
-
-    names: dict[Symbol, str]
-
-    @classmethod
-    def of(cls, facts: Iterable[CodeFact]) -> _Naming:
-        """Return the names of the symbols in facts: short ones, unless two would be the same."""
-        ends = ((fact.subject, fact.object) for fact in facts)
-        symbols = dict.fromkeys(symbol for pair in ends for symbol in pair)
-        times = Counter(fold_case(symbol.name or symbol.module) for symbol in symbols)
-        names: dict[Symbol, str] = {}
-        taken: Counter[str] = Counter()
-        for symbol in sorted(symbols, key=_is_small):  # a class is called by its bare name
-            name = symbol.name or symbol.module
-            if symbol.name and symbol.module and times[fold_case(name)] > 1:
-                mark = PATH_MARK if "/" in symbol.module else "."
-                name = f"{symbol.module}{mark}{symbol.name}"
-            taken[fold_case(name)] += 1
-            # Names that differ in case alone would be one entity.
-            names[symbol] = name + "()" * (taken[fold_case(name)] - 1)
-        return cls(names)
-
-    def known_names(self) -> dict[str, str | None]:
-        """Return the names by which a text may mean a symbol; None for those that are unclear."""
-        known: dict[str, str | None] = {}
-        for symbol, name in self.names.items():
-            package, last = symbol.module.partition(".")[0], symbol.name.rpartition(".")[2]
-            for written in {
-                name,
-                symbol.name or symbol.module,
-                last or symbol.module,
-                ".".join(filter(None, symbol)),
-                ".".join(filter(None, (package, symbol.name))),
-            }:
-                known[written] = name if known.get(written, name) == name else None
-        return known
+    of_python = read_python_facts([f.module for f in files if f.module is not None], modules)
+    of_others = read_tagged_facts([f.tagged for f in files if f.tagged is not None], tagged)
+    return [next(of_others if file.module is None else of_python) for file in files]

@@ -12,7 +12,8 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -26,7 +27,6 @@ from clew.read.extract.code.code_file import (
     REQUIRES,
     USES,
     CodeFact,
-    CodeFile,
     Symbol,
     is_distinctive,
 )
@@ -39,7 +39,6 @@ from clew.read.extract.code.python_scopes import (
     Reference,
     Scope,
     first_argument,
-    read_module,
 )
 
 MAX_STEPS = 25  # of a chain of names, imports or types; also against circles
@@ -84,21 +83,71 @@ class Constant(NamedTuple):
 Meaning = Package | External | Instance | Super | Constant | Scope | None
 
 
-def read_python_facts(files: Sequence[CodeFile]) -> Iterator[list[CodeFact]]:
-    r"""Yield the facts of each file.
+@dataclass(frozen=True, eq=False)
+class KnownModules:
+    """Modules whose facts were read before: each is parsed again where a name leads to it.
+
+    Attributes:
+        documents: The document of each module, by its name.
+        members: The document that has the only class member of a distinctive name; None where
+            there are several.
+        names: The last names of all symbols.
+        binds: Whether the module that a document is binds a name, or imports everything ("*").
+        read: Returns the module that a document is, the same object every time.
+    """
+
+    documents: Mapping[str, str]
+    members: Mapping[str, str | None]
+    names: AbstractSet[str]
+    binds: Callable[[str, str], bool]
+    read: Callable[[str], Module]
+
+
+def read_python_facts(
+    modules: Sequence[Module], before: KnownModules | None = None
+) -> Iterator[list[CodeFact]]:
+    r"""Yield the facts of each module.
+
+    Args:
+        modules: The modules.
+        before: Others that they may name.
 
     Example:
         >>> text = "def cut(): ...\ndef build():\n    cut()"
-        >>> for fact in next(read_python_facts([CodeFile("a.py", "python", "a", False, text)])):
+        >>> from clew.read.extract.code.code_file import CodeFile
+        >>> from clew.read.extract.code.python_scopes import read_module
+        >>> module = read_module(CodeFile("a.py", "python", "a", False, text))
+        >>> for fact in next(read_python_facts([module])):
         ...     print(".".join(fact.subject), fact.relation, ".".join(fact.object))
         a. defines a.cut
         a. defines a.build
         a.build calls a.cut
     """
-    modules = [read_module(file) for file in files]
-    corpus = _Corpus.of(modules)
+    corpus = _Corpus.of(modules, before)
     for module in modules:
         yield list(_facts_of(module, corpus))
+
+
+def distinctive_members(module: Module) -> dict[str, list[Scope]]:
+    """Return the members of the classes of a module whose names are distinctive, by that name."""
+    members: dict[str, list[Scope]] = {}
+    for scope in module.scopes:
+        name = scope.symbol.name.rpartition(".")[2]
+        is_member = scope.parent is not None and scope.parent.kind == "class"
+        if is_member and is_distinctive(name) and _is_definition(scope):
+            members.setdefault(name, []).append(scope)
+    return members
+
+
+def bound_names(module: Module) -> set[str]:
+    """Return the names that a module binds, and "*" where it imports everything of another one."""
+    return {*module.scope.bindings, *(["*"] if module.scope.stars else [])}
+
+
+def last_names(module: Module) -> set[str]:
+    """Return the last names of the symbols of a module."""
+    names = {scope.symbol.name.rpartition(".")[2] for scope in module.scopes}
+    return names.union(module.scope.constants)
 
 
 @dataclass(eq=False)
@@ -106,36 +155,72 @@ class _Corpus:
     """All modules.
 
     Attributes:
-        modules: The scope of each module, by its name.
+        modules: The scope of each module that was read, by its name.
         packages: Every module's name, and all that these begin with.
         members: The only class member of each distinctive name; None where there are several.
-        known: The last names of all symbols.
+        known: The last names of the symbols of the modules that were read first.
+        before: Other modules, which are read where they are needed.
     """
 
     modules: dict[str, Scope]
     packages: set[str]
     members: dict[str, Scope | None]
     known: set[str]
+    before: KnownModules | None = None
     cache: dict[tuple[Scope, str], Meaning] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, modules: Sequence[Module]) -> _Corpus:
+    def of(cls, modules: Sequence[Module], before: KnownModules | None = None) -> _Corpus:
         by_name: dict[str, Scope] = {}
-        packages: set[str] = set()
         members: dict[str, Scope | None] = {}
-        known: set[str] = set()
+        names = set[str]()
         for module in modules:
-            by_name.setdefault(module.file.module, module.scope)
-            parts = module.file.module.split(".")
-            packages.update(".".join(parts[:n]) for n in range(1, min(len(parts), MAX_STEPS) + 1))
-            known.update(module.scope.constants)
-            for scope in module.scopes:
-                name = scope.symbol.name.rpartition(".")[2]
-                known.add(name)
-                is_member = scope.parent is not None and scope.parent.kind == "class"
-                if is_member and is_distinctive(name) and _is_definition(scope):
-                    members[name] = None if name in members else scope
-        return cls(by_name, packages, members, known)
+            if before is None or module.file.module not in before.documents:
+                by_name.setdefault(module.file.module, module.scope)
+            names |= last_names(module)
+            for name, scopes in distinctive_members(module).items():
+                is_only = name not in members and len(scopes) == 1
+                is_new = before is None or name not in before.members
+                members[name] = scopes[0] if is_only and is_new else None
+        every = by_name.keys() if before is None else by_name.keys() | before.documents.keys()
+        packages = {
+            ".".join(parts[:n])
+            for parts in (name.split(".") for name in every)
+            for n in range(1, min(len(parts), MAX_STEPS) + 1)
+        }
+        return cls(by_name, packages, members, names, before)
+
+    def module(self, name: str) -> Scope | None:
+        """Return the scope of a module; None where there is none of this name."""
+        if name not in self.modules and self.before is not None and name in self.before.documents:
+            self.modules[name] = self.before.read(self.before.documents[name]).scope
+        return self.modules.get(name)
+
+    def is_module(self, name: str) -> bool:
+        """Return whether there is a module of this name."""
+        return name in self.modules or (self.before is not None and name in self.before.documents)
+
+    def _may_have(self, module: str, name: str) -> bool:
+        """Return whether a module may have a name: False spares reading it."""
+        document = None if self.before is None else self.before.documents.get(module)
+        if self.before is None or document is None or module in self.modules:
+            return True
+        has = any(self.before.binds(document, one) for one in (name, "*"))
+        return has or f"{module}.{name}" in self.packages
+
+    def is_known(self, name: str) -> bool:
+        """Return whether a symbol has this last name."""
+        return name in self.known or (self.before is not None and name in self.before.names)
+
+    def only_member(self, name: str) -> Scope | None:
+        """Return the only class member of a distinctive name; None where there is not one."""
+        if name not in self.members and self.before is not None:
+            document = self.before.members.get(name)
+            found: list[Scope] = []
+            if document is not None:
+                found = distinctive_members(self.before.read(document)).get(name, [])
+            self.members[name] = found[0] if len(found) == 1 else None
+        return self.members.get(name)
 
     def find_module(self, name: str, importer: Scope) -> str | None:
         """Return the name of the module or package that an import means, or None.
@@ -151,10 +236,10 @@ class _Corpus:
         above = importer.symbol.module.split(".")[:-1]
         for n in range(min(len(above), MAX_STEPS), 0, -1):
             folder = ".".join(above[:n])
-            if folder not in self.modules and f"{folder}.{name}" in self.packages:
+            if not self.is_module(folder) and f"{folder}.{name}" in self.packages:
                 return f"{folder}.{name}"
         shorter = name.partition(".")[2]
-        return shorter if shorter.count(".") and shorter in self.modules else None
+        return shorter if shorter.count(".") and self.is_module(shorter) else None
 
     def infer(self, node: ast.expr | None, scope: Scope, steps: int = 0) -> Meaning:
         """Return what an expression refers to, or None if nobody knows."""
@@ -224,7 +309,8 @@ class _Corpus:
         if steps > MAX_STEPS or name.startswith("_"):
             return None
         for other in module.stars:
-            found = self.modules.get(self.find_module(other, module) or "")
+            source = self.find_module(other, module) or ""
+            found = self.module(source) if self._may_have(source, name) else None
             if found is not None and found is not module:
                 meaning = self.member(Package(found.symbol.module), name, steps + 5)
                 if meaning is not None and not isinstance(meaning, External):
@@ -259,7 +345,7 @@ class _Corpus:
         return self.result(found, steps + 1) if is_property and steps else found
 
     def _member_of_package(self, package: Package, name: str, steps: int) -> Meaning:
-        module = self.modules.get(package.name)
+        module = self.module(package.name)
         if module is not None and name in module.bindings:
             return self.bound(module, name, steps + 1)
         if (inner := f"{package.name}.{name}") in self.packages:
@@ -394,12 +480,12 @@ def _facts_of_references(module: Module, scope: Scope, corpus: _Corpus) -> Itera
         if (
             isinstance(expression, ast.Name)
             and relation == USES
-            and expression.id not in corpus.known
+            and not corpus.is_known(expression.id)
         ):
             continue
         meaning = corpus.infer(expression, around)
         if meaning is None and relation == CALLS and isinstance(expression, ast.Attribute):
-            meaning = corpus.members.get(expression.attr)
+            meaning = corpus.only_member(expression.attr)
         symbol = _symbol(meaning)
         if symbol is None or symbol == scope.symbol:
             continue

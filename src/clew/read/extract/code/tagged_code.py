@@ -9,7 +9,7 @@ patterns for it take time that grows with the square of a run of comments.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -121,6 +121,18 @@ class TaggedFile:
     references: Sequence[NamedReference]
     imported: frozenset[str]
     places: Callable[[int], int]
+
+
+def defining(file: CodeFile, names: Iterable[str]) -> TaggedFile:
+    """Return a file of which nothing is known but the names that it defines.
+
+    Example:
+        >>> file = CodeFile("a.c", "c", "a.c", False, "")
+        >>> [definition.name for definition in defining(file, ["cut"]).definitions]
+        ['cut']
+    """
+    definitions = [Definition(0, 0, 0, name, False) for name in names]
+    return TaggedFile(file, definitions, (), frozenset(), byte_places(""))
 
 
 def read_tags(file: CodeFile) -> TaggedFile:

@@ -21,11 +21,10 @@ from clew.read.extract.code.code_file import (
     INHERITS,
     REQUIRES,
     CodeFact,
-    CodeFile,
     Symbol,
     is_distinctive,
 )
-from clew.read.extract.code.tagged_code import NamedReference, TaggedFile, read_tags
+from clew.read.extract.code.tagged_code import NamedReference, TaggedFile
 
 FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}  # read one another's files
 OWN_OBJECTS = ("this", "self", "Self", "super")
@@ -52,20 +51,28 @@ class NamedDefinition(NamedTuple):
         return self.name.rpartition(".")[0].rpartition(".")[2]
 
 
-def read_tagged_facts(files: Sequence[CodeFile]) -> Iterator[list[CodeFact]]:
+def read_tagged_facts(
+    tagged: Sequence[TaggedFile], before: Sequence[TaggedFile] = ()
+) -> Iterator[list[CodeFact]]:
     r"""Yield the facts of each file.
+
+    Args:
+        tagged: The files.
+        before: Others that they may name.
 
     Example:
         >>> text = "int cut(int a) { return a; }\nint build() { return cut(1); }"
-        >>> for fact in next(read_tagged_facts([CodeFile("a.c", "c", "a.c", False, text)])):
+        >>> from clew.read.extract.code.code_file import CodeFile
+        >>> from clew.read.extract.code.tagged_code import read_tags
+        >>> file = read_tags(CodeFile("a.c", "c", "a.c", False, text))
+        >>> for fact in next(read_tagged_facts([file])):
         ...     print(fact.subject.name, fact.relation, fact.object.name)
          defines cut
          defines build
         build calls cut
     """
-    tagged = [read_tags(file) for file in files]
     corpora: dict[str, _Names] = {}
-    for one in tagged:
+    for one in (*before, *tagged):
         corpora.setdefault(_family(one), _Names()).add(one)
     for one in tagged:
         yield list(_facts_of(one, corpora[_family(one)]))
