@@ -2,12 +2,13 @@
 
     python -m tests.benchmarks.changes --folder FOLDER --questions FILE
     python -m tests.benchmarks.changes --folder FOLDER --questions FILE --share .02 --embedder hashed
+    python -m tests.benchmarks.changes --folder FOLDER --questions FILE --extractor names
 
 The index is built of all documents but a share, which are then added one by one; as many others are
 deleted one by one. Then it is asked, and so is an index that is built at once of what is left: the
 share of questions with the same first passage, with the same five in the same order, and how many of
-the five they share. Questions are lines of JSON with a "question". The index is saved, and opened and
-asked once in a new process. Then it is saved after each of some changes, beside which it is saved whole,
+the five they share. Questions are lines of JSON with a "question". The index is saved, and opened,
+asked and changed once in a new process. Then it is saved after each of some changes, beside which it is saved whole,
 and opened with one change after the whole generation, with ten, and with as many as there may be. Times
 are processor time, which a busy machine moves less.
 """
@@ -37,6 +38,12 @@ from tests.benchmarks.indexing import hashed_words
 
 RECIPES = ("bm25", "fused", clew.recipes.DEFAULT)
 FIVE = 5
+EXTRACTORS = {
+    "none": None,
+    "names": clew.Names(),
+    "symbols": clew.Symbols(),
+    "both": clew.NamesAndSymbols(),
+}
 OPENING = """
 import sys, time
 import clew
@@ -44,7 +51,10 @@ started = time.process_time()
 index = clew.Index.load(sys.argv[1], embedder=None)
 opened = time.process_time()
 index.ask("How is it done?")
-print(f"{opened - started:.3f} {time.process_time() - opened:.3f}")
+asked = time.process_time()
+index = index.add([clew.Document("a new one", "The changes of Corfu are new.")])
+added = time.process_time()
+print(f"{opened - started:.3f} {asked - opened:.3f} {added - asked:.3f}")
 """
 
 
@@ -141,6 +151,7 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--share", type=float, default=0.04, help="of the documents, that change")
     parser.add_argument("--embedder", choices=("default", "hashed"), default="default")
+    parser.add_argument("--extractor", choices=tuple(EXTRACTORS), default="none")
     options = parser.parse_args()
     if not options.folder.is_dir():
         raise FileNotFoundError(f"{options.folder} is no folder")
@@ -149,7 +160,10 @@ def main() -> None:
 
     def build(documents: object) -> clew.Index:
         index = clew.Index.from_documents(
-            documents, splitter=Splitter(tokens=TOKENS), embedder=embedder
+            documents,
+            splitter=Splitter(tokens=TOKENS),
+            embedder=embedder,
+            extractor=EXTRACTORS[options.extractor],
         )
         index.ask(questions[0])
         return index
@@ -168,6 +182,16 @@ def main() -> None:
         index, seconds = timed(lambda now=index, one=document: now.delete(one.id))
         deleting.append(seconds)
     print(f"a document added: {described(adding)}; deleted: {described(deleting)}")
+    upserting = []
+    for document in documents[n : 2 * n]:
+        new = clew.Document(document.id, f"{document.text}\n\nIt is new.", format=document.format)
+        upserting.append(timed(lambda now=index, one=new: now.upsert([one]))[1])
+    print(f"a document changed: {described(upserting)}")
+    if index.knowledge is not None:
+        tables = index.knowledge.tables.values()
+        rows, letters = sum(map(len, tables)), sum(len(text) for table in tables for text in table)
+        print(f"learnt: {rows:,} counts of {letters / 1e6:.2f} million letters")
+    print(f"{index.changed:,} passages changed since it was built whole")
     _, seconds = timed(lambda: index.ask(questions[0]))
     print(f"the first question after a change: {1000 * seconds:.0f} ms")
     compare(index, build(documents[n:]), questions)
@@ -177,9 +201,10 @@ def main() -> None:
             answer = subprocess.run(
                 [sys.executable, "-c", OPENING, folder], check=True, capture_output=True, text=True
             )
-            opening, asking = answer.stdout.split()
+            opening, asking, changing = answer.stdout.split()
         print(
-            f"saved in {seconds:.2f} s; in a new process opened in {opening} s, asked in {asking}"
+            f"saved in {seconds:.2f} s; in a new process opened in {opening} s, asked in {asking}, "
+            f"first changed in {changing}"
         )
     save_changes(build(documents[n:]), documents, embedder)
 

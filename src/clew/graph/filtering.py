@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.columns import Mask, Ragged, Rows, freeze
+from clew.graph.columns import Mask, Ragged, Rows, freeze, seal
 from clew.graph.core import GraphColumns, GraphT
 from clew.graph.edges import Edges, Facts
 
@@ -79,15 +79,15 @@ def filter_graph(graph: GraphT, allowed: Mask) -> GraphT:
         ids=_pick(graph.ids, rows),
         kinds=graph.kinds.take(rows),
         texts=_pick(graph.texts, rows),
-        vectors=freeze(graph.vectors[rows], np.float32),
-        tokens=freeze(graph.tokens[rows], np.int32),
+        vectors=seal(graph.vectors[rows]),
+        tokens=seal(graph.tokens[rows]),
         documents=_renumber(graph.documents[rows], new_row),
         parents=_renumber(graph.parents[rows], new_row),
         previous=_renumber(graph.previous[rows], new_row),
-        spans=freeze(graph.spans[rows], np.int32),
+        spans=seal(graph.spans[rows]),
         references=_pick(graph.references, rows),
         read_from=graph.read_from.take(rows).renumbered(new_row),
-        generated=freeze(graph.generated[rows], np.bool_),
+        generated=seal(graph.generated[rows]),
         metadata=_pick(graph.metadata, rows),
         originals=_pick(graph.originals, rows),
         facts=_filter_facts(facts, facts_left, new_row),
@@ -99,7 +99,7 @@ def _filter_facts(facts: Facts, stays: Mask, new_row: Rows) -> Facts:
     rows = np.flatnonzero(stays)
     return Facts(
         texts=_pick(facts.texts, rows),
-        vectors=freeze(facts.vectors[stays], np.float32),
+        vectors=seal(facts.vectors[rows]),
         subjects=_renumber(facts.subjects[stays], new_row),
         objects=_renumber(facts.objects[stays], new_row),
         relations=facts.relations.take(rows),
