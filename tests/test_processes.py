@@ -297,11 +297,11 @@ with processes.working(3):
 """
         program = run_script(tmp_path, body)
         pids = [int(program.stdout.readline()) for _ in range(2)]
-        assert wait_until(lambda: all(map(is_alive, pids)), 5)
+        assert wait_until(lambda: all(map(is_alive, pids)), 20)
         time.sleep(1.5)  # now they work
         program.send_signal(end)
-        assert wait_until(lambda: program.poll() is not None, 2)
-        assert wait_until(lambda: not any(map(is_alive, pids)), 2)
+        assert wait_until(lambda: program.poll() is not None, 20)
+        assert wait_until(lambda: not any(map(is_alive, pids)), 20)
         err = program.communicate()[1]
         assert "BrokenPipe" not in err, "the others go silently"
         if end == signal.SIGINT:

@@ -19,7 +19,7 @@ LOCK_FILES = frozenset(
         *("pnpm-lock.yaml", "poetry.lock", "uv.lock", "yarn.lock"),
     )
 )
-SEARCH_INDEX = re.compile(r"(?:[\w-]+-)?search[-_]?index[-\w.]*\.js(?:on)?", re.IGNORECASE)
+SEARCH_INDEX = re.compile(r"search[-_]?index", re.IGNORECASE)  # in the name of a script or JSON
 SCRIPTS = (".cjs", ".css", ".js", ".mjs")
 OF_A_SITE = re.compile(r"(?:print|search|toc|genindex(?:-[\w-]+)?|py-modindex)\.html")
 FOLDERS_OF_A_SITE = ("_sources", "_static")
@@ -92,7 +92,8 @@ def why_of_a_site(path: PurePath) -> str | None:
 
 
 def _is_search_index(file: Path) -> bool:
-    return SEARCH_INDEX.fullmatch(file.name) is not None and _has_long_lines(file)
+    is_named_so = SEARCH_INDEX.search(file.stem) and file.suffix.lower() in (".js", ".json")
+    return bool(is_named_so) and _has_long_lines(file)
 
 
 def _is_minified(file: Path) -> bool:
