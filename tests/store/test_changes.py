@@ -472,3 +472,20 @@ def test_the_command_saves_what_has_changed_in_the_folder(
             assert len(newest(saved).changes) == commands
     assert "zebra" in capsys.readouterr().out
     assert main(["check", str(output)]) == 0
+
+
+def test_what_was_deleted_leaves_no_word_of_its_own_in_a_whole_save(tmp_path, at_any_size):
+    rare = Document("secret", "Xylophones berth with the ferries.")
+    index = Index.from_documents([*corpus(40), rare], embedder=hashed_words)
+    assert index.ask("xylophone", recipe="bm25", limit=1).ids == ["secret"]
+    left = index.delete("secret")
+    assert left.changed == 1, "in place"
+    left.save(tmp_path)
+    assert not any(
+        b"xyloph" in file.read_bytes().lower() for file in tmp_path.rglob("*") if file.is_file()
+    )
+    loaded = Index.load(tmp_path, embedder=hashed_words, verify="full")
+    same_record(left, loaded)
+    same_answers(left, loaded)
+    again = loaded.add([rare])
+    assert again.ask("xylophone", recipe="bm25", limit=1).ids == ["secret"]

@@ -111,6 +111,23 @@ class InvertedIndex:
     def _has(self, stem: str) -> bool:
         return stem in self.stems and self.postings.has(self.stems[stem])
 
+    def without_unused(self) -> InvertedIndex:
+        """Return the index without the stems that no node has any more, and their forms."""
+        n = len(self.stems)
+        starts, texts, counts = self.postings.arrays(n)
+        used = np.diff(starts) > 0
+        if used.all():
+            return self
+        numbers = np.cumsum(used) - 1
+        stems = {stem: int(numbers[old]) for stem, old in self.stems.items() if used[old]}
+        forms = tuple(
+            {form: int(numbers[old]) for form, old in of_one.items() if used[old]}
+            for of_one in self.forms
+        )
+        left = np.concatenate([[0], np.cumsum(np.diff(starts)[used])])
+        postings = Postings.of_arrays(left, texts, counts, len(self.postings), len(stems))
+        return replace(self, stems=stems, forms=forms, postings=postings)
+
     def rows_with(self, form: str) -> set[int]:
         """Return the nodes that have the stem of a term in some language."""
         numbers = {forms[form] for forms in self.forms if form in forms}

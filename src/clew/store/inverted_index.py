@@ -41,7 +41,7 @@ NAME = "words.stems"  # the column that an index saved by an earlier version doe
 
 def write_inverted_index(writer: ColumnWriter, graph: Graph) -> None:
     """Write the postings of the passages' words."""
-    index, languages = graph.part(WORDS), graph.part(LANGUAGES)
+    index, languages = graph.part(WORDS).without_unused(), graph.part(LANGUAGES)
     writer.texts(NAME, index.stems)
     _write_languages(writer, languages)
     writer.numbers("words.forms.starts", np.cumsum([0, *map(len, index.forms)]), np.int64)
