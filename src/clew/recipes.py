@@ -240,7 +240,11 @@ RECIPES: dict[str, Recipe] = {
     "kurisu": Recipe(
         Pipeline(
             seed.InPassages(
-                seed.InDocuments(seed.Blend((seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE))))
+                seed.InSections(
+                    seed.InDocuments(
+                        seed.Blend((seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE)))
+                    )
+                )
             ),
             selects=(methods.Descent(),),
             order=order.ByDocument(),
