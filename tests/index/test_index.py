@@ -192,6 +192,29 @@ def test_unknown_ids_cannot_be_deleted_nor_all_of_them(index):
     same(answers(index), before)
 
 
+def test_documents_are_deleted_by_their_metadata(embed):
+    years = {"a": [1, 2], "b": 2, "c": 3, "d": None}
+    documents = [
+        clew.Document(id, f"Ferry {id} sails.", {} if year is None else {"year": year})
+        for id, year in years.items()
+    ]
+    index = clew.Index.from_documents(documents, embedder=embed)
+    kept = lambda where: [one.id for one in index.delete(where=where).documents]  # noqa: E731
+    assert kept({"year": 2}) == ["c", "d"]
+    assert kept({"year": [1, 3]}) == ["b", "d"]
+    assert kept(lambda metadata: "year" in metadata) == ["d"]
+    assert index.delete(where={"year": 9}) is index
+    same(answers(index.delete(where={"year": 3})), answers(index.delete("c")))
+    with pytest.raises(ValueError, match="without documents"):
+        index.delete(where=lambda metadata: True)
+    for wrong in ({}, {"ids": "a", "where": {"year": 1}}, {"where": "year"}):
+        with pytest.raises(TypeError):
+            index.delete(**wrong)
+    of_a_graph = clew.Index.from_graph(clew.Graph.of(["A ferry."]))
+    with pytest.raises(ValueError, match="made of a graph"):
+        of_a_graph.delete(where={"year": 1})
+
+
 def test_an_embedder_that_fails_half_way_leaves_the_index_as_it_was(embed):
     calls = []
 

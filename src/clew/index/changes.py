@@ -17,6 +17,7 @@ from clew.graph import Vectors
 from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
 from clew.index.contents import IndexContents
 from clew.index.in_place import with_documents_in_place, without_documents_in_place
+from clew.index.question import Where, metadata_test
 from clew.read import Triple, load_documents
 from clew.usage import metered
 
@@ -104,9 +105,21 @@ def with_documents(
     return replace(changed, skipped=(*index.skipped, *skipped))
 
 
-def without_documents(index: Contents, ids: str | Iterable[str]) -> Contents:
+def without_documents(
+    index: Contents, ids: str | Iterable[str] | None = None, where: Where | None = None
+) -> Contents:
     """Return the index without some documents; see `Index.delete`."""
-    deleted = {ids} if isinstance(ids, str) else set(ids)
+    if (ids is None) == (where is None):
+        raise TypeError("name what is deleted by ids or by where=, and not by both")
+    if where is not None:
+        if not index.documents:
+            raise ValueError(FROM_A_GRAPH)
+        is_gone = metadata_test(where)
+        deleted = {one.id for one in index.documents if is_gone(one.metadata)}
+        if not deleted:
+            return index
+    else:
+        deleted = {ids} if isinstance(ids, str) else set(ids or ())
     unknown = deleted - {document.id for document in index.documents}
     if unknown:
         raise ValueError(

@@ -25,7 +25,7 @@ from clew.index.changes import rebuild
 from clew.index.contents import IndexContents
 from clew.index.in_place import filtered_in_place
 from clew.index.learning import Learned
-from clew.index.question import Where
+from clew.index.question import Where, metadata_test
 from clew.read import without_relationships
 
 Contents = TypeVar("Contents", bound=IndexContents)
@@ -38,7 +38,6 @@ MAX_FILTERED_BYTES = 256 * 2**20
 """Bytes that these may keep together, where the graph that is filtered is not itself larger."""
 
 ASKS_A_MODEL = "it asks a language model, which a filter must not, or was not given again"
-COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def filtered_index(index: Contents, where: Where) -> Contents:
@@ -64,34 +63,11 @@ def filtered_index(index: Contents, where: Where) -> Contents:
         >>> filtered_index(Index.from_documents(documents), {"year": [1, 2]}).graph.ids
         ('a',)
     """
-    allowed = _allowed(index, _test_of(where))
+    allowed = _allowed(index, metadata_test(where))
     if allowed.all():
         return index
     cache = index.graph.part(FilteredIndexesPart())
     return cache.get(index, allowed, _filter_documents if index.documents else _filter_graph)
-
-
-def _test_of(where: Where) -> Callable[[Mapping[str, object]], bool]:
-    if callable(where):
-        return where
-    if not isinstance(where, Mapping):
-        raise TypeError(
-            "a filter is a mapping of wanted metadata values or a function of the metadata; "
-            f"got a {type(where).__name__}"
-        )
-    wanted = {
-        key: list(value) if isinstance(value, COLLECTIONS) else [value]
-        for key, value in where.items()
-    }
-    return lambda metadata: all(
-        key in metadata and any(value in values for value in _values(metadata[key]))
-        for key, values in wanted.items()
-    )
-
-
-def _values(value: object) -> tuple[object, ...]:
-    """Return what a value of metadata is compared as: itself, and its items where it has some."""
-    return (value, *value) if isinstance(value, COLLECTIONS) else (value,)
 
 
 def _allowed(index: IndexContents, test: Callable[[Mapping[str, object]], bool]) -> Mask:

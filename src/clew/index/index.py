@@ -351,15 +351,21 @@ class Index(IndexContents):
         """
         return with_replaced(self, documents, facts, progress, others_go=True)
 
-    def delete(self, ids: str | Iterable[str]) -> Self:
-        """Return the index without the documents of these ids.
+    def delete(self, ids: str | Iterable[str] | None = None, *, where: Where | None = None) -> Self:
+        """Return the index without the documents of these ids, or of this metadata.
 
         Facts and entities go with the last passage that they were read from.
 
+        Args:
+            ids: The ids of documents.
+            where: In the place of ids, which documents go, by their metadata, as in `QueryOptions`:
+                `index.delete(where={"author": "Anna"})`. Where it finds none, nothing changes.
+
         Raises:
+            TypeError: Both are given, or neither; or `where` is no filter.
             ValueError: An id is not in the index, or no document would be left.
         """
-        return without_documents(self, ids)
+        return without_documents(self, ids, where)
 
     def compact(self, *, progress: bool = False) -> Self:
         """Return the index built whole of its documents; nothing is embedded or read twice.

@@ -22,6 +22,8 @@ DEFAULT_BUDGET = 2000
 Where = Mapping[str, Any] | Callable[[Mapping[str, Any]], bool]
 """A filter: the wanted values of metadata by key, or a test of a passage's metadata."""
 
+COLLECTIONS = (list, tuple, set, frozenset)
+
 
 class QueryKeywords(TypedDict, total=False):
     """The fields of `QueryOptions` as keyword arguments."""
@@ -197,3 +199,40 @@ def check_relevance(relevance: float | None) -> None:
         return
     if isinstance(relevance, (bool, str)) or not 0 <= relevance <= 1:
         raise ValueError(f"min_relevance is a number from 0 to 1, or None; got {relevance!r}")
+
+
+def metadata_test(where: Where) -> Callable[[Mapping[str, object]], bool]:
+    """Return the test of metadata that a filter stands for.
+
+    Args:
+        where: A function, which is returned, or a mapping of wanted values. A list means any of its
+            values. Of metadata that is a list, one of its values has to be wanted.
+
+    Raises:
+        TypeError: The filter is neither.
+
+    Example:
+        >>> is_wanted = metadata_test({"year": [1, 2]})
+        >>> is_wanted({"year": 2}), is_wanted({"year": [2, 3]}), is_wanted({})
+        (True, True, False)
+    """
+    if callable(where):
+        return where
+    if not isinstance(where, Mapping):
+        raise TypeError(
+            "a filter is a mapping of wanted metadata values or a function of the metadata; "
+            f"got a {type(where).__name__}"
+        )
+    wanted = {
+        key: list(value) if isinstance(value, COLLECTIONS) else [value]
+        for key, value in where.items()
+    }
+    return lambda metadata: all(
+        key in metadata and any(value in values for value in _values(metadata[key]))
+        for key, values in wanted.items()
+    )
+
+
+def _values(value: object) -> tuple[object, ...]:
+    """Return what a value of metadata is compared as: itself, and its items where it has some."""
+    return (value, *value) if isinstance(value, COLLECTIONS) else (value,)
