@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from clew import Document, Index, Splitter
 from clew.index import in_place
@@ -77,6 +78,26 @@ def described(graph):
     return nodes, facts, edges
 
 
+def same_as_built_at_once(index, facts):
+    """Hold a changed index against one that is built of its documents and facts."""
+    whole = build(index.documents, facts)
+    (nodes, said, edges), expected = described(index.graph), described(whole.graph)
+    assert (nodes, said) == expected[:2]
+    assert edges.keys() == expected[2].keys()
+    assert [edges[key] for key in edges] == pytest.approx(
+        [expected[2][key] for key in edges], abs=2e-6
+    )
+    for recipe in ("bm25", "fused", "hipporag", "kurisu"):
+        changed, anew = (each.ask(QUESTION, recipe=recipe, budget=60) for each in (index, whole))
+        assert sorted(item.score for item in changed) == pytest.approx(
+            sorted(item.score for item in anew), abs=1e-5
+        )
+    vectors, anew = (
+        dict(zip(each.graph.ids, each.graph.vectors, strict=True)) for each in (index, whole)
+    )
+    assert all(np.allclose(vectors[id], vector, atol=1e-6) for id, vector in anew.items())
+
+
 @settings(deadline=None)
 @given(
     st.lists(MADE, min_size=10, max_size=10),
@@ -100,24 +121,86 @@ def test_it_equals_an_index_built_of_what_is_left(made, first, steps):
                 more = {one.id: facts[one.id]} if facts[one.id] else None
                 index, there = index.add([one], facts=more), [*there, one]
             index.ask(QUESTION, recipe="fused")
-    whole = build(there, facts)
+    assert [one.id for one in index.documents] == [one.id for one in there]
+    same_as_built_at_once(index, facts)
 
-    (nodes, said, edges), expected = described(index.graph), described(whole.graph)
-    assert (nodes, said) == expected[:2]
-    assert edges.keys() == expected[2].keys()
-    assert [edges[key] for key in edges] == pytest.approx(
-        [expected[2][key] for key in edges], abs=2e-6
-    )
-    for recipe in ("bm25", "fused", "hipporag", "kurisu"):
-        changed, anew = (each.ask(QUESTION, recipe=recipe, budget=60) for each in (index, whole))
-        assert sorted(item.score for item in changed) == pytest.approx(
-            sorted(item.score for item in anew), abs=1e-5
+
+SOME = st.lists(
+    st.tuples(st.integers(0, 9), MADE), min_size=1, max_size=3, unique_by=lambda pair: pair[0]
+)
+
+
+class Changes(RuleBasedStateMachine):
+    """An index that is changed in place by all its methods, and is what is built of its documents."""
+
+    @initialize(made=SOME)
+    def begin(self, made):
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(in_place, "MIN_PASSAGES", 0)
+        self.patch.setattr(in_place, "MAX_CHANGED", 1e9)
+        self.made = dict(made)
+        self.index = build([document(*each) for each in made], self.facts())
+
+    def facts(self):
+        return {f"d{number}": said for number, (_, said, *_) in self.made.items()}
+
+    def those(self, numbers):
+        """Documents, and their facts."""
+        facts = {f"d{n}": self.made[n][1] for n in numbers if self.made[n][1]}
+        return [document(n, self.made[n]) for n in numbers], facts
+
+    @rule(made=SOME)
+    def add(self, made):
+        new = {number: each for number, each in made if number not in self.made}
+        self.made |= new
+        documents, facts = self.those(new)
+        if documents:
+            self.index = self.index.add(documents, facts=facts)
+
+    @rule(made=SOME)
+    def upsert(self, made):
+        self.made |= dict(made)
+        documents, facts = self.those(dict(made))
+        self.index = self.index.upsert(documents, facts=facts)
+
+    @rule(made=SOME, data=st.data())
+    def sync(self, made, data):
+        gone = data.draw(st.sets(st.sampled_from(sorted(self.made)), max_size=3))
+        self.made = {n: each for n, each in self.made.items() if n not in gone} | dict(made)
+        documents, facts = self.those(self.made)
+        self.index = self.index.sync(documents, facts=facts)
+
+    @precondition(lambda self: len(self.made) > 1)
+    @rule(data=st.data())
+    def delete(self, data):
+        gone = data.draw(
+            st.sets(st.sampled_from(sorted(self.made)), min_size=1, max_size=len(self.made) - 1)
         )
-    of_each = [
-        dict(zip(each.graph.ids, each.graph.vectors, strict=True)) for each in (index, whole)
-    ]
-    for id, vector in of_each[1].items():
-        assert np.allclose(of_each[0][id], vector, atol=1e-6)
+        self.made = {n: each for n, each in self.made.items() if n not in gone}
+        self.index = self.index.delete([f"d{n}" for n in gone])
+
+    @rule()
+    def compact(self):
+        self.index = self.index.compact()
+
+    @rule()
+    def hold(self):
+        documents, _ = self.those(self.made)
+        assert {one.id: one.text for one in self.index.documents} == {
+            one.id: one.text for one in documents
+        }
+        same_as_built_at_once(self.index, self.facts())
+
+    def teardown(self):
+        if hasattr(self, "patch"):
+            self.hold()
+            self.patch.undo()
+
+
+TestChanges = Changes.TestCase
+TestChanges.settings = settings(
+    max_examples=settings().max_examples // 4, stateful_step_count=10, deadline=None
+)
 
 
 def corpus(n):
