@@ -101,14 +101,18 @@ class Day:
         self.saved, self.times, self.chance = index, Times(), random.Random(1)
         self.names = itertools.count(len(index))
         self.errors: list[str] = []
-        self.rebuilt = 0
-        self._asked = 0
+        self.rebuilt = self.meanwhile = 0
+        self._asked = self._may_ask = 0
         self._lock = threading.Condition()
 
     def ask(self, until: int, times: Times) -> None:
-        """Ask question after question, each of the index of its moment."""
+        """Ask question after question, each of the index of its moment.
+
+        None runs ahead of the changes: the last due one has begun before it is asked.
+        """
         while True:
             with self._lock:
+                self._lock.wait_for(lambda: self._asked < self._may_ask or self._asked >= until)
                 if self._asked >= until:
                     return
                 number, self._asked = self._asked, self._asked + 1
@@ -147,13 +151,19 @@ class Day:
         asking = [threading.Thread(target=self.ask, args=(questions, one)) for one in each]
         for one in asking:
             one.start()
+        due = [first + (questions - first) * i // len(changes) for i in range(len(changes) + 1)]
         for i, number in enumerate(changes):
-            due = first + (questions - first) * i // len(changes)
             with self._lock:
-                self._lock.wait_for(lambda now=due: self._asked >= now)
+                self._lock.wait_for(lambda now=due[i]: self._asked >= now)
+                self._may_ask = due[i + 1]
+                self._lock.notify_all()
+            self.meanwhile += self._asked < questions
             self.change()
             if (number + 1) % save_every == 0:
                 self.save()
+        with self._lock:
+            self._may_ask = questions
+            self._lock.notify_all()
         for one in asking:
             one.join()
         self.times.join(each)
@@ -319,7 +329,8 @@ def main() -> int:
         well = hold(day, options)
         print(
             f"\n{len(texts):,} passages read, {source.repeated:,} texts repeated with a sentence more; "
-            f"built and asked in {building:.1f} s of processor time; built whole again {day.rebuilt} times"
+            f"built and asked in {building:.1f} s of processor time; built whole again {day.rebuilt} times; "
+            f"{day.meanwhile:,} of {options.changes:,} changes began while questions were asked"
         )
         describe_times(day.times)
         print(f"\nquestions that failed: {len(day.errors)}")
