@@ -16,10 +16,13 @@ pytestmark = pytest.mark.skipif(
 @pytest.mark.parametrize("kind", ["whole", "changes"])
 @pytest.mark.parametrize("kills", [20, pytest.param(100, marks=pytest.mark.slow)])
 def test_a_killed_save_leaves_the_last_state_or_the_next(tmp_path, kills, kind):
-    found = kill_savers(tmp_path, kills, 7, kind)
-    assert found.unreadable == ()
-    assert found.lost == 0, "what was acknowledged is there"
-    assert found.torn == 0, "what is newer is whole"
-    assert found.acknowledged > 1, "no save was let finish"
-    assert found.unfinished, "no kill hit a save"
-    assert (found.changes > kills / 5) == (kind == "changes")
+    for seed in range(7, 14):  # on a busy machine a few kills may miss every save
+        found = kill_savers(tmp_path / str(seed), kills, seed, kind)
+        assert found.unreadable == ()
+        assert found.lost == 0, "what was acknowledged is there"
+        assert found.torn == 0, "what is newer is whole"
+        assert found.acknowledged > 1, "no save was let finish"
+        assert (found.changes > kills / 5) == (kind == "changes")
+        if found.unfinished:
+            return
+    raise AssertionError("no kill hit a save")
