@@ -293,6 +293,7 @@ class Index(IndexContents):
         more, which is changed in place, where the weights of the embedded default stay until
         `compact`, and so do the names that were read in the other documents; and one of more than
         20,000 passages, whose new passages find all of their nearest, and others most of them.
+        What scores exactly alike may come in another order.
 
         Args:
             documents: As in `from_documents`.
