@@ -244,7 +244,8 @@ class TestIndexes:
 
 
 SCRIPT = """
-import sys, os, time
+import signal, sys, os, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a program in the background has not
 sys.path.insert(0, {house!r})
 from clew import Index, Splitter, processes
 processes.MIN_SIZE = 1000

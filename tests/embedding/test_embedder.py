@@ -457,7 +457,7 @@ def test_vectors_are_held_once_while_they_are_attached():
         tracemalloc.stop()
     np.testing.assert_array_equal(attached.vectors, embed(texts))
     np.testing.assert_array_equal(attached.facts.vectors, embed(list(graph.facts.texts)))
-    assert peak < 1.5 * 4 * width * (2 * n - 1)
+    assert peak < 1.75 * 4 * width * (2 * n - 1), "more than once, and the texts"
     known = {"text 7": attached.vectors[0], "fact 7": attached.vectors[1]}
     again = attach_vectors(graph, embed, known=known)[1]
     assert (again.vectors[7] == known["text 7"]).all()
