@@ -286,12 +286,14 @@ def test_a_page_of_tags_alone_is_read_in_time_that_grows_with_its_length(junk):
     """The searches of a page read a few times its size at most, whatever is in it."""
     import time
 
-    def seconds(n):
+    def once(n):
         start = time.process_time()
         parse_page("<main><p id=a>w00001</p>" + junk * n + "<p id=b>w00002</p>" * 50 * n)
         return time.process_time() - start
 
-    seconds(1)
+    def seconds(n):
+        return min(once(n) for _ in range(5))  # in one of them the collector looks at all objects
+
     assert seconds(8) < 40 * max(seconds(1), 0.002)  # a square would be 64
 
 
