@@ -48,7 +48,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "types": {"graph", "algorithms", "context", "model"},
     "model": {"text", "usage", "forking", "progress"},
     "embedding": GRAPH | {"document"},
-    "read": GRAPH | {"document", "source_map", "embedding", "model", "processes"},
+    "read": GRAPH | {"document", "source_map", "embedding", "model", "processes", "version"},
     "link": GRAPH | {"types"},
     **{stage: GRAPH | {"types", "model"} for stage in STAGES},
     "relevance": GRAPH | {"seed"},

@@ -12,6 +12,7 @@ import pytest
 import clew
 from clew import cli
 from clew.cli import folder_cache
+from clew.read import known_files
 from clew.read.formats.file_format import SourceFile
 
 
@@ -47,7 +48,7 @@ def ask(capsys, folder, *options):
 
 
 def test_the_second_question_reads_nothing(capsys, folder, read, monkeypatch):
-    monkeypatch.setattr(folder_cache, "SAFE_NANOSECONDS", -(10**12))  # of these young files
+    monkeypatch.setattr(known_files, "SAFE_NANOSECONDS", -(10**12))  # of these young files
     first = ask(capsys, folder)
     assert "kept for the next question" in first.err
     assert read == ["ferry.md", "moon.md"]
@@ -68,7 +69,7 @@ def test_a_file_that_may_change_unseen_is_looked_at_again(capsys, folder, read):
 
 
 def test_what_has_changed_is_read(capsys, folder, monkeypatch):
-    monkeypatch.setattr(folder_cache, "SAFE_NANOSECONDS", -(10**12))
+    monkeypatch.setattr(known_files, "SAFE_NANOSECONDS", -(10**12))
     ask(capsys, folder)
     write(folder / "ferry.md", "# Ferries\n\nFerries sail at ten o'clock.", age=5)
     (folder / "moon.md").unlink()

@@ -204,7 +204,7 @@ def test_what_parses_of_a_broken_module_is_cut_by_its_syntax(tmp_path):
     long = "\n".join(f"    step_{i} = {i}" for i in range(60))
     text = f"def good():\n{long}\n\ndef bad(:\n{long}\n\n@mark\ndef late():\n{long}\n"
     (tmp_path / "a.py").write_text(text)
-    (document,), ((_, reason),) = load_documents(tmp_path)
+    (document,), ((_, reason),), _ = load_documents(tmp_path)
     assert document.format == "python"
     assert reason.startswith("read in parts")
     headings = {" > ".join(path) for _, path in paths_of(Splitter(100)(document))}
@@ -325,7 +325,7 @@ def test_other_languages_are_cut_by_their_syntax(name, tmp_path):
         text = text.replace(mark, " ".join(statement.replace("{i}", str(i)) for i in range(40)))
     text += "" if name == "a.tsx" else "".join(f"\n// remark {i} about nothing" for i in range(20))
     (tmp_path / name).write_text(text, encoding="utf-8")
-    (document,), skipped = load_documents(tmp_path)
+    (document,), skipped, _ = load_documents(tmp_path)
     pieces = Splitter(60)(document)
     found = {" > ".join(path) for _, path in paths_of(pieces)}
     assert set(wanted) <= found, found
@@ -339,7 +339,7 @@ def test_other_languages_are_cut_by_their_syntax(name, tmp_path):
 def test_code_without_its_grammar_is_read_as_text_and_that_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(file_format, "find_spec", lambda name: None)
     (tmp_path / "a.js").write_text("function add() {}")
-    (document,), ((_, reason),) = load_documents(tmp_path)
+    (document,), ((_, reason),), _ = load_documents(tmp_path)
     assert document.format == "text"
     assert reason == "read as text, not by its syntax (pip install 'clew[code]')"
 

@@ -57,7 +57,7 @@ def test_what_a_llamaindex_node_knows_comes_along(llama):
     node.excluded_embed_metadata_keys = ["secret"]
     before = node.to_json()
 
-    (document,), _ = load_documents([llama.NodeWithScore(node=node, score=0.5)])
+    (document,) = load_documents([llama.NodeWithScore(node=node, score=0.5)]).documents
 
     assert (document.id, document.text, document.embedded_as) == (
         "n1",
@@ -85,7 +85,7 @@ def test_nodes_without_text_are_said_to_be_skipped(llama):
         llama.TextNode(text=" ", id_="e"),
         llama.TextNode(text="Yes.", id_="t"),
     ]
-    documents, skipped = load_documents(nodes)
+    documents, skipped, _ = load_documents(nodes)
     assert [d.id for d in documents] == ["t"]
     assert skipped == [("i", "this ImageNode has no text"), ("e", "this TextNode has no text")]
 

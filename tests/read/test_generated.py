@@ -19,7 +19,7 @@ PAGE = "<html><body><h1>Ferries</h1><p>They berth at the north quay.</p></body><
 
 def read(tmp_path, files):
     """The ids of what is read below a folder, and the reason for everything else."""
-    documents, skipped = load_documents(write(tmp_path, files))
+    documents, skipped, _ = load_documents(write(tmp_path, files))
     reasons = {Path(path).relative_to(tmp_path).as_posix(): reason for path, reason in skipped}
     return [document.id for document in documents], reasons
 
@@ -76,7 +76,7 @@ def test_a_built_site_is_read_by_its_pages(tmp_path, index):
 def test_what_is_given_by_its_own_name_is_read(tmp_path):
     files = {"uv.lock": "name = 'ferry'", "a.min.js": MINIFIED, "quay.svg": "<svg>quay</svg>"}
     write(tmp_path, files)
-    documents, _ = load_documents([tmp_path / name for name in files])
+    documents = load_documents([tmp_path / name for name in files]).documents
     assert [document.text for document in documents] == list(files.values())
 
 

@@ -81,7 +81,7 @@ def test_links_have_their_places_and_nothing_is_lost_but_space():
 
 def test_a_file_has_its_first_heading_for_a_title_and_its_sections(tmp_path):
     (tmp_path / "tides.rst").write_text(TEXT, encoding="utf-8")
-    ((document,), _) = load_documents(tmp_path)
+    (document,) = load_documents(tmp_path).documents
     assert (document.format, document.metadata["title"]) == ("rst", "Tides")
     pieces = Splitter()(document)
     assert [piece.text for piece in pieces if piece.kind == "section"] == [

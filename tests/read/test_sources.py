@@ -46,7 +46,8 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
     with (tmp_path / "huge.txt").open("wb") as huge:
         huge.truncate(20_000_001)
 
-    documents, skipped = load_documents(tmp_path)
+    loaded = load_documents(tmp_path)
+    documents, skipped, _ = loaded
 
     assert [d.id for d in documents] == [
         "a/plain",
@@ -98,7 +99,7 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
         load_documents(str(tmp_path))
         == load_documents([tmp_path])
         == load_documents([str(tmp_path)])
-        == (documents, skipped)
+        == loaded
     )
 
 
@@ -111,7 +112,7 @@ def test_links_that_go_round_and_pipes_do_not_hang(tmp_path):
     (tmp_path / "b.txt").symlink_to(tmp_path / "one" / "a.txt")
     os.mkfifo(tmp_path / "pipe")
 
-    documents, skipped = load_documents(tmp_path)
+    documents, skipped, _ = load_documents(tmp_path)
 
     assert [(d.id, d.text) for d in documents] == [("b.txt", "a"), ("one/a.txt", "a")]
     assert sorted(Path(path).name for path, _ in skipped) == ["gone", "pipe", "self", "up"]
@@ -120,7 +121,7 @@ def test_links_that_go_round_and_pipes_do_not_hang(tmp_path):
 def test_a_file_is_known_by_its_name(tmp_path):
     path = write(tmp_path, {"x/moon.md": "# The Moon\nIt shines."}) / "x" / "moon.md"
     for source in (path, str(path), [path], [str(path)]):
-        (document,), skipped = load_documents(source)
+        (document,), skipped, _ = load_documents(source)
         assert (document.id, document.metadata["title"], skipped) == ("moon.md", "The Moon", [])
 
 

@@ -457,7 +457,7 @@ def test_the_command_saves_what_has_changed_in_the_folder(
     tmp_path, monkeypatch, at_any_size, capsys
 ):
     monkeypatch.setenv("CLEW_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("clew.cli.folder_cache.SAFE_NANOSECONDS", -(10**12))
+    monkeypatch.setattr("clew.read.known_files.SAFE_NANOSECONDS", -(10**12))
     folder, output = tmp_path / "notes", tmp_path / "notes.clew"
     folder.mkdir()
     for i in range(9):

@@ -239,7 +239,7 @@ def test_what_a_framework_gave_is_not_saved_but_its_id_text_and_metadata_are(emb
     [
         (
             SavedIndex,
-            "graph config embedder fitted changed documents facts extracted knowledge skipped failed strengths built_strengths attachments saved_as",
+            "graph config embedder fitted changed documents facts extracted knowledge skipped files failed strengths built_strengths attachments saved_as",
         ),
         (
             Document,

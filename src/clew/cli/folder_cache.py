@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -19,15 +18,11 @@ from pathlib import Path
 
 from clew.index.index import Index
 from clew.index.saving import load_contents, save_contents
-from clew.read.files import files_below
+from clew.read.known_files import READING
 
 MAX_BYTES = 2 * 10**9  # of all indexes together; those of least recent use go first
 MAX_DAYS = 60.0  # that an index is kept after its last use
-SAFE_NANOSECONDS = 2 * 10**9  # a file that is younger may change again within one tick of its clock
-READING = 2  # of how files are read; another number makes indexes anew, as for maps of sources
-LOOKS, SOURCE, USED = "folder.looks", "source.txt", "used"
-
-Looks = Mapping[str, list[int]]
+SOURCE, USED = "source.txt", "used"
 
 
 @dataclass(frozen=True)
@@ -69,51 +64,34 @@ def place_of(source: Path, options: argparse.Namespace, names: tuple[str, ...]) 
     return cache_root() / blake2b(key.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
-def looks_of(source: Path) -> Looks:
-    """Return the size and times of every file that would be read, by its path."""
-    files = files_below(source, []) if source.is_dir() else [(source, source.name)]
-    looks: dict[str, list[int]] = {}
-    for file, id in files:
-        with suppress(OSError):
-            status = file.stat()
-            looks[id] = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
-    return looks
-
-
-def open_cached(place: Path, embedder: object) -> tuple[Index, Looks] | None:
-    """Return an index of the cache, and the looks of its files; None where there is none to use."""
+def open_cached(place: Path, embedder: object) -> Index | None:
+    """Return an index of the cache; None where there is none to use."""
     if not place.exists():
         return None
     try:
-        contents, attachments = load_contents(place / "index", {"embedder": embedder})
-        looks = json.loads(attachments[LOOKS])
+        index = Index.of_contents(load_contents(place / "index", {"embedder": embedder})[0])
         (place / USED).touch()
     except (OSError, ValueError, KeyError):  # damaged, or of another version: it is made again
         shutil.rmtree(place, ignore_errors=True)
         return None
-    return Index.of_contents(contents), looks
+    return index
 
 
-def keep(place: Path, source: Path, index: Index, looks: Looks) -> None:
+def keep(place: Path, source: Path, index: Index) -> None:
     """Keep an index in the cache, which only its owner may read, and let old ones go.
 
     Args:
         place: As `place_of` returns it.
         source: The folder or file that was read.
         index: The index of it.
-        looks: What `looks_of` returned before it was read.
 
     Raises:
         OSError: The cache cannot be written to.
     """
-    now = time.time_ns()
-    settled = {
-        id: look for id, look in looks.items() if max(look[1:]) < now - SAFE_NANOSECONDS
-    }  # of the others nobody could see that they change again
     place.mkdir(parents=True, exist_ok=True)
     cache_root().chmod(0o700)
     (place / SOURCE).write_text(str(source.resolve()), encoding="utf-8", errors="replace")
-    save_contents(index, place / "index", {LOOKS: json.dumps(settled)})
+    save_contents(index, place / "index")
     (place / USED).touch()
     _let_old_ones_go(place)
 

@@ -111,7 +111,9 @@ def index(options: argparse.Namespace) -> int:
     begin = time.perf_counter()
     before = _index_before(options)
     built = build_index(options, extractor, savable=True, before=before)
-    if built is before:
+    if before is not None and built.documents is before.documents:
+        if built is not before:  # files that give the same look otherwise, or others are left out
+            built.save(options.output)
         print_result(f"{options.output}: nothing has changed")
         return 0
     if extractor is not None and built.failed and not len(built.graph.facts):

@@ -16,7 +16,7 @@ from typing import Any
 from clew.algorithms.community_detection.modularity import METHODS
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.cli import models
-from clew.cli.folder_cache import keep, looks_of, open_cached, place_of
+from clew.cli.folder_cache import keep, open_cached, place_of
 from clew.cli.parser import Parser, positive_integer
 from clew.cli.settings import check_used, configured, index_settings
 from clew.cli.terminal import print_remark, shows_progress
@@ -177,12 +177,12 @@ def open_source(options: argparse.Namespace) -> Index:
     if getattr(options, "no_cache", True) or any(getattr(options, name) for name in GENERATORS):
         return _read(options)
     place = place_of(path, options, BUILDING_OPTIONS)
-    looks, cached = looks_of(path), open_cached(place, options.embedder)
-    if cached is not None and cached[1] == looks and options.facts is None:
-        return cached[0]
-    index = _read(options, None if cached is None else cached[0])
+    cached = open_cached(place, options.embedder)
+    index = _read(options, cached)
+    if index is cached:
+        return index
     try:
-        keep(place, path, index, looks)
+        keep(place, path, index)
         if cached is None:
             print_remark("kept for the next question: `clew cache` shows where")
     except (OSError, ValueError) as error:  # such as a full disk, or metadata that cannot be saved
@@ -205,7 +205,7 @@ def _read(options: argparse.Namespace, before: Index | None = None) -> Index:
         kept = not getattr(options, "no_cache", True)
         hint = "" if kept or seconds <= SLOW else f"; `clew index {options.source} -o DIR` keeps it"
         print_remark(f"read {count} in {seconds:.1f} s{hint}")
-    elif index is not before:
+    elif index.documents is not before.documents:
         print_remark(f"read what has changed in {count} in {seconds:.1f} s")
     return index
 
@@ -234,7 +234,7 @@ def build_index(
     generators = generators_of(options)
     facts = None if options.facts is None else read_facts(options.facts)
     config = IndexConfig.from_keywords(
-        embedder=options.embedder,
+        embedder=_embedder_of(options, before),
         extractor=configured("names", NamesAndSymbols(), settings) if options.names else extractor,
         splitter=splitter_of(options),
         canonical=Plain() if options.plain else None,
@@ -249,11 +249,10 @@ def build_index(
     if before is not None and whole and not generators and is_made_by(before, config):
         here = replace(before, config=replace(before.config, processes=config.processes))
         index = here.sync(source, facts=facts, progress=progress)
-        index = before if index is here else index
+        if index is here:
+            return before
     else:
         index = Index.from_documents(source, facts=facts, config=config, progress=progress)
-    if index is before:
-        return index
     if generators:
         index = index.generate(*generators, progress=shows_progress())
     if index.usage:
@@ -267,6 +266,12 @@ def build_index(
             f"{reason}; the same command asks for these again"
         )
     return index
+
+
+def _embedder_of(options: argparse.Namespace, before: Index | None) -> object:
+    """Return what embeds; a model that was loaded already with the index before is not again."""
+    loaded = None if before is None else before.config.embedder
+    return loaded if loaded is not None and loaded.name == options.embedder else options.embedder
 
 
 def splitter_of(options: argparse.Namespace) -> Splitter:

@@ -89,11 +89,11 @@ def with_documents(
     progress: bool = False,
 ) -> Contents:
     """Return the index with more documents; see `Index.add`."""
-    loaded, skipped = index.config.load(documents)
+    loaded, skipped, files = index.config.load(documents)
     added_facts = collect_facts(loaded, facts)
     in_place = with_documents_in_place(index, tuple(loaded), added_facts, progress)
     if in_place is not None:
-        return replace(in_place, skipped=(*index.skipped, *skipped))
+        return replace(in_place, skipped=(*index.skipped, *skipped), files={**index.files, **files})
     sources = [
         document if document.original is None else document.original
         for document in (*index.documents, *loaded)
@@ -102,7 +102,7 @@ def with_documents(
     changed = rebuild(
         index, together, {**index.facts, **added_facts}, progress=progress, added=True
     )
-    return replace(changed, skipped=(*index.skipped, *skipped))
+    return replace(changed, skipped=(*index.skipped, *skipped), files={**index.files, **files})
 
 
 def without_documents(
@@ -129,11 +129,16 @@ def without_documents(
     documents = tuple(document for document in index.documents if document.id not in deleted)
     if not documents:
         raise ValueError("deleting these would leave an index without documents")
+    files = {
+        path: reading
+        for path, reading in index.files.items()
+        if not any(document.id in deleted for document in reading.documents)
+    }
     in_place = without_documents_in_place(index, deleted)
     if in_place is not None:
-        return in_place
+        return replace(in_place, files=files)
     facts = {id: triples for id, triples in index.facts.items() if id not in deleted}
-    return rebuild(index, documents, facts, ask_models=False)
+    return rebuild(replace(index, files=files), documents, facts, ask_models=False)
 
 
 def with_replaced(
@@ -157,7 +162,7 @@ def with_replaced(
     """
     if not index.documents:
         raise ValueError(FROM_A_GRAPH)
-    loaded, skipped = index.config.load(documents)
+    loaded, skipped, files = index.config.load(documents, index.files)
     if others_go and not loaded:
         raise ValueError("no documents came: an index needs at least one with text")
     new_facts = collect_facts(loaded, facts)
@@ -182,6 +187,8 @@ def with_replaced(
     gone = {document.id for document in fresh if document.id in there}
     if others_go:
         gone |= there.keys() - came
+    if others_go and (index.skipped != tuple(skipped) or index.files != files):
+        index = replace(index, skipped=tuple(skipped), files=files)
     if not fresh and not gone:
         return index
     fresh_facts = {one.id: new_facts[one.id] for one in fresh if one.id in new_facts}
@@ -192,7 +199,9 @@ def with_replaced(
         left = tuple(document for document in index.documents if document.id not in gone)
         facts_left = {id: triples for id, triples in index.facts.items() if id not in gone}
         changed = rebuild(index, (*left, *fresh), {**facts_left, **fresh_facts}, progress=progress)
-    return replace(changed, skipped=tuple(skipped) if others_go else (*index.skipped, *skipped))
+    if others_go:
+        return changed
+    return replace(changed, skipped=(*index.skipped, *skipped), files={**index.files, **files})
 
 
 def _known_vectors(index: IndexContents) -> dict[str, Vectors]:

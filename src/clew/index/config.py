@@ -8,16 +8,25 @@ filtering, saving, `clew.narrow` and the adapters of frameworks pass the value o
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.embedding.embedder import Embedder
+from clew.graph import EMPTY
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
 from clew.processes import working
-from clew.read import Extractor, LoadedDocuments, Split, Triple, load_documents, make_canonical
+from clew.read import (
+    Extractor,
+    FileReading,
+    LoadedDocuments,
+    Split,
+    Triple,
+    load_documents,
+    make_canonical,
+)
 from clew.read.json_values import check_savable
 from clew.read.limits import enforce_limits
 from clew.text.estimate import estimate_tokens
@@ -122,8 +131,12 @@ class IndexConfig:
     max_depth: int = 100
     processes: int | None = None
 
-    def load(self, sources: object) -> LoadedDocuments:
+    def load(self, sources: object, known: Mapping[str, FileReading] = EMPTY) -> LoadedDocuments:
         """Return the documents of any sources, checked by the limits.
+
+        Args:
+            sources: As in `Index.from_documents`.
+            known: What files gave before, by path. Those that have not changed are not opened.
 
         Raises:
             ValueError: A document is too long, too deep, inside itself, has the id of another, or,
@@ -134,7 +147,7 @@ class IndexConfig:
             ['The sea.']
         """
         with working(self.processes):
-            loaded = load_documents(sources, self.untrusted, self.encoding)
+            loaded = load_documents(sources, self.untrusted, self.encoding, known)
         if self.savable:
             check_savable(loaded.documents)
         return enforce_limits(loaded, self.max_document, self.max_line, self.max_depth)

@@ -11,7 +11,7 @@ from clew.embedding.embedder import Embedder
 from clew.graph import EMPTY, Graph
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
-from clew.read import Knowledge, Split, Triple
+from clew.read import FileReading, Knowledge, Split, Triple
 from clew.read.formats.source_code import CODE_FORMATS
 from clew.types import Generate, Link
 from clew.usage import NO_USAGE, Usage
@@ -35,6 +35,9 @@ class IndexContents:
         knowledge: What all passages have taught the extractor, so that it can read a few more
             alone. None where it reads each by itself, or all together again.
         skipped: Files and texts that were not indexed, each with the reason.
+        files: What each file gave when it was read, by its path: `sync` and `upsert` do not open
+            it again while it has not changed. Files that changed within seconds of being read are
+            left out.
         failed: Passages that could not be read and texts that could not be generated, each with the
             reason.
         learned: Strengths of edges that questions have taught.
@@ -53,6 +56,7 @@ class IndexContents:
     extracted: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY, repr=False)
     knowledge: Knowledge | None = field(default=None, repr=False)
     skipped: Failures = ()
+    files: Mapping[str, FileReading] = field(default_factory=lambda: EMPTY, repr=False)
     failed: Failures = ()
     learned: Learned = field(default_factory=Learned, repr=False)
     usage: Usage = field(default=NO_USAGE, repr=False)

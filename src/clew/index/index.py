@@ -86,7 +86,7 @@ class Index(IndexContents):
         chosen: IndexConfig,
         progress: bool,
     ) -> Self:
-        loaded, skipped = chosen.load(documents)
+        loaded, skipped, files = chosen.load(documents)
         if not loaded:
             example = (
                 f"; {len(skipped)} files were skipped, "
@@ -110,6 +110,7 @@ class Index(IndexContents):
             extracted=built.extracted,
             knowledge=built.knowledge,
             skipped=tuple(skipped),
+            files=files,
             failed=(*built.failed, *failed),
             usage=meter.usage,
         )
@@ -335,6 +336,9 @@ class Index(IndexContents):
         progress: bool = False,
     ) -> Self:
         """Return the index of these documents alone: `upsert`, and all others are deleted.
+
+        A file that was read before is opened again only where its size, its times or its place on
+        the disk have changed.
 
         Args:
             documents: As in `from_documents`, such as the path of a folder that has changed.

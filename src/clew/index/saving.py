@@ -17,6 +17,7 @@ from clew.index.options import check_names, option_names
 from clew.model import AnswerCache
 from clew.store import DEFAULT_VERIFY, SavedAs, SavedIndex, Verify, load, save
 from clew.store.config_record import describe_config
+from clew.store.file_readings import savable_readings
 
 NOT_OF_THE_RESULT = ("embedder", "savable", "processes")  # or, the embedder, compared by itself
 ANSWERS = "answers of language models"  # the attachment's name
@@ -46,6 +47,7 @@ def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) ->
         extracted=index.extracted,
         knowledge=index.knowledge,
         skipped=index.skipped,
+        files=savable_readings(index.files, index.document_of),
         failed=index.failed,
         strengths=index.learned.strengths,
         built_strengths=index.learned.built,
@@ -132,6 +134,7 @@ def contents_of(saved: SavedIndex) -> IndexContents:
         extracted=saved.extracted,
         knowledge=saved.knowledge,
         skipped=saved.skipped,
+        files=saved.files,
         failed=saved.failed,
         learned=Learned(saved.strengths, saved.built_strengths),
         changed=saved.changed,

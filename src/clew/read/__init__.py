@@ -38,6 +38,7 @@ from clew.read.extract.tagger import TaggedEntities
 from clew.read.formats.rows import read_rows
 from clew.read.formats.table import find_links
 from clew.read.graph_documents import relation_words
+from clew.read.known_files import FileReading
 from clew.read.llama_index_nodes import without_relationships
 from clew.read.sources import LoadedDocuments, load_documents, text_id
 from clew.read.split.splitter import Splitter
@@ -48,6 +49,7 @@ __all__ = [
     "CannotLearnError",
     "ExtractionEstimate",
     "Extractor",
+    "FileReading",
     "IncompleteTriples",
     "Knowledge",
     "LearningExtractor",

@@ -49,26 +49,34 @@ def files_at(path: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str
     return files_below(path, skipped) if path.is_dir() else [(path, path.name)]
 
 
-def read_file(file: FileToRead) -> tuple[list[Document], list[tuple[str, str]]]:
-    """Return the documents of a file, and (path, reason) for what is not read as its name says.
+class FileContents(NamedTuple):
+    """What a file gives.
 
-    Binary, empty and very large files are not read.
+    Attributes:
+        documents: Its documents.
+        skipped: (path, reason) for what is not read, or not as its name says.
+        is_lasting: Whether the same file gives the same again. False for one that could not be
+            opened, which may be possible later.
     """
+
+    documents: list[Document]
+    skipped: list[tuple[str, str]]
+    is_lasting: bool = True
+
+
+class _UnopenedFileError(UnreadableFileError):
+    """A file could not be opened."""
+
+
+def read_file(file: FileToRead) -> FileContents:
+    """Return the documents of a file. Binary, empty and very large files are not read."""
     skipped: list[tuple[str, str]] = []
     try:
         source = SourceFile(file.path, file.id, _load(file.path), skipped, file.encoding)
-        return _read_file(source), skipped
+        return FileContents(_read_file(source), skipped)
     except UnreadableFileError as reason:
         skipped.append((file.path.as_posix(), str(reason)))
-        return [], skipped
-
-
-def size_of(file: FileToRead) -> int:
-    """Return the bytes of a file, or 0 where they cannot be told."""
-    try:
-        return file.path.stat().st_size
-    except OSError:  # reported where it is opened
-        return 0
+        return FileContents([], skipped, not isinstance(reason, _UnopenedFileError))
 
 
 def files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:
@@ -165,4 +173,4 @@ def _load(file: Path) -> bytes:
             raise UnreadableFileError(f"{size / 1e6:,.0f} MB, more than {MAX_BYTES / 1e6:,.0f}")
         return file.read_bytes()
     except OSError as error:
-        raise UnreadableFileError(f"cannot be opened: {error.strerror}") from error
+        raise _UnopenedFileError(f"cannot be opened: {error.strerror}") from error

@@ -46,7 +46,7 @@ def enforce_limits(
             reason = f"read as text: a line has {longest:,} characters, more than {max_line:,}"
             skipped.append((document.id, reason))
         documents.append(replace(document, format="text") if longest > max_line else document)
-    return LoadedDocuments(documents, skipped)
+    return LoadedDocuments(documents, skipped, loaded.files)
 
 
 def _longest_line(document: Document, max_line: int) -> int:

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clew.document import Document
-from clew.processes import map_items
-from clew.read.files import FileToRead, files_at, read_file, size_of
+from clew.graph import EMPTY
+from clew.read.files import FileToRead, files_at
 from clew.read.graph_documents import facts_of_graph_document, is_graph_document
+from clew.read.known_files import FileReading, read_files
 from clew.read.langchain_documents import (
     from_langchain_document,
     is_langchain_document,
@@ -64,14 +65,20 @@ class LoadedDocuments(NamedTuple):
     Attributes:
         documents: The documents that were read.
         skipped: (source, reason) for everything that was not.
+        files: What each file gave, by its path. Files that have to be read again in any case are
+            left out.
     """
 
     documents: list[Document]
     skipped: list[tuple[str, str]]
+    files: Mapping[str, FileReading] = EMPTY
 
 
 def load_documents(
-    sources: object, untrusted: bool = False, encoding: str | None = None
+    sources: object,
+    untrusted: bool = False,
+    encoding: str | None = None,
+    known: Mapping[str, FileReading] = EMPTY,
 ) -> LoadedDocuments:
     """Return the documents of any sources.
 
@@ -86,6 +93,7 @@ def load_documents(
         untrusted: Whether a string among others is always a text, and a string by itself is
             refused, so that nobody who writes a text can have a file read.
         encoding: The encoding of files that are read; None to find it out.
+        known: What files gave before, by path. Those that have not changed since are not opened.
 
     Raises:
         FileNotFoundError: A path leads nowhere.
@@ -107,12 +115,12 @@ def load_documents(
             found.append(Document(text_id(source), source))
         else:
             found += _find_in(source, encoding)
-    loaded = _read_files(found)
+    loaded = _read_files(found, known)
     documents = _merge_repeated_facts(_without_repeated_texts(loaded))
     documents = without_shared_sources(relate_nodes(documents))
     _check_ids(documents)
     _check_parents(documents)
-    return LoadedDocuments(documents, loaded.skipped)
+    return LoadedDocuments(documents, loaded.skipped, loaded.files)
 
 
 def text_id(text: str, metadata: Mapping[str, Any] | None = None) -> str:
@@ -178,21 +186,22 @@ def _find_files(path: Path, encoding: str | None) -> Iterator[_Found]:
     yield from (FileToRead(file, id, encoding) for file, id in files)
 
 
-def _read_files(found: Sequence[_Found]) -> LoadedDocuments:
+def _read_files(found: Sequence[_Found], known: Mapping[str, FileReading]) -> LoadedDocuments:
     """Return the documents, with those of the files in their places."""
-    files = [one for one in found if isinstance(one, FileToRead)]
-    of_files = iter(map_items(read_file, files, sizes=[size_of(file) for file in files]))
-    loaded = LoadedDocuments([], [])
+    readings = read_files([one for one in found if isinstance(one, FileToRead)], known)
+    of_files = iter(readings)
+    documents, skipped = list[Document](), list[tuple[str, str]]()
     for one in found:
         if isinstance(one, Document):
-            loaded.documents.append(one)
+            documents.append(one)
         elif isinstance(one, FileToRead):
-            documents, skipped = next(of_files)
-            loaded.documents.extend(documents)
-            loaded.skipped.extend(skipped)
+            reading = next(of_files)
+            documents += reading.documents
+            skipped += reading.skipped
         else:
-            loaded.skipped.append(one)
-    return loaded
+            skipped.append(one)
+    lasting = {reading.path: reading for reading in readings if reading.look}
+    return LoadedDocuments(documents, skipped, lasting)
 
 
 def _with_id(document: Document) -> Document:

@@ -18,6 +18,7 @@ from clew.graph import EMPTY, Edges, Facts, Graph, Vectors, freeze
 from clew.read import Knowledge, Triple
 from clew.read.json_values import to_json
 from clew.store.column_kinds import parse_metadata
+from clew.store.file_readings import StoredReading, read_readings, write_readings
 from clew.store.fitted_embedder import read_fitted, write_fitted
 from clew.store.inverted_index import NAME as WORDS
 from clew.store.inverted_index import restore_inverted_index, write_inverted_index
@@ -47,6 +48,7 @@ class StoredColumns:
     extracted: Mapping[str, Sequence[Triple]]
     knowledge: Knowledge | None
     skipped: tuple[tuple[str, str], ...]
+    files: tuple[StoredReading, ...]
     failed: tuple[tuple[str, str], ...]
     strengths: Mapping[Pair, float]
     built_strengths: Mapping[Pair, float]
@@ -66,6 +68,7 @@ def columns_of(index: SavedIndex) -> Arrays:
     _write_metadata(writer, index)
     write_triples(writer, "given.documents", "given.facts", index.facts)
     writer.lists("skipped", index.skipped)
+    write_readings(writer, [*index.files.values()])
     writer.lists("failed", index.failed)
     write_triples(writer, "read.passages", "read.facts", index.extracted)
     if index.knowledge is not None:
@@ -116,6 +119,7 @@ def read_columns(
         extracted=dict(read_triples(reader, "read.passages", "read.facts")),
         knowledge=read_knowledge(reader),
         skipped=tuple((file, reason) for file, reason in reader.lists("skipped")),
+        files=read_readings(reader),
         failed=tuple((name, reason) for name, reason in reader.lists("failed")),
         strengths=strengths,
         built_strengths=built_strengths,

@@ -18,6 +18,7 @@ from clew.graph import GraphColumns, Labels, Mask
 from clew.read import Triple
 from clew.store.column_kinds import MAX_RUNS, ColumnKind, MetadataColumn, Numbers, runs_of
 from clew.store.columns import ATTACHED_NAMES, ATTACHED_TEXTS, write_documents, write_triples
+from clew.store.file_readings import write_changed_readings
 from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph_tables
 from clew.store.inverted_index import write_languages
 from clew.store.knowledge import can_follow, write_learnt
@@ -63,6 +64,7 @@ def difference(before: SavedIndex, after: SavedIndex) -> Arrays | None:
     _write_triples(writer, "given", before.facts, after.facts)
     _write_triples(writer, "read", before.extracted, after.extracted)
     write_learnt(writer, before.knowledge, after.knowledge)
+    write_changed_readings(writer, before.files, after.files)
     for name in ("skipped", "failed"):
         if getattr(before, name) != getattr(after, name):
             writer.lists(name, getattr(after, name))

@@ -11,10 +11,12 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from clew.graph import EMPTY, Graph
+from clew.read import FileReading
 from clew.store.arrays import DATA, read_array
 from clew.store.columns import ATTACHED_NAMES, StoredColumns, read_columns, restore_parts
 from clew.store.config_record import CallerParts, check_embedder, restore_config, restore_embedder
 from clew.store.disk import memory_of_machine
+from clew.store.file_readings import restore_readings
 from clew.store.manifest import Manifest, generations, read_manifest
 from clew.store.packing import unpack
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
@@ -97,6 +99,7 @@ def load(
         extracted=columns.extracted,
         knowledge=columns.knowledge,
         skipped=columns.skipped,
+        files=_files(manifest, columns),
         failed=columns.failed,
         strengths=columns.strengths,
         built_strengths=columns.built_strengths,
@@ -251,6 +254,13 @@ def _changed(manifest: Manifest, arrays: Arrays, columns: StoredColumns) -> Stor
         return with_changes(columns, [unpack(arrays[name]) for name in manifest.changes])
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
+    except MISFITS as error:
+        raise ValueError(_misfit(manifest.file, error)) from error
+
+
+def _files(manifest: Manifest, columns: StoredColumns) -> dict[str, FileReading]:
+    try:
+        return restore_readings(columns.files, columns.documents)
     except MISFITS as error:
         raise ValueError(_misfit(manifest.file, error)) from error
 

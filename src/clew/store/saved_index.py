@@ -10,7 +10,7 @@ from typing import cast
 from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.graph import EMPTY, Graph, GraphColumns, Vectors
-from clew.read import Knowledge, Triple
+from clew.read import FileReading, Knowledge, Triple
 from clew.store.manifest import Manifest
 from clew.store.verified import Look
 
@@ -32,6 +32,8 @@ class SavedIndex:
         extracted: Triples that were read, by the key of the passage.
         knowledge: What all passages have taught the extractor; None where it cannot say.
         skipped: What was not indexed, each with the reason.
+        files: What each file gave when it was read, by its path; all their documents are in
+            `documents`.
         failed: What could not be read or generated, each with the reason.
         strengths: Learnt strengths of edges, by the ids of tail and head.
         built_strengths: Strengths of the same edges as they were built.
@@ -50,6 +52,7 @@ class SavedIndex:
     extracted: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
     knowledge: Knowledge | None = None
     skipped: tuple[tuple[str, str], ...] = ()
+    files: Mapping[str, FileReading] = field(default_factory=lambda: EMPTY)
     failed: tuple[tuple[str, str], ...] = ()
     strengths: Mapping[Pair, float] = field(default_factory=dict)
     built_strengths: Mapping[Pair, float] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from clew.store.columns import (
     read_documents,
     read_triples,
 )
+from clew.store.file_readings import follow_readings
 from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph_tables
 from clew.store.inverted_index import carry_inverted_index, has_languages, read_languages
 from clew.store.knowledge import follow_learnt
@@ -128,6 +129,7 @@ def with_changes(columns: StoredColumns, changes: Sequence[Arrays]) -> StoredCol
         extracted=dict(_triples("read", columns.extracted, readers)),
         knowledge=follow_learnt(columns.knowledge, readers, changes),
         skipped=_last_pairs("skipped", columns.skipped, readers, changes),
+        files=follow_readings(columns.files, readers),
         failed=_last_pairs("failed", columns.failed, readers, changes),
         attachments=_attachments(columns.attachments, readers),
     )

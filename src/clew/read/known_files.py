@@ -1,0 +1,129 @@
+"""What files gave when they were read, so that those that have not changed are not read again.
+
+A file counts as unchanged while its size, its times and its place on the disk are what they were,
+and it would be read in the same way. One that changed within the last seconds is read again the
+next time: a clock that ticks seldom gives two writes one time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from clew.document import Document
+from clew.processes import map_items
+from clew.read.files import FileToRead, read_file
+from clew.read.formats.table import format_of_file
+from clew.version import __version__
+
+READING = 2  # of how files are read; another number reads all of them again
+SAFE_NANOSECONDS = 2 * 10**9  # a file that is younger may change again within one tick of its clock
+MAX_NUMBER = 2**63 - 1  # what is kept of a look: inodes of some file systems are larger
+
+Look = tuple[int, ...]
+"""Size, times of the last write and change in nanoseconds, and inode of a file."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileReading:
+    """What a file gave when it was read.
+
+    Attributes:
+        path: Where the file is, with forward slashes.
+        id: The id that its document was given.
+        reader: What read it; see `reader_of`.
+        look: How it looked from outside before it was read. Empty where that does not tell whether
+            the file would give the same again.
+        documents: The documents that it gave.
+        skipped: (path, reason) for what of it was not read, or not as its name says.
+    """
+
+    path: str
+    id: str
+    reader: str
+    look: Look
+    documents: tuple[Document, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+
+
+def read_files(files: Sequence[FileToRead], known: Mapping[str, FileReading]) -> list[FileReading]:
+    """Return what the files give; those that are known and have not changed are not opened.
+
+    Args:
+        files: The files.
+        known: What files gave before, by path.
+    """
+    readers, now = cache(reader_of), time.time_ns()
+    readings = [_look_at(file, readers) for file in files]
+    changed: list[int] = []
+    for place, reading in enumerate(readings):
+        before = known.get(reading.path)
+        if before is not None and reading.look and _is_same(before, reading):
+            readings[place] = before
+        else:
+            changed.append(place)
+    contents = map_items(
+        read_file,
+        [files[place] for place in changed],
+        sizes=[sum(readings[place].look[:1]) for place in changed],
+    )
+    for place, content in zip(changed, contents, strict=True):
+        reading = readings[place]
+        is_lasting = content.is_lasting and reading.reader and _is_settled(reading.look, now)
+        readings[place] = replace(
+            reading,
+            look=reading.look if is_lasting else (),
+            documents=tuple(content.documents),
+            skipped=tuple(content.skipped),
+        )
+    return readings
+
+
+def look_of(file: Path) -> Look:
+    """Return how a file looks from outside; empty where it cannot be seen."""
+    try:
+        status = file.stat()
+    except OSError:
+        return ()
+    numbers = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+    return tuple(number & MAX_NUMBER for number in numbers)
+
+
+def reader_of(name: str, encoding: str | None) -> str:
+    """Return what reads a file of this name; another text for what may read it otherwise.
+
+    It is empty for a format that is not clew's own, whose reader may be another one tomorrow.
+
+    Args:
+        name: The name of the file, of which the suffix counts.
+        encoding: The encoding of its text; None to find it out.
+
+    Example:
+        >>> reader_of("quay.md", "cp1252").endswith("markdown in cp1252")
+        True
+    """
+    format = format_of_file(name)
+    if not format.read.__module__.startswith("clew."):
+        return ""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"  # whose parser reads Python
+    missing = "" if format.is_installed() else ", without its modules"
+    return f"clew {__version__} ({READING}, Python {python}): {format.name} in {encoding}{missing}"
+
+
+def _look_at(file: FileToRead, readers: Callable[[str, str | None], str]) -> FileReading:
+    """Return the reading of a file that is still to be read."""
+    reader = readers(f"file{file.path.suffix}", file.encoding)
+    return FileReading(file.path.as_posix(), file.id, reader, look_of(file.path))
+
+
+def _is_same(before: FileReading, now: FileReading) -> bool:
+    return (before.id, before.reader, before.look) == (now.id, now.reader, now.look)
+
+
+def _is_settled(look: Look, now: int) -> bool:
+    """Whether a file is so old that nobody could change it again without another look."""
+    return bool(look) and max(look[1:3]) < now - SAFE_NANOSECONDS
