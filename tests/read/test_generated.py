@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from clew import Index
 from clew.read import load_documents
 from tests.read.test_sources import write
 
@@ -86,3 +87,12 @@ def test_a_pipe_with_the_name_of_a_script_is_not_opened(tmp_path):
     os.mkfifo(tmp_path / "berth.js")
     os.mkfifo(tmp_path / "searchindex.js")
     assert read(tmp_path, {})[0] == ["index.html"]
+
+
+def test_an_index_that_was_saved_inside_its_folder_is_not_read(tmp_path):
+    write(tmp_path, {"quay.md": PAGE, "sub/tide.md": PAGE})
+    index = Index.from_documents(tmp_path)
+    index.save(tmp_path / "sub" / "docs.clew")
+    again = index.sync(tmp_path)
+    assert again.documents is index.documents
+    assert again.skipped == (((tmp_path / "sub" / "docs.clew").as_posix(), "a saved index"),)

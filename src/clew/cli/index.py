@@ -23,6 +23,7 @@ from clew.cli.source import (
     splitter_of,
 )
 from clew.cli.terminal import print_result
+from clew.cli.watch import watch
 from clew.index.index import Index
 from clew.model import TIMEOUT
 from clew.read import Triples, estimate_extraction
@@ -35,10 +36,14 @@ EXAMPLES = """examples:
   clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini --dry-run
   clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini
   clew index docs/ -o docs.clew                      again: reads what has changed
+  clew index docs/ -o docs.clew --watch              goes on reading what changes
   clew ask docs.clew "How do I cancel a running job?"
 
 --dry-run says how many calls and tokens a language model would be asked for. The same command
-again asks it only for what failed."""
+again asks it only for what failed.
+
+--watch looks at the folder every second until Ctrl-C, and saves what has changed; `clew ask` in
+another terminal answers from the index as it was last saved."""
 
 KINDS = {  # that are counted, with their plurals
     "section": "sections",
@@ -88,6 +93,11 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="say what the model would be asked, and ask nothing"
     )
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="keep the saved index up to date while the folder changes, until Ctrl-C",
+    )
 
 
 def index(options: argparse.Namespace) -> int:
@@ -97,6 +107,8 @@ def index(options: argparse.Namespace) -> int:
             f"--set {own[0]} is of a recipe: give it to `clew ask`. An index has settings of "
             f"{', '.join(OF_AN_INDEX)}"
         )
+    if options.watch and options.dry_run:
+        raise ValueError("--dry-run asks nothing and saves nothing: leave --watch out")
     _refuse_other_files(options.output)
     if not options.dry_run:
         check_writable_folder(options.output)
@@ -108,14 +120,27 @@ def index(options: argparse.Namespace) -> int:
         estimate = estimate_extraction(source, extractor, splitter=splitter_of(options))
         print_result(str(estimate))
         return 0
+    built = _build(options, extractor)
+    if options.watch:
+        watch(
+            existing_path(options.source),
+            options.output,
+            built,
+            lambda before: build_index(options, extractor, savable=True, before=before),
+        )
+    return 0
+
+
+def _build(options: argparse.Namespace, extractor: Triples | None) -> Index:
+    """Return the index, built and saved; print what is in it, or that nothing has changed."""
     begin = time.perf_counter()
     before = _index_before(options)
     built = build_index(options, extractor, savable=True, before=before)
     if before is not None and built.documents is before.documents:
-        if built is not before:  # files that give the same look otherwise, or others are left out
+        if built is not before:  # other looks of files that give the same, or other files left out
             built.save(options.output)
         print_result(f"{options.output}: nothing has changed")
-        return 0
+        return built
     if extractor is not None and built.failed and not len(built.graph.facts):
         raise ValueError(
             "the model read no passage, so nothing was saved; the error of the first: "
@@ -125,7 +150,7 @@ def index(options: argparse.Namespace) -> int:
     seconds = time.perf_counter() - begin
     print_result(f"{options.output}: {_counts(built)} in {seconds:.1f} s")
     print_result(f'ask it: clew ask {options.output} "..."')
-    return 0
+    return built
 
 
 def _index_before(options: argparse.Namespace) -> Index | None:

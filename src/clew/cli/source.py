@@ -257,7 +257,7 @@ def build_index(
         index = index.generate(*generators, progress=shows_progress())
     if index.usage:
         print_remark(f"the language model: {index.usage}")
-    if index.skipped:
+    if index.skipped and (before is None or index.skipped != before.skipped):
         print_remark(skipped_files(index.skipped))
     if index.failed:
         (first, reason), n = index.failed[0], len(index.failed)

@@ -10,7 +10,7 @@ from clew.document import Document
 from clew.read.formats.file_format import SourceFile, UnreadableFileError
 from clew.read.formats.table import format_of_file
 from clew.read.formats.text import TEXT
-from clew.read.generated import is_built_site, why_generated, why_of_a_site
+from clew.read.generated import is_built_site, is_saved_index, why_generated, why_of_a_site
 
 MAX_BYTES = 20_000_000  # a larger file is hardly meant to be read
 TOOL_FOLDERS = ("__pycache__", "node_modules")
@@ -95,6 +95,10 @@ def files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path
     # `os.walk` follows no links, so it cannot go round in circles.
     for root, folder_names, file_names in os.walk(folder, onerror=report):
         here = Path(root)
+        if is_saved_index({*folder_names, *file_names}):
+            skipped.append((here.as_posix(), "a saved index"))
+            folder_names.clear()
+            continue
         folder_names.sort()
         if is_built_site(here, {*folder_names, *file_names}):
             sites.append(here)

@@ -20,6 +20,7 @@ LOCK_FILES = frozenset(
     )
 )
 SEARCH_INDEX = re.compile(r"search[-_]?index", re.IGNORECASE)  # in the name of a script or JSON
+MANIFEST = re.compile(r"MANIFEST-[0-9]{8,}\.json")  # of an index that clew saved
 SCRIPTS = (".cjs", ".css", ".js", ".mjs")
 OF_A_SITE = re.compile(r"(?:print|search|toc|genindex(?:-[\w-]+)?|py-modindex)\.html")
 FOLDERS_OF_A_SITE = ("_sources", "_static")
@@ -52,6 +53,16 @@ def why_generated(file: Path) -> str | None:
     if suffixes[-1] in SCRIPTS and (".min" in suffixes or _is_minified(file)):
         return "minified"
     return None
+
+
+def is_saved_index(names: Collection[str]) -> bool:
+    """Return whether a folder with these files and folders is an index that clew saved.
+
+    Example:
+        >>> is_saved_index(["MANIFEST-00000001.json", "data"]), is_saved_index(["data"])
+        (True, False)
+    """
+    return "data" in names and any(map(MANIFEST.fullmatch, names))
 
 
 def is_built_site(folder: Path, names: Collection[str]) -> bool:

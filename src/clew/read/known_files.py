@@ -73,7 +73,7 @@ def read_files(files: Sequence[FileToRead], known: Mapping[str, FileReading]) ->
     )
     for place, content in zip(changed, contents, strict=True):
         reading = readings[place]
-        is_lasting = content.is_lasting and reading.reader and _is_settled(reading.look, now)
+        is_lasting = content.is_lasting and reading.reader and is_settled(reading.look, now)
         readings[place] = replace(
             reading,
             look=reading.look if is_lasting else (),
@@ -91,6 +91,20 @@ def look_of(file: Path) -> Look:
         return ()
     numbers = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
     return tuple(number & MAX_NUMBER for number in numbers)
+
+
+def is_settled(look: Look, now: int) -> bool:
+    """Return whether a file is so old that nobody could change it again without another look.
+
+    Args:
+        look: How it looks from outside.
+        now: The time of the look, in nanoseconds.
+
+    Example:
+        >>> is_settled((), 0), is_settled((12, 0, 0, 7), 60 * 10**9)
+        (False, True)
+    """
+    return bool(look) and max(look[1:3]) < now - SAFE_NANOSECONDS
 
 
 def reader_of(name: str, encoding: str | None) -> str:
@@ -122,8 +136,3 @@ def _look_at(file: FileToRead, readers: Callable[[str, str | None], str]) -> Fil
 
 def _is_same(before: FileReading, now: FileReading) -> bool:
     return (before.id, before.reader, before.look) == (now.id, now.reader, now.look)
-
-
-def _is_settled(look: Look, now: int) -> bool:
-    """Whether a file is so old that nobody could change it again without another look."""
-    return bool(look) and max(look[1:3]) < now - SAFE_NANOSECONDS
