@@ -156,10 +156,28 @@ def test_no_framework_is_imported():
     assert not {name for name in named if name.split(".")[0].startswith(frameworks)}
 
 
-def test_import_clew_loads_nothing_heavy():
-    run = [sys.executable, "-c", "import sys, json, clew; print(json.dumps(sorted(sys.modules)))"]
+def modules_after(program):
+    """The modules that are loaded in a new process after a program."""
+    run = [sys.executable, "-c", f"{program}; import sys, json; print(json.dumps([*sys.modules]))"]
     output = subprocess.run(run, capture_output=True, text=True, check=True).stdout
-    loaded = {name.split(".")[0] for name in json.loads(output)}
+    return set(json.loads(output.splitlines()[-1]))
+
+
+def test_a_new_process_loads_what_it_needs_for_a_question():
+    """Each of these takes some hundredths of a second, and is loaded where it is used."""
+    loaded = modules_after(
+        "import clew; clew.Index.from_documents(['The sea.']).ask('What is the sea?')"
+    )
+    assert not loaded & {"asyncio", "ssl", "fractions", "clew.documentation", "clew.cite"}
+    loaded = modules_after("from clew.cli import main; main(['recipes'])")
+    assert "clew.cli.recipes" in loaded
+    assert not loaded & {"asyncio", "clew.documentation", "clew.measure", "clew.cli.ask"}
+    assert "clew.cite" in modules_after("import clew; clew.cite.citations")
+    assert "clew.documentation" in modules_after("from clew import documentation")
+
+
+def test_import_clew_loads_nothing_heavy():
+    loaded = {name.split(".")[0] for name in modules_after("import clew")}
     heavy = {
         "torch", "numba", "sklearn", "ot", "highspy", "matplotlib", "networkx", "rustworkx",
         "llama_index", "langchain_core", "pydantic", "scipy", "pandas", "bm25s", "transformers",

@@ -15,11 +15,10 @@ from clew import interruption  # noqa: F401  # Ctrl-C is quiet from here on, in 
 # isort: split
 import importlib
 import warnings
+from typing import TYPE_CHECKING
 
 from clew import (
     adapters,
-    cite,
-    documentation,
     generate,
     link,
     methods,
@@ -70,6 +69,9 @@ from clew.types import (
     Subgraph,
 )
 from clew.version import __version__
+
+if TYPE_CHECKING:
+    from clew import cite, documentation
 
 __all__ = [
     "HNSW",
@@ -132,8 +134,14 @@ DEPRECATED = {
 """What names of version 0.1 are called now; they work, with a warning, until version 0.3."""
 
 
+ROOMS = ("cite", "documentation")
+"""Rooms that are loaded when they are asked for: no question needs them."""
+
+
 def __getattr__(name: str) -> object:
-    """Return what a deprecated name stands for, with a warning."""
+    """Return a room that was not loaded yet, or with a warning what a deprecated name means."""
+    if name in ROOMS:
+        return importlib.import_module(f"clew.{name}")
     if name not in DEPRECATED:
         raise AttributeError(f"module 'clew' has no attribute {name!r}")
     new = DEPRECATED[name]

@@ -11,14 +11,14 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
-from clew.cli import ask, cache, check, document, index, measure, recipes, warm
 from clew.cli.parser import Parser
 from clew.cli.terminal import prepare_output, print_error, print_result
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = (ask, index, cache, check, document, recipes, measure, warm)
+COMMANDS = ("ask", "index", "cache", "check", "document", "recipes", "measure", "warm")
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 INTERRUPTED = 130
 
@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ends the process.
     """
     prepare_output()
-    parser = build_parser()
+    typed = sys.argv[1:] if arguments is None else arguments
+    parser = build_parser(*typed[:1])
     options = parser.parse_args(arguments)
     try:
         if options.run is None:
@@ -69,8 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def build_parser() -> Parser:
+def build_parser(command: str | None = None) -> Parser:
     """Return the parser of the whole command line; `options.run(options)` runs what was typed.
+
+    Args:
+        command: The command that was typed, which alone is declared then: not every command loads
+            what all of them need. None, or anything else that was typed, declares all.
 
     Example:
         >>> build_parser().parse_args(["ask", "docs/", "What is a clew?"]).question
@@ -85,8 +90,8 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"clew {_version()}")
     parser.set_defaults(run=None, traceback=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in COMMANDS:
-        command.add_parser(commands)
+    for name in (command,) if command in COMMANDS else COMMANDS:
+        import_module(f"clew.cli.{name}").add_parser(commands)
     return parser
 
 

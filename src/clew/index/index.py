@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import os
 import warnings
@@ -217,6 +216,8 @@ class Index(IndexContents):
             options: All options in one value. Keywords replace single ones.
             **keywords: The fields of `clew.index.QueryOptions`.
         """
+        import asyncio  # it loads slowly, and is there already where a coroutine runs
+
         chosen = QueryOptions.from_keywords(options, **keywords)
         question = check_question(question, max_length=chosen.max_question)
         with within(chosen.deadline):
@@ -254,6 +255,8 @@ class Index(IndexContents):
 
     async def aembed_question(self, question: str) -> ArrayLike:
         """Return what `embed_question` returns without blocking the event loop."""
+        import asyncio
+
         embed = self.embedder.aembed_question
         if embed is None:
             return await asyncio.to_thread(self.embed_question, question)
@@ -262,6 +265,8 @@ class Index(IndexContents):
 
     async def _aembed_in_time(self, question: str) -> ArrayLike | None:
         """Return the question's vector; None if the deadline passes before."""
+        import asyncio
+
         if self.embedder.aembed_question is None:
             return await asyncio.to_thread(embed_in_time, self, question)
         left = current().remaining()

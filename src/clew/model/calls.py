@@ -1,23 +1,15 @@
-"""One call of the caller's model, of whatever kind: within its time, and read for text and tokens.
-
-An async model runs in an event loop of clew's own, in a thread of its own, so that it is asked from
-any thread, and from within a running loop too.
-"""
+"""One call of the caller's model, of whatever kind, within its time: its text and its tokens."""
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import contextvars
 import inspect
 import math
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
-
-from clew.forking import renew_after_fork
 
 ACCEPTED = (
     "a function prompt -> text, async or not, a LangChain model (`invoke`) or a LlamaIndex one "
@@ -178,54 +170,6 @@ def _result_of(response: object, timeout: float | None) -> object:
     """Return the response, waited for where it is awaitable."""
     if not inspect.isawaitable(response):
         return response
-    loop = _background.get()
-    if threading.current_thread() is _background.thread:
-        if hasattr(response, "close"):
-            response.close()
-        raise RuntimeError(
-            "an async model asked another one and waits for it in the loop that would run it: "
-            "await asyncio.to_thread(...) around the inner question"
-        )
-    future = asyncio.run_coroutine_threadsafe(_awaited(response), loop)
-    try:
-        return future.result(timeout)
-    except concurrent.futures.TimeoutError:
-        if future.done():  # the model's own TimeoutError
-            raise
-        future.cancel()
-        raise TimeoutError(f"no answer within {timeout:g} seconds") from None
+    from clew.model.async_calls import wait_for  # few models are async, and asyncio loads slowly
 
-
-async def _awaited(response: Awaitable[object]) -> object:
-    return await response
-
-
-class _BackgroundLoop:
-    """The loop that runs async models, in a thread: the connections of a client belong to one loop.
-
-    A forked process has none of its parent's threads, so it begins a loop of its own.
-    """
-
-    def __init__(self) -> None:
-        self.renew_locks()
-        renew_after_fork(self)
-
-    def renew_locks(self) -> None:
-        """Forget the loop, whose thread does not live on in a forked process."""
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self.thread: threading.Thread | None = None
-
-    def get(self) -> asyncio.AbstractEventLoop:
-        """Return the loop, which runs."""
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self.thread = threading.Thread(
-                    target=self._loop.run_forever, name="clew async models", daemon=True
-                )
-                self.thread.start()
-            return self._loop
-
-
-_background = _BackgroundLoop()
+    return wait_for(response, timeout)

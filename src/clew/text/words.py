@@ -20,7 +20,7 @@ CODE_NAME = re.compile("[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*+")  # what identifiers ar
 ASCII_LETTER = re.compile("[A-Za-z]")
 CAMEL_CASE = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 CAMEL_CASE_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-ASSIGNED = (*range(0x40000), *range(0xE0000, 0xE1000))  # code points; no others have a meaning
+ASSIGNED = range(0x40000), range(0xE0000, 0xE1000)  # code points; no others have a meaning
 MAX_WORD_LENGTH = 256  # a longer run of letters, such as data, is cut into words of so many
 ASCII_WORD = re.compile(f"[A-Za-z0-9]{{1,{MAX_WORD_LENGTH}}}")
 # Tables for `str.translate`, of the first 128 signs: what is in no word becomes a space.
@@ -223,7 +223,9 @@ def _unspaced_or_mark() -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def _marks() -> tuple[str, ...]:
     """All vowel signs, accents and other marks."""
-    others = (sign for sign in map(chr, ASSIGNED) if not sign.isalnum() and sign.isprintable())
+    others = (
+        sign for sign in map(chr, chain(*ASSIGNED)) if not sign.isalnum() and sign.isprintable()
+    )
     return tuple(sign for sign in others if unicodedata.category(sign)[0] == "M")
 
 
@@ -247,7 +249,7 @@ def _word_pattern() -> re.Pattern[str]:
     ideograph, marks = re.compile(f"[{IDEOGRAPHS}]"), frozenset(_marks())
     codes = (
         code
-        for code in ASSIGNED
+        for code in chain(*ASSIGNED)
         if ((sign := chr(code)).isalnum() or sign in marks) and not ideograph.match(sign)
     )
     first_plane, higher_planes = list[str](), list[str]()

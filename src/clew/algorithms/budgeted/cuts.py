@@ -16,7 +16,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
 
@@ -409,12 +408,9 @@ def _fix_rows(state: _State, reduced: ReducedPrizes) -> None:
 
 def _grain(prizes: Floats) -> float:
     """Return the number that divides every prize; 0 if it is a tiny part of them."""
-    fractions = [Fraction(prize) for prize in np.unique(prizes[prizes > 0]).tolist()]
-    if not fractions:
+    ratios = [prize.as_integer_ratio() for prize in np.unique(prizes[prizes > 0]).tolist()]
+    if not ratios:
         return 0.0
-    denominator = reduce(lcm, (fraction.denominator for fraction in fractions))
-    numerators = (
-        fraction.numerator * (denominator // fraction.denominator) for fraction in fractions
-    )
-    grain = float(Fraction(reduce(gcd, numerators), denominator))
+    denominator = reduce(lcm, (below for _, below in ratios))
+    grain = reduce(gcd, (above * (denominator // below) for above, below in ratios)) / denominator
     return grain if grain > 1e-4 * float(prizes.max()) else 0.0
