@@ -38,7 +38,9 @@ def timed(source: Path, folder: Path, output: Path) -> tuple[float, float]:
         output: Where the index is saved.
     """
     command = [sys.executable, "-m", "clew", "index", str(folder), "--names", "-o", str(output)]
-    environment = os.environ | {"PYTHONPATH": str(source)}
+    # The bytes of compiled modules are kept, as they are where a package is installed.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"PYTHONPATH": str(source)}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, check=True, capture_output=True, env=environment)
     wall = time.perf_counter() - start
