@@ -277,8 +277,10 @@ def main() -> None:
         step = build_and_save if options.step == "build" else open_and_change
         print(json.dumps(step(SYSTEMS[options.system](), texts, options.index)))
         return
-    if options.folder is None or not options.folder.is_dir():
-        parser.error(f"--folder names a folder of texts; {options.folder} is none")
+    if options.folder is None:
+        parser.error("--folder names the folder of the texts: it is missing")
+    if not options.folder.is_dir():
+        raise FileNotFoundError(f"{options.folder} is no folder")
     found = read_passages(options.folder, splitter=clew.Splitter(tokens=128))
     texts = list(dict.fromkeys(passage.text for passage in found))[: options.passages]
     print(f"{len(texts):,} passages, milliseconds of the processor\n")
