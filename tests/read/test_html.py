@@ -259,6 +259,30 @@ def test_pages_and_other_files_of_a_folder_link_to_each_other(tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("title", "path"),
+    [
+        ("Spring Tides - The Sea", "Spring tides > Heights"),
+        ("Spring tides | The Sea", "Spring tides > Heights"),
+        ("Spring tides — Sea 3.11 documentation", "Spring tides > Heights"),
+        ("Spring tides - Moon - The Sea", "Spring tides > Heights"),
+        ("The Sea: Spring tides", "The Sea > Spring tides > Heights"),
+        ("The Sea | Spring tides", "The Sea > Spring tides > Heights"),
+        ("Spring tides", "Spring tides > Heights"),
+        ("Spring tides: when and why", "Spring tides: when and why > Spring tides > Heights"),
+        ("Spring tides-and-winds", "Spring tides-and-winds > Spring tides > Heights"),
+        ("Low spring tides", "Low spring tides > Spring tides > Heights"),
+        ("The Sea", "The Sea > Spring tides > Heights"),
+    ],
+)
+def test_the_path_of_headings_says_the_title_of_a_page_once(title, path, tmp_path):
+    page = tmp_path / "page.html"
+    body = "<h2>Spring tides</h2><p>Twice a month.</p><h3>Heights</h3><p>Sixteen metres.</p>"
+    page.write_text(f"<title>{title}</title>{body}", encoding="utf-8")
+    index = Index.from_documents(page, splitter=Splitter(tokens=16))
+    assert index.ask("metres", limit=1).items[0].heading == path
+
+
 def test_a_page_without_text_and_one_with_foreign_bytes_are_said(tmp_path):
     (tmp_path / "a.html").write_text("<script>x</script>")
     (tmp_path / "b.htm").write_bytes(b"<meta charset=shift_jis><p>ok \x87\xff")

@@ -41,6 +41,9 @@ _DECLARED = re.compile(
 )
 # Code whose words are coloured and nothing else: a page about programs consists of them.
 _COLOURED = re.compile(r"<pre[^<>]*+>(?:[^<]++|</?span(?: class=\"[\w -]*+\")?>)*+</pre>\s*+")
+# Between the names of a page and of its site in a title, and between these the other way round.
+_BEHIND_PAGE = re.compile(r"\s[-–—|/·•»]\s|\s?[|—·•»]\s?")
+_BEFORE_PAGE = re.compile(rf"(?:{_BEHIND_PAGE.pattern}|:\s)\Z")
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -61,7 +64,8 @@ class HtmlPage(NamedTuple):
     """What is read of a page.
 
     Attributes:
-        title: The first heading of level 1, else the title in the head, or None.
+        title: The first heading of level 1, else the title in the head without what the first
+            heading of another level repeats, or None.
         language: The declared language, or None.
         url: The page's own address, or None.
         text: The content in Markdown.
@@ -142,20 +146,55 @@ def parse_page(html: str) -> HtmlPage:
 
     tree = LexborHTMLParser(html)
     base = _attribute(tree.css_first("base[href]"), "href")
-    text, heading, lines, anchors = "", None, list[LineStart](), list[tuple[int, str]]()
+    text, lines, anchors = "", list[LineStart](), list[tuple[int, str]]()
+    title, first_heading = None, None
     for root, strictness in _roots(tree):
         writer = MarkdownWriter(base, PageSource(html))
         _write_tree(root, writer, strictness)
         text = writer.text()
         if text:
-            heading = writer.title
+            title, first_heading = writer.title, writer.first_heading
             lines, anchors = writer.places()
             break
-    title = tree.css_first("head > title") or tree.css_first("title")
-    head_title = " ".join((title.text() if title else "").split())
+    in_head = tree.css_first("head > title") or tree.css_first("title")
+    head_title = " ".join((in_head.text() if in_head else "").split())
+    title = title or title_beside_heading(head_title, first_heading or "") or None
     language = _attribute(tree.css_first("html"), "lang")
     url = _own_address(tree, base)
-    return HtmlPage(heading or head_title or None, language, url, text, lines, anchors)
+    return HtmlPage(title, language, url, text, lines, anchors)
+
+
+def title_beside_heading(title: str, heading: str) -> str:
+    """Return the title of a page whose text begins with a heading, so that nothing comes twice.
+
+    The title in the head of a page often has the heading in it, and the name of the site: "Tides -
+    The Sea", "Tides | The Sea", "The Sea: Tides".
+
+    Args:
+        title: The title in the head, in one line.
+        heading: The first heading, in one line.
+
+    Returns:
+        The heading where the title begins with it and goes on behind a separator; what is before
+        the separator where the title ends with it; else the title.
+
+    Example:
+        >>> title_beside_heading("Tides — The Sea 3.1 documentation", "Tides")
+        'Tides'
+        >>> title_beside_heading("The Sea: Tides", "Tides")
+        'The Sea'
+        >>> title_beside_heading("Tides-and-winds", "Tides")
+        'Tides-and-winds'
+    """
+    size = len(heading)
+    if not heading or len(title) <= size:
+        return title
+    if title[:size].lower() == heading.lower() and _BEHIND_PAGE.match(title, size):
+        return heading
+    if title[-size:].lower() == heading.lower():
+        separator = _BEFORE_PAGE.search(title[:-size])
+        return title[: separator.start()] or heading if separator else title
+    return title
 
 
 def _own_address(tree: LexborHTMLParser, base: str | None) -> str | None:

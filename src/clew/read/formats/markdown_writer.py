@@ -92,11 +92,13 @@ class MarkdownWriter:
 
     Attributes:
         title: The words of the first heading of level 1, once it was written.
+        first_heading: The words of the first heading of any level, once it was written.
         source: As above.
     """
 
     def __init__(self, base: str | None, source: PageSource) -> None:
         self.title: str | None = None
+        self.first_heading: str | None = None
         self.source = source
         self._base = base
         self._blocks: list[str] = []  # each behind what separates it from the one before
@@ -284,6 +286,8 @@ class MarkdownWriter:
         content = "\n".join(lines)
         if self._heading_level == 1 and self.title is None:
             self.title = _without_marks(content)
+        if self.first_heading is None:
+            self.first_heading = _without_marks(content)
         if "`" not in content:
             content = re.sub(r"(?<!\\)([*_<])", r"\\\1", content)
         self._write_block("#" * self._heading_level + " " + content, marked)
