@@ -123,6 +123,61 @@ def test_objects_of_json_and_its_lines_are_rows(tmp_path):
     ]
 
 
+YEARS = [{"year": 1900 + i, "range": f"{i / 7:.3f}", "code": hex(48879 * i)} for i in range(60)]
+BAYS = ("Fundy", "Ungava", "Sant Malo")
+
+
+def csv_of(rows):
+    file = io.StringIO()
+    writer = csv.DictWriter(file, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def test_a_table_of_numbers_is_one_document_that_its_columns_and_numbers_find(tmp_path):
+    unit = [{**row, "range": f"{row['range']} metres"} for row in YEARS]
+    written = {
+        "years.csv": csv_of(YEARS),
+        "unit.csv": csv_of(unit),
+        "years.json": json.dumps(YEARS),
+        "years.jsonl": "\n".join(map(json.dumps, YEARS)),
+        "pairs.json": json.dumps([[1, 2.5]] * 60),
+        "pairs.jsonl": "[1, 2.5]\n" * 60,
+    }
+    for name, text in written.items():
+        (tmp_path / name).write_text(text)
+        alone = load_documents(tmp_path / name)
+        assert [(d.id, d.text) for d in alone.documents] == [
+            (name, text.replace("\r\n", "\n")),
+        ]
+    found = load_documents(tmp_path)
+    assert [d.id for d in found.documents] == sorted(written)
+    assert not found.skipped
+
+    index = Index.from_documents(tmp_path / "years.csv", splitter=Splitter(tokens=64))
+    item = index.ask("the tidal range in 1931", limit=1).items[0]
+    assert "1931,4.429," in item.text
+    assert (item.heading, item.lines[0]) == ("years: year, range, code", 33)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_rows_with_words_of_their_own_are_documents_however_many_numbers_they_have(tmp_path, form):
+    named = [{**row, "bay": BAYS[i % 3]} for i, row in enumerate(YEARS)]
+    noted = [{**row, "note": "" if i % 4 else f"by {BAYS[0]}"} for i, row in enumerate(YEARS)]
+    few = YEARS[:9]
+    for rows in (named, noted, few):
+        text = csv_of(rows) if form == "csv" else "\n".join(map(json.dumps, rows))
+        path = tmp_path / f"t.{form}"
+        path.write_text(text)
+        assert len(load_documents(path).documents) == 1 + len(rows)
+    path.write_text(csv_of(YEARS) if form == "csv" else "\n".join(map(json.dumps, YEARS)))
+    rows = list(read_rows(path))  # asks for rows
+    assert [row.metadata["year"] for row in rows[1:]] == [
+        str(row["year"]) if form == "csv" else row["year"] for row in YEARS
+    ]
+
+
 def test_a_row_that_is_too_long_is_cut_between_its_columns(tmp_path):
     (tmp_path / "w.csv").write_text(
         "\n".join(

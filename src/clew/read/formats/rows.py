@@ -1,6 +1,8 @@
 """A row with named columns becomes a document: one line of `column: value` for each column.
 
-The columns are also metadata to filter by. CSV, TSV, JSON and JSON lines hold rows.
+The columns are also metadata to filter by. CSV, TSV, JSON and JSON lines hold rows. A file whose
+rows hold only numbers is one document, with the names of the columns in its title; `read_rows`
+makes documents of its rows all the same.
 """
 
 from __future__ import annotations
@@ -8,13 +10,15 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from clew.document import Document
 from clew.read.formats.file_format import UTF_16_MARKS, Format, SourceFile
+from clew.read.formats.number_tables import holds_only_numbers
 from clew.read.formats.outline import Block, Outline, Share
 from clew.source_map import LineStart, SourceMap
 
@@ -23,6 +27,7 @@ SUFFIXES = (*TABLE_SUFFIXES, ".jsonl", ".ndjson", ".json")
 SAMPLE_LINES = 20  # by which the delimiter of a file is chosen
 DELIMITERS = ",;\t|"
 _SPACE = re.compile(r"[ \t\n\r]*+")
+MAX_TITLE = 120  # characters of the title of a table of numbers
 MAX_FIELD_LENGTH = 10_000_000  # characters; the standard library stops at 131,072
 
 
@@ -45,8 +50,9 @@ class Row(NamedTuple):
 def read(file: SourceFile) -> list[Document]:
     """Return the heading and the rows of a file; a file that holds no rows is read as text."""
     text = file.text()
-    documents = _row_documents(file) if holds_rows(file.path, file.find_encoding()) else []
-    return documents or [file.document(text)]
+    if not holds_rows(file.path, file.find_encoding()):
+        return [file.document(text)]
+    return _row_documents(file, text) or [file.document(text)]
 
 
 def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter
@@ -92,39 +98,13 @@ def read_rows(
     """
     path = Path(path)
     name = path.name if name is None else name
-    shared = {"path": path.as_posix(), "file_name": path.name}
-    yield Document(name, path.stem, {**shared, "title": path.stem}, heading=True)
-    seen: set[str] = set()
 
     def report(line: int, reason: str) -> None:
         if skipped is None:
             raise ValueError(f"{path}, row {line}: {reason}")
         skipped.append((f"{path.as_posix()}#{line}", reason))
 
-    parse = _parse_table if path.suffix.lower() in TABLE_SUFFIXES else _parse_json
-    with path.open(encoding=encoding or _encoding(path), newline="") as file:
-        for row in parse(file, path):
-            if row.problem:
-                report(row.number, row.problem)
-            columns = {key: value for key, value in row.columns.items() if value not in ("", None)}
-            if not columns:
-                continue
-            key = str(row.number) if id is None else str(columns.get(id, ""))
-            if not key:
-                report(row.number, f"its {id} is missing: named by its row")
-            elif key in seen:
-                report(row.number, f"its {id} {key!r} came before: named by its row")
-            if not key or key in seen:
-                key = f"row {row.number}"
-            seen.add(key)
-            text = "\n".join(f"{column}: {_as_text(value)}" for column, value in columns.items())
-            first, last = row.lines or (row.number, row.number)
-            metadata = {**columns, **shared, "line": first}
-            # Only the end of a row is known to be in its last line.
-            source = SourceMap.of(name, [LineStart(0, first), LineStart(len(text) - 1, last)])
-            yield Document(
-                f"{name}#{key}", text, metadata, parent=name, format="record", source_map=source
-            )
+    yield from _documents(_parse(path, encoding), path, name, report, id)
 
 
 def holds_rows(path: Path, encoding: str | None = None) -> bool:
@@ -144,17 +124,75 @@ def holds_rows(path: Path, encoding: str | None = None) -> bool:
         return False
 
 
-def _row_documents(file: SourceFile) -> list[Document]:
-    """Return the heading and the rows of a file, or nothing where it holds no rows after all."""
-    skipped: list[tuple[str, str]] = []
+def _row_documents(file: SourceFile, text: str) -> list[Document]:
+    """Return the heading and the rows of a file, or the whole of a table of numbers.
+
+    Nothing is returned where it holds no rows after all.
+    """
     try:
-        encoding = file.find_encoding()
-        documents = list(read_rows(file.path, name=file.id, skipped=skipped, encoding=encoding))
+        rows = list(_parse(file.path, file.find_encoding()))
     except (ValueError, RecursionError) as error:
         file.report(f"read as text: {error}")
         return []
+    if holds_only_numbers([row.columns.values() for row in rows if row.columns]):
+        return [file.document(text, "record", title=_title_of_table(file.path, rows))]
+    skipped: list[tuple[str, str]] = []
+
+    def report(line: int, reason: str) -> None:
+        skipped.append((f"{file.path.as_posix()}#{line}", reason))
+
+    documents = list(_documents(rows, file.path, file.id, report))
+    if len(documents) == 1:
+        return []
     file.skipped.extend(skipped)
-    return documents if len(documents) > 1 else []
+    return documents
+
+
+def _title_of_table(path: Path, rows: Sequence[Row]) -> str:
+    """Return the name of the file and those of the columns, which stand above every passage."""
+    names = ", ".join(dict.fromkeys(chain.from_iterable(row.columns for row in rows)))
+    return textwrap.shorten(f"{path.stem}: {names}", MAX_TITLE, placeholder=" …")
+
+
+def _documents(
+    rows: Iterable[Row],
+    path: Path,
+    name: str,
+    report: Callable[[int, str], None],
+    id: str | None = None,
+) -> Iterator[Document]:
+    """Yield the heading and the rows of a file; the arguments are those of `read_rows`."""
+    shared = {"path": path.as_posix(), "file_name": path.name}
+    yield Document(name, path.stem, {**shared, "title": path.stem}, heading=True)
+    seen: set[str] = set()
+    for row in rows:
+        if row.problem:
+            report(row.number, row.problem)
+        columns = {key: value for key, value in row.columns.items() if value not in ("", None)}
+        if not columns:
+            continue
+        key = str(row.number) if id is None else str(columns.get(id, ""))
+        if not key:
+            report(row.number, f"its {id} is missing: named by its row")
+        elif key in seen:
+            report(row.number, f"its {id} {key!r} came before: named by its row")
+        if not key or key in seen:
+            key = f"row {row.number}"
+        seen.add(key)
+        text = "\n".join(f"{column}: {_as_text(value)}" for column, value in columns.items())
+        first, last = row.lines or (row.number, row.number)
+        metadata = {**columns, **shared, "line": first}
+        # Only the end of a row is known to be in its last line.
+        source = SourceMap.of(name, [LineStart(0, first), LineStart(len(text) - 1, last)])
+        yield Document(
+            f"{name}#{key}", text, metadata, parent=name, format="record", source_map=source
+        )
+
+
+def _parse(path: Path, encoding: str | None) -> Iterator[Row]:
+    parse = _parse_table if path.suffix.lower() in TABLE_SUFFIXES else _parse_json
+    with path.open(encoding=encoding or _encoding(path), newline="") as file:
+        yield from parse(file, path)
 
 
 def _parse_table(file: TextIO, path: Path) -> Iterator[Row]:
