@@ -44,11 +44,11 @@ from clew.graph import text_with_heading
 from clew.graph.headings import titles_of
 from clew.measure.files import read_lines
 from clew.measure.paired import Table, build_table
+from clew.measure.quotes import QuotedQuestion, lost_questions, quoted_question
 from clew.read import Splitter
 from clew.types import Seeds
 from tests.benchmarks.everyday_corpora import SOURCES, corpus_folder
 from tests.benchmarks.prepare.sets import SETS, Store, prepared_folder
-from tests.benchmarks.prepare.words import normalized
 
 QUESTIONS = Path(__file__).with_name("everyday")
 KS = (1, 3, 10)
@@ -71,24 +71,6 @@ STOP = frozenset(
     their them then there these they this to up use used using was we were what when where which while
     who why will with without would you your""".split()  # noqa: SIM905 (a list of words is read as a text)
 )
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question of a set.
-
-    Attributes:
-        text: What is asked.
-        quotes: Their words. A text that holds one of them answers; if there are none, none does.
-    """
-
-    text: str
-    quotes: tuple[str, ...]
-
-    def is_answered_by(self, texts: Sequence[str]) -> bool:
-        """Return whether one of the texts holds a quote."""
-        read = [f" {normalized(text)} " for text in texts]
-        return any(f" {quote} " in text for text in read for quote in self.quotes)
 
 
 @dataclass(frozen=True)
@@ -121,12 +103,11 @@ class Fifteen:
         return find_seeds
 
 
-def read_questions(path: Path, half: str) -> list[Question]:
+def read_questions(path: Path, half: str) -> list[QuotedQuestion]:
     """Return the questions of one half; "all" for both."""
-    records = [record for _, record in read_lines(path)]
     return [
-        Question(record["question"], tuple(normalized(place["quote"]) for place in record["gold"]))
-        for record in records
+        quoted_question(where, record)
+        for where, record in read_lines(path)
         if half in ("all", record["half"])
     ]
 
@@ -144,7 +125,7 @@ def best(context: clew.Context, k: int) -> list[str]:
 
 
 def measure(
-    index: clew.Index, method: Any, questions: Sequence[Question], budgets: Sequence[int]
+    index: clew.Index, method: Any, questions: Sequence[QuotedQuestion], budgets: Sequence[int]
 ) -> tuple[dict[str, list[float]], dict[str, str]]:
     """Return the figures of every answerable question, and the means over all others."""
     figures: dict[str, list[float]] = {}
@@ -160,17 +141,17 @@ def measure(
                 contexts[budget] = None
                 refused += 1
             milliseconds.append(1000 * (time.perf_counter() - started))
-        if not question.quotes:
+        if not question.places:
             smallest = contexts[budgets[0]]
             passages.append(0 if smallest is None else len(smallest))
             tokens.append(0 if smallest is None else smallest.tokens)
             continue
         ranked = best(index.ask(question.text, recipe=method, limit=max(KS)), max(KS))
         for k in KS:
-            figures.setdefault(f"hit@{k}", []).append(question.is_answered_by(ranked[:k]))
+            figures.setdefault(f"hit@{k}", []).append(question.is_quoted_in(ranked[:k]))
         for budget, context in contexts.items():
             read = [] if context is None else [context.text, *(item.text for item in context)]
-            hit = question.is_answered_by(read)
+            hit = question.is_quoted_in(read)
             figures.setdefault(f"in {budget}", []).append(hit)
     mean = lambda values: f"{np.mean(values):.1f}" if values else "-"  # noqa: E731
     return figures, {
@@ -185,7 +166,7 @@ def compare(
     title: str,
     index: clew.Index,
     names: Sequence[str],
-    questions: Sequence[Question],
+    questions: Sequence[QuotedQuestion],
     budgets: Sequence[int],
 ) -> tuple[Table, dict[str, dict[str, str]]]:
     """Return the table of one corpus, and its further columns by column and recipe."""
@@ -221,18 +202,6 @@ def pooled(tables: Sequence[Table], *, by_corpus: bool) -> Table:
 def corpora_of(names: Sequence[str]) -> list[str]:
     """Return the corpora of names of corpora and groups, each once."""
     return list(dict.fromkeys(own for name in names for own in GROUPS.get(name, (name,))))
-
-
-def unreachable(index: clew.Index, questions: Sequence[Question]) -> int:
-    """Return how many answerable questions have no quote that is whole in a passage."""
-    texts = "\n".join(
-        f" {normalized(index.graph.texts[row])} " for row in index.graph.rows("passage")
-    )
-    return sum(
-        not any(f" {quote} " in texts for quote in question.quotes)
-        for question in questions
-        if question.quotes
-    )
 
 
 def folder_and_questions(corpus: str, options: argparse.Namespace) -> tuple[Path, Path]:
@@ -341,12 +310,12 @@ def main() -> None:
         seconds = time.perf_counter() - started
         table, more = compare(corpus, index, options.recipes, questions, options.budgets)
         tables.append(table)
-        n = sum(bool(question.quotes) for question in questions)
+        n = sum(bool(question.places) for question in questions)
         print(
             f"## {corpus}: {n} questions of the half {options.half!r} and {len(questions) - n} that "
             f"nothing answers, {len(index):,} files, {len(index.graph.rows('passage')):,} passages, "
             f"read in {seconds:.0f} s; no passage holds a whole quote of "
-            f"{unreachable(index, questions)}\n"
+            f"{len(lost_questions(index, questions))}\n"
         )
         print(table.to_markdown(intervals=options.intervals, more=more), flush=True)
         print()

@@ -22,8 +22,9 @@ import numpy as np
 
 import clew
 from clew.cli.source import TOKENS
+from clew.measure.quotes import QuotedQuestion
 from clew.text.words import words
-from tests.benchmarks.everyday import QUESTIONS, STOP, Question, read_questions
+from tests.benchmarks.everyday import QUESTIONS, STOP, read_questions
 from tests.benchmarks.everyday_corpora import SOURCES, corpus_folder
 
 POISON = "poison"
@@ -38,7 +39,7 @@ RECIPES = ("dense", "bm25", "fused", "hipporag", "budgeted", "agrag", "kurisu", 
 SMOKE = "--folder {folder} --questions {folder}/everyday.jsonl --recipes bm25 --budget 64"
 
 
-def poisoned_document(questions: Sequence[Question], passages: int) -> clew.Document:
+def poisoned_document(questions: Sequence[QuotedQuestion], passages: int) -> clew.Document:
     """Return the document that is made of questions, with so many passages for each."""
     frequency = Counter(word for one in questions for word in set(words(one.text)))
     texts = []
@@ -52,7 +53,11 @@ def poisoned_document(questions: Sequence[Question], passages: int) -> clew.Docu
 
 
 def figures(
-    index: clew.Index, recipe: str, questions: Sequence[Question], budget: int, cap: float | None
+    index: clew.Index,
+    recipe: str,
+    questions: Sequence[QuotedQuestion],
+    budget: int,
+    cap: float | None,
 ) -> tuple[float, float, float, float]:
     """Return the poison's mean share of budget and page, its majorities, and the hit rate."""
     rows = []
@@ -64,7 +69,7 @@ def figures(
             continue
         own = sum(item.tokens for item in context if item.source == POISON)
         every = sum(item.tokens for item in context)
-        hit = question.is_answered_by([item.text for item in context if item.source != POISON])
+        hit = question.is_quoted_in([item.text for item in context if item.source != POISON])
         rows.append((own / budget, own / max(1, every), own > every / 2, hit))
     means = np.mean(rows, axis=0).tolist()
     return means[0], means[1], means[2], means[3]
@@ -91,7 +96,7 @@ def main() -> None:
     for corpus in options.corpora if options.folder is None else [str(options.folder)]:
         folder = options.folder or corpus_folder(corpus, options.cache, None)
         path = options.questions or QUESTIONS / f"{corpus}.jsonl"
-        questions = [one for one in read_questions(path, options.half) if one.quotes]
+        questions = [one for one in read_questions(path, options.half) if one.places]
         made = {"splitter": clew.Splitter(tokens=TOKENS), "extractor": clew.Names()}
         clean = clew.Index.from_documents(folder, **made)
         poisoned = clean.add([poisoned_document(questions, options.passages)])

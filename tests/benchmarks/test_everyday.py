@@ -14,10 +14,15 @@ import pytest
 import clew
 from clew import recipes
 from clew.measure.paired import build_table
+from clew.measure.quotes import Place, QuotedQuestion, lost_questions, words_of
 from tests.benchmarks import everyday, everyday_corpora
-from tests.benchmarks.everyday import Question, best, measure, normalized, read_questions
+from tests.benchmarks.everyday import best, measure, read_questions
 
 SETS = sorted(everyday.QUESTIONS.glob("*.jsonl"))
+
+
+def asked(text, *quotes):
+    return QuotedQuestion(text, tuple(Place(quote=quote) for quote in quotes))
 
 
 def lines(path):
@@ -38,7 +43,7 @@ def test_a_set_is_whole(path):
         assert set(record) == {"id", "question", "gold", "half", "answerable"}
         assert bool(record["gold"]) == record["answerable"]
         assert record["half"] in ("tune", "held")
-        assert all(2 <= len(normalized(gold["quote"]).split()) <= 14 for gold in record["gold"])
+        assert all(2 <= len(words_of(gold["quote"]).split()) <= 14 for gold in record["gold"])
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
@@ -51,20 +56,20 @@ def test_no_file_has_gold_in_both_halves(path):
 
 
 def test_a_quote_is_found_across_line_ends_and_markup():
-    question = Question("Who waits?", (normalized("the ferry waits at the *quay*"),))
-    assert question.is_answered_by(["Then", "the `ferry` waits\n    at the quay."])
-    assert not question.is_answered_by(["the ferry waits", "at the quay"])  # half of it in each
-    assert not question.is_answered_by(["the ferry waits at the quayside"])
-    assert not Question("Who?", ()).is_answered_by(["the ferry waits"])
+    question = asked("Who waits?", "the ferry waits at the *quay*")
+    assert question.is_quoted_in(["Then", "the `ferry` waits\n    at the quay."])
+    assert not question.is_quoted_in(["the ferry waits", "at the quay"])  # half of it in each
+    assert not question.is_quoted_in(["the ferry waits at the quayside"])
+    assert not asked("Who?").is_quoted_in(["the ferry waits"])
 
 
 def test_figures_are_those_of_a_count_by_hand():
     texts = [f"Pier {i} has a red lamp." for i in range(9)] + ["The ferry waits at the quay."]
     index = clew.Index.from_documents(texts)
     questions = [
-        Question("Where does the ferry wait?", (normalized("waits at the quay"),)),
-        Question("Where does the ferry wait?", (normalized("a green lamp"),)),
-        Question("ferry", ()),
+        asked("Where does the ferry wait?", "waits at the quay"),
+        asked("Where does the ferry wait?", "a green lamp"),
+        asked("ferry"),
     ]
     figures, more = measure(index, recipes.get("bm25"), questions, [64])
     assert figures == {f"hit@{k}": [True, False] for k in (1, 3, 10)} | {"in 64": [True, False]}
@@ -107,8 +112,8 @@ def test_groups_name_their_corpora():
 
 def test_questions_whose_quotes_the_splitter_cut_are_counted():
     index = clew.Index.from_documents(["The ferry waits.", "At the quay."])
-    questions = [Question("a", ("ferry waits",)), Question("b", ("waits at",)), Question("c", ())]
-    assert everyday.unreachable(index, questions) == 1
+    questions = [asked("a", "ferry waits"), asked("b", "waits at"), asked("c")]
+    assert lost_questions(index, questions) == questions[1:2]
 
 
 def test_a_kept_index_waits_until_a_file_changes(tmp_path, monkeypatch):
@@ -191,7 +196,7 @@ def test_an_archive_with_other_bytes_is_refused(small_index, tmp_path):
 
 def test_a_refused_budget_is_a_miss_that_is_counted():
     index = clew.Index.from_documents(["The ferry waits at the quay. " * 20])
-    questions = [Question("ferry", (normalized("waits at the quay"),)), Question("quay", ())]
+    questions = [asked("ferry", "waits at the quay"), asked("quay")]
     figures, more = measure(index, recipes.get("bm25"), questions, [8, 999])
     assert figures["hit@1"] == figures["in 999"] == [True]
     assert figures["in 8"] == [False]

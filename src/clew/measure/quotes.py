@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -99,6 +100,18 @@ class QuotedQuestion:
             for place in self.places
         )
 
+    def is_quoted_in(self, texts: Iterable[str]) -> bool:
+        """Return whether one of these texts holds a quote of a place, in whichever file it stands.
+
+        Example:
+            >>> question = QuotedQuestion("When do ferries sail?", (Place("a.md", "at ten"),))
+            >>> question.is_quoted_in(["They sail", "at *ten*, or later."])
+            True
+        """
+        quotes = [f" {words_of(place.quote)} " for place in self.places if place.quote]
+        read = [f" {words_of(text)} " for text in texts] if quotes else []
+        return any(quote in text for text in read for quote in quotes)
+
 
 def read_quoted_questions(path: str | Path) -> tuple[QuotedQuestion, ...]:
     """Return the questions of a file that has one in each line, as JSON.
@@ -109,20 +122,36 @@ def read_quoted_questions(path: str | Path) -> tuple[QuotedQuestion, ...]:
     Raises:
         ValueError: A line is malformed, or there is none. The error names file and line.
     """
-    questions = list[QuotedQuestion]()
-    for where, record in read_lines(Path(path)):
-        places = list[Place]()
-        for place in list_field(where, record, "gold"):
-            if not isinstance(place, dict) or not set(place) & set(FIELDS):
-                raise malformed(where, "a place in 'gold'", "an object with file and quote", place)
-            try:
-                places.append(Place(*(str(place.get(name) or "") for name in FIELDS)))
-            except ValueError as error:
-                raise ValueError(f"{where}: {error}") from None
-        questions.append(QuotedQuestion(text_field(where, record, "question"), tuple(places)))
+    questions = tuple(quoted_question(*line) for line in read_lines(Path(path)))
     if not questions:
         raise ValueError(f"there are no questions in {path}")
-    return tuple(questions)
+    return questions
+
+
+def quoted_question(where: str, record: Mapping[str, Any]) -> QuotedQuestion:
+    """Return the question of a line of such a file.
+
+    Args:
+        where: The place of the line, for errors.
+        record: The line.
+
+    Raises:
+        ValueError: The line is malformed.
+
+    Example:
+        >>> line = {"question": "When?", "gold": [{"quote": "at ten"}]}
+        >>> quoted_question("questions.jsonl:1", line).places
+        (Place(file='', quote='at ten'),)
+    """
+    places = list[Place]()
+    for place in list_field(where, record, "gold"):
+        if not isinstance(place, dict) or not set(place) & set(FIELDS):
+            raise malformed(where, "a place in 'gold'", "an object with file and quote", place)
+        try:
+            places.append(Place(*(str(place.get(name) or "") for name in FIELDS)))
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+    return QuotedQuestion(text_field(where, record, "question"), tuple(places))
 
 
 def compare_quotes(  # noqa: PLR0913  # the options of one call, each named by its caller
@@ -209,22 +238,33 @@ def compare_quotes(  # noqa: PLR0913  # the options of one call, each named by i
     )
 
 
-def _notes(index: Index, questions: Sequence[QuotedQuestion]) -> list[str]:
-    """Return what is to be known of the questions before any is asked."""
-    graph, notes = index.graph, list[str]()
-    rows = graph.rows("passage")
-    texts = [f" {words_of(graph.texts[row])} " for row in rows]
-    everything = "\n".join(texts)
-    lost = [
-        question.text
+def lost_questions(index: Index, questions: Sequence[QuotedQuestion]) -> list[QuotedQuestion]:
+    """Return the questions that no passage of an index can answer, since none holds a whole quote.
+
+    Example:
+        >>> index = Index.from_documents(["They sail.", "At ten."])
+        >>> lost = lost_questions(index, [QuotedQuestion("When?", (Place(quote="sail at ten"),))])
+        >>> [question.text for question in lost]
+        ['When?']
+    """
+    graph = index.graph
+    everything = "\n".join(f" {words_of(graph.texts[row])} " for row in graph.rows("passage"))
+    return [
+        question
         for question in questions
-        if all(place.quote for place in question.places)
+        if question.places
+        and all(place.quote for place in question.places)
         and not any(f" {words_of(place.quote)} " in everything for place in question.places)
     ]
-    if lost:
+
+
+def _notes(index: Index, questions: Sequence[QuotedQuestion]) -> list[str]:
+    """Return what is to be known of the questions before any is asked."""
+    notes = list[str]()
+    if lost := lost_questions(index, questions):
         notes.append(
             f"of {len(lost)} questions no passage holds a whole quote, so that none can answer; "
-            f"the first is {lost[0]!r}"
+            f"the first is {lost[0].text!r}"
         )
     if len(questions) < MIN_QUESTIONS:
         notes.append(f"{len(questions)} questions are too few for intervals to be trusted")

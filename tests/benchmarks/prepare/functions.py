@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from clew.measure.quotes import words_of
 from tests.benchmarks.prepare.material import Draft, Material, Place, digest, drawn, in_drawn_order
-from tests.benchmarks.prepare.words import normalized, quotes_along
+from tests.benchmarks.prepare.words import quotes_along
 
 BLOCK = r"/\*\*?(?P<text>(?:[^*]|\*(?!/))*)\*/[ \t]*\n"
 PATTERNS = {  # doc: the comment's lines, head: the declaration up to its brace, by suffix
@@ -69,13 +70,11 @@ def prepare(files: Mapping[str, str], name: str, per_half: int = 50) -> Material
     """
     functions = [own for path, text in files.items() for own in _functions(path, text)]
     homes = Counter(name for _, name in {(own.path, own.name) for own in functions})
-    asked = Counter(normalized(own.sentence) for own in functions)
+    asked = Counter(words_of(own.sentence) for own in functions)
     drafts = {
         Draft(own.sentence, tuple(_places(own, functions)), own.path): own
         for own in functions
-        if _says_enough(own)
-        and asked[normalized(own.sentence)] == 1
-        and homes[own.name] <= MAX_HOMES
+        if _says_enough(own) and asked[words_of(own.sentence)] == 1 and homes[own.name] <= MAX_HOMES
     }
     seen: Counter[str] = Counter()
     spread = []

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from tests.benchmarks.prepare.words import normalized
+from clew.measure.quotes import words_of
 
 MAX_WORDS = 12  # of a quote
 MIN_WORDS = 5  # of a quote and of a question, in languages that part words by spaces
@@ -104,7 +104,7 @@ class Folder:
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self.paths = list(files)
-        texts = [f" {normalized(plain(path, text))} " for path, text in files.items()]
+        texts = [f" {words_of(plain(path, text))} " for path, text in files.items()]
         self.text = "\n".join(texts)
         self.starts = [0]
         for text in texts[:-1]:
@@ -112,7 +112,7 @@ class Folder:
 
     def holders(self, quote: str) -> set[str]:
         """Return the files that hold the words of the quote."""
-        wanted = f" {normalized(quote)} "
+        wanted = f" {words_of(quote)} "
         found, start = set(), self.text.find(wanted)
         while start >= 0:
             row = bisect(self.starts, start) - 1
@@ -131,13 +131,13 @@ def checked(material: Material, name: str) -> tuple[list[Draft], Counter[str]]:
     is asked once, and keeps a place. Each half ends at `per_half` questions.
     """
     folder = Folder(material.files)
-    asked = Counter(normalized(draft.question) for draft in material.drafts)
+    asked = Counter(words_of(draft.question) for draft in material.drafts)
     fallen: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     kept = []
     for draft in in_drawn_order(material.drafts, name):
         half = half_of(draft.group)
-        words = normalized(draft.question)
+        words = words_of(draft.question)
         if len(words.split()) < material.min_words:
             fallen["questions of few words"] += 1
         elif asked[words] > 1:
@@ -158,7 +158,7 @@ def _good_places(
     files = {place.file for place in draft.places}
     for place in dict.fromkeys(draft.places):
         holders = folder.holders(place.quote)
-        if not min_words <= len(normalized(place.quote).split()) <= MAX_WORDS:
+        if not min_words <= len(words_of(place.quote).split()) <= MAX_WORDS:
             fallen["quotes too short or long"] += 1
         elif place.file not in holders:
             fallen["quotes that are not in their file"] += 1

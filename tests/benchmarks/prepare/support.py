@@ -7,8 +7,9 @@ import io
 import re
 from collections.abc import Mapping
 
+from clew.measure.quotes import words_of
 from tests.benchmarks.prepare.material import Draft, Material, Place, digest
-from tests.benchmarks.prepare.words import normalized, quotes_along
+from tests.benchmarks.prepare.words import quotes_along
 
 MARKUP = re.compile(r"\]\([^)]*\)|<[^>]*>|[`*\[\]|\\]|\n\s*\n|\n\s*[+*-] ")
 MIN_SHARE = 0.6  # of the answer's words that a block must hold
@@ -44,11 +45,11 @@ def prepare(files: Mapping[str, str], questions: str, max_files: int) -> Materia
 
 
 def _places(path: str, text: str, answer: str, question: str) -> list[Place]:
-    wanted, asked = set(normalized(answer).split()), set(normalized(question).split())
+    wanted, asked = set(words_of(answer).split()), set(words_of(question).split())
     blocks = [block for block in re.split(r"\n\s*\n|\n(?=\s*[+*|-] |\|)", text) if block.strip()]
 
     def rank(block: str) -> tuple[float, int]:
-        words = set(normalized(block).split())
+        words = set(words_of(block).split())
         return len(words & wanted) / max(1, len(wanted)), len(words & asked)
 
     best = max(blocks, key=rank, default="")

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from clew.measure.quotes import WORD
+
 SENTENCE_END = re.compile(r"[.!?]\s+|\n\s*\n")
-WORD = re.compile(r"[^\W_]+")
-
-
-def normalized(text: str) -> str:
-    """Return the words of the text in lower case, so that neither markup nor line ends matter."""
-    return " ".join(WORD.findall(text.lower()))
 
 
 def quote_around(text: str, start: int, end: int, words: int = 12) -> str:
