@@ -91,8 +91,9 @@ VECTOR_LINKS = ("similar",)
 # What a descent compares with a question: passages and reports, and in a passage its sentences.
 READ_WHOLE = ("passage", "report")
 
-# Passages by words, vectors, the words of the document around them, and how long their section is.
-PASSAGES = seed.InSections()
+# Passages by words, vectors, the words of the document around them, how long their section is, and
+# whether they say something or only link.
+PASSAGES = seed.InOwnWords()
 
 # On ordinary documents no passage that answers had a smaller share of the highest score.
 NEAR_THE_BEST = select.Top(min_share=0.4)

@@ -4,6 +4,7 @@ from clew.seed.blend import Blend
 from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
 from clew.seed.in_documents import InDocuments
+from clew.seed.in_own_words import InOwnWords
 from clew.seed.in_passages import InPassages
 from clew.seed.in_sections import InSections
 from clew.seed.linked_facts import LinkedFacts
@@ -17,6 +18,7 @@ __all__ = [
     "Blend",
     "Dense",
     "InDocuments",
+    "InOwnWords",
     "InPassages",
     "InSections",
     "LinkedFacts",

@@ -1,0 +1,89 @@
+"""Passages that mostly link: each counts for less, the fewer words of its own it has.
+
+The words of a heading count for every passage below it, and BM25 prefers short passages. So two
+links under a telling heading would win over the passage that says what was asked. What can answer
+is a passage's own words, those outside of links. A passage without links keeps its score, however
+short it is: in source code, notes and tables a short one answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clew.graph import Graph
+from clew.seed.in_sections import InSections
+from clew.text.words import words
+from clew.types import Query, Seed, Seeds
+
+# A link of Markdown or of reStructuredText with its words, or a bare address.
+_LINK = re.compile(
+    r"\[[^\[\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
+    r"|`[^`<>\n]+<[^`<>\n]+>`_{1,2}|https?://[^\s<>\"]+"
+)
+_MARKS = ("](", ">`_", "://")  # one of which every link has
+
+
+@dataclass(frozen=True)
+class InOwnWords:
+    """Score by another seed, and passages with links and few other words lower.
+
+    The score of a passage with links is multiplied by (words + 1) / (full + 1), at most 1.
+
+    Attributes:
+        seed: the other seed.
+        full: so many words outside of links are enough, >= 1.
+
+    Example:
+        >>> from clew import Graph, Query
+        >>> from clew.seed import BM25
+        >>> graph = Graph.of(["[Sail](a.md) [now](b.md)!", "Now they sail at ten."])
+        >>> BM25().on(graph)(Query("sail now")).scores.round(2).tolist()
+        [0.14, 0.15]
+        >>> InOwnWords(BM25(), full=4).on(graph)(Query("sail now")).scores.round(2).tolist()
+        [0.03, 0.15]
+    """
+
+    seed: Seed = InSections()
+    full: int = 32
+
+    def __post_init__(self) -> None:
+        if not self.full >= 1:
+            raise ValueError(
+                "full is the number of words outside of links that are enough, at least 1; "
+                f"got {self.full!r}"
+            )
+
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        find_alone, factors = self.seed.on(graph), np.ones(len(graph))
+        for row in graph.rows("passage").tolist():
+            own_words = count_beside_links(graph.texts[row])
+            if own_words is not None and own_words < self.full:
+                factors[row] = (own_words + 1) / (self.full + 1)
+
+        def find_seeds(query: Query) -> Seeds:
+            seeds = find_alone(query)
+            return replace(seeds, scores=seeds.scores * factors)
+
+        return find_seeds
+
+
+def count_beside_links(text: str) -> int | None:
+    """Return the number of words of a text outside of its links; None for a text without links.
+
+    Args:
+        text: The text, in Markdown, reStructuredText or plain.
+
+    Example:
+        >>> count_beside_links("See [the manual](manual.md) or https://example.org, please.")
+        3
+        >>> count_beside_links("See the manual.") is None
+        True
+    """
+    if not any(mark in text for mark in _MARKS):
+        return None
+    beside, links = _LINK.subn(" ", text)
+    return len(words(beside)) if links else None

@@ -1,0 +1,63 @@
+"""Passages that mostly link: each factor counted from the words that the passage was made of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew import Index, Splitter
+from clew.graph import Graph
+from clew.seed import BM25, InOwnWords
+from clew.types import Query
+
+OWN = st.lists(st.sampled_from(["ferry", "tide", "ebb.", "`quay`", "(low)", "[x]"]), max_size=9)
+LINKS = st.lists(
+    st.sampled_from(
+        [
+            "[the ferry](a/ferry.md)",
+            "[#12](https://example.org/ferry_(ship))",
+            "`ferry <ferry.rst>`_",
+            "https://example.org/ferry?x=1",
+        ]
+    ),
+    max_size=3,
+)
+
+
+@given(st.lists(st.tuples(OWN, LINKS), min_size=1, max_size=5), st.integers(1, 8))
+def test_a_passage_with_links_has_the_share_of_its_words_beside_them(passages, full):
+    graph = Graph.of([" ".join([*own, *links]) for own, links in passages])
+    query = Query("the ferry")
+    alone = BM25().on(graph)(query).scores
+    found = InOwnWords(BM25(), full).on(graph)(query).scores
+    for row, (own, links) in enumerate(passages):
+        share = min(1, (len(own) + 1) / (full + 1)) if links else 1
+        assert found[row] == pytest.approx(alone[row] * share)
+
+
+def test_what_says_something_comes_before_what_only_links(tmp_path):
+    page = """# Unstable
+
+## Quay policy
+
+- [Quay policy](https://example.org/quay-policy)
+- [Quay policy, again](https://example.org/quay-policy-2)
+
+## Harbours
+
+The policy of a quay is the rule by which ferries wait there: whoever comes first leaves first, and
+a late ferry waits at the northern quay until the others are gone.
+"""
+    (tmp_path / "page.md").write_text(page + "\n## More\n\nNothing.\n" * 9)
+    index = Index.from_documents(tmp_path, splitter=Splitter(tokens=64))
+    assert "whoever comes first" in index.ask("what is the quay policy", limit=1).text
+    assert (
+        "whoever comes first"
+        not in index.ask("what is the quay policy", recipe="fused", limit=1).text
+    )
+
+
+def test_too_few_words_to_be_enough_are_refused():
+    with pytest.raises(ValueError, match="at least 1; got 0"):
+        InOwnWords(BM25(), 0)
