@@ -243,7 +243,7 @@ def test_a_changed_file_is_read_by_what_the_others_define(extractor, monkeypatch
         ("entity:repair", "calls", "entity:shop.start"),  # the short name is taken
         ("entity:repair", "calls", "entity:saw.cut_wood"),
     } <= said
-    names = KnownCode(index.knowledge.part("symbols 1")).naming.names
+    names = KnownCode(index.knowledge.part("symbols 2")).naming.names
     assert names["kit.saw", "start"] == "start"
     whole = build([*code()[:2], code()[3], new], extractor)
     assert described(index.compact().graph)[:2] == described(whole.graph)[:2]

@@ -245,7 +245,7 @@ def test_names_and_symbols_learn_what_both_learn():
     assert both.learn_more(passages[2:], known, nothing) == (triples[2:], everything)
     assert ("Guide", "mentions", "cut_wood") in triples[2]
     assert both.forget(passages[2:], everything) == known
-    assert as_learning(both).knowledge_form == "names 1, symbols 1"
+    assert as_learning(both).knowledge_form == "names 1, symbols 2"
 
 
 def test_only_those_files_are_parsed_again_to_which_a_name_leads():

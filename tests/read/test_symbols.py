@@ -164,6 +164,33 @@ def test_the_other_languages_are_read_by_the_tags_of_their_grammars(tmp_path):
     }  # fmt: skip
 
 
+GENERIC = {
+    "p/A.java": "package p;\nclass A extends B<String> implements C<Integer, D<A>>, F {\n"
+    "void m(){ new D<A>(); Arrays.asWooden(1); } }\nclass B<T> {}\ninterface C<T, U> {}\n"
+    "class D<T> { void asWooden(){} }\ninterface F {}\n"
+    "enum E implements C<E, E> { ONE { public int n() { return 1; } } }\nrecord R(int n) implements F {}",
+    "t/t.ts": "interface Area<T> {}\ninterface Field<T> extends Area<T> {}\nclass Base<T> {}\n"
+    "class Box extends Base<string> implements Area<number> {}",
+    "r/l.rs": "trait From2<T> {}\nstruct S<T> { t: T }\nimpl<T> From2<u8> for S<T> {}",
+    "c/b.cpp": "template <class T> class K {};\nclass L : public K<int> {};",
+}
+
+
+@pytest.mark.skipif(find_spec("tree_sitter") is None, reason="needs the extra code")
+def test_types_with_parameters_are_inherited_from_and_those_of_others_have_no_members_here(
+    tmp_path,
+):
+    read = facts_of(GENERIC, tmp_path, tokens=64)
+    assert relations(read, "inherits from") == {
+        (pair.split()[0], "inherits from", pair.split()[1])
+        for pair in (
+            *("A B", "A C", "A F", "E C", "R F"),
+            *("Field Area", "Box Base", "Box Area", "S From2", "L K"),
+        )
+    }
+    assert relations(read, "calls") == {("A.m", "calls", "D")}
+
+
 @pytest.mark.skipif(find_spec("tree_sitter") is None, reason="needs the extra code")
 @pytest.mark.parametrize("format", ["javascript", "typescript", "java", "go", "rust", "c", "cpp"])
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from clew.read.extract.code.tagged_code import TaggedFile, defining
 from clew.read.extract.knowledge import Knowledge
 from clew.text.words import fold_case
 
-FORM = "symbols 1"
+FORM = "symbols 2"
 """How symbols are learnt: another number wherever the tables below count in another way."""
 FILES = "symbols.files"  # id, format, module, whether it is a package: its passages
 MEMBERS = "symbols.members"  # distinctive name of a member of a class, file: its definitions

@@ -34,11 +34,22 @@ MORE_TAGS = {  # beside the grammar's own
     "typescript": """
         (extends_clause value: (identifier) @name) @reference.implementation
         (implements_clause (type_identifier) @name) @reference.implementation
-        (extends_type_clause type: (type_identifier) @name) @reference.implementation""",
-    "java": "(constructor_declaration name: (identifier) @name) @definition.method",
+        (implements_clause (generic_type name: (type_identifier) @name)) @reference.implementation
+        (extends_type_clause type: (type_identifier) @name) @reference.implementation
+        (extends_type_clause type: (generic_type name: (type_identifier) @name))
+            @reference.implementation""",
+    "java": """
+        (constructor_declaration name: (identifier) @name) @definition.method
+        (enum_declaration name: (identifier) @name) @definition.class
+        (record_declaration name: (identifier) @name) @definition.class
+        (superclass (generic_type (type_identifier) @name)) @reference.implementation
+        (type_list (generic_type (type_identifier) @name)) @reference.implementation
+        (object_creation_expression type: (generic_type (type_identifier) @name))
+            @reference.class""",
     "go": "(method_elem name: (field_identifier) @name) @definition.method",
     "rust": """
         (function_signature_item name: (identifier) @name) @definition.method
+        (impl_item trait: (generic_type type: (type_identifier) @name)) @reference.implementation
         (call_expression function: (scoped_identifier name: (identifier) @name)) @reference.call""",
     "c": "(call_expression function: (identifier) @name) @reference.call",
     "cpp": """
@@ -47,7 +58,9 @@ MORE_TAGS = {  # beside the grammar's own
             @reference.call
         (call_expression function: (qualified_identifier name: (identifier) @name)) @reference.call
         (new_expression type: (type_identifier) @name) @reference.class
-        (base_class_clause (type_identifier) @name) @reference.implementation""",
+        (base_class_clause (type_identifier) @name) @reference.implementation
+        (base_class_clause (template_type name: (type_identifier) @name))
+            @reference.implementation""",
 }
 MORE_TAGS["tsx"] = MORE_TAGS["typescript"]
 BASES = ("superclass", "type_list")  # tagged as classes, but inherited from
@@ -257,10 +270,12 @@ def _reference(name: SyntaxNode, relation: str, raw: bytes) -> NamedReference:
         on = next((field for field in fields if field is not None), None)
         is_other = on is not None and on.start_byte < name.start_byte
         receiver = _text(on, raw)[:200] if on is not None and is_other else ""
-    scope = ""
+    scope, trait = "", name
+    if parent is not None and parent.type == "generic_type":
+        trait, parent = parent, getattr(parent, "parent", None)
     if parent is not None and parent.type == "impl_item":
         of = parent.child_by_field_name("type")
-        is_trait = parent.child_by_field_name("trait") == name
+        is_trait = parent.child_by_field_name("trait") == trait
         scope = _text(of, raw).partition("<")[0] if of is not None and is_trait else "-"
     return NamedReference(name.start_byte, _text(name, raw), relation, receiver, scope)
 

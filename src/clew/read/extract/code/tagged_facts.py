@@ -9,6 +9,7 @@ that name, where the name is distinctive.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}  # read
 OWN_OBJECTS = ("this", "self", "Self", "super")
 FRONT_FILES = ("index", "mod", "lib", "main")  # that stand for the folder that they are in
 MAX_MEANINGS = 64  # definitions of a name that a reference is compared with
+TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]")
+FREE_CAPITALS = ("go", "c")  # in which a capital is no sign of a type
 # In these a plain name is of its own file, or imported.
 IMPORTING = ("javascript",)
 
@@ -121,6 +124,8 @@ class _Names:
         named = [c for c in candidates if last in (c.container, _package(c))]
         if named:
             return _nearest(named, file)
+        if on == last and TYPE_NAME.match(on) and file.file.format not in FREE_CAPITALS:
+            return None  # of a type that has no such member, or is defined elsewhere
         members = [c for c in candidates if c.container]
         is_only = len(members) == 1 == len(candidates) and is_distinctive(reference.name)
         return members[0].symbol if is_only else None
