@@ -248,6 +248,30 @@ def test_nothing_found_is_said(capsys, saved):
     )
     assert (code, out) == (1, "")
     assert err.startswith("clew: nothing that may be read touches the question")
+
+
+def test_where_nothing_is_found_a_model_is_named_if_one_could_be_used(
+    capsys, saved, folder, tmp_path, monkeypatch
+):
+    def said(source, *more):
+        code, _, err = run(capsys, "ask", source, "xyzzy plugh", "--no-cache", *more)
+        assert code == 1
+        return [line for line in err.splitlines() if line.startswith("clew: nothing")]
+
+    monkeypatch.setattr("clew.cli.ask.find_spec", lambda name: None)
+    (line,) = said(folder)
+    assert "--embedder" not in line
+    monkeypatch.setattr("clew.cli.ask.find_spec", lambda name: name == "sentence_transformers")
+    (line,) = said(folder)
+    assert line.endswith("; --embedder NAME finds what is said in other words")
+    (tmp_path / "code").mkdir()
+    for i in range(9):
+        words = " ".join(f"name_{i}_{k} = {k}\n" for k in range(50)).replace("\n ", "\n")
+        (tmp_path / "code" / f"m{i}.py").write_text(words)
+    assert all("--embedder" not in line for line in said(tmp_path / "code"))
+    code, _, err = run(capsys, "ask", saved, "xyzzy plugh")
+    assert (code, "--embedder" in err) == (1, False)
+    assert "--embedder" not in "".join(said(folder, "--where", "colour=red"))
     code, out, _ = run(capsys, "ask", saved, "xyzzy plugh", "--json")
     found = json.loads(out)
     assert (code, found["items"], found["relevance"] < 0.1) == (1, [], True)

@@ -7,6 +7,7 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,12 @@ from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
 from clew.index.index import Index
 from clew.relevance import MIN_RELEVANCE
 from clew.render import STYLES
+from clew.store import is_index
 from clew.types import Method
 
 BUDGET = 2000  # tokens, unless the user says otherwise
 NOTHING_FOUND = 1  # the exit code
+MODEL_LIBRARY = "sentence_transformers"  # which loads the models that --embedder names
 
 EXAMPLES = """examples:
   clew ask docs/ "How do I cancel a running job?"          the context, then its sources
@@ -140,7 +143,7 @@ def ask(options: argparse.Namespace) -> int:
             options.question, recipe=method, where=where or None, model=model, **parameters
         )
     if context.nothing_found:
-        print_remark(_nothing_in_words(context, index))
+        print_remark(_nothing_in_words(context, index) + _hint_at_models(context, index, options))
     elif options.recipe is not None or options.model is not None:
         for fallback in fallbacks(context):
             print_remark(fallback)
@@ -206,6 +209,17 @@ def _nothing_in_words(context: Context, index: Index) -> str:
     if context.nothing_found == NOTHING_TOUCHED:
         return f"{context.nothing_found}; try other words or another recipe (`clew recipes`)"
     return f"{context.nothing_found}; --min-relevance 0 shows what is nearest"
+
+
+def _hint_at_models(context: Context, index: Index, options: argparse.Namespace) -> str:
+    """Return the hint that a model may find what is said in other words, where one could be used.
+
+    Source code is asked for by its names, and an index keeps the embedder that it was made with.
+    """
+    is_of_use = not (options.embedder or rejects_all(context) or index.is_of_code)
+    if not is_of_use or is_index(Path(options.source)) or find_spec(MODEL_LIBRARY) is None:
+        return ""
+    return "; --embedder NAME finds what is said in other words"
 
 
 def _with_style(method: Method, recipe: str, style: str | None) -> Method:
