@@ -63,6 +63,8 @@ class InOwnWords:
             own_words = count_beside_links(graph.texts[row])
             if own_words is not None and own_words < self.full:
                 factors[row] = (own_words + 1) / (self.full + 1)
+        if (factors == 1).all():
+            return find_alone
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
