@@ -24,6 +24,8 @@ from clew.forking import renew_after_fork
 from clew.graph.sources import NAME_KEYS
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
+from clew.index.leads import LEAD_DOCUMENTS, check_hops, lead_question, names_to_follow
+from clew.index.narrow import CANDIDATES
 from clew.index.options import check_names, option_names
 from clew.index.question import QueryKeywords, QueryOptions, Where
 from clew.index.saving import load_contents, save_contents
@@ -33,7 +35,9 @@ from clew.store import DEFAULT_VERIFY, Verify
 from clew.types import Method
 
 __all__ = [
+    "CANDIDATES",
     "HEADING",
+    "LEAD_DOCUMENTS",
     "RANK",
     "RELEVANCE",
     "ROLE",
@@ -51,11 +55,14 @@ __all__ = [
     "Where",
     "aembed_question",
     "as_list",
+    "check_hops",
     "check_recipe",
     "empty_context",
     "facts_among",
     "facts_by_document",
+    "lead_question",
     "load_index",
+    "names_to_follow",
     "path_of",
     "reasons_of",
     "remember_vectors",
@@ -141,6 +148,11 @@ class OptionNames:
         """Return the options of an index that are among some values; see `query_options`."""
         chosen: dict[str, Any] = self._chosen(IndexConfig, values) | replaced
         return IndexConfig.from_keywords(**chosen)
+
+    def candidates_config(self, values: Mapping[str, object], **replaced: object) -> IndexConfig:
+        """Return what a graph of candidates is made with: `CANDIDATES`, and what the values say."""
+        chosen: dict[str, Any] = self._chosen(IndexConfig, values) | replaced
+        return IndexConfig.from_keywords(CANDIDATES, **chosen)
 
     def index_keywords(self, values: Mapping[str, object]) -> dict[str, Any]:
         """Return the options of an index that are among some values, by clew's names."""

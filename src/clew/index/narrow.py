@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Unpack
+from dataclasses import dataclass, replace
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clew import recipes
 from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
+from clew.embedding.embedder import Embedder, embed_texts
+from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Graph
 from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.config import IndexConfig, IndexKeywords
@@ -20,7 +23,13 @@ from clew.index.index import Index
 from clew.index.options import check_names, documents_keywords, option_names
 from clew.index.question import QueryKeywords, QueryOptions, check_question
 from clew.items import Dropped
-from clew.read import Triple, load_documents, text_id
+from clew.pipeline import Pipeline
+from clew.read import NamesAndSymbols, Triple, load_documents, text_id
+from clew.types import Method
+
+CANDIDATES = IndexConfig(extractor=NamesAndSymbols())
+"""What the small graph of candidates is made with, unless somebody says otherwise: names, symbols
+and facts about them are read, which takes milliseconds and joins what the retriever found apart."""
 
 
 class NarrowKeywords(QueryKeywords, IndexKeywords, total=False):
@@ -39,6 +48,12 @@ def narrow(
     **keywords: Unpack[NarrowKeywords],
 ) -> Context:
     """Return the context made of another retriever's candidates alone.
+
+    Where the recipe walks along links, and there are no `facts` and no `extractor` is named,
+    `clew.NamesAndSymbols` reads names and symbols in the candidates, and facts about them;
+    `extractor=None` reads none. These facts are compared by clew's own embedder, as hundreds of
+    them would keep a model busy for seconds: an `embedder` then says how near each candidate is to
+    the question, unless there are scores, and nothing else.
 
     Args:
         question: A text with at least one word.
@@ -62,32 +77,90 @@ def narrow(
         ['Ben lives on Corfu.', 'Anna married Ben.']
     """
     chosen, made_with = _chosen(keywords, options, config)
-    question = check_question(question, max_length=chosen.max_question)
-    if isinstance(candidates, (str, Document)) or not isinstance(candidates, Iterable):
-        raise TypeError(
-            "candidates are a list of texts or documents, best first; "
-            f"got a {type(candidates).__name__}"
-        )
-    pairs, dropped = _with_text(candidates)
-    if not pairs:
-        raise ValueError(
-            f"no candidates with text came ({len(dropped)} without): "
-            "there is nothing to make a context of"
-        )
-    documents = load_documents([document for document, _ in pairs], untrusted=True).documents
-    index = Index.from_documents(documents, facts=facts, config=made_with)
-    given = _checked_scores([score for _, score in pairs])
+    shortlist = _Shortlist.of(question, candidates, facts, chosen, made_with, vector)
     with within(chosen.deadline):
-        inside = filter_in_time(index, chosen.where)
-        if vector is None or inside.embedder is not index.embedder:
-            vector = embed_in_time(inside, question)
-        allowed = {document.id for document in inside.documents}
-        # What the filter forbids counts for nothing: neither its rank nor its score.
-        places = [i for i, document in enumerate(documents) if document.id in allowed]
-        scores = _shares_of_best([given[i] for i in places])
-        by_id = {documents[i].id: score for i, score in zip(places, scores, strict=True)}
-        context = answer(inside, question, vector, chosen, _scores_by_row(inside.graph, by_id))
-    return replace(context, dropped=(*context.dropped, *dropped)) if dropped else context
+        return shortlist.answer(chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shortlist:
+    """Candidates of another retriever as a small index, for one question.
+
+    Attributes:
+        question: What is asked.
+        index: The index of the candidates.
+        scores: The score that each came with, by the id of its document; None for all where the
+            rank counts.
+        dropped: Candidates that are not in the index.
+        vector: The question's vector by the embedder of the index, if it is known already.
+    """
+
+    question: str
+    index: Index
+    scores: Mapping[str, float | None]
+    dropped: tuple[Dropped, ...]
+    vector: ArrayLike | None = None
+
+    @classmethod
+    def of(
+        cls,
+        question: str,
+        candidates: Iterable[object],
+        facts: Mapping[str, Iterable[Triple]] | None,
+        options: QueryOptions,
+        config: IndexConfig,
+        vector: ArrayLike | None = None,
+    ) -> Self:
+        """Return the shortlist of some candidates; see `narrow`."""
+        question = check_question(question, max_length=options.max_question)
+        if isinstance(candidates, (str, Document)) or not isinstance(candidates, Iterable):
+            raise TypeError(
+                "candidates are a list of texts or documents, best first; "
+                f"got a {type(candidates).__name__}"
+            )
+        pairs, dropped = _with_text(candidates)
+        if not pairs:
+            raise ValueError(
+                f"no candidates with text came ({len(dropped)} without): "
+                "there is nothing to make a context of"
+            )
+        scores = _checked_scores([score for _, score in pairs])
+        documents = load_documents([document for document, _ in pairs], untrusted=True).documents
+        by_default = config.extractor is CANDIDATES.extractor
+        if by_default and (facts or not _walks(recipes.get(options.recipe))):
+            config, by_default = replace(config, extractor=None), False
+        if by_default and config.embedder is not None:
+            if None in scores:
+                scores = _likeness(config.embedder, question, documents, vector)
+            config, vector = replace(config, embedder=None), None
+        index = Index.from_documents(documents, facts=facts, config=config)
+        by_id = {document.id: score for document, score in zip(documents, scores, strict=True)}
+        return cls(question, index, by_id, tuple(dropped), vector)
+
+    def answer(self, options: QueryOptions) -> Context:
+        """Return the context for the question.
+
+        Args:
+            options: What else the question says.
+        """
+        inside = filter_in_time(self.index, options.where)
+        vector = self.vector
+        if vector is None or inside.embedder is not self.index.embedder:
+            vector = embed_in_time(inside, self.question)
+        scores = self._scores_by_row(inside)
+        context = answer(inside, self.question, vector, options, scores)
+        if not self.dropped:
+            return context
+        return replace(context, dropped=(*context.dropped, *self.dropped))
+
+    def _scores_by_row(self, inside: Index) -> dict[int, float]:
+        """Return the scores of what a filter allows, by row.
+
+        What it forbids counts for nothing: neither its rank nor its score.
+        """
+        allowed = [document.id for document in inside.documents if document.id in self.scores]
+        shares = _shares_of_best([self.scores[id] for id in allowed])
+        return _scores_by_row(inside.graph, dict(zip(allowed, shares, strict=True)))
 
 
 def _chosen(
@@ -101,9 +174,25 @@ def _chosen(
             options, **{name: keywords[name] for name in of_question if name in keywords}
         ),
         IndexConfig.from_keywords(
-            config, **{name: keywords[name] for name in of_index if name in keywords}
+            config or CANDIDATES, **{name: keywords[name] for name in of_index if name in keywords}
         ),
     )
+
+
+def _walks(method: Method) -> bool:
+    """Return whether a method follows links, for which facts make some."""
+    return bool(method.spreads) if isinstance(method, Pipeline) else True
+
+
+def _likeness(
+    embedder: Embedder, question: str, documents: Sequence[Document], vector: ArrayLike | None
+) -> list[float | None]:
+    """Return the cosine of each document with the question, by an embedder of the caller's."""
+    if vector is None:
+        vector = embedder.embed_question(question)
+    asked = normalize_vectors([vector], ["the question"])[0]
+    rows = embed_texts(embedder, [one.embedded_as or one.text for one in documents])
+    return [max(0.0, cosine) for cosine in (rows @ asked).astype(float).tolist()]
 
 
 def _with_text(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
+from typing import Any
 
 from langchain_core.documents import Document
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from clew.adapters import (
     QueryOptions,
     empty_context,
     facts_among,
+    names_to_follow,
     with_first_step,
 )
 
@@ -83,7 +85,7 @@ class Candidates:
         """
         if not self.documents:
             return empty_context(question, options)
-        named = [document.model_copy(update={"id": id}) for id, document in self.documents.items()]
+        named = self._named()
         context = clew.narrow(
             question,
             named if self.scores is None else list(zip(named, self.scores, strict=True)),
@@ -94,6 +96,66 @@ class Candidates:
         )
         items = tuple(replace(item, original=self.documents.get(item.id)) for item in context)
         return with_first_step(replace(context, items=items), "candidates", self.notes)
+
+    def leads(self, question: str, facts: FactsByDocument) -> tuple[str, ...]:
+        """Return the names that these documents lead to; their order counts, and no score."""
+        return names_to_follow(question, self._named(), facts)
+
+    def values_of(self, key: str) -> list[object]:
+        """Return the values that the documents have under a key of metadata, each once.
+
+        The values of a list are values each.
+        """
+        distinct: dict[object, None] = {}
+        for document in self.documents.values():
+            value = document.metadata.get(key)
+            for single in value if isinstance(value, (list, tuple, set)) else [value]:
+                if isinstance(single, (str, int, float, bool)):
+                    distinct.setdefault(single)
+        return list(distinct)
+
+    def joined(
+        self, results: Sequence[Any], limit: int, how: str, names: Sequence[object]
+    ) -> Candidates:
+        """Return these candidates, and others behind them that a further search found.
+
+        Args:
+            results: What it gave, best first. What it scored was another question.
+            limit: How many of the documents that are not here already join.
+            how: What was searched for, for the trace.
+            names: The same, in particular.
+        """
+        found = [one[0] if isinstance(one, tuple) else one for one in results]
+        others = Candidates.from_documents(found, None, {}).documents
+        new = [id for id in others if id not in self.documents][:limit]
+        scores = None
+        if self.scores is not None:  # no nearer than the last of those that came first
+            scores = [*self.scores, *[min(self.scores, default=0.0)] * len(new)]
+        earlier = self.notes.get("further", ())
+        assert isinstance(earlier, tuple), "this is where it is written"
+        step = {how: tuple(names), "found": len(new)}
+        notes = {
+            **self.notes,
+            "candidates": len(self.documents) + len(new),
+            "further": (*earlier, step),
+        }
+        return Candidates({**self.documents, **{id: others[id] for id in new}}, scores, notes)
+
+    def scored(self, cosines: Mapping[str, float]) -> Candidates:
+        """Return the candidates by their cosines, best first, if the store gave one for each."""
+        missing = len(self.documents) - len(cosines)
+        if missing:
+            meaning = f"{self.notes['scores']}; the store gave no vectors of {missing}"
+            return replace(self, notes={**self.notes, "scores": meaning})
+        ranked = sorted(self.documents, key=cosines.__getitem__, reverse=True)
+        return Candidates(
+            {id: self.documents[id] for id in ranked},
+            [cosines[id] for id in ranked],
+            {**self.notes, "scores": "cosine of the store's vectors"},
+        )
+
+    def _named(self) -> list[Document]:
+        return [document.model_copy(update={"id": id}) for id, document in self.documents.items()]
 
 
 def scores_by_order(scores: Sequence[object]) -> tuple[list[float] | None, str]:

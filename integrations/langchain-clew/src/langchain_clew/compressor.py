@@ -17,7 +17,7 @@ from langchain_clew.candidates import Candidates, scores_in_metadata
 from langchain_clew.documents import documents_of
 from langchain_clew.retriever import known_recipe
 
-SCORES = ("clew_score", "relevance_score", "score", "_similarity_score")
+SCORES = ("clew_score", "relevance_score", "_similarity_score")
 NAMES = OptionNames({"limit": "k", "embedder": "embeddings"})
 KNOWN = ("facts", *NAMES.of_question, *NAMES.of_index)
 
@@ -30,8 +30,10 @@ def embedder_of(embeddings: object) -> clew.Embedder | None:
 class ClewCompressor(BaseDocumentCompressor):
     """Makes a connected, budgeted, ordered context of the documents another retriever found.
 
-    Scores in the metadata (`relevance_score`, `score`, ...; higher is better) count where every
-    document has one. Otherwise the order counts.
+    Scores in the metadata (`relevance_score`, as LangChain's rerankers write it; higher is better)
+    count where every document has one. Otherwise the cosine by `embeddings` counts, or the order
+    where there are none. Names and symbols are read in the documents, and facts about them, unless
+    `facts` come with them or `extractor` is None.
 
     Attributes:
         embeddings: LangChain `Embeddings`, or anything else that `clew.narrow` takes. None stands
@@ -81,7 +83,7 @@ class ClewCompressor(BaseDocumentCompressor):
         scores, meaning = scores_in_metadata(documents, SCORES)
         candidates = Candidates.from_documents(documents, scores, {"scores": meaning})
         values = {**self.__dict__, **(self.model_extra or {})}
-        options, config = NAMES.query_options(values), NAMES.index_config(values)
+        options, config = NAMES.query_options(values), NAMES.candidates_config(values)
         return candidates.narrow(question, options, config, self.facts, vector)
 
     async def acontext(self, documents: Sequence[Document], question: str) -> clew.Context:

@@ -182,26 +182,43 @@ class ClewRetriever(BaseRetriever):
         embeddings: object = None,
         *,
         facts: FactsByDocument | None = None,
+        hops: int = 1,
+        edges: Iterable[tuple[str, str]] = (),
         **options: Unpack[IndexingKeywords],
     ) -> Self:
         """Return a retriever that makes a context of a vector store's candidates.
 
-        Nothing is indexed.
+        Nothing is indexed, and no document is embedded. Each question searches the store, reads
+        names and symbols in what it finds (`extractor=None` reads none), and searches once more for
+        the question and the three names that this leads to. How near a document is, the store's
+        own vectors say, where they can be had: those of LangChain's store in memory, Chroma, FAISS,
+        pgvector and Qdrant; else the order that the store gives.
 
         Args:
             store: Any vector store.
             candidates: How many documents it is asked for.
             search_kwargs: What else its search takes.
-            embeddings: None for the store's own.
-            facts: As in `from_documents`.
+            embeddings: What the candidates, names and facts are compared with each other by. None
+                stands for clew's own, in a few milliseconds.
+            facts: As in `from_documents`. Where there are some, none are read.
+            hops: How many more searches follow the first, each adding up to 15 documents.
+            edges: Pairs of keys of metadata. A document leads to those whose value of the second
+                key is its own value of the first, or one of its own: `[("links", "url")]`. Each
+                pair is one more search, for up to 15 documents, under the same filter.
             **options: As in `from_documents`; the options of the index are for the small graph of
                 the candidates.
         """
         cls._check_names(options)
         is_other = embeddings is not getattr(store, "embeddings", None)
-        config = NAMES.index_config(options, embedder=embeddings if is_other else None)
+        config = NAMES.candidates_config(options, embedder=embeddings if is_other else None)
         shortlist = Shortlist(
-            store, candidates, dict(search_kwargs or {}), config, facts_by_document(facts)
+            store,
+            candidates,
+            dict(search_kwargs or {}),
+            config,
+            facts_by_document(facts),
+            hops,
+            tuple(edges),
         )
         return cls(index=shortlist, **NAMES.without_index(options))
 

@@ -1,9 +1,15 @@
-"""A vector store, asked as an index is: its best candidates, and a context made of those alone."""
+"""A vector store, asked as an index is: its best candidates, what these lead to, and a context.
+
+What a question asks of the store is a row of requests, each made of what came before. `_requests`
+yields them, and `ask` and `aask` carry them out, the one in this thread, the other without blocking
+the event loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,18 +19,39 @@ from numpy.typing import ArrayLike
 
 import clew
 from clew.adapters import (
+    LEAD_DOCUMENTS,
     FactsByDocument,
     IndexConfig,
     QueryOptions,
     aembed_question,
-    remember_vectors,
+    check_hops,
+    lead_question,
 )
 from langchain_clew.candidates import Candidates, scores_by_order
+from langchain_clew.stores import ReadVectors, cosines, having, reader_of
 
-WITH_SCORES = ("similarity_search_with_relevance_scores", "similarity_search_with_score")
+WITH_SCORES = "similarity_search_with_score"
+BY_VECTOR = "similarity_search_by_vector"
 WITHOUT_SCORES = "similarity_search"
 UNSUPPORTED = (NotImplementedError, ValueError)
-"""How stores say that they have no relevance, or no scores at all."""
+"""How stores say that they have no scores at all."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a store is asked for.
+
+    Attributes:
+        text: What is searched for.
+        vector: Its vector, where the store is searched by vector.
+        limit: How many documents.
+        filter: What may be found, in the store's own language.
+    """
+
+    text: str
+    vector: ArrayLike | None
+    limit: int
+    filter: object
 
 
 @dataclass(frozen=True)
@@ -37,17 +64,34 @@ class SearchResults:
     """
 
     search: str
-    results: list[Any]
+    results: Sequence[Any]
 
     def candidates(self, store: VectorStore) -> Candidates:
         """Return the distinct documents, with their scores in one direction."""
-        if self.search == WITHOUT_SCORES:
-            documents, scores, meaning = self.results, None, "rank: the store gives no scores"
-        else:
+        documents, scores = self.results, None
+        meaning = "rank: the store gives no scores"
+        if self.search == WITH_SCORES:
             documents = [document for document, _ in self.results]
             scores, meaning = scores_by_order([score for _, score in self.results])
         notes = {"store": type(store).__name__, "search": self.search, "scores": meaning}
         return Candidates.from_documents(documents, scores, notes)
+
+
+@dataclass(frozen=True)
+class Embed:
+    """The question's vector is wanted."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Read:
+    """The vectors of some documents are wanted, by their ids."""
+
+    documents: Mapping[str, Document]
+
+
+Requests = Generator[Search | Embed | Read, Any, clew.Context]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +102,13 @@ class Shortlist:
         store: The vector store.
         candidates: How many documents it is asked for.
         search_kwargs: What else its search takes.
-        config: What the small graph of the candidates is made with. Without an embedder the store's
-            own is used.
+        config: What the small graph of the candidates is made with. Where it has no embedder, no
+            document is embedded: the store says how near each is, and clew's own embedder compares
+            what is in them.
         facts: Triples by document id.
+        hops: How many more searches there are, each for what the documents so far lead to.
+        edges: Pairs of keys of metadata: a document leads to those whose value of the second key is
+            its own value of the first. Each pair is one more search.
     """
 
     store: VectorStore
@@ -68,6 +116,8 @@ class Shortlist:
     search_kwargs: Mapping[str, object] = field(default_factory=dict)
     config: IndexConfig = field(default_factory=IndexConfig)
     facts: FactsByDocument = field(default_factory=dict)
+    hops: int = 1
+    edges: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not hasattr(self.store, "similarity_search"):
@@ -83,79 +133,129 @@ class Shortlist:
         is_whole = isinstance(self.candidates, int) and not isinstance(self.candidates, bool)
         if not is_whole or self.candidates < 1:
             raise ValueError(f"candidates is a whole number of at least 1; got {self.candidates!r}")
+        object.__setattr__(self, "edges", check_hops(self.hops, self.edges))
+        if self.edges:
+            having(self.store, self.edges[0][1], [""], None)  # before any question needs it
 
     def ask(self, question: str, *, options: QueryOptions) -> clew.Context:
         """Return the context for a question; the filter is in the store's own language."""
-        return self._narrow(question, self._search(question, options.where), options)
+        requests, answer = self._requests(question, options), None
+        while True:
+            try:
+                request = requests.send(answer)
+            except StopIteration as stop:
+                context: clew.Context = stop.value
+                return context
+            answer = self._carry_out(request)
 
     async def aask(self, question: str, *, options: QueryOptions) -> clew.Context:
         """Return what `ask` returns without blocking the event loop."""
-        found = await self._asearch(question, options.where)
-        vector = await aembed_question(self.embedder, question) if found.results else None
-        return await asyncio.to_thread(self._narrow, question, found, options, vector)
+        requests, answer = self._requests(question, options), None
+        while True:
+            request = await asyncio.to_thread(_next, requests, answer)
+            if isinstance(request, clew.Context):
+                return request
+            answer = await self._acarry_out(request)
 
     @property
     def embedder(self) -> clew.Embedder | None:
-        """What candidates and questions are embedded with; None stands for clew's own.
-
-        It is the embedder of the configuration, or else the store's.
-        """
+        """What questions are embedded with, of the store or of the configuration, if any."""
         if self.config.embedder is not None:
             return self.config.embedder
+        return self._store_embedder
+
+    @property
+    def _store_embedder(self) -> clew.Embedder | None:
         own = self.store.embeddings
         return None if own is None else clew.Embedder.of(own)
 
-    def _search(self, question: str, filter: object) -> SearchResults:
-        arguments = self._search_arguments(filter)
-        for name in WITH_SCORES:
-            try:
-                return SearchResults(name, getattr(self.store, name)(question, **arguments))
-            except UNSUPPORTED:
-                continue
-        results = self.store.similarity_search(question, **arguments)
-        return SearchResults(WITHOUT_SCORES, results)
+    @property
+    def _reader(self) -> ReadVectors | None:
+        return reader_of(self.store)
 
-    async def _asearch(self, question: str, filter: object) -> SearchResults:
-        arguments = self._search_arguments(filter)
-        for name in WITH_SCORES:
-            try:
-                results = await getattr(self.store, f"a{name}")(question, **arguments)
-                return SearchResults(name, results)
-            except UNSUPPORTED:
-                continue
-        results = await self.store.asimilarity_search(question, **arguments)
-        return SearchResults(WITHOUT_SCORES, results)
+    def _requests(self, question: str, options: QueryOptions) -> Requests:
+        """Yield what is asked of the store and its embedder; return the context made of it."""
+        reads, filter = self._reader is not None, options.where
+        options = replace(options, where=None)  # the store filters
+        vector = (yield Embed(question)) if reads else None
+        found: SearchResults = yield Search(question, vector, self.candidates, filter)
+        candidates = found.candidates(self.store)
+        for _ in range(self.hops):
+            names = candidates.leads(question, self.facts)
+            if not names:
+                break
+            text = lead_question(question, names)
+            near = (yield Embed(text)) if reads else None
+            room = len(candidates.documents) + LEAD_DOCUMENTS  # so that there are new ones
+            found = yield Search(text, near, room, filter)
+            candidates = candidates.joined(found.results, LEAD_DOCUMENTS, "looked for", names)
+        for source, target in self.edges:
+            if values := candidates.values_of(source):
+                only = having(self.store, target, values, filter)
+                room = len(candidates.documents) + LEAD_DOCUMENTS
+                found = yield Search(question, vector, room, only)
+                note = f"{source} -> {target}"
+                candidates = candidates.joined(found.results, LEAD_DOCUMENTS, note, values)
+        if vector is not None and candidates.documents:
+            candidates = candidates.scored(cosines((yield Read(candidates.documents)), vector))
+        return candidates.narrow(question, options, self.config, self.facts)
 
-    def _search_arguments(self, filter: object) -> dict[str, Any]:
-        chosen = {} if filter is None else {"filter": filter}
-        return {"k": self.candidates, **self.search_kwargs, **chosen}
+    def _carry_out(self, request: Search | Embed | Read) -> object:
+        if isinstance(request, Read):
+            return self._read(request)
+        if isinstance(request, Embed):
+            assert self._store_embedder is not None, "its vectors are read, so it has one"
+            return self._store_embedder.embed_question(request.text)
+        arguments = self._arguments(request)
+        if request.vector is not None:
+            found = self.store.similarity_search_by_vector(_plain(request.vector), **arguments)
+            return SearchResults(BY_VECTOR, found)
+        if hasattr(self.store, WITH_SCORES):
+            with suppress(*UNSUPPORTED):
+                scored = self.store.similarity_search_with_score(request.text, **arguments)
+                return SearchResults(WITH_SCORES, scored)
+        found = self.store.similarity_search(request.text, **arguments)
+        return SearchResults(WITHOUT_SCORES, found)
 
-    def _narrow(
-        self,
-        question: str,
-        found: SearchResults,
-        options: QueryOptions,
-        vector: ArrayLike | None = None,
-    ) -> clew.Context:
-        candidates, embedder = found.candidates(self.store), self.embedder
-        if embedder is not None and self.config.embedder is None:
-            documents = candidates.documents.values()
-            vectors = ((document.page_content, self._vector(document)) for document in documents)
-            known = {text: vector for text, vector in vectors if vector is not None}
-            embedder = remember_vectors(embedder, known)
-        return candidates.narrow(
-            question,
-            replace(options, where=None),  # the store has filtered
-            replace(self.config, embedder=embedder),
-            self.facts,
-            vector,
-        )
+    async def _acarry_out(self, request: Search | Embed | Read) -> object:
+        if isinstance(request, Read):
+            return await asyncio.to_thread(self._read, request)
+        if isinstance(request, Embed):
+            embedder = self._store_embedder
+            assert embedder is not None, "its vectors are read, so it has one"
+            vector = await aembed_question(embedder, request.text)
+            if vector is not None:
+                return vector
+            return await asyncio.to_thread(embedder.embed_question, request.text)
+        arguments = self._arguments(request)
+        if request.vector is not None:
+            by_vector = self.store.asimilarity_search_by_vector
+            return SearchResults(BY_VECTOR, await by_vector(_plain(request.vector), **arguments))
+        if hasattr(self.store, f"a{WITH_SCORES}"):
+            with suppress(*UNSUPPORTED):
+                scored = await self.store.asimilarity_search_with_score(request.text, **arguments)
+                return SearchResults(WITH_SCORES, scored)
+        found = await self.store.asimilarity_search(request.text, **arguments)
+        return SearchResults(WITHOUT_SCORES, found)
 
-    def _vector(self, document: Document) -> ArrayLike | None:
-        """Return the vector of a document in a store that has a mapping by id.
+    def _read(self, request: Read) -> Mapping[str, Any]:
+        reader = self._reader
+        return {} if reader is None else reader(request.documents)
 
-        LangChain's own store in memory has one.
-        """
-        entries = getattr(self.store, "store", None)
-        entry = entries.get(document.id) if isinstance(entries, Mapping) else None
-        return entry.get("vector") if isinstance(entry, Mapping) else None
+    def _arguments(self, search: Search) -> dict[str, Any]:
+        chosen = {} if search.filter is None else {"filter": search.filter}
+        return {"k": search.limit, **self.search_kwargs, **chosen}
+
+
+def _next(requests: Requests, answer: object) -> Search | Embed | Read | clew.Context:
+    """Return the next request, or the context at the end; StopIteration crosses no thread."""
+    try:
+        return requests.send(answer)
+    except StopIteration as stop:
+        context: clew.Context = stop.value
+        return context
+
+
+def _plain(vector: ArrayLike) -> list[float]:
+    """Return a vector as LangChain has it."""
+    return [float(number) for number in vector]  # type: ignore[union-attr]  # of any array

@@ -55,7 +55,7 @@ async def test_the_loop_goes_on_while_a_blocking_embedder_works(
         ask = ClewRetriever.from_documents(documents, waiting).ainvoke
     elif kind == "store":
         ask = ClewRetriever.from_vectorstore(
-            BlockingStore.from_documents(documents, embeddings), embeddings=waiting
+            BlockingStore.from_documents(documents, embeddings), embeddings=waiting, recipe="mmr"
         ).ainvoke
     else:
         compressor = ClewCompressor(embeddings=waiting)
@@ -95,4 +95,5 @@ async def test_an_embedder_with_async_calls_is_asked_by_them(kind, documents, em
     else:
         found = await ClewCompressor(embeddings=native).acompress_documents(documents, question)
     assert found
-    assert set(asked) == {question}
+    assert asked[0] == question
+    assert all(text.startswith(question) for text in asked)  # and what it leads to

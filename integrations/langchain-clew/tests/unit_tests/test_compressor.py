@@ -35,7 +35,7 @@ def scored(documents, name, scores):
     ]
 
 
-@pytest.mark.parametrize("name", ["relevance_score", "score", "_similarity_score", "clew_score"])
+@pytest.mark.parametrize("name", ["relevance_score", "_similarity_score", "clew_score"])
 def test_scores_in_the_metadata_decide_the_order_where_every_document_has_one(
     compressor, documents, question, name
 ):

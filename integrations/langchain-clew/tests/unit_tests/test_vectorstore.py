@@ -14,40 +14,6 @@ def ids(documents):
     return [document.id for document in documents]
 
 
-class Relevances(InMemoryVectorStore):
-    """Has relevance scores."""
-
-    def _select_relevance_score_fn(self):
-        return lambda similarity: max(0.0, similarity)
-
-
-class Distances(InMemoryVectorStore):
-    """Means a distance by a score, and has no relevance, as the default of several stores."""
-
-    def similarity_search_with_score(self, query, k=4, **kwargs):
-        return [
-            (document, 1 - score)
-            for document, score in super().similarity_search_with_score(query, k, **kwargs)
-        ]
-
-    async def asimilarity_search_with_score(self, query, k=4, **kwargs):
-        return self.similarity_search_with_score(query, k, **kwargs)
-
-
-class Inverted(Distances):
-    """Says relevance and means a distance."""
-
-    def _select_relevance_score_fn(self):
-        return lambda distance: distance
-
-
-class Refusing(InMemoryVectorStore):
-    """Has no relevance for its metric and says so by a ValueError."""
-
-    def _select_relevance_score_fn(self):
-        raise ValueError("no relevance for this metric")
-
-
 class Plain(VectorStore):
     """Finds, and gives no scores: what the base class asks of a store."""
 
@@ -66,12 +32,35 @@ class Plain(VectorStore):
         return self.inner.similarity_search(query, k, **kwargs)
 
 
+class Similarities(Plain):
+    """Means a cosine by a score."""
+
+    def similarity_search_with_score(self, query, k=4, **kwargs):
+        return self.inner.similarity_search_with_score(query, k, **kwargs)
+
+
+class Distances(Similarities):
+    """Means a distance by a score, as the default of several stores."""
+
+    def similarity_search_with_score(self, query, k=4, **kwargs):
+        scored = super().similarity_search_with_score(query, k, **kwargs)
+        return [(document, 1 - score) for document, score in scored]
+
+
+class Halves(Similarities):
+    """Means (cosine + 1) / 2 by a score, as some do by a relevance."""
+
+    def similarity_search_with_score(self, query, k=4, **kwargs):
+        scored = super().similarity_search_with_score(query, k, **kwargs)
+        return [(document, (1 + score) / 2) for document, score in scored]
+
+
+SCORED = ("similarity_search_with_score",)
 STORES = {
-    InMemoryVectorStore: ("similarity_search_with_score", "similarity"),
-    Relevances: ("similarity_search_with_relevance_scores", "similarity"),
-    Distances: ("similarity_search_with_score", "distance"),
-    Inverted: ("similarity_search_with_relevance_scores", "distance"),
-    Refusing: ("similarity_search_with_score", "similarity"),
+    InMemoryVectorStore: ("similarity_search_by_vector", "cosine of the store's vectors"),
+    Similarities: (*SCORED, "similarity"),
+    Distances: (*SCORED, "distance"),
+    Halves: (*SCORED, "similarity"),
     Plain: ("similarity_search", "rank: the store gives no scores"),
 }
 
@@ -86,7 +75,8 @@ async def test_the_store_s_order_is_kept_whatever_it_means_by_a_score_and_the_tr
         [d.metadata for d in documents],
         ids=[d.id for d in documents],
     )
-    retriever = ClewRetriever.from_vectorstore(store, candidates=6, recipe="dense", budget=None)
+    how = {"recipe": "dense", "budget": None, "hops": 0}
+    retriever = ClewRetriever.from_vectorstore(store, candidates=6, **how)
 
     assert ids(retriever.invoke(question)) == ids(store.similarity_search(question, k=6))
     assert ids(await retriever.ainvoke(question)) == ids(store.similarity_search(question, k=6))
@@ -96,16 +86,28 @@ async def test_the_store_s_order_is_kept_whatever_it_means_by_a_score_and_the_tr
     assert (notes["candidates"], notes["repeated"], notes["blank"]) == (6, 0, 0)
 
 
-def test_nothing_that_the_store_holds_is_embedded_again(documents, embeddings, question):
-    store = InMemoryVectorStore.from_documents(documents, embeddings)
-    retriever = ClewRetriever.from_vectorstore(store, recipe="mmr")
+@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("recipe", ["hipporag", "mmr", "budgeted"])
+def test_no_document_is_embedded_whether_or_not_the_store_gives_its_vectors(
+    kind, recipe, documents, embeddings, question
+):
+    texts, names = [d.page_content for d in documents], [d.id for d in documents]
+    store = kind.from_texts(texts, embeddings, ids=names)
     embeddings.documents.clear()
-    found = retriever.invoke(question)
+    assert ClewRetriever.from_vectorstore(store, recipe=recipe).invoke(question)
     assert embeddings.documents == []
 
-    fresh = ClewRetriever.from_vectorstore(Plain(store), recipe="mmr").invoke(question)
-    assert sorted(embeddings.documents) == sorted(document.page_content for document in documents)
-    assert set(ids(fresh)) == set(ids(found))
+
+def test_what_a_relevance_says_is_not_asked_and_no_document_is_printed(
+    documents, embeddings, question, recwarn
+):
+    class Relevances(Distances):
+        def _select_relevance_score_fn(self):
+            return lambda distance: 1 - 9 * distance  # below zero, as FAISS and Chroma have it
+
+    store = Relevances.from_texts([d.page_content for d in documents], embeddings)
+    assert ClewRetriever.from_vectorstore(store).invoke(question)
+    assert not [warning for warning in recwarn if "elevance score" in str(warning.message)]
 
 
 def test_the_vectors_of_one_embedder_are_not_taken_for_those_of_another(
@@ -115,10 +117,9 @@ def test_the_vectors_of_one_embedder_are_not_taken_for_those_of_another(
     retriever = ClewRetriever.from_vectorstore(
         InMemoryVectorStore.from_documents(documents, embeddings), 4, embeddings=other
     )
-    embeddings.questions.clear()
-    retriever.invoke(question)
-    assert len(other.documents) == 4
-    assert (other.questions, embeddings.questions) == ([question], [question])
+    retriever.invoke(question, recipe="mmr")
+    assert len(set(other.documents)) == len(other.documents) == 10  # four, and what they lead to
+    assert set(other.questions) == {question}
 
 
 def test_a_filter_and_the_search_arguments_go_to_the_store_as_they_are(

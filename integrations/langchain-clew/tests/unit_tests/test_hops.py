@@ -1,0 +1,100 @@
+"""What the store's candidates lead to is looked for, too: by names, and by keys of metadata."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_clew import ClewRetriever
+from langchain_core.documents import Document
+from langchain_core.vectorstores import InMemoryVectorStore
+
+ASKED = "Where does the husband of Anna Berg live?"
+THREAD = [
+    Document("Anna Berg\nShe married the painter Ben Okri in 1990.", id="anna"),
+    Document("Ben Okri\nHe moved to Corfu with all his brushes.", id="ben"),
+]
+CROWD = [
+    Document(f"Anna {name}\nWhere does her husband live? She does not say.", id=f"anna {name}")
+    for name in ("Alm", "Ek", "Dahl", "Holm")
+]
+
+
+@pytest.fixture
+def store(embeddings):
+    return InMemoryVectorStore.from_documents([*THREAD, *CROWD], embeddings)
+
+
+def found(store, question=ASKED, **how):
+    return {d.id for d in ClewRetriever.from_vectorstore(store, **how).invoke(question)}
+
+
+class Recording(InMemoryVectorStore):
+    """Remembers what it was asked for."""
+
+    def similarity_search_by_vector(self, embedding, k=4, **kwargs):
+        self.__dict__.setdefault("asked", []).append((k, kwargs))
+        return super().similarity_search_by_vector(embedding, k, **kwargs)
+
+
+async def test_a_name_in_a_candidate_is_looked_for(store):
+    near = [d.id for d in store.similarity_search(ASKED, k=5)]
+    assert "anna" in near
+    assert "ben" not in near
+    assert "ben" not in found(store, candidates=5, hops=0)
+    assert "ben" in found(store, candidates=5)
+    retriever = ClewRetriever.from_vectorstore(store, candidates=5)
+    assert "ben" in {d.id for d in await retriever.ainvoke(ASKED)}
+    (step,) = retriever.context(ASKED).trace[0].notes["further"]
+    assert "Ben Okri" in step["looked for"]
+    assert step["found"] == 1
+
+
+@pytest.mark.parametrize("hops", [0, 1, 2])
+def test_each_hop_is_one_search_under_the_same_filter_and_arguments(embeddings, hops):
+    def allowed(document):
+        return document.id != "ben"
+
+    store = Recording.from_documents([*THREAD, *CROWD], embeddings)
+    assert "ben" not in found(store, hops=hops, candidates=3, filter=allowed)
+    assert 1 <= len(store.asked) <= 1 + hops
+    assert all(kwargs == {"filter": allowed} for _, kwargs in store.asked)
+
+
+def test_edges_lead_from_a_key_of_metadata_to_another_under_the_same_filter(embeddings):
+    documents = [
+        Document("The coxswain steers the lifeboat.", id="crew", metadata={"see": ["rota", "map"]}),
+        Document("Mondays: Ann. Tuesdays: Ben.", id="rota", metadata={"page": "rota"}),
+        Document("North is up.", id="map", metadata={"page": "map"}),
+        *CROWD,
+    ]
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    question, how = "Who steers the lifeboat?", {"candidates": 1, "hops": 0, "budget": None}
+    assert found(store, question, **how) == {"crew"}
+    linked = {"edges": [("see", "page")], "recipe": "dense", **how}
+    assert found(store, question, **linked) == {"crew", "rota", "map"}
+    assert found(store, question, filter=lambda d: d.id != "map", **linked) == {"crew", "rota"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"hops": -1}, "hops is the number of further searches"),
+        ({"hops": True}, "hops is the number of further searches"),
+        ({"edges": "links"}, "edges are pairs of keys"),
+        ({"edges": [("a", "b", "c")]}, "edges are pairs of keys"),
+    ],
+)
+def test_what_is_no_hop_or_edge_is_refused_when_the_retriever_is_made(store, wrong, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        ClewRetriever.from_vectorstore(store, **wrong)
+
+
+def test_a_store_whose_filters_are_not_known_takes_no_edges(store):
+    class Own:
+        embeddings = None
+
+        def similarity_search(self, query, k=4, **kwargs):
+            return THREAD
+
+    with pytest.raises(TypeError, match="how a Own filters is not known"):
+        ClewRetriever.from_vectorstore(Own(), edges=[("see", "page")])
+    assert ClewRetriever.from_vectorstore(Own()).invoke(ASKED)

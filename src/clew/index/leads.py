@@ -1,0 +1,108 @@
+"""What candidates lead to: the names by which a store is asked for what it has not found yet.
+
+A question over several passages names what the first of them is about. What the next is about
+stands in the first. A search by the question alone ranks the next one low; a search by the question
+and that name finds it. A ranking of the names by a walk over the candidates' facts finds no more
+than their ranks and counts do, and takes a graph.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+from clew.read import NamesAndSymbols, Passage, Triple, load_documents
+from clew.text.words import contains_phrase, fold_case
+
+READER = NamesAndSymbols()
+LEADING = 10  # documents whose names are looked at
+LEAD_NAMES = 3  # that a further search is made with
+LEAD_DOCUMENTS = 15  # that a further search may add to the candidates
+MAX_HOPS = 5
+
+
+def lead_question(question: str, names: Iterable[str]) -> str:
+    """Return what a store is asked for next: the question, and names that it leads to.
+
+    Example:
+        >>> lead_question("Where does the husband of Anna live?", ["Ben Okri"])
+        'Where does the husband of Anna live? Ben Okri'
+    """
+    return f"{question} {'; '.join(names)}"
+
+
+def check_hops(hops: object, edges: object) -> tuple[tuple[str, str], ...]:
+    """Return the edges as pairs of keys, once the number of hops is known to be one.
+
+    Raises:
+        ValueError: `hops` is no whole number from 0 to 5.
+        TypeError: An edge is no pair of keys.
+
+    Example:
+        >>> check_hops(1, [("links", "url")])
+        (('links', 'url'),)
+    """
+    if not isinstance(hops, int) or isinstance(hops, bool) or not 0 <= hops <= MAX_HOPS:
+        raise ValueError(
+            "hops is the number of further searches of the store, a whole number from 0 to "
+            f"{MAX_HOPS}; got {hops!r}"
+        )
+    listed = [] if isinstance(edges, str) or not isinstance(edges, Iterable) else list(edges)
+    pairs = [tuple(edge) if isinstance(edge, (tuple, list)) else edge for edge in listed]
+    if (edges and not listed) or not all(
+        isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(key, str) for key in pair)
+        for pair in pairs
+    ):
+        raise TypeError(
+            "edges are pairs of keys of metadata, such as [('links', 'url')]: a document leads to "
+            f"those whose second key has a value that its first key has; got {edges!r}"
+        )
+    return tuple(pairs)
+
+
+def names_to_follow(
+    question: str,
+    documents: Sequence[object],
+    facts: Mapping[str, Iterable[Triple]] | None = None,
+    count: int = LEAD_NAMES,
+) -> tuple[str, ...]:
+    r"""Return the names that documents lead to from a question, best first.
+
+    A name scores, for each of the ten best documents that has it, 1 / rank, divided by the number
+    of names there and by the number of these documents that have it. What the question names, and
+    what a document is about, leads nowhere new.
+
+    Args:
+        question: What is asked.
+        documents: What was found, best first: documents of clew's or a framework's.
+        facts: Triples by document id, whose ends are names, too.
+        count: How many names at most.
+
+    Example:
+        >>> from clew import Document
+        >>> documents = [Document("a", "Anna\nShe married Ben Okri in 1990.")]
+        >>> names_to_follow("Where does the husband of Anna live?", documents)
+        ('Ben Okri',)
+    """
+    best = load_documents(documents[:LEADING], untrusted=True).documents
+    read = READER.triples([Passage(one.id, one.text, format=one.format) for one in best])
+    about: set[str] = set()
+    names_of: list[dict[str, str]] = []
+    for document, triples in zip(best, read, strict=True):
+        about |= {fold_case(subject) for subject, _, _ in triples}
+        given = (facts or {}).get(document.id, ())
+        ends = [*(name for _, _, name in triples), *(end for s, _, o in given for end in (s, o))]
+        names_of.append({fold_case(name): name for name in reversed(ends)})
+    found_in = Counter(key for own in names_of for key in own)
+    scores: dict[str, float] = defaultdict(float)
+    for rank, own in enumerate(names_of, 1):
+        for key in own:
+            scores[key] += 1 / (rank * found_in[key] * len(own))
+    written = {key: name for own in reversed(names_of) for key, name in own.items()}
+    new = (
+        key
+        for key in sorted(scores, key=lambda key: -scores[key])
+        if key not in about and not contains_phrase(written[key], question)
+    )
+    return tuple(written[key] for key in islice(new, count))
