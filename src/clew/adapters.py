@@ -24,7 +24,13 @@ from clew.forking import renew_after_fork
 from clew.graph.sources import NAME_KEYS
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
-from clew.index.leads import LEAD_DOCUMENTS, check_hops, lead_question, names_to_follow
+from clew.index.leads import (
+    LEAD_DOCUMENTS,
+    check_hops,
+    cosines_by_id,
+    lead_question,
+    names_to_follow,
+)
 from clew.index.narrow import CANDIDATES
 from clew.index.options import check_names, option_names
 from clew.index.question import QueryKeywords, QueryOptions, Where
@@ -57,6 +63,7 @@ __all__ = [
     "as_list",
     "check_hops",
     "check_recipe",
+    "cosines_by_id",
     "empty_context",
     "facts_among",
     "facts_by_document",

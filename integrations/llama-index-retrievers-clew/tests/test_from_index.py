@@ -11,11 +11,12 @@ from llama_index.core import PropertyGraphIndex, StorageContext, SummaryIndex, V
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import IndexNode, MetadataMode, QueryBundle
+from llama_index.core.schema import IndexNode, MetadataMode, QueryBundle, TextNode
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores.simple import SimpleVectorStore
 from llama_index.core.vector_stores.types import (
     BasePydanticVectorStore,
+    FilterOperator,
     MetadataFilter,
     MetadataFilters,
     VectorStoreQueryResult,
@@ -126,17 +127,73 @@ def test_an_index_without_vectors_is_embedded_by_the_given_model(nodes, embed_mo
 async def test_a_store_that_keeps_the_text_gives_candidates_that_are_narrowed(
     hosted, store, nodes, embed_model, question
 ):
-    retriever = ClewRetriever.from_index(hosted, candidates=4, budget=80)
+    retriever = ClewRetriever.from_index(hosted, candidates=4, budget=80, hops=0)
     best = hosted.as_retriever(similarity_top_k=4).retrieve(question)
-    wanted = clew.narrow(
-        question, [(one.node, one.score) for one in best], budget=80, embedder=embed_model
-    )
+    wanted = clew.narrow(question, [(one.node, one.score) for one in best], budget=80)
     assert (
         ids(retriever.retrieve(question)) == ids(await retriever.aretrieve(question)) == wanted.ids
     )
     assert retriever.context(question).text == wanted.text
     assert {query.similarity_top_k for query in store._asked} == {4}
     assert len(wanted) > 1
+
+
+async def test_what_the_candidates_lead_to_is_looked_for_under_the_same_filters(
+    store, nodes, embed_model
+):
+    who = "Where does the husband of Anna Berg live?"
+    crowd = [
+        TextNode(text=f"Anna {name}\nWhere does her husband live? She does not say.", id_=name)
+        for name in ("Alm", "Ek", "Dahl", "Holm")
+    ]
+    thread = [
+        TextNode(text="Anna Berg\nThe husband of Anna Berg is Ben Okri.", id_="anna"),
+        TextNode(text="Ben Okri\nHe moved to an island.", id_="ben", metadata={"kind": "secret"}),
+    ]
+    hosted = VectorStoreIndex(
+        [*thread, *crowd],
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=embed_model,
+    )
+    embed_model.seen.clear()
+    retriever = ClewRetriever.from_index(hosted, candidates=5)
+    assert "ben" not in ids(ClewRetriever.from_index(hosted, candidates=5, hops=0).retrieve(who))
+    assert "ben" in ids(retriever.retrieve(who))
+    assert "ben" in ids(await retriever.aretrieve(who))
+    (step,) = retriever.context(who).trace[0].notes["further"]
+    assert "Ben Okri" in step["looked for"]
+    assert asked_texts(embed_model) == []  # no node is embedded
+
+    open_to_all = MetadataFilters(
+        filters=[MetadataFilter(key="kind", value="secret", operator=FilterOperator.NE)]
+    )
+    assert "ben" not in ids(retriever.with_options(filters=open_to_all).retrieve(who))
+    assert {query.filters for query in store._asked[-2:]} == {open_to_all}
+
+
+def test_edges_lead_from_a_key_of_metadata_to_another_under_the_same_filters(store, embed_model):
+    linked = [
+        TextNode(text="Who steers? The coxswain.", id_="crew", metadata={"see": ["rota", "map"]}),
+        TextNode(text="Mondays: Ann.", id_="rota", metadata={"page": "rota"}),
+        TextNode(text="North is up.", id_="map", metadata={"page": "map"}),
+        TextNode(text="Cows eat grass.", id_="cows", metadata={"page": "cows"}),
+    ]
+    hosted = VectorStoreIndex(
+        linked,
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=embed_model,
+    )
+    how = {"candidates": 1, "hops": 0, "budget": None, "recipe": "dense"}
+    retriever = ClewRetriever.from_index(hosted, edges=[("see", "page")], **how)
+    assert set(ids(ClewRetriever.from_index(hosted, **how).retrieve("Who steers?"))) == {"crew"}
+    assert set(ids(retriever.retrieve("Who steers?"))) == {"crew", "rota", "map"}
+    no_map = MetadataFilters(
+        filters=[MetadataFilter(key="page", value="map", operator=FilterOperator.NE)]
+    )
+    found = retriever.with_options(filters=no_map).retrieve("Who steers?")
+    assert set(ids(found)) == {"crew", "rota"}
+    with pytest.raises(TypeError, match="edges are pairs of keys"):
+        ClewRetriever.from_index(hosted, edges=["see"])
 
 
 async def test_in_candidates_mode_filters_go_to_the_store(hosted, store, question):
@@ -152,7 +209,7 @@ async def test_in_candidates_mode_filters_go_to_the_store(hosted, store, questio
 def test_in_candidates_mode_the_question_is_embedded_once_or_not_at_all(
     hosted, embed_model, question
 ):
-    retriever = ClewRetriever.from_index(hosted)
+    retriever = ClewRetriever.from_index(hosted, hops=0)
     embed_model.seen.clear()
     retriever.retrieve(question)
     assert [text for kind, text in embed_model.seen if kind == "question"] == [question]

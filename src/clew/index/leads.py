@@ -12,6 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
 from clew.text.words import contains_phrase, fold_case
 
@@ -20,6 +23,8 @@ LEADING = 10  # documents whose names are looked at
 LEAD_NAMES = 3  # that a further search is made with
 LEAD_DOCUMENTS = 15  # that a further search may add to the candidates
 MAX_HOPS = 5
+DECIMALS = 6
+"""Of a cosine: below that stores differ, since some keep unit vectors and some vectors as given."""
 
 
 def lead_question(question: str, names: Iterable[str]) -> str:
@@ -106,3 +111,19 @@ def names_to_follow(
         if key not in about and not contains_phrase(written[key], question)
     )
     return tuple(written[key] for key in islice(new, count))
+
+
+def cosines_by_id(vectors: Mapping[str, ArrayLike], question: ArrayLike) -> dict[str, float]:
+    """Return the cosine of each vector with the question's, by the same ids.
+
+    Example:
+        >>> cosines_by_id({"a": [3, 4]}, [0, 2])
+        {'a': 0.8}
+    """
+    if not vectors:
+        return {}
+    rows = np.array([np.asarray(vector, np.float64) for vector in vectors.values()])
+    asked = np.asarray(question, np.float64)
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
+    products = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    return dict(zip(vectors, np.round(products, DECIMALS).tolist(), strict=True))

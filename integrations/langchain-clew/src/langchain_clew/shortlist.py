@@ -25,10 +25,11 @@ from clew.adapters import (
     QueryOptions,
     aembed_question,
     check_hops,
+    cosines_by_id,
     lead_question,
 )
 from langchain_clew.candidates import Candidates, scores_by_order
-from langchain_clew.stores import ReadVectors, cosines, having, reader_of
+from langchain_clew.stores import ReadVectors, having, reader_of
 
 WITH_SCORES = "similarity_search_with_score"
 BY_VECTOR = "similarity_search_by_vector"
@@ -197,7 +198,9 @@ class Shortlist:
                 note = f"{source} -> {target}"
                 candidates = candidates.joined(found.results, LEAD_DOCUMENTS, note, values)
         if vector is not None and candidates.documents:
-            candidates = candidates.scored(cosines((yield Read(candidates.documents)), vector))
+            candidates = candidates.scored(
+                cosines_by_id((yield Read(candidates.documents)), vector)
+            )
         return candidates.narrow(question, options, self.config, self.facts)
 
     def _carry_out(self, request: Search | Embed | Read) -> object:

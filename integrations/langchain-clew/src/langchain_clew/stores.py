@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
@@ -156,26 +155,6 @@ def _having_in_qdrant(store: Any, key: str, values: Sequence[object], filter: ob
 
 MONGO_LIKE = {"AstraDBVectorStore", "Chroma", "FAISS", "PGVector", "PineconeVectorStore"}
 """Stores whose filters are mappings with "$in" and "$and"."""
-
-
-def cosines(vectors: Mapping[str, Sequence[float]], question: Sequence[float]) -> dict[str, float]:
-    """Return the cosine of each vector with the question's, by the same ids.
-
-    Example:
-        >>> cosines({"a": [3, 4]}, [0, 2])
-        {'a': 0.8}
-    """
-    if not vectors:
-        return {}
-    rows = np.array([np.asarray(vector, np.float64) for vector in vectors.values()])
-    asked = np.asarray(question, np.float64)
-    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
-    products = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
-    return dict(zip(vectors, np.round(products, DECIMALS).tolist(), strict=True))
-
-
-DECIMALS = 6
-"""Of a cosine: below that stores differ, since some keep unit vectors and some vectors as given."""
 
 
 def _own_ids(documents: Iterable[Document]) -> list[str]:

@@ -34,9 +34,11 @@ dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  
 class ClewPostprocessor(BaseNodePostprocessor):
     """Narrows the nodes it is given to the best for the budget, in reading order; without an index.
 
-    The nodes' scores are the weights that the recipe starts from. Vectors that come along, on the
-    nodes or with the question, are of a model that cannot be known here, so the question and the
-    nodes are embedded by `embed_model`. Every other option of `clew.narrow` is a field, too.
+    Names and symbols are read in the nodes, and facts about them, unless `facts` come or
+    `extractor` is None: they join what the retriever found apart. The nodes' scores are the weights
+    that the recipe starts from. Vectors that come along, on the nodes or with the question, are of
+    a model that cannot be known here: nodes without scores are compared by `embed_model`, if there
+    is one. Every other option of `clew.narrow` is a field, too.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow", validate_assignment=True)
@@ -102,7 +104,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
         """
         bundle = bundle_of(query)
         values = {**vars(self), **(self.model_extra or {})}
-        config = NAMES.index_config(values)
+        config = NAMES.candidates_config(values)
         vector: ArrayLike | None = None
         if config.embedder is not None:
             texts = bundle.custom_embedding_strs

@@ -161,20 +161,31 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         *,
         candidates: int = 50,
         facts: Facts | None = None,
+        hops: int = 1,
+        edges: Iterable[tuple[str, str]] = (),
         show_progress: bool = False,
         **options: Unpack[MakerKeywords],
     ) -> Self:
         """Return a retriever over the nodes of a LlamaIndex index.
 
-        The nodes are read from its docstore once, with the vectors that its vector store can give.
+        The nodes are read from its docstore, with the vectors that its vector store can give.
+
         Where the vector store keeps the text itself, so that the docstore has none, each question
-        narrows the store's own best candidates, and filters go to the store.
+        searches the store, reads names and symbols in what it finds (`extractor=None` reads none),
+        and searches once more for the question and the three names that this leads to. Filters go
+        to the store. How near a node is, the store's own vectors say, where they can be had: those
+        of Chroma, Postgres and Qdrant; else its similarities. No node is embedded.
 
         Args:
             index: Any index with a docstore.
             embed_model: The model the index was embedded with. None stands for the one it knows.
             candidates: How many nodes the vector store is asked for.
             facts: As in `from_nodes`.
+            hops: How many more searches of a store that keeps the text follow the first, each
+                adding up to 15 nodes.
+            edges: Pairs of keys of metadata. A node leads to those whose value of the second key is
+                its own value of the first, or one of its own: `[("links", "url")]`. Each pair is
+                one more search, for up to 15 nodes, under the same filters.
             show_progress: As in `from_documents`.
             **options: As in `from_documents`.
         """
@@ -186,8 +197,17 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             return cls.from_nodes(
                 nodes, embed_model, facts=triples, show_progress=show_progress, **options
             )
-        config = NAMES.index_config(options, embedder=embed_model)
-        return cls(Candidates(index, config, candidates, triples), **NAMES.without_index(options))
+        config = NAMES.candidates_config(options)
+        found = Candidates(
+            index,
+            config,
+            candidates,
+            triples,
+            embedder=clew.Embedder.of(embed_model),
+            hops=hops,
+            edges=tuple(edges),
+        )
+        return cls(found, **NAMES.without_index(options))
 
     @classmethod
     def from_property_graph_store(
@@ -301,20 +321,20 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def _context(self, bundle: QueryBundle) -> clew.Context:
         if isinstance(self.index, clew.Index):
             return self._ask(self.index, bundle, self._own_nodes)
-        found, vector = self.index.find(bundle, self.filters)
+        found = self.index.find(bundle, self.filters)
         options = self._query_options()
-        if not found:
+        if not found.nodes:
             return empty_context(bundle.query_str, options)
-        return self.index.narrow(bundle, found, vector, options)
+        return self.index.narrow(bundle, found, options)
 
     async def _acontext(self, bundle: QueryBundle) -> clew.Context:
         if isinstance(self.index, clew.Index):
             return await self._aask(self.index, bundle, self._own_nodes)
-        found, vector = await self.index.afind(bundle, self.filters)
+        found = await self.index.afind(bundle, self.filters)
         options = self._query_options()
-        if not found:
+        if not found.nodes:
             return empty_context(bundle.query_str, options)
-        return await asyncio.to_thread(self.index.narrow, bundle, found, vector, options)
+        return await asyncio.to_thread(self.index.narrow, bundle, found, options)
 
 
 def _check(options: Mapping[str, object]) -> None:

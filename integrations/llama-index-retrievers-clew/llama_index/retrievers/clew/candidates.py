@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore, ObjectType, QueryBundle
-from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
+from llama_index.core.vector_stores.types import (
+    BasePydanticVectorStore,
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+)
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.prompt_budget import within_budget
 from llama_index.retrievers.clew.questions import abundle_vector, bundle_vector, with_vector
+from llama_index.retrievers.clew.store_vectors import ReadVectors, reader_of
 from numpy.typing import ArrayLike
 
 import clew
 from clew.adapters import (
+    LEAD_DOCUMENTS,
     FactsByDocument,
     IndexConfig,
     QueryOptions,
     aembed_question,
+    check_hops,
+    cosines_by_id,
     facts_among,
+    lead_question,
+    names_to_follow,
     remember_vectors,
+    with_first_step,
     without_relationships,
 )
 
@@ -144,74 +157,231 @@ def facts_of_nodes(
     return facts_among(facts, ids)
 
 
+@dataclass(frozen=True)
+class Embed:
+    """The vector of a question is wanted."""
+
+    bundle: QueryBundle
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The nearest nodes to a vector are wanted."""
+
+    bundle: QueryBundle
+    limit: int
+    filters: MetadataFilters | None
+
+
+@dataclass(frozen=True)
+class Read:
+    """The vectors of some nodes are wanted, by their ids."""
+
+    ids: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a vector store gave for a question.
+
+    Attributes:
+        nodes: Distinct nodes with a score for the question, or None, best first.
+        notes: What the trace says of where they come from.
+    """
+
+    nodes: Sequence[NodeWithScore]
+    notes: Mapping[str, object]
+
+
+Requests = Generator[Embed | Search | Read, Any, Found]
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """An index whose vector store keeps the text: each question narrows the store's best nodes.
 
+    What a question asks of the store is a row of requests, each made of what came before.
+    `_requests` yields them, and `find` and `afind` carry them out.
+
     Attributes:
         index: The index of LlamaIndex's.
-        config: What the small graph of the candidates is made with. It has an embedder.
+        config: What the small graph of the candidates is made with. Without an embedder, no node is
+            embedded: the store says how near each is.
         top_k: How many nodes the store is asked for.
         facts: Triples by node or document id.
+        embedder: What the questions to the store are embedded with.
+        hops: How many more searches there are, each for what the nodes so far lead to.
+        edges: Pairs of keys of metadata: a node leads to those whose value of the second key is its
+            own value of the first. Each pair is one more search.
     """
 
     index: Any
     config: IndexConfig
     top_k: int = 50
     facts: FactsByDocument = field(default_factory=dict)
+    embedder: clew.Embedder = field(kw_only=True)
+    hops: int = 1
+    edges: tuple[tuple[str, str], ...] = ()
 
-    def find(
-        self, bundle: QueryBundle, filters: MetadataFilters | None
-    ) -> tuple[list[NodeWithScore], ArrayLike]:
-        """Return the store's best nodes for the question, and the question's vector."""
-        vector = bundle_vector(self._embedder, bundle)
-        if vector is None:
-            vector = self._embedder.embed_question(bundle.query_str)
-        found = self._retriever(filters).retrieve(with_vector(bundle, vector))
-        return _found(found, filters), vector
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", check_hops(self.hops, self.edges))
 
-    async def afind(
-        self, bundle: QueryBundle, filters: MetadataFilters | None
-    ) -> tuple[list[NodeWithScore], ArrayLike]:
+    def find(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Found:
+        """Return the store's best nodes for the question, and those that they lead to."""
+        requests, answer = self._requests(bundle, filters), None
+        while True:
+            request = _next(requests, answer)
+            if isinstance(request, Found):
+                return request
+            answer = self._carry_out(request)
+
+    async def afind(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Found:
         """Return what `find` returns without blocking the event loop.
 
         A store without an async query of its own works in a thread.
         """
-        question = bundle.query_str
-        vector = await abundle_vector(self._embedder, bundle)
-        if vector is None:
-            vector = await aembed_question(self._embedder, question)
-        if vector is None:
-            vector = await asyncio.to_thread(self._embedder.embed_question, question)
-        retriever, asked = self._retriever(filters), with_vector(bundle, vector)
-        if type(self.index.vector_store).aquery is BasePydanticVectorStore.aquery:
-            return _found(await asyncio.to_thread(retriever.retrieve, asked), filters), vector
-        return _found(await retriever.aretrieve(asked), filters), vector
+        requests, answer = self._requests(bundle, filters), None
+        while True:
+            request = await asyncio.to_thread(_next, requests, answer)
+            if isinstance(request, Found):
+                return request
+            answer = await self._acarry_out(request)
 
-    def narrow(
-        self,
-        bundle: QueryBundle,
-        found: Sequence[NodeWithScore],
-        vector: ArrayLike,
-        options: QueryOptions,
-    ) -> clew.Context:
+    def narrow(self, bundle: QueryBundle, found: Found, options: QueryOptions) -> clew.Context:
         """Return the context made of these nodes; facts of other documents are left out."""
-        return narrow_within_budget(
+        context = narrow_within_budget(
             bundle.query_str,
-            scored_candidates(found),
+            scored_candidates(found.nodes),
             options,
             self.config,
-            facts_of_nodes(self.facts, found),
-            vector,
+            facts_of_nodes(self.facts, found.nodes),
+            None,
         )
+        return with_first_step(context, "candidates", found.notes)
+
+    def _requests(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Requests:
+        """Yield what is asked of the store and its embedder; return the nodes."""
+        question, searches = bundle.query_str, list[Mapping[str, object]]()
+        vector = yield Embed(bundle)
+        asked = with_vector(bundle, vector)
+        nodes = _distinct((yield Search(asked, self.top_k, filters)), filters)
+        for _ in range(self.hops):
+            best = [scored.node for scored in nodes]
+            names = names_to_follow(question, best, facts_of_nodes(self.facts, nodes))
+            if not names:
+                break
+            text = QueryBundle(lead_question(question, names))
+            near = with_vector(text, (yield Embed(text)))
+            more = yield Search(near, len(nodes) + LEAD_DOCUMENTS, filters)
+            nodes = _joined(nodes, _distinct(more, filters), searches, "looked for", names)
+        for source, target in self.edges:
+            if values := _values_of(nodes, source):
+                only = _having(target, values, filters)
+                more = yield Search(asked, len(nodes) + LEAD_DOCUMENTS, only)
+                how = f"{source} -> {target}"
+                nodes = _joined(nodes, _distinct(more, only), searches, how, values)
+        scores, meaning = {}, "similarity of the store"
+        if self._reader is not None and nodes:
+            scores = cosines_by_id((yield Read([scored.node.node_id for scored in nodes])), vector)
+        if len(scores) == len(nodes) and nodes:
+            meaning = "cosine of the store's vectors"
+            scored = (NodeWithScore(node=n.node, score=scores[n.node.node_id]) for n in nodes)
+            nodes = sorted(scored, key=NodeWithScore.get_score, reverse=True)
+        notes = {"store": type(self.index.vector_store).__name__, "scores": meaning}
+        return Found(nodes, {**notes, "candidates": len(nodes), "further": tuple(searches)})
 
     @property
-    def _embedder(self) -> clew.Embedder:
-        assert self.config.embedder is not None
-        return self.config.embedder
+    def _reader(self) -> ReadVectors | None:
+        return reader_of(self.index.vector_store)
 
-    def _retriever(self, filters: MetadataFilters | None) -> Any:  # noqa: ANN401  # of any index
-        return self.index.as_retriever(similarity_top_k=self.top_k, filters=filters)
+    def _carry_out(self, request: Embed | Search | Read) -> object:
+        if isinstance(request, Read):
+            return self._read(request)
+        if isinstance(request, Search):
+            return self._retriever(request).retrieve(request.bundle)
+        vector = bundle_vector(self.embedder, request.bundle)
+        text = request.bundle.query_str
+        return self.embedder.embed_question(text) if vector is None else vector
+
+    async def _acarry_out(self, request: Embed | Search | Read) -> object:
+        if isinstance(request, Read):
+            return await asyncio.to_thread(self._read, request)
+        if isinstance(request, Embed):
+            vector = await abundle_vector(self.embedder, request.bundle)
+            if vector is None:
+                vector = await aembed_question(self.embedder, request.bundle.query_str)
+            if vector is None:
+                return await asyncio.to_thread(self._carry_out, request)
+            return vector
+        if type(self.index.vector_store).aquery is BasePydanticVectorStore.aquery:
+            return await asyncio.to_thread(self._carry_out, request)
+        return await self._retriever(request).aretrieve(request.bundle)
+
+    def _read(self, request: Read) -> Mapping[str, Any]:
+        reader = self._reader
+        return {} if reader is None else reader(request.ids)
+
+    def _retriever(self, request: Search) -> Any:  # noqa: ANN401  # of any index
+        return self.index.as_retriever(similarity_top_k=request.limit, filters=request.filters)
+
+
+def _next(requests: Requests, answer: object) -> Embed | Search | Read | Found:
+    """Return the next request, or what was found at the end; StopIteration crosses no thread."""
+    try:
+        return requests.send(answer)
+    except StopIteration as stop:
+        found: Found = stop.value
+        return found
+
+
+def _distinct(
+    found: Sequence[NodeWithScore], filters: MetadataFilters | None
+) -> list[NodeWithScore]:
+    """Return each node once, without relationships to what a filter may forbid."""
+    first_of_id: dict[str, NodeWithScore] = {}
+    for scored in _found(with_text(found), filters):
+        first_of_id.setdefault(scored.node.node_id, scored)
+    return list(first_of_id.values())
+
+
+def _joined(
+    nodes: Sequence[NodeWithScore],
+    more: Sequence[NodeWithScore],
+    searches: list[Mapping[str, object]],
+    how: str,
+    names: Sequence[object],
+) -> list[NodeWithScore]:
+    """Return nodes, and behind them others that a further search found, at most 15.
+
+    What it scored was another question, so that they are no nearer than the last of the first.
+    """
+    known = {scored.node.node_id for scored in nodes}
+    new = [scored for scored in more if scored.node.node_id not in known][:LEAD_DOCUMENTS]
+    scores = [scored.score for scored in nodes if scored.score is not None]
+    least = min(scores) if len(scores) == len(nodes) and scores else None
+    searches.append({how: tuple(names), "found": len(new)})
+    return [*nodes, *(NodeWithScore(node=scored.node, score=least) for scored in new)]
+
+
+def _values_of(nodes: Sequence[NodeWithScore], key: str) -> list[Any]:
+    """Return the values that nodes have under a key of metadata, those of a list one by one."""
+    distinct: dict[Any, None] = {}
+    for scored in nodes:
+        value = scored.node.metadata.get(key)
+        for single in value if isinstance(value, (list, tuple, set)) else [value]:
+            if isinstance(single, (str, int, float)):
+                distinct.setdefault(single)
+    return list(distinct)
+
+
+def _having(key: str, values: Sequence[Any], filters: MetadataFilters | None) -> MetadataFilters:
+    """Return filters for nodes with one of some values, which also keep what is forbidden out."""
+    only = MetadataFilter(key=key, value=list(values), operator=FilterOperator.IN)
+    if filters is None or not filters.filters:
+        return MetadataFilters(filters=[only])
+    flat = filters.condition == FilterCondition.AND  # few stores know filters in filters
+    kept = filters.filters if flat else [filters]
+    return MetadataFilters(filters=[only, *kept], condition=FilterCondition.AND)
 
 
 def _found(nodes: Sequence[NodeWithScore], filters: MetadataFilters | None) -> list[NodeWithScore]:
