@@ -160,7 +160,7 @@ def test_a_persist_that_is_killed_leaves_one_whole_state(tmp_path, apart):
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
         opened = ClewRetriever.from_persist_dir(folder, count=len)
         number = 103 if "103" in opened.index.graph.texts[0] else 3
-        assert opened._own_nodes["fee"].metadata["number"] == number
+        assert opened._living.held.own_nodes["fee"].metadata["number"] == number
         assert opened.filters == tenant("b" if number == 103 else "a")
         states.add(number)
     assert states == {3, 103}

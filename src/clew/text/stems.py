@@ -88,6 +88,11 @@ def identify_language(text: str, languages: Sequence[str] | None = None) -> str:
     among = tuple(language for language in languages if language)
     if len(among) < 2:
         return "".join(among)
+    return _identify_among(sample, among)
+
+
+@lru_cache(2048)  # a text that is among the candidates of one question is soon among others
+def _identify_among(sample: str, among: tuple[str, ...]) -> str:
     language = next(code for code, _ in _identifier().rank(sample) if code in among)
     return language if language in STEMMERS else ""
 

@@ -14,6 +14,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from clew.read.extract.caseless import (
@@ -59,6 +60,8 @@ PASSAGES, TITLES = "names.passages", "names.titles"  # all passages, by ""; titl
 SHORT, STOPPED = "names.short", "names.stopped"  # short words, and those before a full stop
 SMALL, CAPITAL = "names.small", "names.capital"  # words within sentences
 CASELESS, PAIRS = "names.caseless", "names.pairs"  # passages that have a word, two words together
+KEPT_TEXTS = 512  # whose words are kept: what one question finds, the next one finds, too
+MAX_KEPT_TEXT = 4_000  # letters
 TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
 _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
 
@@ -348,8 +351,29 @@ def _without_code(passage: Passage) -> Passage:
 
 def _words_of(text: str, start: int, abbreviations: Collection[str]) -> list[Word]:
     """Return the words of a text from a place on."""
+    if len(text) > MAX_KEPT_TEXT:
+        return _read_words(text, start, abbreviations)
+    own = frozenset(abbreviations) & _stopped_words(text) if abbreviations else frozenset[str]()
+    return list(_kept_words(text, start, own))
+
+
+def _read_words(text: str, start: int, abbreviations: Collection[str]) -> list[Word]:
     words = find_words(blank_unspaced(text), abbreviations)
     return [word for word in words if word.start >= start]
+
+
+@lru_cache(KEPT_TEXTS)
+def _kept_words(text: str, start: int, abbreviations: frozenset[str]) -> tuple[Word, ...]:
+    return tuple(_read_words(text, start, abbreviations))
+
+
+@lru_cache(KEPT_TEXTS)
+def _stopped_words(text: str) -> frozenset[str]:
+    """Return the short words of a text that have a full stop somewhere: its abbreviations, if any.
+
+    Others are none of them, whatever other texts say.
+    """
+    return frozenset(count_short_words([text])[1])
 
 
 def _folded_titles(known: Knowledge) -> set[str]:

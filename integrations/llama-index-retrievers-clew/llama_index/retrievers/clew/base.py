@@ -26,9 +26,17 @@ from llama_index.retrievers.clew.asking_retriever import (
     RetrieverKeywords,
     check_options,
 )
-from llama_index.retrievers.clew.candidates import Candidates, nodes_with_vectors, without_vector
+from llama_index.retrievers.clew.candidates import (
+    Candidates,
+    Found,
+    listed_ids,
+    nodes_with_vectors,
+    without_vector,
+)
 from llama_index.retrievers.clew.checks import nodes_or_documents
+from llama_index.retrievers.clew.living import Held, Living
 from llama_index.retrievers.clew.nodes import nodes_of
+from llama_index.retrievers.clew.questions import bundle_of
 from llama_index.retrievers.clew.stored_graph import index_of
 
 import clew
@@ -91,9 +99,13 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
                 "index of LlamaIndex's there are ClewRetriever.from_documents, from_nodes and "
                 "from_index"
             )
-        self.index = index
-        self._own_nodes: Mapping[str, BaseNode] = {}
+        self._living, self._parser = Living(Held(index)), None
         self._set_options({**DEFAULTS, "recipe": recipe, "budget": budget, **options})
+
+    @property
+    def index(self) -> clew.Index | Candidates | None:
+        """What is asked; None where every document was deleted."""
+        return self._living.now().index
 
     @classmethod
     def from_documents(
@@ -123,9 +135,11 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         if isinstance(splitter, TransformComponent):
             rest: dict[str, Any] = {k: v for k, v in options.items() if k != "splitter"}
             nodes = splitter(documents)
-            return cls.from_nodes(
+            retriever = cls.from_nodes(
                 nodes, embed_model, facts=triples, show_progress=show_progress, **rest
             )
+            retriever._parser = splitter
+            return retriever
         return cls._over(documents, embed_model, triples, show_progress, options)
 
     @classmethod
@@ -168,7 +182,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     ) -> Self:
         """Return a retriever over the nodes of a LlamaIndex index.
 
-        The nodes are read from its docstore, with the vectors that its vector store can give.
+        The nodes are read from its docstore, with the vectors that its vector store can give. A
+        question after nodes were inserted or deleted there sees that. A node that was replaced
+        under its own id is seen after `refresh`.
 
         Where the vector store keeps the text itself, so that the docstore has none, each question
         searches the store, reads names and symbols in what it finds (`extractor=None` reads none),
@@ -194,9 +210,13 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         nodes = nodes_with_vectors(index)
         if nodes:
-            return cls.from_nodes(
+            retriever = cls.from_nodes(
                 nodes, embed_model, facts=triples, show_progress=show_progress, **options
             )
+            prepare = without_vector if embed_model is None else _as_it_is
+            if listed_ids(index) is not None:
+                retriever._living = Living(retriever._living.held, index, prepare)
+            return retriever
         config = NAMES.candidates_config(options)
         found = Candidates(
             index,
@@ -248,18 +268,19 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         `from_persist_dir` opens it again. The embed_model, a splitter or tokenizer of one's own,
         and the llm are not saved: they are given again.
         """
-        if not isinstance(self.index, clew.Index):
+        held = self._living.now()
+        if not isinstance(held.index, clew.Index):
             raise TypeError(
                 "there is nothing to save: this retriever narrows the candidates of a vector "
                 "store, which is saved by itself"
             )
-        graph = self.index.graph
+        graph = held.index.graph
         nodes = {
             id: node
             for id, node in zip(graph.ids, graph.originals, strict=True)
             if isinstance(node, BaseNode)
         }
-        persistence.save(persist_dir, self.index, {**nodes, **self._own_nodes}, self._options())
+        persistence.save(persist_dir, held.index, {**nodes, **held.own_nodes}, self._options())
 
     @classmethod
     def from_persist_dir(
@@ -286,7 +307,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         keywords = {"embedder": embed_model, **NAMES.index_keywords(options)}
         index, nodes, saved = persistence.load(persist_dir, keywords, verify, generation)
         retriever = cls(index, **{**saved, **NAMES.without_index(options)})
-        retriever._own_nodes = nodes
+        retriever._living = Living(Held(index, nodes))
         return retriever
 
     @classmethod
@@ -306,35 +327,96 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         )
         return cls(index, **NAMES.without_index(options))
 
+    def refresh(self) -> None:
+        """Read the nodes of the index of `from_index` again, those under ids that it knows, too."""
+        self._living.refresh()
+
+    def insert(self, document: Document) -> None:
+        """Add a document, or put it in the place of the one of its id."""
+        self.refresh_ref_docs([document])
+
+    def insert_nodes(self, nodes: Sequence[BaseNode]) -> None:
+        """Add nodes, or put them in the place of those of their ids.
+
+        What was read before is not read again, nor embedded. Retrievers that were made of this one
+        by `with_options` see them, too.
+        """
+        self._living.upsert(nodes_or_documents(nodes, "nodes"))
+
+    def delete_nodes(self, node_ids: Sequence[str]) -> None:
+        """Delete nodes or documents by their ids; one that is not there is gone already."""
+        self._living.delete(node_ids)
+
+    def delete_ref_doc(self, ref_doc_id: str) -> None:
+        """Delete a document, and the nodes that were cut from it."""
+        self._living.delete(self._living.pieces_of(ref_doc_id))
+
+    def update_ref_doc(self, document: Document) -> None:
+        """Put a document in the place of the one of its id."""
+        self.refresh_ref_docs([document])
+
+    def refresh_ref_docs(self, documents: Sequence[Document]) -> list[bool]:
+        """Add the documents that are new, and replace those that have changed.
+
+        Returns:
+            For each document, whether it was new or had changed.
+        """
+        changed = list[bool]()
+        for document in nodes_or_documents(documents, "documents"):
+            pieces = self._pieces(document)
+            with self._living.lock:
+                before = self._living.held.index
+                old = self._living.pieces_of(document.node_id)
+                self._living.upsert(pieces)
+                self._living.delete(set(old) - {piece.node_id for piece in pieces})
+                changed.append(self._living.held.index is not before)
+        return changed
+
+    def _pieces(self, document: BaseNode) -> list[BaseNode]:
+        """Return what is indexed of a document: itself, or what a node parser makes of it."""
+        return [document] if self._parser is None else list(self._parser([document]))
+
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._nodes(self.context(query_bundle))
+        held = self._living.now()
+        return self._nodes(held, self._answer_from(held, bundle_of(query_bundle)))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        context = await self.acontext(query_bundle)
-        return await asyncio.to_thread(self._nodes, context)
+        held = await asyncio.to_thread(self._living.now)
+        context = await self._aanswer_from(held, bundle_of(query_bundle))
+        return await asyncio.to_thread(self._nodes, held, context)
 
-    def _nodes(self, context: clew.Context) -> list[NodeWithScore]:
-        if isinstance(self.index, clew.Index):
-            return self._nodes_of(self.index, context, self._own_nodes)
+    def _nodes(self, held: Held, context: clew.Context) -> list[NodeWithScore]:
+        if isinstance(held.index, clew.Index):
+            return self._nodes_of(held.index, context, held.own_nodes)
         return nodes_of(context, explain=self.explain)
 
     def _context(self, bundle: QueryBundle) -> clew.Context:
-        if isinstance(self.index, clew.Index):
-            return self._ask(self.index, bundle, self._own_nodes)
-        found = self.index.find(bundle, self.filters)
-        options = self._query_options()
-        if not found.nodes:
-            return empty_context(bundle.query_str, options)
-        return self.index.narrow(bundle, found, options)
+        return self._answer_from(self._living.now(), bundle)
 
     async def _acontext(self, bundle: QueryBundle) -> clew.Context:
-        if isinstance(self.index, clew.Index):
-            return await self._aask(self.index, bundle, self._own_nodes)
-        found = await self.index.afind(bundle, self.filters)
+        return await self._aanswer_from(await asyncio.to_thread(self._living.now), bundle)
+
+    def _answer_from(self, held: Held, bundle: QueryBundle) -> clew.Context:
+        if isinstance(held.index, clew.Index):
+            return self._ask(held.index, bundle, held.own_nodes)
+        found = None if held.index is None else held.index.find(bundle, self.filters)
+        return self._narrowed(held, bundle, found)
+
+    async def _aanswer_from(self, held: Held, bundle: QueryBundle) -> clew.Context:
+        if isinstance(held.index, clew.Index):
+            return await self._aask(held.index, bundle, held.own_nodes)
+        found = None if held.index is None else await held.index.afind(bundle, self.filters)
+        return await asyncio.to_thread(self._narrowed, held, bundle, found)
+
+    def _narrowed(self, held: Held, bundle: QueryBundle, found: Found | None) -> clew.Context:
         options = self._query_options()
-        if not found.nodes:
+        if found is None or not found.nodes or not isinstance(held.index, Candidates):
             return empty_context(bundle.query_str, options)
-        return await asyncio.to_thread(self.index.narrow, bundle, found, options)
+        return held.index.narrow(bundle, found, options)
+
+
+def _as_it_is(node: BaseNode) -> BaseNode:
+    return node
 
 
 def _check(options: Mapping[str, object]) -> None:

@@ -58,7 +58,7 @@ def nodes_with_vectors(index: Any) -> list[BaseNode]:  # noqa: ANN401  # refused
         raise TypeError(
             f"wanted an index of LlamaIndex's, such as a VectorStoreIndex; got a {name}"
         )
-    documents, listed = index.docstore.docs, _listed_ids(index.index_struct)
+    documents, listed = index.docstore.docs, listed_ids(index)
     # A docstore may be shared between indexes.
     nodes = [documents[id] for id in (documents if listed is None else listed) if id in documents]
     store = getattr(index, "vector_store", None)
@@ -74,8 +74,9 @@ def nodes_with_vectors(index: Any) -> list[BaseNode]:  # noqa: ANN401  # refused
     ]
 
 
-def _listed_ids(struct: object) -> list[str] | None:
+def listed_ids(index: Any) -> list[str] | None:  # noqa: ANN401  # of any index
     """Return the ids of the nodes that an index lists, in its order; None where it has no list."""
+    struct = index.index_struct
     if hasattr(struct, "nodes_dict"):  # a vector store index: id in the store -> id of the node
         return list(dict.fromkeys(struct.nodes_dict.values()))
     nodes = getattr(struct, "nodes", None)

@@ -1,8 +1,8 @@
 """A context becomes the framework's nodes: copies of the caller's own where there are any.
 
-A node's hash covers its metadata, so a node that says its rank, role and reason there has another
-hash than the one it was copied from. It is for reading, not for writing back into a document store,
-nor for what tells nodes apart by their hash, as fusion does.
+A node's hash covers its metadata. Retrievers that tell nodes apart by their hash, as fusion does,
+must know one that two questions found, or two retrievers: so a copy that says its rank, role and
+reason in its metadata keeps the hash of the node it was made from.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
+from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import (
     BaseNode,
     NodeRelationship,
@@ -36,6 +37,17 @@ INHERITED = (
 """Fields that a piece has of the node it was cut from."""
 
 
+class ExplainedNode(TextNode):
+    """A node whose metadata say why it is read; its hash is that of the node it is a copy of."""
+
+    _own_hash: str = PrivateAttr("")
+
+    @property
+    def hash(self) -> str:
+        """The hash of the node as it was indexed."""
+        return self._own_hash or str(super().hash)
+
+
 def nodes_of(
     context: clew.Context,
     node_of: Callable[[str], object] = lambda _: None,
@@ -49,8 +61,8 @@ def nodes_of(
             documents that they are pieces of.
         explain: Whether to write rank, role, reason and heading into the metadata, and where the
             item is from (`clew.adapters.source_metadata`), which a model does not see. Without it
-            that is the caller's own, and so is the hash. A piece that clew cut is no node of the
-            caller's: it says its heading and where it is from in any case.
+            the metadata are the caller's own. A piece that clew cut is no node of the caller's: it
+            says its heading and where it is from in any case.
     """
     return [
         NodeWithScore(node=_node(item, rank if explain else None, node_of), score=float(item.score))
@@ -115,7 +127,7 @@ def _with_reasons(
     ]
     hidden = {*reasons, *places, *(heading if item.heading in shown else {})}
     added = {**places, **reasons, **heading}
-    return node.model_copy(
+    copy = node.model_copy(
         update={
             "metadata": deepcopy(dict(own.metadata)) | added,
             "relationships": deepcopy(own.relationships),
@@ -126,6 +138,11 @@ def _with_reasons(
             "excluded_embed_metadata_keys": _with_keys(own.excluded_embed_metadata_keys, added),
         }
     )
+    if type(copy) is not TextNode or not reasons:
+        return copy
+    explained = ExplainedNode.model_construct(copy.model_fields_set, **vars(copy))
+    explained._own_hash = own.hash
+    return explained
 
 
 def _with_keys(keys: list[str], more: Iterable[str]) -> list[str]:

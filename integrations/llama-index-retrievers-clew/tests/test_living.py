@@ -1,0 +1,126 @@
+"""Documents come and go while questions are asked."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from llama_index.core import SummaryIndex, VectorStoreIndex
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import Document, TextNode
+from llama_index.retrievers.clew import ClewRetriever
+
+FERRY = "When does the ferry to Paxos sail?"
+
+
+def texts(found):
+    return {one.node.text for one in found}
+
+
+def sails(at):
+    return Document(text=f"The ferry to Paxos sails at {at}.", id_="ferry")
+
+
+def test_a_retriever_over_an_index_follows_what_is_inserted_and_deleted_there(
+    documents, embed_model
+):
+    index = VectorStoreIndex.from_documents(
+        documents, embed_model=embed_model, transformations=[SentenceSplitter()]
+    )
+    retriever = ClewRetriever.from_index(index)
+    short = retriever.with_options(budget=500)
+    assert sails("ten").text not in texts(retriever.retrieve(FERRY))
+
+    index.insert(sails("ten"))
+    embed_model.seen.clear()
+    assert sails("ten").text in texts(retriever.retrieve(FERRY))
+    assert sails("ten").text in texts(short.retrieve(FERRY))
+    assert {kind for kind, _ in embed_model.seen} == {"question"}  # its vectors are the store's
+
+    assert index.refresh_ref_docs([sails("noon")]) == [True]
+    assert sails("noon").text in texts(retriever.retrieve(FERRY))
+    assert sails("ten").text not in texts(retriever.retrieve(FERRY))
+
+    index.delete_ref_doc("ferry", delete_from_docstore=True)
+    assert sails("noon").text not in texts(short.retrieve(FERRY))
+    with pytest.raises(TypeError, match="insert and delete there"):
+        retriever.insert(sails("one"))
+
+
+async def test_an_index_that_was_emptied_gives_nothing_until_nodes_come(nodes, embed_model):
+    index = SummaryIndex(nodes[:1])
+    retriever = ClewRetriever.from_index(index, embed_model)
+    index.delete_nodes([nodes[0].node_id])
+    assert await retriever.aretrieve(FERRY) == retriever.retrieve(FERRY) == []
+    index.insert_nodes([TextNode(text=sails("six").text)])
+    assert texts(retriever.retrieve(FERRY)) == {sails("six").text}
+
+
+def test_the_same_documents_again_change_nothing_and_are_not_embedded(documents, embed_model):
+    retriever = ClewRetriever.from_documents(documents, embed_model)
+    before = retriever.index
+    embed_model.seen.clear()
+    assert retriever.refresh_ref_docs(documents) == [False] * len(documents)
+    assert retriever.index is before
+    assert embed_model.seen == []
+    assert retriever.refresh_ref_docs([documents[0], sails("ten")]) == [False, True]
+    assert retriever.refresh_ref_docs([sails("ten"), sails("noon")]) == [False, True]
+    assert {text for kind, text in embed_model.seen if kind == "text"} == {
+        sails("ten").text,
+        sails("noon").text,
+    }
+
+
+@pytest.mark.parametrize("splitter", [None, SentenceSplitter(chunk_size=60, chunk_overlap=0)])
+def test_what_changes_gives_the_answer_of_an_index_made_of_what_is_left(
+    documents, embed_model, splitter
+):
+    how = {} if splitter is None else {"splitter": splitter}
+    long = Document(text="The ferry sails. " + "It is slow and blue. " * 12, id_="long")
+    retriever = ClewRetriever.from_documents([*documents, long], embed_model, **how)
+    view = retriever.with_options(budget=200)
+    retriever.insert(sails("ten"))
+    retriever.update_ref_doc(Document(text="The ferry is red.", id_="long"))
+    retriever.delete_ref_doc(documents[1].node_id)
+    retriever.delete_ref_doc("nobody")
+    left = [documents[0], *documents[2:], Document(text="The ferry is red.", id_="long")]
+    fresh = ClewRetriever.from_documents([*left, sails("ten")], embed_model, **how)
+    for question in (FERRY, "Which colour has the ferry?"):
+        assert texts(retriever.retrieve(question)) == texts(fresh.retrieve(question))
+        same = fresh.with_options(budget=200).retrieve(question)
+        assert texts(view.retrieve(question)) == texts(same)
+
+
+def test_a_saved_retriever_lives_on_and_gives_no_node_that_was_replaced(
+    documents, embed_model, tmp_path
+):
+    ClewRetriever.from_documents([*documents, sails("ten")], embed_model).persist(tmp_path)
+    retriever = ClewRetriever.from_persist_dir(tmp_path, embed_model)
+    retriever.insert(sails("noon"))
+    assert texts(retriever.retrieve(FERRY)) & {sails("ten").text, sails("noon").text} == {
+        sails("noon").text
+    }
+    retriever.persist(tmp_path)
+    again = ClewRetriever.from_persist_dir(tmp_path, embed_model)
+    assert sails("noon").text in texts(again.retrieve(FERRY))
+
+
+def test_questions_during_a_change_see_the_index_before_it_or_after_it(documents):
+    retriever = ClewRetriever.from_documents([*documents, sails("0")])
+    seen, over = set(), threading.Event()
+
+    def ask():
+        while not over.is_set():
+            found = texts(retriever.retrieve(FERRY)) & {sails(str(n)).text for n in range(9)}
+            seen.add(len(found))
+
+    with ThreadPoolExecutor(3) as pool:
+        asking = [pool.submit(ask) for _ in range(3)]
+        for n in range(1, 9):
+            retriever.insert(sails(str(n)))
+        over.set()
+        for one in asking:
+            one.result()
+    assert seen == {1}
+    assert sails("8").text in texts(retriever.retrieve(FERRY))

@@ -1,0 +1,151 @@
+"""What the two lines of the README bring: a vector store alone, and clew over the same store.
+
+    python -m tests.benchmarks.dropin musique hotpot --embedder all-MiniLM-L6-v2
+    python -m tests.benchmarks.dropin musique --embedder MODULE:NAME --questions 100
+
+A set is a folder that `clew measure` reads. Its passages go into LangChain's store in memory. The
+embedder is a sentence-transformers model, or a function texts -> vectors; without one it is clew's
+own, fitted on the set. Every row answers from the store's vectors; `full index` is clew's own index
+of the whole set, by clew's own vectors and `Names`.
+
+Recall of the gold passages among the best 2, 5 and 10, and in a context of 512 tokens; the paired
+difference from the store with its 95 % interval; texts embedded and searches for a question; and
+milliseconds (median) beside the store's own search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from langchain_clew import ClewRetriever
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
+
+import clew
+from clew.embedding.embedder import fit_default
+from clew.measure.benchmark import Benchmark, BenchmarkQuestion
+from clew.measure.metrics import by_score, first_that_fit, recall
+from clew.measure.paired import build_table
+from clew.text.estimate import estimate_tokens
+
+CUTS = (2, 5, 10)
+BUDGET = 512
+FIGURES = (*(f"R@{k}" for k in CUTS), f"R@{BUDGET} tokens")
+CANDIDATES = 50
+SMOKE = "{folder} --questions 2"
+
+
+class Counting(Embeddings):
+    """An embedder that counts the texts and questions that it is asked for."""
+
+    def __init__(self, embedder: clew.Embedder) -> None:
+        self.embedder, self.texts, self.questions = embedder, 0, 0
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.texts += len(texts)
+        return np.asarray(self.embedder.embed_texts(texts), float).tolist()
+
+    def embed_query(self, text: str) -> list[float]:
+        self.questions += 1
+        return np.asarray(self.embedder.embed_question(text), float).tolist()
+
+
+def embedder_of(name: str | None, texts: Sequence[str]) -> clew.Embedder:
+    if name is None:
+        return fit_default(texts)[0]
+    module, colon, attribute = name.partition(":")
+    return clew.Embedder.of(getattr(import_module(module), attribute) if colon else name)
+
+
+Answer = Callable[[BenchmarkQuestion], tuple[list[str], list[str]]]
+"""A question -> ids by score, and the ids of what a context of 512 tokens holds."""
+
+
+def of_store(search: Callable[..., list[Document]], lengths: dict[str, int], **how: Any) -> Answer:
+    def answer(question: BenchmarkQuestion) -> tuple[list[str], list[str]]:
+        ids = [str(document.id) for document in search(question.text, **how)]
+        return ids, first_that_fit(ids, lengths, BUDGET)
+
+    return answer
+
+
+def of_clew(ask: Callable[..., clew.Context], **names: str) -> Answer:
+    limit = names.get("limit", "limit")
+
+    def answer(question: BenchmarkQuestion) -> tuple[list[str], list[str]]:
+        whole = ask(question.text, min_relevance=0, budget=None, **{limit: max(CUTS)})
+        return by_score(whole), ask(question.text, min_relevance=0, budget=BUDGET).ids
+
+    return answer
+
+
+def compare(folder: Path, embedder: str | None, n_questions: int | None) -> None:
+    benchmark = Benchmark.open(folder, vectors=False)
+    questions = benchmark.questions[:n_questions]
+    texts = {document.id: document.text for document in benchmark.documents}
+    embeddings = Counting(embedder_of(embedder, list(texts.values())))
+    store = InMemoryVectorStore(embeddings)
+    store.add_documents([Document(text, id=id) for id, text in texts.items()])
+    lengths = {id: estimate_tokens(text) for id, text in texts.items()}
+
+    def over_store(**how: Any) -> Answer:
+        retriever = ClewRetriever.from_vectorstore(store, CANDIDATES, **how)
+        return of_clew(retriever.context, limit="k")
+
+    index = clew.Index.from_documents(benchmark.documents, extractor=clew.Names())
+    answers = {
+        "the store": of_store(store.similarity_search, lengths, k=CANDIDATES),
+        "its MMR": of_store(
+            store.max_marginal_relevance_search, lengths, k=max(CUTS), fetch_k=CANDIDATES
+        ),
+        "words beside vectors": over_store(hops=0, extractor=None),
+        "names among candidates": over_store(hops=0),
+        "and a second look": over_store(),
+        "and a third": over_store(hops=2),
+        "`budgeted`, a second look": over_store(recipe="budgeted"),
+        "full index": of_clew(index.ask),
+    }
+    values, costs = {}, {"embedded": {}, "questions": {}, "ms": {}}
+    for name, answer in answers.items():
+        embeddings.texts = embeddings.questions = 0
+        rows, seconds = [], []
+        for question in questions:
+            store.similarity_search(question.text, k=CANDIDATES)
+            begin = time.perf_counter()
+            ranked, page = answer(question)
+            seconds.append(time.perf_counter() - begin)
+            rows.append(
+                [*(recall(ranked[:k], question.gold) for k in CUTS), recall(page, question.gold)]
+            )
+        values[name] = {figure: [row[i] for row in rows] for i, figure in enumerate(FIGURES)}
+        asked = embeddings.questions - len(questions)
+        costs["embedded"][name] = f"{embeddings.texts / len(questions):.1f}"
+        costs["questions"][name] = f"{asked / len(questions) / 2:.1f}"
+        costs["ms"][name] = f"{statistics.median(seconds) * 500:.0f}"
+    title = f"{folder.name}: {len(questions)} questions, {len(texts):,} passages"
+    table = build_table(title, values, "the store")
+    print(f"\n{title}\n\n{table.to_markdown(intervals=True, more=costs)}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--embedder", help="a sentence-transformers model, or MODULE:NAME")
+    parser.add_argument("--questions", type=int, help="how many of each set (default: all)")
+    options = parser.parse_args()
+    for folder in options.folders:
+        compare(folder, options.embedder, options.questions)
+
+
+if __name__ == "__main__":
+    main()
