@@ -58,6 +58,27 @@ class Counting(Embeddings):
         return np.asarray(self.embedder.embed_question(text), float).tolist()
 
 
+class ArrayStore(InMemoryVectorStore):
+    """LangChain's store in memory, whose vectors are one array: it makes one of lists each time."""
+
+    def _similarity_search_with_score_by_vector(
+        self, embedding: list[float], k: int = 4, filter: object = None
+    ) -> list[tuple[Document, float, list[float]]]:
+        if len(self.__dict__.get("rows", ())) != len(self.store):
+            self.rows = np.array([entry["vector"] for entry in self.store.values()])
+            self.rows /= np.linalg.norm(self.rows, axis=1, keepdims=True)
+            self.entries = list(self.store.values())
+        cosines = self.rows @ (np.asarray(embedding) / np.linalg.norm(embedding))
+        return [
+            (
+                Document(self.entries[i]["text"], id=self.entries[i]["id"]),
+                float(cosines[i]),
+                self.entries[i]["vector"],
+            )
+            for i in np.argsort(-cosines, kind="stable")[:k].tolist()
+        ]
+
+
 def embedder_of(name: str | None, texts: Sequence[str]) -> clew.Embedder:
     if name is None:
         return fit_default(texts)[0]
@@ -92,7 +113,7 @@ def compare(folder: Path, embedder: str | None, n_questions: int | None) -> None
     questions = benchmark.questions[:n_questions]
     texts = {document.id: document.text for document in benchmark.documents}
     embeddings = Counting(embedder_of(embedder, list(texts.values())))
-    store = InMemoryVectorStore(embeddings)
+    store = ArrayStore(embeddings)
     store.add_documents([Document(text, id=id) for id, text in texts.items()])
     lengths = {id: estimate_tokens(text) for id, text in texts.items()}
 

@@ -7,8 +7,10 @@ from llama_index.core import MockEmbedding, PropertyGraphIndex, VectorStoreIndex
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+from llama_index.core.node_parser import SentenceWindowNodeParser
+from llama_index.core.postprocessor import MetadataReplacementPostProcessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import Document, MetadataMode, TextNode
+from llama_index.core.schema import Document, MetadataMode, NodeWithScore, QueryBundle, TextNode
 from llama_index.postprocessor.clew import ClewPostprocessor
 from llama_index.retrievers.clew import ClewPGRetriever, ClewRetriever
 
@@ -184,3 +186,21 @@ def test_of_a_file_that_clew_read_a_model_sees_the_name_and_the_heading(tmp_path
     assert "file_name: wren.md" in printed[0]
     assert "Wren > History" in printed[0]
     assert not any(str(tmp_path) in page or "title:" in page for page in printed)
+
+
+@pytest.mark.parametrize("where", ["retriever", "postprocessor"])
+def test_a_sentence_window_is_counted_as_the_prompt_shows_it(where):
+    days = " ".join(f"On day {i} the ferry sails at {i} and a quarter." for i in range(60))
+    parser = SentenceWindowNodeParser.from_defaults(window_size=3)
+    nodes = parser.get_nodes_from_documents([Document(text=days, id_="days")])
+    asked = QueryBundle("When does the ferry sail?")
+    if where == "retriever":
+        found = ClewRetriever.from_nodes(nodes, count=words, budget=200).retrieve(asked)
+    else:
+        found = ClewPostprocessor(count=words, budget=200).postprocess_nodes(
+            [NodeWithScore(node=node) for node in nodes], asked
+        )
+    shown = MetadataReplacementPostProcessor(target_metadata_key="window")
+    read = shown.postprocess_nodes(found)
+    assert len(read) > 1
+    assert 100 < sum(words(one.get_content(MetadataMode.LLM)) for one in read) <= 200

@@ -13,6 +13,7 @@ from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.llms import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter
+from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import Document, IndexNode, NodeRelationship, QueryBundle, TextNode
@@ -54,9 +55,15 @@ async def test_every_recipe_gives_the_same_nodes_in_the_same_order_everywhere(
     engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
     assert len(context) > 1
     found = retriever.retrieve(question)
-    assert [(one.node.node_id, one.text, one.score) for one in found] == [
-        (item.id, item.text, item.score) for item in context
+    assert [(one.node.node_id, one.text) for one in found] == [
+        (item.id, item.text) for item in context
     ]
+    highest = max(item.score for item in context)
+    assert [one.score / context.relevance for one in found] == pytest.approx(
+        [item.score / highest for item in context]
+    )
+    assert len(SimilarityPostprocessor(similarity_cutoff=0).postprocess_nodes(found)) == len(found)
+    assert SimilarityPostprocessor(similarity_cutoff=1).postprocess_nodes(found) == []
     assert ids(await retriever.aretrieve(question)) == context.ids
     assert ids((await engine.aquery(question)).source_nodes) == context.ids
     assert ids(engine.query(question).source_nodes) == context.ids

@@ -23,6 +23,8 @@ from llama_index.core.schema import (
 import clew
 from clew.adapters import HEADING, SCORE, reasons_of, source_metadata
 
+LEAST = 1e-3  # of the best score: nodes of no relevance have an order, too
+
 FILE_KEYS = ("path", "title", "read_as")
 """What clew notes of a file it read: beside its name and heading they tell a model nothing."""
 
@@ -53,7 +55,11 @@ def nodes_of(
     node_of: Callable[[str], object] = lambda _: None,
     explain: bool = True,
 ) -> list[NodeWithScore]:
-    """Return the items of a context as nodes with their prize as the score, in reading order.
+    """Return the items of a context as nodes with a score, in reading order.
+
+    The score is the share of the highest prize that the item has, times the relevance of the best
+    passage to the question, where that is known: in [0, 1], in the order of the prizes, so that a
+    cutoff means the same for every question.
 
     Args:
         context: What to read.
@@ -64,8 +70,13 @@ def nodes_of(
             the metadata are the caller's own. A piece that clew cut is no node of the caller's: it
             says its heading and where it is from in any case.
     """
+    highest = max((item.score for item in context), default=0.0)
+    best = 1.0 if context.relevance is None else max(context.relevance, LEAST)
+    unit = 0.0 if highest <= 0 else best / highest
     return [
-        NodeWithScore(node=_node(item, rank if explain else None, node_of), score=float(item.score))
+        NodeWithScore(
+            node=_node(item, rank if explain else None, node_of), score=float(item.score * unit)
+        )
         for rank, item in enumerate(context, 1)
     ]
 

@@ -12,13 +12,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
-from llama_index.core.schema import MetadataMode, NodeWithScore
+from llama_index.core.node_parser.text.sentence_window import (
+    DEFAULT_OG_TEXT_METADATA_KEY,
+    DEFAULT_WINDOW_METADATA_KEY,
+)
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
 import clew
 from clew.adapters import Dropped, QueryOptions
 
 SEPARATOR = "\n\n"
 """What synthesizers and chat engines put between two nodes."""
+
+WINDOW, ORIGINAL = DEFAULT_WINDOW_METADATA_KEY, DEFAULT_OG_TEXT_METADATA_KEY
+"""Keys of metadata by which a `SentenceWindowNodeParser` keeps the window and the sentence."""
 
 ATTEMPTS = 3
 """How often a smaller budget is tried: the share that metadata take is a guess."""
@@ -108,8 +115,7 @@ class _Prompt:
     def of_nodes(
         cls, nodes: Sequence[NodeWithScore], count: Callable[[str], int], budget: int
     ) -> _Prompt:
-        texts = [scored.node.get_content(metadata_mode=MetadataMode.LLM) for scored in nodes]
-        return cls(texts, count, budget)
+        return cls([_printed(scored.node) for scored in nodes], count, budget)
 
     def tokens(self, places: Sequence[int]) -> int:
         return self.count(SEPARATOR.join(self.texts[i] for i in places)) if places else 0
@@ -118,6 +124,19 @@ class _Prompt:
     def fitting_alone(self) -> list[int]:
         """The places of the nodes that fit at least alone."""
         return [i for i in range(len(self.texts)) if self.tokens([i]) <= self.budget]
+
+
+def _printed(node: BaseNode) -> str:
+    """Return a node as a prompt shows it; one of a sentence window with the window in its place.
+
+    Such nodes are found by their sentence and read by their window, which a
+    `MetadataReplacementPostProcessor` puts there behind this.
+    """
+    window = node.metadata.get(WINDOW)
+    if isinstance(window, str) and ORIGINAL in node.metadata:
+        node = node.model_copy(deep=True)
+        node.set_content(window)
+    return node.get_content(metadata_mode=MetadataMode.LLM)
 
 
 def _share_of_text(context: clew.Context, prompt: _Prompt) -> int:
