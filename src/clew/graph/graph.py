@@ -58,8 +58,7 @@ class PartCache:
 
     def __init__(self) -> None:
         self._results: dict[type, OrderedDict[Any, Any]] = {}
-        self._unmeasured: set[Any] = set()  # results that were computed here
-        self._sizes: dict[Any, tuple[int, set[int]]] = {}  # of the others that were computed here
+        self._sizes: dict[Any, tuple[int, set[int]]] = {}  # of results that were computed here
         self._counted: set[int] = set()  # ids of what these sizes count
         self._max_bytes = 0
         self.renew_locks()
@@ -116,34 +115,25 @@ class PartCache:
                     self._locks.pop(part, None)
                 raise
             with self._guard:
-                kept = self._results.setdefault(type(part), OrderedDict())
-                self._unmeasured.add(part)
-                kept[part] = result
-                if len(kept) > 1:  # one of a kind stays, whatever its size
-                    self._measure(type(part), graph)
-                    self._forget_oldest(type(part))
+                self._results.setdefault(type(part), OrderedDict())[part] = result
+                self._measure(part, result, graph)
+                self._forget_oldest(type(part))
                 self._locks.pop(part, None)
         return result
 
-    def kept_bytes(self, graph: Graph) -> int:
-        """Return the estimated bytes of all results that were computed here."""
-        with self._guard:
-            for kind in list(self._results):
-                self._measure(kind, graph)
+    @property
+    def kept_bytes(self) -> int:
+        """The estimated bytes of all results that were computed here."""
         return sum(size for size, _ in list(self._sizes.values()))
 
-    def _measure(self, kind: type, graph: Graph) -> None:
-        """Note the bytes that each result of a class of part keeps, and no other and no graph."""
-        for part, result in self._results[kind].items():
-            if part not in self._unmeasured:
-                continue
-            self._unmeasured.remove(part)
-            if not self._max_bytes:
-                self._max_bytes = max(MAX_BYTES, 2 * graph.own_bytes)
-                self._counted |= graph.column_ids
-            estimate = SizeEstimate(self._counted, stop=lambda value: value is graph)
-            self._sizes[part] = estimate.bytes_of(result), estimate.found
-            self._counted |= estimate.found
+    def _measure(self, part: object, result: object, graph: Graph) -> None:
+        """Note the bytes that a result keeps and no other result and no graph does."""
+        if not self._max_bytes:
+            self._max_bytes = max(MAX_BYTES, 2 * graph.own_bytes)
+            self._counted |= graph.column_ids
+        estimate = SizeEstimate(self._counted, stop=lambda value: value is graph)
+        self._sizes[part] = estimate.bytes_of(result), estimate.found
+        self._counted |= estimate.found
 
     def _forget_oldest(self, kind: type) -> None:
         """Let results of a class of part go until it is within both bounds."""
@@ -190,7 +180,7 @@ class Graph(GraphColumns):
     @property
     def kept_bytes(self) -> int:
         """The estimated bytes of the columns, and of the results of parts that are kept."""
-        return self.own_bytes + self._parts.kept_bytes(self)
+        return self.own_bytes + self._parts.kept_bytes
 
     @property
     def column_ids(self) -> set[int]:

@@ -9,17 +9,19 @@ than their ranks and counts do, and takes a graph.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
-from clew.text.words import contains_phrase, fold_case
+from clew.text.words import contains_phrase, fold_case, words
 
 READER = NamesAndSymbols()
 LEADING = 10  # documents whose names are looked at
+BEGINNING = 5  # letters
 LEAD_NAMES = 3  # that a further search is made with
 LEAD_DOCUMENTS = 15  # that a further search may add to the candidates
 MAX_HOPS = 5
@@ -71,46 +73,75 @@ def names_to_follow(
     documents: Sequence[object],
     facts: Mapping[str, Iterable[Triple]] | None = None,
     count: int = LEAD_NAMES,
+    *,
+    followed: Collection[str] = (),
 ) -> tuple[str, ...]:
     r"""Return the names that documents lead to from a question, best first.
 
-    A name scores, for each of the ten best documents that has it, 1 / rank, divided by the number
-    of names there and by the number of these documents that have it. What the question names, and
-    what a document is about, leads nowhere new.
+    For each of the ten best documents that has it, a name scores 1 / rank, divided by the number of
+    names there and by the number of these documents that have it, times one more than the number of
+    the question's words that are said of it there: of "directed by" for a question on a director.
+    What the question names, and what a document is about, leads nowhere new.
 
     Args:
         question: What is asked.
         documents: What was found, best first: documents of clew's or a framework's.
         facts: Triples by document id, whose ends are names, too.
         count: How many names at most.
+        followed: Names that were looked for already.
 
     Example:
         >>> from clew import Document
-        >>> documents = [Document("a", "Anna\nShe married Ben Okri in 1990.")]
-        >>> names_to_follow("Where does the husband of Anna live?", documents)
+        >>> documents = [Document("a", "Anna\nShe met Cleo Hart. She married Ben Okri in 1990.")]
+        >>> names_to_follow("Where does the man live that Anna married?", documents, count=1)
         ('Ben Okri',)
     """
     best = load_documents(documents[:LEADING], untrusted=True).documents
     read = READER.triples([Passage(one.id, one.text, format=one.format) for one in best])
-    about: set[str] = set()
-    names_of: list[dict[str, str]] = []
+    asked, known = _beginnings(question), {fold_case(name) for name in followed}
+    names_of: list[dict[str, _Name]] = []
     for document, triples in zip(best, read, strict=True):
-        about |= {fold_case(subject) for subject, _, _ in triples}
+        known |= {fold_case(subject) for subject, _, _ in triples}
+        names: dict[str, _Name] = {}
         given = (facts or {}).get(document.id, ())
-        ends = [*(name for _, _, name in triples), *(end for s, _, o in given for end in (s, o))]
-        names_of.append({fold_case(name): name for name in reversed(ends)})
-    found_in = Counter(key for own in names_of for key in own)
+        for said, name in (*_names_in(triples, (2,)), *_names_in(given, (0, 2))):
+            before = names.get(fold_case(name), _Name(name, 0))
+            names[fold_case(name)] = _Name(
+                before.text, max(before.hits, len(_beginnings(said) & asked))
+            )
+        names_of.append(names)
+    found_in = Counter(key for names in names_of for key in names)
     scores: dict[str, float] = defaultdict(float)
-    for rank, own in enumerate(names_of, 1):
-        for key in own:
-            scores[key] += 1 / (rank * found_in[key] * len(own))
-    written = {key: name for own in reversed(names_of) for key, name in own.items()}
+    written: dict[str, str] = {}
+    for rank, names in enumerate(names_of, 1):
+        for key, (text, hits) in names.items():
+            scores[key] += (1 + hits) / (rank * found_in[key] * len(names))
+            written.setdefault(key, text)
     new = (
         key
         for key in sorted(scores, key=lambda key: -scores[key])
-        if key not in about and not contains_phrase(written[key], question)
+        if key not in known and not contains_phrase(written[key], question)
     )
     return tuple(written[key] for key in islice(new, count))
+
+
+class _Name(NamedTuple):
+    """A name as a document writes it, and how many words of the question are said of it there."""
+
+    text: str
+    hits: int
+
+
+def _names_in(triples: Iterable[Triple], ends: Sequence[int]) -> Iterator[tuple[str, str]]:
+    """Yield (relation, name) for some ends of triples."""
+    for triple in triples:
+        for end in ends:
+            yield triple[1], triple[end]
+
+
+def _beginnings(text: str) -> set[str]:
+    """Return the first letters of longer words, by which "director" is known in "directed"."""
+    return {word[:BEGINNING] for word in words(text) if len(word) >= BEGINNING}
 
 
 def cosines_by_id(vectors: Mapping[str, ArrayLike], question: ArrayLike) -> dict[str, float]:

@@ -32,11 +32,13 @@ class Candidates:
         documents: Documents with text, by id.
         scores: Higher for better; None where only the order is known.
         notes: What the trace says of where they come from.
+        newest: The ids of those that the last search added to others.
     """
 
     documents: Mapping[str, Document]
     scores: Sequence[float] | None
     notes: Mapping[str, object]
+    newest: frozenset[str] = frozenset()
 
     @classmethod
     def from_documents(
@@ -97,9 +99,19 @@ class Candidates:
         items = tuple(replace(item, original=self.documents.get(item.id)) for item in context)
         return with_first_step(replace(context, items=items), "candidates", self.notes)
 
-    def leads(self, question: str, facts: FactsByDocument) -> tuple[str, ...]:
-        """Return the names that these documents lead to; their order counts, and no score."""
-        return names_to_follow(question, self._named(), facts)
+    def leads(
+        self, question: str, facts: FactsByDocument, followed: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the names that these documents lead to; their order counts, and no score.
+
+        Args:
+            question: What is asked.
+            facts: Triples by document id.
+            followed: Names that were looked for already. What that found comes first.
+        """
+        first = self.newest if followed else ()
+        documents = sorted(self._named(), key=lambda document: document.id not in first)
+        return names_to_follow(question, documents, facts, followed=followed)
 
     def values_of(self, key: str) -> list[object]:
         """Return the values that the documents have under a key of metadata, each once.
@@ -139,7 +151,8 @@ class Candidates:
             "candidates": len(self.documents) + len(new),
             "further": (*earlier, step),
         }
-        return Candidates({**self.documents, **{id: others[id] for id in new}}, scores, notes)
+        documents = {**self.documents, **{id: others[id] for id in new}}
+        return Candidates(documents, scores, notes, frozenset(new))
 
     def scored(self, cosines: Mapping[str, float]) -> Candidates:
         """Return the candidates by their cosines, best first, if the store gave one for each."""

@@ -181,10 +181,12 @@ class Shortlist:
         vector = (yield Embed(question)) if reads else None
         found: SearchResults = yield Search(question, vector, self.candidates, filter)
         candidates = found.candidates(self.store)
+        followed: list[str] = []
         for _ in range(self.hops):
-            names = candidates.leads(question, self.facts)
+            names = candidates.leads(question, self.facts, followed)
             if not names:
                 break
+            followed += names
             text = lead_question(question, names)
             near = (yield Embed(text)) if reads else None
             room = len(candidates.documents) + LEAD_DOCUMENTS  # so that there are new ones

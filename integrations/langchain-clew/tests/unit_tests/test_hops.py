@@ -48,6 +48,15 @@ async def test_a_name_in_a_candidate_is_looked_for(store):
     assert step["found"] == 1
 
 
+def test_a_second_hop_follows_what_the_first_one_found(embeddings):
+    far = Document("Corfu\nIts patron is Spyridon.", id="corfu")
+    store = InMemoryVectorStore.from_documents([*THREAD, far, *CROWD], embeddings)
+    asked = "Who is the patron of where the husband of Anna Berg lives?"
+    retriever = ClewRetriever.from_vectorstore(store, candidates=1, hops=2)
+    once, twice = retriever.context(asked).trace[0].notes["further"]
+    assert not set(once["looked for"]) & set(twice["looked for"])
+
+
 @pytest.mark.parametrize("hops", [0, 1, 2])
 def test_each_hop_is_one_search_under_the_same_filter_and_arguments(embeddings, hops):
     def allowed(document):

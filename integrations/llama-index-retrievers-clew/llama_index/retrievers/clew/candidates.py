@@ -266,11 +266,14 @@ class Candidates:
         vector = yield Embed(bundle)
         asked = with_vector(bundle, vector)
         nodes = _distinct((yield Search(asked, self.top_k, filters)), filters)
-        for _ in range(self.hops):
-            best = [scored.node for scored in nodes]
-            names = names_to_follow(question, best, facts_of_nodes(self.facts, nodes))
+        followed, n_before = list[str](), 0
+        for _ in range(self.hops):  # what the last search added comes first
+            best = [scored.node for scored in (*nodes[n_before:], *nodes[:n_before])]
+            facts = facts_of_nodes(self.facts, nodes)
+            names = names_to_follow(question, best, facts, followed=followed)
             if not names:
                 break
+            followed, n_before = [*followed, *names], len(nodes)
             text = QueryBundle(lead_question(question, names))
             near = with_vector(text, (yield Embed(text)))
             more = yield Search(near, len(nodes) + LEAD_DOCUMENTS, filters)
