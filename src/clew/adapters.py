@@ -36,7 +36,7 @@ from clew.index.options import check_names, option_names
 from clew.index.question import QueryKeywords, QueryOptions, Where
 from clew.index.saving import load_contents, save_contents
 from clew.items import Dropped, Item, Step
-from clew.read import Triple, without_relationships
+from clew.read import Triple, text_id, without_relationships
 from clew.store import DEFAULT_VERIFY, Verify
 from clew.types import Method
 
@@ -76,6 +76,7 @@ __all__ = [
     "renew_after_fork",
     "save_index",
     "source_metadata",
+    "text_id",
     "with_first_step",
     "without_relationships",
 ]
@@ -302,15 +303,20 @@ async def aembed_question(embedder: Embedder | None, question: str) -> ArrayLike
     return vector
 
 
-def empty_context(question: str, options: QueryOptions) -> Context:
+def empty_context(question: str, options: QueryOptions, why: str = "") -> Context:
     """Return the context without items: all there is to read where nothing was found.
+
+    Args:
+        question: What was asked.
+        options: What else the question said.
+        why: Why there is nothing, in a sentence without a full stop.
 
     Example:
         >>> len(empty_context("Who paints?", QueryOptions()))
         0
     """
     method = repr(recipes.get(options.recipe))
-    return Context((), "", 0, options.budget, question, method)
+    return Context((), "", 0, options.budget, question, method, nothing_found=why)
 
 
 def with_first_step(context: Context, stage: str, notes: Mapping[str, object]) -> Context:

@@ -10,7 +10,7 @@ from langchain_core.callbacks import (
     CallbackManagerForRetrieverRun,
 )
 from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
+from langchain_core.retrievers import LangSmithRetrieverParams
 from langchain_core.vectorstores import VectorStore
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
@@ -25,6 +25,7 @@ from clew.adapters import (
     check_recipe,
     facts_by_document,
 )
+from langchain_clew.changes import ChangingRetriever, NoDocuments
 from langchain_clew.documents import documents_of
 from langchain_clew.filters import where_of
 from langchain_clew.shortlist import Shortlist
@@ -61,24 +62,11 @@ def known_recipe(recipe: Recipe) -> Recipe:
     return recipe
 
 
-def askable(index: object) -> clew.Index | Shortlist:
-    """Return what a retriever can ask.
-
-    Raises:
-        TypeError: It is something else.
-    """
-    if isinstance(index, (clew.Index, Shortlist)):
-        return index
-    raise TypeError(
-        f"a retriever asks a clew.Index, not a {type(index).__name__}; "
-        "ClewRetriever.from_documents, from_texts or from_vectorstore make one"
-    )
-
-
-class ClewRetriever(BaseRetriever):
+class ClewRetriever(ChangingRetriever):
     """Retrieves what a language model should read: connected, within a budget, in reading order.
 
-    Make one with `from_documents`, `from_texts` or `from_vectorstore`, or over a `clew.Index`. The
+    Make one with `from_documents`, `from_texts` or `from_vectorstore`, or over a `clew.Index`; keep
+    it with `add_documents` and `delete`, or as the destination of `langchain_core.indexing`. The
     fields from `recipe` on are also keyword arguments of `invoke`, `ainvoke`, `batch`, `abatch`,
     `stream`, `context` and `acontext`, for that question alone.
 
@@ -99,8 +87,6 @@ class ClewRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
 
-    # Any, since pydantic would take a dataclass apart and make it again
-    index: Annotated[Any, AfterValidator(askable)]
     recipe: Annotated[Any, AfterValidator(known_recipe)] = clew.recipes.DEFAULT
     budget: int | None = Field(default=2000, ge=1)
     k: int | None = Field(default=None, ge=1)
@@ -121,7 +107,8 @@ class ClewRetriever(BaseRetriever):
         """Return a retriever over a new index of the documents.
 
         Args:
-            documents: LangChain documents. One without an id gets one.
+            documents: LangChain documents. One without an id gets one. Without any, the retriever
+                finds nothing until `add_documents` adds some.
             embeddings: LangChain `Embeddings`, or anything else that `clew.Index.from_documents`
                 takes. None stands for clew's own embedder.
             facts: Triples (subject, relation, object) by document id.
@@ -131,12 +118,13 @@ class ClewRetriever(BaseRetriever):
                 `budget`, `k`, ...).
         """
         cls._check_names(options)
-        index = clew.Index.from_documents(
-            as_list(documents, Document, "documents", ADVICE),
-            facts=facts_by_document(facts),
-            progress=progress,
-            config=NAMES.index_config(options, embedder=embeddings),
-        )
+        documents = as_list(documents, Document, "documents", ADVICE)
+        config = NAMES.index_config(options, embedder=embeddings)
+        index: clew.Index | NoDocuments = NoDocuments(config)
+        if documents:
+            index = clew.Index.from_documents(
+                documents, facts=facts_by_document(facts), progress=progress, config=config
+            )
         return cls(index=index, **NAMES.without_index(options))
 
     @classmethod
@@ -282,13 +270,13 @@ class ClewRetriever(BaseRetriever):
         return NAMES.query_options(values, where=where)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Share what is asked: an index does not change, and a store is the caller's."""
+        """Share what is asked: an index is no other after a change, and a store is the caller's."""
         return super().__deepcopy__({id(self.index): self.index, **(memo or {})})
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         NAMES.check_extra(self.model_extra, NAMES.of_question)
-        if isinstance(self.index, clew.Index):
+        if not isinstance(self.index, Shortlist):
             where_of(self.filter)
         return self
 
