@@ -36,7 +36,7 @@ near = InMemoryVectorStore.from_documents(documents, Words()).as_retriever(searc
 words = ClewRetriever.from_documents(documents, recipe="bm25", k=8)
 both = EnsembleRetriever(retrievers=[near, words], weights=[0.5, 0.5])
 retriever = ContextualCompressionRetriever(
-    base_compressor=ClewCompressor(budget=500), base_retriever=both
+    base_compressor=ClewCompressor(budget=500, explain=True), base_retriever=both
 )
 
 question = "Which average should I use for speeds and other rates?"

@@ -22,7 +22,7 @@ documents = [
     for name in statistics.__all__
 ]
 # Without `embeddings`, clew fits its own to the documents.
-retriever = ClewRetriever.from_documents(documents, budget=600)
+retriever = ClewRetriever.from_documents(documents, budget=600, explain=True)
 
 
 def numbered_page(documents: list[Document]) -> str:

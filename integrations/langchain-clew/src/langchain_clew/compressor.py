@@ -44,6 +44,7 @@ class ClewCompressor(BaseDocumentCompressor):
         facts: Triples by document id. Those of other documents are left aside.
         count: The tokenizer, for instance `llm.get_num_tokens`.
         model: A language model, for recipes that ask one.
+        explain: As in `ClewRetriever`.
 
     Every other option of `clew.narrow` is a field, too.
     """
@@ -57,18 +58,19 @@ class ClewCompressor(BaseDocumentCompressor):
     facts: Annotated[Any, AfterValidator(facts_by_document)] = Field(default_factory=dict)
     count: Any = None
     model: Any = None
+    explain: bool = False
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Return what to read, in reading order, as fresh objects with their ids as they came."""
-        return documents_of(self.context(documents, query), ids_as_given=True)
+        return self._documents(self.context(documents, query))
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Return what `compress_documents` returns without blocking the event loop."""
-        return documents_of(await self.acontext(documents, query), ids_as_given=True)
+        return self._documents(await self.acontext(documents, query))
 
     def context(
         self, documents: Sequence[Document], question: str, *, vector: ArrayLike | None = None
@@ -90,6 +92,9 @@ class ClewCompressor(BaseDocumentCompressor):
         """Return what `context` returns without blocking the event loop."""
         vector = await aembed_question(self.embeddings, question) if documents else None
         return await asyncio.to_thread(self.context, documents, question, vector=vector)
+
+    def _documents(self, context: clew.Context) -> list[Document]:
+        return documents_of(context, ids_as_given=True, explain=self.explain)
 
     @model_validator(mode="after")
     def _check_extra(self) -> Self:

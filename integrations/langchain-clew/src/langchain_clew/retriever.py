@@ -30,7 +30,7 @@ from langchain_clew.documents import documents_of
 from langchain_clew.filters import where_of
 from langchain_clew.shortlist import Shortlist
 
-NAMES = OptionNames({"limit": "k", "where": "filter", "embedder": "embeddings"})
+NAMES = OptionNames({"limit": "k", "where": "filter", "embedder": "embeddings"}, own=("explain",))
 ADVICE = (
     "for one text: from_texts([text]); for a file or a folder: "
     "ClewRetriever(index=clew.Index.from_documents(folder, embedder=embeddings))"
@@ -46,6 +46,7 @@ class QuestionKeywords(QueryKeywords, total=False):
 
     k: int | None
     filter: object
+    explain: bool
 
 
 class IndexingKeywords(QuestionKeywords, IndexKeywords, total=False):
@@ -81,6 +82,9 @@ class ClewRetriever(ChangingRetriever):
             whatever that store takes as its `filter`.
         deadline: Seconds after which an anytime method returns its best result so far.
         model: A language model, for recipes that ask one.
+        explain: Whether the metadata of a document say why it is read. That depends on the
+            question, and LangChain's retrievers that merge the answers to several questions take
+            documents of different metadata for different ones. `context` says it anyway.
 
     Every other option of `clew.Index.ask` is a field, too.
     """
@@ -93,6 +97,7 @@ class ClewRetriever(ChangingRetriever):
     filter: Any = None
     deadline: float | None = Field(default=None, gt=0)
     model: Any = None
+    explain: bool = False
 
     @classmethod
     def from_documents(
@@ -219,12 +224,14 @@ class ClewRetriever(ChangingRetriever):
             question: A text with at least one word.
             **overrides: Fields of the retriever, for this question alone.
         """
-        context: clew.Context = self.index.ask(question, options=self._options(overrides))
+        asked = self._with(overrides)
+        context: clew.Context = asked.index.ask(question, options=asked._options())
         return context
 
     async def acontext(self, question: str, **overrides: Unpack[QuestionKeywords]) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
-        context: clew.Context = await self.index.aask(question, options=self._options(overrides))
+        asked = self._with(overrides)
+        context: clew.Context = await asked.index.aask(question, options=asked._options())
         return context
 
     def _get_relevant_documents(
@@ -234,7 +241,8 @@ class ClewRetriever(ChangingRetriever):
         run_manager: CallbackManagerForRetrieverRun,
         **overrides: Unpack[QuestionKeywords],
     ) -> list[Document]:
-        return self._documents(self.context(query, **overrides))
+        asked = self._with(overrides)
+        return asked._documents(asked.context(query))
 
     async def _aget_relevant_documents(
         self,
@@ -243,7 +251,8 @@ class ClewRetriever(ChangingRetriever):
         run_manager: AsyncCallbackManagerForRetrieverRun,
         **overrides: Unpack[QuestionKeywords],
     ) -> list[Document]:
-        return self._documents(await self.acontext(query, **overrides))
+        asked = self._with(overrides)
+        return asked._documents(await asked.acontext(query))
 
     def _get_ls_params(self, **kwargs: object) -> LangSmithRetrieverParams:
         params = super()._get_ls_params(**kwargs)
@@ -256,18 +265,22 @@ class ClewRetriever(ChangingRetriever):
         return params
 
     def _documents(self, context: clew.Context) -> list[Document]:
-        return documents_of(context, ids_as_given=isinstance(self.index, Shortlist))
+        is_store = isinstance(self.index, Shortlist)
+        return documents_of(context, ids_as_given=is_store, explain=self.explain)
 
-    def _options(self, overrides: Mapping[str, Any]) -> QueryOptions:
-        """Return what a question says; the overrides are checked by the rules of the fields."""
+    def _with(self, overrides: Mapping[str, Any]) -> Self:
+        """Return the retriever of a question; its fields are checked by the same rules."""
         NAMES.check(overrides, NAMES.of_question, "a question")
-        values = {**self.__dict__, **(self.model_extra or {})}
-        if overrides:
-            asked = type(self)(**{**values, **overrides})
-            values = {**asked.__dict__, **(asked.model_extra or {})}
-        filter = values["filter"]
-        where = filter if isinstance(self.index, Shortlist) else where_of(filter)
-        return NAMES.query_options(values, where=where)
+        return type(self)(**{**self._values, **overrides}) if overrides else self
+
+    def _options(self) -> QueryOptions:
+        is_store = isinstance(self.index, Shortlist)
+        where = self.filter if is_store else where_of(self.filter)
+        return NAMES.query_options(self._values, where=where)
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        return {**self.__dict__, **(self.model_extra or {})}
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         """Share what is asked: an index is no other after a change, and a store is the caller's."""

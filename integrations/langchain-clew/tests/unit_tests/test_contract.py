@@ -34,7 +34,7 @@ async def test_every_way_of_calling_gives_the_ids_of_the_core_in_their_order(
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_what_is_said_of_a_document_is_what_the_context_says(recipe, index, question):
-    retriever = ClewRetriever(index=index, recipe=recipe)
+    retriever = ClewRetriever(index=index, recipe=recipe, explain=True)
     context = retriever.context(question)
 
     for place, (item, document) in enumerate(

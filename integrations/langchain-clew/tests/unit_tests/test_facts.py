@@ -30,13 +30,14 @@ def ask(request, documents, embeddings, facts):
     if request.param == "retriever":
 
         def found(recipe):
-            one = ClewRetriever.from_documents(documents, embeddings, facts=facts, recipe=recipe)
+            how = {"facts": facts, "recipe": recipe, "explain": True}
+            one = ClewRetriever.from_documents(documents, embeddings, **how)
             return one.invoke(QUESTION), one.context(QUESTION)
 
         return found
 
     def compressed(recipe):
-        one = ClewCompressor(embeddings=embeddings, recipe=recipe, facts=facts)
+        one = ClewCompressor(embeddings=embeddings, recipe=recipe, facts=facts, explain=True)
         return one.compress_documents(documents, QUESTION), one.context(documents, QUESTION)
 
     return compressed

@@ -172,7 +172,7 @@ def test_a_fact_is_a_document_of_its_own(index, question):
     method = replace(
         clew.recipes.get("hipporag"), order=FactsFirst(clew.recipes.get("hipporag").order)
     )
-    found = ClewRetriever(index=index, recipe=method).invoke(question)
+    found = ClewRetriever(index=index, recipe=method).invoke(question, explain=True)
     fact = found[0]
     assert (fact.metadata["clew_role"], fact.page_content) == ("fact", "Minos ruled Crete")
     assert fact.metadata.keys() == {"clew_rank", "clew_role", "clew_score", "clew_why"}
