@@ -28,6 +28,7 @@ from clew.adapters import (
 from langchain_clew.changes import ChangingRetriever, NoDocuments
 from langchain_clew.documents import documents_of
 from langchain_clew.filters import where_of
+from langchain_clew.search_types import SearchWords
 from langchain_clew.shortlist import Shortlist
 
 NAMES = OptionNames({"limit": "k", "where": "filter", "embedder": "embeddings"}, own=("explain",))
@@ -35,6 +36,7 @@ ADVICE = (
     "for one text: from_texts([text]); for a file or a folder: "
     "ClewRetriever(index=clew.Index.from_documents(folder, embedder=embeddings))"
 )
+CANDIDATES_AT_FIRST = 50
 Recipe = TypeVar("Recipe")
 
 
@@ -49,12 +51,19 @@ class QuestionKeywords(QueryKeywords, total=False):
     explain: bool
 
 
-class IndexingKeywords(QuestionKeywords, IndexKeywords, total=False):
-    """What the makers of a retriever take: options of the index, and fields of the retriever."""
+class StoreKeywords(QuestionKeywords, IndexKeywords, total=False):
+    """What `from_vectorstore` takes: options of the graph, and fields of the retriever."""
 
     name: str | None
     tags: list[str] | None
     metadata: dict[str, object] | None
+    search_type: str | None
+
+
+class IndexingKeywords(StoreKeywords, total=False):
+    """What `from_documents` and `from_texts` take."""
+
+    search_kwargs: Mapping[str, object] | None
 
 
 def known_recipe(recipe: Recipe) -> Recipe:
@@ -86,7 +95,9 @@ class ClewRetriever(ChangingRetriever):
             question, and LangChain's retrievers that merge the answers to several questions take
             documents of different metadata for different ones. `context` says it anyway.
 
-    Every other option of `clew.Index.ask` is a field, too.
+    Every other option of `clew.Index.ask` is a field, too. `search_type` and `search_kwargs`, as
+    people know them from `vectorstore.as_retriever`, are read as the fields that they stand for;
+    see `from_vectorstore`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
@@ -170,14 +181,14 @@ class ClewRetriever(ChangingRetriever):
     def from_vectorstore(
         cls,
         store: VectorStore,
-        candidates: int = 50,
+        candidates: int | None = None,
         search_kwargs: Mapping[str, object] | None = None,
         embeddings: object = None,
         *,
         facts: FactsByDocument | None = None,
-        hops: int = 1,
+        hops: int | None = None,
         edges: Iterable[tuple[str, str]] = (),
-        **options: Unpack[IndexingKeywords],
+        **options: Unpack[StoreKeywords],
     ) -> Self:
         """Return a retriever that makes a context of a vector store's candidates.
 
@@ -189,31 +200,46 @@ class ClewRetriever(ChangingRetriever):
 
         Args:
             store: Any vector store.
-            candidates: How many documents it is asked for.
-            search_kwargs: What else its search takes.
+            candidates: How many documents it is asked for; None for 50.
+            search_kwargs: As for `store.as_retriever`: `k` and `filter` are the retriever's own,
+                `score_threshold`, `fetch_k` and `lambda_mult` belong to a `search_type`, and the
+                search of the store takes the others.
             embeddings: What the candidates, names and facts are compared with each other by. None
                 stands for clew's own, in a few milliseconds.
             facts: As in `from_documents`. Where there are some, none are read.
-            hops: How many more searches follow the first, each adding up to 15 documents.
+            hops: How many more searches follow the first, each adding up to 15 documents. None
+                for 1, but none where there is a `score_threshold`.
             edges: Pairs of keys of metadata. A document leads to those whose value of the second
                 key is its own value of the first, or one of its own: `[("links", "url")]`. Each
                 pair is one more search, for up to 15 documents, under the same filter.
             **options: As in `from_documents`; the options of the index are for the small graph of
-                the candidates.
+                the candidates. `search_type`, as for `store.as_retriever`, is another name for a
+                recipe: "similarity" for "dense", "mmr" for "mmr" among `fetch_k` candidates, and
+                "similarity_score_threshold" for "dense", or for the recipe that is given, among
+                documents whose relevance by the store is at least `score_threshold`.
+
+        Raises:
+            ValueError: Something came twice, or what came contradicts itself.
         """
+        words = SearchWords.of(options.pop("search_type", None), search_kwargs, options)
+        if words.fetch_k is not None and candidates is not None:
+            raise ValueError("fetch_k in search_kwargs and candidates are one; give one of them")
+        if hops is None:
+            hops = 1 if words.score_threshold is None else 0
         cls._check_names(options)
         is_other = embeddings is not getattr(store, "embeddings", None)
         config = NAMES.candidates_config(options, embedder=embeddings if is_other else None)
         shortlist = Shortlist(
             store,
-            candidates,
-            dict(search_kwargs or {}),
+            next((n for n in (candidates, words.fetch_k) if n is not None), CANDIDATES_AT_FIRST),
+            words.rest,
             config,
             facts_by_document(facts),
             hops,
             tuple(edges),
+            words.score_threshold,
         )
-        return cls(index=shortlist, **NAMES.without_index(options))
+        return cls(index=shortlist, **{**NAMES.without_index(options), **words.fields})
 
     def context(self, question: str, **overrides: Unpack[QuestionKeywords]) -> clew.Context:
         """Return the whole context: its rendered `text`, its tokens, edges, reasons and trace.
@@ -286,6 +312,26 @@ class ClewRetriever(ChangingRetriever):
         """Share what is asked: an index is no other after a change, and a store is the caller's."""
         return super().__deepcopy__({id(self.index): self.index, **(memo or {})})
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_search_words(cls, values: Any) -> Any:  # noqa: ANN401  # as pydantic has them
+        """Take `search_type` and `search_kwargs` for the fields that they stand for."""
+        if not isinstance(values, Mapping) or not {"search_type", "search_kwargs"} & values.keys():
+            return values
+        others = {name: value for name, value in values.items() if not name.startswith("search_")}
+        words = SearchWords.of(values.get("search_type"), values.get("search_kwargs"), others)
+        if words.score_threshold is not None:
+            raise ValueError(
+                "score_threshold is of a vector store, which says what its scores mean; "
+                "over an index give min_relevance=, from 0 to 1"
+            )
+        if words.rest:
+            raise ValueError(
+                f"search_kwargs of an index are k, filter, and of search_type='mmr' fetch_k and "
+                f"lambda_mult; got {', '.join(map(str, words.rest))}"
+            )
+        return {**others, **words.fields}
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         NAMES.check_extra(self.model_extra, NAMES.of_question)
@@ -296,7 +342,7 @@ class ClewRetriever(ChangingRetriever):
     @classmethod
     def _check_names(cls, options: Mapping[str, object]) -> None:
         """Refuse an unknown name before the work of an index is done, not after it."""
-        fields = set(cls.model_fields) - {"index"}
+        fields = {*cls.model_fields, "search_type", "search_kwargs"} - {"index"}
         of_index = (name for name in NAMES.of_index if name != "embeddings")
         known = dict.fromkeys((*of_index, *NAMES.of_question, *sorted(fields)))
         NAMES.check(options, known, cls.__name__)

@@ -8,8 +8,8 @@ the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from langchain_clew.candidates import Candidates, scores_by_order
 from langchain_clew.stores import ReadVectors, having, reader_of
 
 WITH_SCORES = "similarity_search_with_score"
+WITH_RELEVANCE = "similarity_search_with_relevance_scores"
 BY_VECTOR = "similarity_search_by_vector"
 WITHOUT_SCORES = "similarity_search"
 UNSUPPORTED = (NotImplementedError, ValueError)
@@ -71,7 +72,7 @@ class SearchResults:
         """Return the distinct documents, with their scores in one direction."""
         documents, scores = self.results, None
         meaning = "rank: the store gives no scores"
-        if self.search == WITH_SCORES:
+        if self.search in (WITH_SCORES, WITH_RELEVANCE):
             documents = [document for document, _ in self.results]
             scores, meaning = scores_by_order([score for _, score in self.results])
         notes = {"store": type(store).__name__, "search": self.search, "scores": meaning}
@@ -110,6 +111,8 @@ class Shortlist:
         hops: How many more searches there are, each for what the documents so far lead to.
         edges: Pairs of keys of metadata: a document leads to those whose value of the second key is
             its own value of the first. Each pair is one more search.
+        score_threshold: The least relevance that a document found may have, as the store means it.
+            None for any.
     """
 
     store: VectorStore
@@ -119,6 +122,7 @@ class Shortlist:
     facts: FactsByDocument = field(default_factory=dict)
     hops: int = 1
     edges: tuple[tuple[str, str], ...] = ()
+    score_threshold: float | None = None
 
     def __post_init__(self) -> None:
         if not hasattr(self.store, "similarity_search"):
@@ -212,6 +216,12 @@ class Shortlist:
             assert self._store_embedder is not None, "its vectors are read, so it has one"
             return self._store_embedder.embed_question(request.text)
         arguments = self._arguments(request)
+        if self.score_threshold is not None:
+            with _relevance_known(self.store):
+                near = self.store.similarity_search_with_relevance_scores(
+                    request.text, score_threshold=self.score_threshold, **arguments
+                )
+            return SearchResults(WITH_RELEVANCE, near)
         if request.vector is not None:
             found = self.store.similarity_search_by_vector(_plain(request.vector), **arguments)
             return SearchResults(BY_VECTOR, found)
@@ -233,6 +243,12 @@ class Shortlist:
                 return vector
             return await asyncio.to_thread(embedder.embed_question, request.text)
         arguments = self._arguments(request)
+        if self.score_threshold is not None:
+            with _relevance_known(self.store):
+                near = await self.store.asimilarity_search_with_relevance_scores(
+                    request.text, score_threshold=self.score_threshold, **arguments
+                )
+            return SearchResults(WITH_RELEVANCE, near)
         if request.vector is not None:
             by_vector = self.store.asimilarity_search_by_vector
             return SearchResults(BY_VECTOR, await by_vector(_plain(request.vector), **arguments))
@@ -250,6 +266,17 @@ class Shortlist:
     def _arguments(self, search: Search) -> dict[str, Any]:
         chosen = {} if search.filter is None else {"filter": search.filter}
         return {"k": search.limit, **self.search_kwargs, **chosen}
+
+
+@contextmanager
+def _relevance_known(store: VectorStore) -> Iterator[None]:
+    try:
+        yield
+    except NotImplementedError as error:
+        raise NotImplementedError(
+            f"a {type(store).__name__} does not say how relevant a document is from 0 to 1, so it "
+            "takes no score_threshold; give min_relevance=, which clew measures itself"
+        ) from error
 
 
 def _next(requests: Requests, answer: object) -> Search | Embed | Read | clew.Context:

@@ -1,0 +1,137 @@
+"""`search_type` and `search_kwargs` mean what they mean in `as_retriever`, or are refused."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_clew import ClewRetriever
+from langchain_core.vectorstores import InMemoryVectorStore
+
+
+class Judging(InMemoryVectorStore):
+    """A store that says what its scores mean: its cosines are relevances."""
+
+    def _select_relevance_score_fn(self):
+        return lambda score: score
+
+
+class Recording(InMemoryVectorStore):
+    """A store that keeps what its searches were asked."""
+
+    def similarity_search_by_vector(self, embedding, k=4, **kwargs):
+        self.__dict__.setdefault("asked", []).append((k, kwargs))
+        return super().similarity_search_by_vector(embedding, k)
+
+
+def ids(documents):
+    return [document.id for document in documents]
+
+
+@pytest.fixture(params=["index", "documents", "store"])
+def make(request, index, documents, embeddings):
+    """A function from keywords to a retriever, over an index and over a store."""
+    if request.param == "documents":
+        return lambda **how: ClewRetriever.from_documents(documents, embeddings, **how)
+    if request.param == "index":
+        return lambda **how: ClewRetriever(index=index, **how)
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    return lambda **how: ClewRetriever.from_vectorstore(store, hops=0, **how)
+
+
+@pytest.mark.parametrize("search_type", ["similarity", "mmr"])
+@pytest.mark.parametrize("k", [1, 4])
+def test_it_finds_what_the_stores_own_retriever_finds(
+    make, documents, embeddings, question, search_type, k
+):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    how = {"k": k, **({"fetch_k": 6, "lambda_mult": 1.0} if search_type == "mmr" else {})}
+    theirs = store.as_retriever(search_type=search_type, search_kwargs=how).invoke(question)
+    retriever = make(search_type=search_type, search_kwargs=how, budget=None)
+    assert ids(retriever.invoke(question)) == ids(theirs)
+    assert len(retriever.invoke(question, k=2)) == 2, "a question's own k goes before"
+
+
+def test_mmr_looks_for_difference_as_much_as_it_is_told(make, question):
+    how = {"search_type": "mmr", "budget": None}
+    alike = make(**how, search_kwargs={"k": 4, "lambda_mult": 1.0}).invoke(question)
+    unlike = make(**how, search_kwargs={"k": 4, "lambda_mult": 0.0}).invoke(question)
+    assert set(ids(alike)) != set(ids(unlike))
+    few = make(**how, search_kwargs={"k": 4, "lambda_mult": 0.0, "fetch_k": 4})
+    assert set(ids(few.invoke(question))) == set(ids(alike)), "there are no others to choose from"
+
+
+async def test_a_threshold_is_by_the_stores_own_relevance(documents, embeddings, question):
+    store = Judging.from_documents(documents, embeddings)
+    scored = store.similarity_search_with_relevance_scores(question, k=50)
+    threshold = sorted(score for _, score in scored)[-3]
+    how = {"score_threshold": threshold}
+    search = {"search_type": "similarity_score_threshold", "search_kwargs": how}
+    theirs = ids(store.as_retriever(**search).invoke(question))
+    assert len(theirs) == 3
+    retriever = ClewRetriever.from_vectorstore(store, **search)
+    assert ids(retriever.invoke(question)) == ids(await retriever.ainvoke(question)) == theirs
+    connected = ClewRetriever.from_vectorstore(store, **search, recipe="hipporag")
+    assert set(ids(connected.invoke(question))) <= set(theirs)
+    none = {**search, "search_kwargs": {"score_threshold": 1.0}}
+    assert ClewRetriever.from_vectorstore(store, **none).invoke(question) == []
+
+
+def test_a_store_without_relevance_says_what_to_give_instead(documents, embeddings, question):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    search = {
+        "search_type": "similarity_score_threshold",
+        "search_kwargs": {"score_threshold": 0.5},
+    }
+    with pytest.raises(NotImplementedError, match="give min_relevance="):
+        ClewRetriever.from_vectorstore(store, **search).invoke(question)
+
+
+def test_k_is_how_many_come_back_and_not_how_many_are_searched(documents, embeddings, question):
+    store = Recording.from_documents(documents, embeddings)
+    retriever = ClewRetriever.from_vectorstore(store, search_kwargs={"k": 3, "namespace": "myths"})
+    assert len(retriever.invoke(question)) == 3
+    assert store.asked[0] == (50, {"namespace": "myths"})
+
+
+def test_a_filter_is_the_retrievers_own(make, question):
+    def first(document):
+        metadata = getattr(document, "metadata", document)
+        return metadata["length"] < 75
+
+    retriever = make(search_kwargs={"filter": first})
+    assert retriever.filter is first
+    assert {d.metadata["length"] < 75 for d in retriever.invoke(question)} == {True}
+
+
+REFUSED = [
+    ({"search_type": "bm25"}, "unknown search_type 'bm25'; known: similarity, mmr"),
+    ({"search_kwargs": {"k": 3}, "k": 4}, "k came twice"),
+    ({"search_kwargs": {"filter": {}}, "filter": {}}, "filter came twice"),
+    ({"search_type": "mmr", "recipe": "dense"}, "search_type='mmr' is recipe='mmr'"),
+    ({"search_kwargs": {"lambda_mult": 1}}, "lambda_mult is of search_type='mmr'"),
+    ({"search_kwargs": {"score_threshold": 0.5}}, "min_relevance="),
+    ({"search_type": "similarity_score_threshold"}, "needs a score_threshold from 0 to 1"),
+    ({"search_type": "mmr", "search_kwargs": {"lambda_mult": 2}}, "lambda_mult is from 0"),
+    ({"search_kwargs": {"k": 0}}, "k"),
+]
+
+
+@pytest.mark.parametrize(("how", "message"), REFUSED)
+def test_what_contradicts_itself_is_refused(make, how, message):
+    with pytest.raises(ValueError, match=message):
+        make(**how)
+
+
+def test_what_means_nothing_there_is_refused(index, documents, embeddings):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    search = {
+        "search_type": "similarity_score_threshold",
+        "search_kwargs": {"score_threshold": 0.5},
+    }
+    with pytest.raises(ValueError, match="over an index give min_relevance="):
+        ClewRetriever(index=index, **search)
+    with pytest.raises(ValueError, match="search_kwargs of an index are k, filter"):
+        ClewRetriever(index=index, search_kwargs={"namespace": "myths"})
+    with pytest.raises(ValueError, match="fetch_k in search_kwargs and candidates are one"):
+        ClewRetriever.from_vectorstore(store, 20, search_type="mmr", search_kwargs={"fetch_k": 20})
+    with pytest.raises(TypeError, match="search_kwargs is a mapping"):
+        ClewRetriever.from_vectorstore(store, search_kwargs=4)
