@@ -2,7 +2,9 @@
 
 LangChain has no filter language of its own. Its stores agree on a core that began with MongoDB's
 query operators. As there, a negation (`$ne`, `$nin`, `$not`) holds for a document that lacks the
-key, and values that cannot be compared are neither greater nor less.
+key, values that cannot be compared are neither greater nor less, a list holds what one of its
+values holds, and "place.island" is the island in what the place is. A key that itself has the dot
+goes before that.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ ORDERINGS: dict[str, Callable[[object, object], object]] = {
     "$lt": operator.lt,
     "$lte": operator.le,
 }
-KEY_OPERATORS = ("$eq", "$ne", "$in", "$nin", *ORDERINGS, "$exists", "$not")
+KEY_OPERATORS = ("$eq", "$ne", "$in", "$nin", *ORDERINGS, "$contains", "$exists", "$not")
 FILTER_OPERATORS = ("$and", "$or", "$not")
+MISSING = object()
+"""What a document has under a key that it lacks."""
 
 
 def where_of(filter: object) -> Test | None:
@@ -31,11 +35,17 @@ def where_of(filter: object) -> Test | None:
     Args:
         filter: A mapping such as `{"year": 2020, "lang": {"$in": ["en", "fr"]}, "$or": [{...},
             {...}]}`, of which every key must hold. A plain value means equality, a plain list any
-            of its values. A function of the metadata is a test already. None allows everything.
+            of its values. `$contains` asks for a value in a list, or for a part of a text. A
+            function of the metadata is a test already. None allows everything.
 
     Raises:
         ValueError: An operator is not known, or an operand does not fit it.
         TypeError: The filter is neither a mapping nor a function.
+
+    Example:
+        >>> test = where_of({"tags": "sea", "place.island": True})
+        >>> test({"tags": ["sea", "sun"], "place": {"island": True}}), test({"tags": "sun"})
+        (True, False)
     """
     if filter is None or callable(filter):
         return filter  # the caller's own function of the metadata
@@ -108,6 +118,8 @@ def _test_of_operator(key: str, name: str, operand: object) -> Test:
         raise ValueError(_unknown_operator(name, KEY_OPERATORS, f"for the key {key!r}"))
     if name in ORDERINGS:
         return _is_ordered(key, ORDERINGS[name], operand)
+    if name == "$contains":
+        return _contains(key, operand)
     if name == "$exists":
         return _exists(key, operand)
     if name == "$not":
@@ -128,23 +140,65 @@ def _negation(test: Test) -> Test:
 
 def _is_among(key: str, values: Iterable[object]) -> Test:
     wanted = list(values)  # not a set: a value of the metadata may be a list
-    return lambda metadata: key in metadata and metadata[key] in wanted
+
+    def test(metadata: Metadata) -> bool:
+        value = _value_of(metadata, key)
+        return value is not MISSING and any(one in wanted for one in _alternatives(value))
+
+    return test
+
+
+def _contains(key: str, operand: object) -> Test:
+    if isinstance(operand, (Mapping, *COLLECTIONS)):
+        raise ValueError(  # noqa: TRY004  # as others
+            f"$contains takes one value; the key {key!r} has {operand!r}; join several with $and"
+        )
+
+    def test(metadata: Metadata) -> bool:
+        value = _value_of(metadata, key)
+        if isinstance(value, str):
+            return isinstance(operand, str) and operand in value
+        return isinstance(value, COLLECTIONS) and any(one == operand for one in value)
+
+    return test
 
 
 def _exists(key: str, operand: object) -> Test:
     if not isinstance(operand, bool):
         raise ValueError(f"$exists takes True or False; the key {key!r} has {operand!r}")  # noqa: TRY004  # as others
-    return lambda metadata: (key in metadata) == operand
+    return lambda metadata: (_value_of(metadata, key) is not MISSING) == operand
 
 
 def _is_ordered(key: str, ordering: Callable[[object, object], object], operand: object) -> Test:
-    def test(metadata: Metadata) -> bool:
+    def holds(value: object) -> bool:
         try:
-            return key in metadata and bool(ordering(metadata[key], operand))
+            return bool(ordering(value, operand))
         except TypeError:  # these two values cannot be compared
             return False
 
+    def test(metadata: Metadata) -> bool:
+        value = _value_of(metadata, key)
+        return value is not MISSING and any(holds(one) for one in _alternatives(value))
+
     return test
+
+
+def _value_of(metadata: Metadata, key: str) -> object:
+    """Return what a document has under a key, or under a path of keys that are joined by dots."""
+    if key in metadata:
+        return metadata[key]
+    names = key.split(".") if isinstance(key, str) else [key]
+    value: object = metadata
+    for name in names:
+        if not isinstance(value, Mapping) or name not in value:
+            return MISSING
+        value = value[name]
+    return value
+
+
+def _alternatives(value: object) -> tuple[object, ...]:
+    """Return what may hold a condition: a value, and its own values where it is a list."""
+    return (value, *value) if isinstance(value, COLLECTIONS) else (value,)
 
 
 def _unknown_operator(name: object, known: tuple[str, ...], place: str) -> str:

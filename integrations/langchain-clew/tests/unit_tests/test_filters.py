@@ -9,14 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_clew.filters import where_of
 
-KEYS = st.sampled_from(["a", "b"])
+KEYS = st.sampled_from(["a", "b", "a.x", "a.x.y"])
 VALUES = st.one_of(
     st.integers(0, 3),
     st.sampled_from(["x", "y"]),
     st.none(),
     st.lists(st.integers(0, 1), max_size=2),
 )
-METADATA = st.dictionaries(KEYS, VALUES)
+NESTED = st.recursive(
+    VALUES, lambda inner: st.dictionaries(st.sampled_from(["x", "y"]), inner), max_leaves=3
+)
+METADATA = st.dictionaries(KEYS, NESTED)
 
 
 def on_a_key(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -24,6 +27,7 @@ def on_a_key(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.tuples(st.sampled_from(["$eq", "$ne", "$gt", "$gte", "$lt", "$lte"]), VALUES),
         st.tuples(st.sampled_from(["$in", "$nin"]), st.lists(VALUES, max_size=3)),
         st.tuples(st.just("$exists"), st.booleans()),
+        st.tuples(st.just("$contains"), st.one_of(st.integers(0, 3), st.sampled_from("xy"))),
         st.tuples(st.just("$not"), inner),
     )
     return st.lists(operator, min_size=1, max_size=2).map(dict)
@@ -56,39 +60,63 @@ def holds(filter: dict[str, Any], metadata: dict[str, Any]) -> bool:
             case "$not":
                 held = not holds(wanted, metadata)
             case _:
-                held = holds_for(wanted, key in metadata, metadata.get(key))
+                there, value = look_up(metadata, key)
+                held = holds_for(wanted, there, value)
         if not held:
             return False
     return True
 
 
+def look_up(metadata: dict[str, Any], key: str) -> tuple[bool, Any]:
+    if key in metadata or "." not in key:
+        return key in metadata, metadata.get(key)
+    first, rest = key.split(".", 1)  # no key inside another has a dot here
+    inner = metadata.get(first)
+    return look_up(inner, rest) if isinstance(inner, dict) else (False, None)
+
+
+def comparable(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and isinstance(one, (int, str, list))
+
+
 def holds_for(wanted: Any, there: bool, value: Any) -> bool:
     if isinstance(wanted, list):
-        return there and value in wanted
+        wanted = {"$in": wanted}
     if not isinstance(wanted, dict):
-        return there and value == wanted
-    comparable = there and type(value) is type(
-        wanted.get("$gt", wanted.get("$gte", wanted.get("$lt", wanted.get("$lte"))))
-    )
+        wanted = {"$eq": wanted}
+    candidates = [value] if there else []
+    if isinstance(value, list):
+        candidates += value
     for name, operand in wanted.items():
-        comparable = there and type(value) is type(operand) and operand is not None
         match name:
             case "$eq":
-                held = there and value == operand
+                held = candidates.count(operand) > 0
             case "$ne":
-                held = not there or value != operand
+                held = candidates.count(operand) == 0
             case "$in":
-                held = there and value in operand
+                held = [one for one in operand if one in candidates] != []
             case "$nin":
-                held = not there or value not in operand
+                held = [one for one in operand if one in candidates] == []
             case "$gt":
-                held = comparable and value > operand
+                held = [
+                    one for one in candidates if comparable(one, operand) and one > operand
+                ] != []
             case "$gte":
-                held = comparable and value >= operand
+                held = [
+                    one for one in candidates if comparable(one, operand) and one >= operand
+                ] != []
             case "$lt":
-                held = comparable and value < operand
+                held = [
+                    one for one in candidates if comparable(one, operand) and one < operand
+                ] != []
             case "$lte":
-                held = comparable and value <= operand
+                held = [
+                    one for one in candidates if comparable(one, operand) and one <= operand
+                ] != []
+            case "$contains" if isinstance(value, list):
+                held = value.count(operand) > 0
+            case "$contains":
+                held = type(value) is type(operand) is str and value.find(operand) >= 0
             case "$exists":
                 held = there is operand
             case "$not":
@@ -125,6 +153,7 @@ def test_a_negated_conjunction_is_a_disjunction_of_negations(one, other, metadat
         ({"a": {"$not": {"$in": 3}}}, r"\$in takes a list of values; the key 'a' has 3"),
         ({"$or": []}, r"\$or takes a list of at least one filter"),
         ({"$and": {"a": 1}}, r"\$and takes a list"),
+        ({"a": {"$contains": ["x"]}}, r"\$contains takes one value; .*join several with \$and"),
         ({"a": {"$exists": "yes"}}, r"\$exists takes True or False"),
     ],
 )
@@ -137,6 +166,33 @@ def test_what_a_filter_cannot_mean_is_refused_when_it_is_read(filter, message):
 def test_what_is_no_filter_is_refused(filter):
     with pytest.raises(TypeError, match=r"filter .*is a mapping"):
         where_of(filter)
+
+
+@pytest.mark.parametrize(
+    "filter",
+    [
+        {"tags": "sea"},
+        {"tags": {"$in": ["sun", "sea"]}},
+        {"tags": {"$contains": "sea"}},
+        {"title": {"$contains": "Corfu"}},
+        {"years": {"$gt": 2000}},
+        {"place.island": True},
+        {"place.name.short": {"$exists": True}},
+        {"file.size": 3},
+        {"$not": {"tags": "moon"}},
+    ],
+)
+def test_lists_and_nested_keys_are_read_as_mongodb_reads_them(filter):
+    metadata = {
+        "tags": ["sun", "sea"],
+        "title": "On Corfu",
+        "years": [1990, 2020],
+        "place": {"island": True, "name": {"short": "C"}},
+        "file.size": 3,
+        "file": {"size": 4},
+    }
+    assert where_of(filter)(metadata) is True
+    assert where_of(filter)({}) is ("$not" in filter)
 
 
 def test_a_function_of_the_metadata_is_a_filter_and_none_is_none():
