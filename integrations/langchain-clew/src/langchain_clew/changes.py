@@ -26,6 +26,7 @@ from clew.adapters import (
     renew_after_fork,
     text_id,
 )
+from langchain_clew.chain_page import ChainPage
 from langchain_clew.shortlist import Shortlist
 
 NOTHING_YET = "there are no documents yet"
@@ -46,11 +47,15 @@ class NoDocuments:
         """What questions will be embedded with."""
         return self.config.embedder
 
-    def ask(self, question: str, *, options: QueryOptions) -> clew.Context:
+    def ask(
+        self, question: str, *, options: QueryOptions, page: ChainPage | None = None
+    ) -> clew.Context:
         """Return a context without items, which says why."""
         return empty_context(question, options, NOTHING_YET)
 
-    async def aask(self, question: str, *, options: QueryOptions) -> clew.Context:
+    async def aask(
+        self, question: str, *, options: QueryOptions, page: ChainPage | None = None
+    ) -> clew.Context:
         """Return what `ask` returns."""
         return self.ask(question, options=options)
 

@@ -8,12 +8,14 @@ from typing import Annotated, Any, Self
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.prompts import BasePromptTemplate
 from numpy.typing import ArrayLike
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 import clew
-from clew.adapters import OptionNames, aembed_question, facts_by_document
+from clew.adapters import OptionNames, QueryOptions, aembed_question, facts_by_document
 from langchain_clew.candidates import Candidates, scores_in_metadata
+from langchain_clew.chain_page import SEPARATOR, ChainPage
 from langchain_clew.documents import documents_of
 from langchain_clew.retriever import known_recipe
 
@@ -45,6 +47,8 @@ class ClewCompressor(BaseDocumentCompressor):
         count: The tokenizer, for instance `llm.get_num_tokens`.
         model: A language model, for recipes that ask one.
         explain: As in `ClewRetriever`.
+        document_prompt: As in `ClewRetriever`.
+        document_separator: As in `ClewRetriever`.
 
     Every other option of `clew.narrow` is a field, too.
     """
@@ -59,6 +63,8 @@ class ClewCompressor(BaseDocumentCompressor):
     count: Any = None
     model: Any = None
     explain: bool = False
+    document_prompt: BasePromptTemplate[str] | None = None
+    document_separator: str = SEPARATOR
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
@@ -86,7 +92,14 @@ class ClewCompressor(BaseDocumentCompressor):
         candidates = Candidates.from_documents(documents, scores, {"scores": meaning})
         values = {**self.__dict__, **(self.model_extra or {})}
         options, config = NAMES.query_options(values), NAMES.candidates_config(values)
-        return candidates.narrow(question, options, config, self.facts, vector)
+
+        def narrow(options: QueryOptions) -> clew.Context:
+            return candidates.narrow(question, options, config, self.facts, vector)
+
+        page = ChainPage(
+            self._documents, config.count, self.document_prompt, self.document_separator
+        )
+        return page.fit(narrow, options)
 
     async def acontext(self, documents: Sequence[Document], question: str) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Annotated, Any, Self, TypeVar, Unpack
 
 from langchain_core.callbacks import (
@@ -10,6 +12,7 @@ from langchain_core.callbacks import (
     CallbackManagerForRetrieverRun,
 )
 from langchain_core.documents import Document
+from langchain_core.prompts import BasePromptTemplate
 from langchain_core.retrievers import LangSmithRetrieverParams
 from langchain_core.vectorstores import VectorStore
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
@@ -25,13 +28,17 @@ from clew.adapters import (
     check_recipe,
     facts_by_document,
 )
+from langchain_clew.chain_page import SEPARATOR, Ask, ChainPage
 from langchain_clew.changes import ChangingRetriever, NoDocuments
 from langchain_clew.documents import documents_of
 from langchain_clew.filters import where_of
 from langchain_clew.search_types import SearchWords
 from langchain_clew.shortlist import Shortlist
 
-NAMES = OptionNames({"limit": "k", "where": "filter", "embedder": "embeddings"}, own=("explain",))
+NAMES = OptionNames(
+    {"limit": "k", "where": "filter", "embedder": "embeddings"},
+    own=("explain", "document_prompt", "document_separator"),
+)
 ADVICE = (
     "for one text: from_texts([text]); for a file or a folder: "
     "ClewRetriever(index=clew.Index.from_documents(folder, embedder=embeddings))"
@@ -49,6 +56,8 @@ class QuestionKeywords(QueryKeywords, total=False):
     k: int | None
     filter: object
     explain: bool
+    document_prompt: BasePromptTemplate[str] | None
+    document_separator: str
 
 
 class StoreKeywords(QuestionKeywords, IndexKeywords, total=False):
@@ -70,6 +79,12 @@ def known_recipe(recipe: Recipe) -> Recipe:
     """Return a recipe's name or a method as it came, once it is known to be one."""
     check_recipe(recipe)
     return recipe
+
+
+def _asking_again(index: clew.Index, question: str) -> Ask:
+    """Return what asks a question once more, with other options: it is embedded once for all."""
+    embed = cache(index.embed_question)
+    return lambda options: index.ask(question, vector=embed(question), options=options)
 
 
 class ClewRetriever(ChangingRetriever):
@@ -94,6 +109,10 @@ class ClewRetriever(ChangingRetriever):
         explain: Whether the metadata of a document say why it is read. That depends on the
             question, and LangChain's retrievers that merge the answers to several questions take
             documents of different metadata for different ones. `context` says it anyway.
+        document_prompt: How the chain behind prints a document, as in
+            `create_stuff_documents_chain`. The budget holds for what is printed by it, the
+            separators included. None stands for the text alone.
+        document_separator: What the chain prints between two documents.
 
     Every other option of `clew.Index.ask` is a field, too. `search_type` and `search_kwargs`, as
     people know them from `vectorstore.as_retriever`, are read as the fields that they stand for;
@@ -109,6 +128,8 @@ class ClewRetriever(ChangingRetriever):
     deadline: float | None = Field(default=None, gt=0)
     model: Any = None
     explain: bool = False
+    document_prompt: BasePromptTemplate[str] | None = None
+    document_separator: str = SEPARATOR
 
     @classmethod
     def from_documents(
@@ -250,15 +271,25 @@ class ClewRetriever(ChangingRetriever):
             question: A text with at least one word.
             **overrides: Fields of the retriever, for this question alone.
         """
-        asked = self._with(overrides)
-        context: clew.Context = asked.index.ask(question, options=asked._options())
-        return context
+        asked, index = self._with(overrides), self.index
+        options, page = asked._options(), asked._page()
+        if not isinstance(index, clew.Index):
+            context: clew.Context = index.ask(question, options=options, page=page)
+            return context
+        return page.fit_first(
+            index.ask(question, options=options), _asking_again(index, question), options
+        )
 
     async def acontext(self, question: str, **overrides: Unpack[QuestionKeywords]) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
-        asked = self._with(overrides)
-        context: clew.Context = await asked.index.aask(question, options=asked._options())
-        return context
+        asked, index = self._with(overrides), self.index
+        options, page = asked._options(), asked._page()
+        if not isinstance(index, clew.Index):
+            context: clew.Context = await index.aask(question, options=options, page=page)
+            return context
+        first = await index.aask(question, options=options)
+        again = _asking_again(index, question)
+        return await asyncio.to_thread(page.fit_first, first, again, options)
 
     def _get_relevant_documents(
         self,
@@ -293,6 +324,10 @@ class ClewRetriever(ChangingRetriever):
     def _documents(self, context: clew.Context) -> list[Document]:
         is_store = isinstance(self.index, Shortlist)
         return documents_of(context, ids_as_given=is_store, explain=self.explain)
+
+    def _page(self) -> ChainPage:
+        count = self.index.config.count
+        return ChainPage(self._documents, count, self.document_prompt, self.document_separator)
 
     def _with(self, overrides: Mapping[str, Any]) -> Self:
         """Return the retriever of a question; its fields are checked by the same rules."""

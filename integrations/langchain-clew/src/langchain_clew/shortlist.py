@@ -29,6 +29,7 @@ from clew.adapters import (
     lead_question,
 )
 from langchain_clew.candidates import Candidates, scores_by_order
+from langchain_clew.chain_page import ChainPage
 from langchain_clew.stores import ReadVectors, having, reader_of
 
 WITH_SCORES = "similarity_search_with_score"
@@ -142,9 +143,17 @@ class Shortlist:
         if self.edges:
             having(self.store, self.edges[0][1], [""], None)  # before any question needs it
 
-    def ask(self, question: str, *, options: QueryOptions) -> clew.Context:
-        """Return the context for a question; the filter is in the store's own language."""
-        requests, answer = self._requests(question, options), None
+    def ask(
+        self, question: str, *, options: QueryOptions, page: ChainPage | None = None
+    ) -> clew.Context:
+        """Return the context for a question; the filter is in the store's own language.
+
+        Args:
+            question: A text with at least one word.
+            options: What else the question says.
+            page: What the budget holds for; None for clew's own page.
+        """
+        requests, answer = self._requests(question, options, page), None
         while True:
             try:
                 request = requests.send(answer)
@@ -153,9 +162,11 @@ class Shortlist:
                 return context
             answer = self._carry_out(request)
 
-    async def aask(self, question: str, *, options: QueryOptions) -> clew.Context:
+    async def aask(
+        self, question: str, *, options: QueryOptions, page: ChainPage | None = None
+    ) -> clew.Context:
         """Return what `ask` returns without blocking the event loop."""
-        requests, answer = self._requests(question, options), None
+        requests, answer = self._requests(question, options, page), None
         while True:
             request = await asyncio.to_thread(_next, requests, answer)
             if isinstance(request, clew.Context):
@@ -178,7 +189,7 @@ class Shortlist:
     def _reader(self) -> ReadVectors | None:
         return reader_of(self.store)
 
-    def _requests(self, question: str, options: QueryOptions) -> Requests:
+    def _requests(self, question: str, options: QueryOptions, page: ChainPage | None) -> Requests:
         """Yield what is asked of the store and its embedder; return the context made of it."""
         reads, filter = self._reader is not None, options.where
         options = replace(options, where=None)  # the store filters
@@ -204,10 +215,13 @@ class Shortlist:
                 note = f"{source} -> {target}"
                 candidates = candidates.joined(found.results, LEAD_DOCUMENTS, note, values)
         if vector is not None and candidates.documents:
-            candidates = candidates.scored(
-                cosines_by_id((yield Read(candidates.documents)), vector)
-            )
-        return candidates.narrow(question, options, self.config, self.facts)
+            vectors = yield Read(candidates.documents)
+            candidates = candidates.scored(cosines_by_id(vectors, vector))
+
+        def narrow(options: QueryOptions) -> clew.Context:
+            return candidates.narrow(question, options, self.config, self.facts)
+
+        return narrow(options) if page is None else page.fit(narrow, options)
 
     def _carry_out(self, request: Search | Embed | Read) -> object:
         if isinstance(request, Read):
