@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -9,6 +10,9 @@ from langchain_core.documents import Document
 
 import clew
 from clew.adapters import HEADING, reasons_of, source_metadata
+
+START, PARENT = "start_index", "doc_id"
+"""Keys of LangChain's splitters and of its `ParentDocumentRetriever`."""
 
 
 def documents_of(
@@ -19,8 +23,11 @@ def documents_of(
     Nothing in them is shared with the context or the caller's objects. The metadata say where the
     item is from, as far as that is known, under the names of LangChain's loaders: `source`,
     `start_index`, `heading`, `line`, `page` and `anchor`; see `clew.adapters.source_metadata`. A
-    key that the caller's metadata have keeps the caller's value. Of an item under a heading they
-    gain `clew_heading`. All this is the same for every question.
+    key that the caller's metadata have keeps the caller's value; only `start_index` of a document
+    that clew cut becomes that of the piece. A piece that clew cut has the id of its document as
+    `doc_id`, as LangChain's `ParentDocumentRetriever` has it; `get_by_ids` of the retriever returns
+    that document. Of an item under a heading they gain `clew_heading`. All this is the same for
+    every question.
 
     Args:
         context: What to read.
@@ -34,8 +41,20 @@ def documents_of(
 
 def _document(item: clew.Item, rank: int, ids_as_given: bool, explain: bool) -> Document:
     metadata: dict[str, Any] = {name: deepcopy(value) for name, value in item.metadata.items()}
+    metadata |= _cut_from(item, metadata)
     metadata |= source_metadata(item) | (reasons_of(item, rank) if explain else {})
     metadata |= {HEADING: item.heading} if item.heading else {}
     is_document = isinstance(item.original, Document)
     id = item.original.id if ids_as_given and is_document else item.id
     return Document(page_content=item.text, id=id, metadata=metadata)
+
+
+def _cut_from(item: clew.Item, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the metadata of a piece that clew cut say otherwise than those of its document.
+
+    Its `start_index` counts in the text that `source` names, as the document's does.
+    """
+    if item.span is None or item.id != f"{item.document}#{item.span[0]}-{item.span[1]}":
+        return {}
+    start, own = metadata.get(START), {PARENT: metadata.get(PARENT, item.document)}
+    return {**own, START: start + item.span[0]} if type(start) is int else own

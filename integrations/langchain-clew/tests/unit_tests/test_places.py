@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langchain_clew import ClewRetriever
+from langchain_clew import ClewCompressor, ClewRetriever
 from langchain_core.documents import Document
 
 import clew
@@ -38,3 +38,33 @@ def test_the_callers_own_values_stay():
     retriever = ClewRetriever.from_documents([Document("The ebb runs.", id="a")])
     (found,) = retriever.invoke("What runs?")
     assert not found.metadata.keys() & {"source", "start_index", "line"}  # they would say nothing
+
+
+BOOK = "# Sea\n\nIt is salt.\n\n## Ebb\n\nThe ebb runs for six hours.\n\n## Flood\n\nThe flood is long.\n"
+
+
+def test_a_piece_names_its_document_and_its_place_in_the_source():
+    source = f"Before the book.\n{BOOK}"
+    at = {"source": "sea.md", "start_index": source.index(BOOK)}
+    retriever = ClewRetriever.from_documents(
+        [Document(BOOK, id="sea", metadata=at)], splitter=clew.Splitter(), k=1
+    )
+    compressor = ClewCompressor(splitter=clew.Splitter(), k=1)
+    question = "How long does the ebb run?"
+    for found in (
+        *retriever.invoke(question),
+        *compressor.compress_documents([Document(BOOK, id="sea", metadata=at)], question),
+    ):
+        assert found.page_content != BOOK
+        assert source[found.metadata["start_index"] :].startswith(found.page_content)
+        (whole,) = retriever.get_by_ids([found.metadata["doc_id"]])
+        assert (whole.page_content, whole.metadata) == (BOOK, at)
+
+
+def test_a_document_that_nobody_cut_names_none():
+    pieces = [Document("The ebb runs.", id="sea#0-13", metadata={"source": "sea.md"})]
+    (found,) = ClewRetriever.from_documents(pieces).invoke("What runs?")
+    assert "doc_id" not in found.metadata
+    own = [Document(BOOK, id="sea", metadata={"source": "sea.md", "doc_id": "mine"})]
+    for found in ClewRetriever.from_documents(own, splitter=clew.Splitter()).invoke("Which ebb?"):
+        assert found.metadata["doc_id"] == "mine"
