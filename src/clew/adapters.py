@@ -22,6 +22,7 @@ from clew.context import Context
 from clew.embedding.embedder import Embedder
 from clew.forking import renew_after_fork
 from clew.graph.sources import NAME_KEYS
+from clew.index.answer import NothingFitsWarning
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
 from clew.index.leads import (
@@ -55,6 +56,7 @@ __all__ = [
     "IndexConfig",
     "IndexKeywords",
     "Method",
+    "NothingFitsWarning",
     "OptionNames",
     "QueryKeywords",
     "QueryOptions",
@@ -103,7 +105,7 @@ class OptionNames:
         >>> names = OptionNames({"limit": "k", "where": "filter"}, own=("explain",))
         >>> names.of_question
         ('recipe', 'budget', 'k', 'filter', 'deadline', 'model', 'max_question', 'max_share', \
-'min_relevance')
+'min_relevance', 'strict')
         >>> names.query_options({"k": 3, "recipe": "bm25", "explain": True}).limit
         3
     """

@@ -17,6 +17,7 @@ import pytest
 import clew
 from clew import Document, Index
 from clew.index import IndexConfig, QueryOptions, narrow
+from clew.index.answer import NothingFitsWarning
 from clew.index.config import IndexKeywords
 from clew.index.question import QueryKeywords
 
@@ -270,3 +271,13 @@ def test_a_filter_and_a_splitter_work_on_candidates_too(embed):
     scores = {item.document: item.score for item in pieces}
     assert len(pieces) > 2
     assert scores == pytest.approx({"a": 1.0, "b": 0.4 / 0.9})
+
+
+def test_a_budget_that_holds_nothing_is_an_error_unless_the_question_is_not_strict():
+    index = clew.Index.from_documents(["Ferries sail to Corfu at ten.", "The sea is salt."])
+    with pytest.raises(clew.BudgetError, match="a budget of 1 tokens"):
+        index.ask("When do ferries sail?", budget=1)
+    with pytest.warns(NothingFitsWarning, match="a budget of 1 tokens"):
+        context = index.ask("When do ferries sail?", budget=1, strict=False)
+    assert (context.text, context.tokens, context.budget, len(context)) == ("", 0, 1, 0)
+    assert "give a larger budget" in context.nothing_found

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from numpy.typing import ArrayLike
 
 from clew import recipes
+from clew.budget import BudgetError
 from clew.context import Context
 from clew.deadline import (
     Deadline,
@@ -62,6 +63,10 @@ class UnusedModelWarning(UserWarning):
     """A question has a language model, and its recipe asks none."""
 
 
+class NothingFitsWarning(UserWarning):
+    """The budget holds no passage that the question may have, and the question is not strict."""
+
+
 def answer(
     index: IndexContents,
     question: str,
@@ -80,6 +85,7 @@ def answer(
         candidate_scores: Scores of another retriever's candidates, by row.
 
     Raises:
+        BudgetError: The budget holds nothing of what was chosen, and the question is strict.
         DeadlineError: The deadline passed before anything was found.
         ValueError: The vector is not finite or of another dimension, or the recipe is unknown.
     """
@@ -100,9 +106,12 @@ def answer(
     )
     with metered(index.graph.count) as meter, within(options.deadline):
         try:
-            context = _answer_in_time(index, query, budget, method)
-        except OutOfTime:
-            context = _answer_in_haste(index, query, budget, method)
+            context = _answer(index, query, budget, method)
+        except BudgetError as error:
+            if options.strict:
+                raise
+            warnings.warn(str(error), NothingFitsWarning, stacklevel=3)
+            context = _empty(question, budget, method, "budget", str(error))
     items = with_locations(context.items, index.document_of)
     context = replace(context, items=items, usage=meter.usage)
     if not context.items and not context.nothing_found:
@@ -112,6 +121,13 @@ def answer(
     warnings.warn(UNUSED_MODEL, UnusedModelWarning, stacklevel=3)
     step = Step("language model", 0.0, {"fallback": UNUSED_MODEL})
     return replace(context, trace=(*context.trace, step))
+
+
+def _answer(index: IndexContents, query: Query, budget: int, method: Method) -> Context:
+    try:
+        return _answer_in_time(index, query, budget, method)
+    except OutOfTime:
+        return _answer_in_haste(index, query, budget, method)
 
 
 def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Method) -> Context:

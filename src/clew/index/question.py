@@ -37,6 +37,7 @@ class QueryKeywords(TypedDict, total=False):
     max_question: int
     max_share: float | None
     min_relevance: float | None
+    strict: bool
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,10 @@ class QueryOptions:
             the context is empty. That is so only without a `limit`, in an index of at least 1,000
             words and without generated texts, and not for candidates of another retriever. 0 leaves
             out nothing.
+        strict: Whether a budget that holds nothing of what was chosen is an error, `BudgetError`.
+            Otherwise the context is empty, says so in `nothing_found`, and a `NothingFitsWarning`
+            comes. The adapters of frameworks, whose other retrievers return less then, are not
+            strict by themselves.
 
     Example:
         >>> QueryOptions(budget=0)
@@ -93,6 +98,7 @@ class QueryOptions:
     max_question: int = 100_000
     max_share: float | None = None
     min_relevance: float | None = None
+    strict: bool = True
 
     def __post_init__(self) -> None:
         check_numbers(self.budget, self.limit, self.deadline)

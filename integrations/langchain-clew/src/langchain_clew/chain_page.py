@@ -7,6 +7,7 @@ than its share, is left out, as the last step of the trace says.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,7 @@ from langchain_core.documents import Document
 from langchain_core.prompts import BasePromptTemplate, format_document
 
 import clew
-from clew.adapters import Dropped, QueryOptions
+from clew.adapters import Dropped, NothingFitsWarning, QueryOptions
 
 SEPARATOR = "\n\n"
 """What `create_stuff_documents_chain` prints between two documents."""
@@ -52,36 +53,44 @@ class ChainPage:
             options: What the question says. Its budget holds for what is printed.
 
         Raises:
-            BudgetError: None of the chosen documents fits as it is printed.
+            BudgetError: None of the chosen documents fits as it is printed, and the question is
+                strict.
         """
         return self.fit_first(ask(options), ask, options)
 
     def fit_first(self, first: clew.Context, ask: Ask, options: QueryOptions) -> clew.Context:
         """Return what `fit` returns, where the first answer is there already."""
-        budget, printed = options.budget, _Printed.of(self, first)
+        budget, share = options.budget, first.source_budget
+        printed = _Printed.of(self, first)
         if budget is None or printed.is_within(budget):
             return first
-        budgets: list[int] = []
-        while len(budgets) < ATTEMPTS and not printed.is_within(budget):
-            other = printed.other_budget(budget)
+        places, budgets = printed.places_within(budget), list[int]()
+        last = printed
+        while len(budgets) < ATTEMPTS and not last.is_within(budget):
+            other = last.other_budget(budget)
             try:
-                context = ask(replace(options, budget=other))
+                context = ask(replace(options, budget=other, strict=True))
             except clew.BudgetError:
                 break
             if not len(context):
                 break
             budgets.append(other)
-            printed = _Printed.of(self, context)
-        places = printed.places_within(budget)
+            last = _Printed.of(self, replace(context, budget=budget, source_budget=share))
+            if fitting := last.places_within(budget):
+                printed, places = last, fitting
         if not places:
             smallest = min(map(self.count, printed.texts))
-            raise clew.BudgetError(
+            why = (
                 f"a budget of {budget} tokens holds none of the chosen documents as "
                 f"document_prompt prints them (the smallest takes {smallest}); give a larger "
                 "budget, or a document_prompt that prints less"
             )
+            if options.strict:
+                raise clew.BudgetError(why)
+            warnings.warn(why, NothingFitsWarning, stacklevel=2)
+            return replace(printed.with_items([], options), nothing_found=why)
         left_out = [item.id for i, item in enumerate(printed.context) if i not in places]
-        context = replace(printed.with_items(places, options), budget=budget)
+        context = printed.with_items(places, options)
         notes = {
             "tokens": printed.tokens(places),
             "asked again with": tuple(budgets),
@@ -161,7 +170,7 @@ class _Printed:
             context,
             items=items,
             text=text,
-            tokens=self.page.count(text),
+            tokens=self.page.count(text) if text else 0,
             edges=tuple(edge for edge in context.edges if not {edge.tail, edge.head} & gone),
             value=float(sum(item.score for item in items)),
             bound=None,

@@ -46,6 +46,7 @@ class ClewCompressor(BaseDocumentCompressor):
         facts: Triples by document id. Those of other documents are left aside.
         count: The tokenizer, for instance `llm.get_num_tokens`.
         model: A language model, for recipes that ask one.
+        strict: As in `ClewRetriever`.
         explain: As in `ClewRetriever`.
         document_prompt: As in `ClewRetriever`.
         document_separator: As in `ClewRetriever`.
@@ -62,6 +63,7 @@ class ClewCompressor(BaseDocumentCompressor):
     facts: Annotated[Any, AfterValidator(facts_by_document)] = Field(default_factory=dict)
     count: Any = None
     model: Any = None
+    strict: bool = False
     explain: bool = False
     document_prompt: BasePromptTemplate[str] | None = None
     document_separator: str = SEPARATOR

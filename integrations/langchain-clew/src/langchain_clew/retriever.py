@@ -106,6 +106,8 @@ class ClewRetriever(ChangingRetriever):
             whatever that store takes as its `filter`.
         deadline: Seconds after which an anytime method returns its best result so far.
         model: A language model, for recipes that ask one.
+        strict: Whether a budget that holds none of the documents raises `BudgetError`. Otherwise
+            there are none, and a warning says what to do.
         explain: Whether the metadata of a document say why it is read. That depends on the
             question, and LangChain's retrievers that merge the answers to several questions take
             documents of different metadata for different ones. `context` says it anyway.
@@ -127,6 +129,7 @@ class ClewRetriever(ChangingRetriever):
     filter: Any = None
     deadline: float | None = Field(default=None, gt=0)
     model: Any = None
+    strict: bool = False
     explain: bool = False
     document_prompt: BasePromptTemplate[str] | None = None
     document_separator: str = SEPARATOR

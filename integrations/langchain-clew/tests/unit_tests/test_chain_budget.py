@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 import clew
+from clew.adapters import NothingFitsWarning
 
 QUESTION = "Which ferry sails to Corfu?"
 PROMPTS = [
@@ -80,13 +82,20 @@ def test_no_chain_prints_more_than_the_budget(seed, kind, prompt, separator, bud
     make = makers(documents, DeterministicFakeEmbedding(size=16))[kind]
     how = {"document_prompt": prompt, "document_separator": separator}
     try:
-        found = make(**how, budget=budget, max_share=max_share, recipe="bm25")(QUESTION)
+        found = make(**how, budget=budget, max_share=max_share, recipe="bm25", strict=True)(
+            QUESTION
+        )
     except clew.BudgetError:
+        room = (max_share or 1) * budget
         sizes = [len(printed([one], prompt, separator)) for one in documents]
-        assert sum(size <= budget for size in sizes) < len(sizes) / 2, "few would have fitted"
+        assert sum(size <= room for size in sizes) < len(sizes) / 2, "few would have fitted"
         return
     assert found
     assert len(printed(found, prompt, separator)) <= budget
+    for source in {one.metadata["source"] for one in found}:
+        own = [one for one in found if one.metadata["source"] == source]
+        of_one = len(printed(own, prompt, separator))
+        assert len(own) == 1 or of_one <= (max_share or 1) * budget
 
 
 async def test_what_is_left_out_is_named_and_the_page_is_of_what_is_left():
@@ -123,4 +132,24 @@ def test_a_prompt_that_fits_nowhere_says_so():
         documents, count=len, budget=100, document_prompt=PROMPTS[2]
     )
     with pytest.raises(clew.BudgetError, match="a document_prompt that prints less"):
-        retriever.invoke("Which ferries sail?")
+        retriever.invoke("Which ferries sail?", strict=True)
+    with pytest.warns(NothingFitsWarning, match="a document_prompt that prints less"):
+        context = retriever.context("Which ferries sail?")
+    assert (len(context), context.text, context.tokens) == (0, "", 0)
+    assert "document_prompt" in context.nothing_found
+    assert len(context.dropped) == 1
+
+
+@pytest.mark.parametrize("kind", ["index", "store", "compressor"])
+def test_a_budget_that_holds_no_document_gives_none_and_one_warning(kind):
+    make = makers(made_of(1), DeterministicFakeEmbedding(size=16))[kind]
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("default")
+        ask = make(budget=5)
+        assert [ask(QUESTION) for _ in range(3)] == [[]] * 3
+    (only,) = heard
+    assert only.category is NothingFitsWarning
+    assert "a budget of 5 tokens holds none" in str(only.message)
+    assert "give a larger budget" in str(only.message)
+    with pytest.raises(clew.BudgetError, match="a budget of 5 tokens holds none"):
+        make(budget=5, strict=True)(QUESTION)
