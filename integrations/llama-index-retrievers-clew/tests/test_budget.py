@@ -15,6 +15,7 @@ from llama_index.postprocessor.clew import ClewPostprocessor
 from llama_index.retrievers.clew import ClewPGRetriever, ClewRetriever
 
 import clew
+from clew.adapters import NothingFitsWarning
 
 ABSTRACT = "letters about the animals of an island and the people who lived on it "
 
@@ -144,10 +145,23 @@ def test_what_does_not_fit_even_alone_makes_room_for_the_rest(nodes, embed_model
 
 def test_a_budget_that_holds_no_node_with_its_metadata_says_so(long, question):
     retriever = ClewRetriever.from_nodes(long, budget=25, count=words)
-    with pytest.raises(
-        clew.BudgetError, match=r"25 tokens holds none .* excluded_llm_metadata_keys"
-    ):
-        retriever.retrieve(question)
+    why = r"25 tokens holds none .* excluded_llm_metadata_keys"
+    with pytest.warns(NothingFitsWarning, match=why):
+        assert retriever.retrieve(question) == []
+    with pytest.warns(NothingFitsWarning, match=why):
+        context = retriever.context(question)
+    assert (context.text, context.tokens, "25 tokens" in context.nothing_found) == ("", 0, True)
+    with pytest.raises(clew.BudgetError, match=why):
+        retriever.with_options(strict=True).retrieve(question)
+    given = [NodeWithScore(node=node) for node in long]
+    with pytest.warns(NothingFitsWarning, match=why):
+        assert (
+            ClewPostprocessor(budget=25, count=words).postprocess_nodes(given, None, question) == []
+        )
+    with pytest.raises(clew.BudgetError, match=why):
+        ClewPostprocessor(budget=25, count=words, strict=True).postprocess_nodes(
+            given, None, question
+        )
 
 
 def test_without_metadata_to_show_nothing_is_asked_twice(nodes, embed_model, question, documents):

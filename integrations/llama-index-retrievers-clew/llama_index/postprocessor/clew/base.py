@@ -72,6 +72,10 @@ class ClewPostprocessor(BaseNodePostprocessor):
         gt=0,
         description="Seconds after which an anytime recipe returns its best result so far.",
     )
+    strict: bool = Field(
+        default=False,
+        description="Whether a budget that holds none of the nodes is an error, not an empty list.",
+    )
     llm: Any = Field(
         default=None, exclude=True, description="A language model, for recipes that ask one."
     )

@@ -41,6 +41,7 @@ NAMES = OptionNames(
 DEFAULTS: dict[str, object] = {
     **{NAMES.renamed.get(name, name): value for name, value in vars(QueryOptions()).items()},
     "explain": True,
+    "strict": False,
 }
 """The options of a retriever, by LlamaIndex's names, and their defaults."""
 
@@ -66,9 +67,9 @@ class AskingRetriever:
         filters: What may be read.
         deadline: Seconds after which an anytime method returns its best result so far.
         llm: A language model, for methods that ask one.
-        explain: Whether to write rank, role and reason into the nodes' metadata. Without it
-            metadata and hash are the caller's own, which retrievers need that fuse several results
-            by hash.
+        explain: Whether to write rank, role and reason into the nodes' metadata.
+        strict: Whether a budget that holds none of the nodes raises `BudgetError`. Otherwise there
+            are none, and a warning says what to do.
 
     Every other option of `clew.Index.ask` is an attribute, too.
     """

@@ -7,6 +7,7 @@ fit, or gives one source more than its share, is left out, as the last step of t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from llama_index.core.node_parser.text.sentence_window import (
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
 import clew
-from clew.adapters import Dropped, QueryOptions
+from clew.adapters import Dropped, NothingFitsWarning, QueryOptions
 
 SEPARATOR = "\n\n"
 """What synthesizers and chat engines put between two nodes."""
@@ -54,7 +55,7 @@ def within_budget(
         options: What the question says. Its budget holds for the printed nodes.
 
     Raises:
-        BudgetError: Not one of the chosen nodes fits with its metadata.
+        BudgetError: Not one of the chosen nodes fits with its metadata, and the question is strict.
     """
     context, budget = ask(options=options), options.budget
     if budget is None or not len(context):
@@ -71,7 +72,7 @@ def within_budget(
     while len(budgets) < ATTEMPTS and prompt.tokens(prompt.fitting_alone) > budget:
         smaller_budget = _share_of_text(context, prompt)
         try:
-            smaller = ask(options=replace(options, budget=smaller_budget))
+            smaller = ask(options=replace(options, budget=smaller_budget, strict=True))
         except clew.BudgetError:
             break
         if not len(smaller):
@@ -81,11 +82,15 @@ def within_budget(
     remaining = _within_share(context, prompt, _fitting_together(context, prompt), source_budget)
     if not remaining:
         smallest = min(prompt.tokens([i]) for i in range(len(context)))
-        raise clew.BudgetError(
+        why = (
             f"a budget of {budget} tokens holds none of the chosen nodes as a prompt shows them, "
             f"with their metadata (the smallest takes {smallest}); give a larger budget, or name "
             "in excluded_llm_metadata_keys what no model needs to read"
         )
+        if options.strict:
+            raise clew.BudgetError(why)
+        warnings.warn(why, NothingFitsWarning, stacklevel=3)
+        return replace(_with_items(context, [], count, options), nothing_found=why)
     left_out = [item.id for i, item in enumerate(context) if i not in remaining]
     context = replace(context, budget=budget)
     if left_out:
@@ -189,7 +194,7 @@ def _with_items(
         context,
         items=items,
         text=text,
-        tokens=count(text),
+        tokens=count(text) if text else 0,
         edges=tuple(edge for edge in context.edges if not {edge.tail, edge.head} & removed),
         value=float(sum(item.score for item in items)),
     )
