@@ -33,6 +33,18 @@ SAYS = {
         ("langchain_clew",),
         ["[1] Return the harmonic mean", "harmonic_mean: question -touches-> harmonic_mean"],
     ),
+    "langchain_vectorstore": (
+        ("langchain_clew",),
+        ["They lead to Ada Brandt", "Ada Brandt: question -fact->"],
+    ),
+    "langgraph_agent": (
+        ("langchain_clew", "langgraph"),
+        ["Return the harmonic mean of data. [harmonic_mean]"],
+    ),
+    "llamaindex_property_graph": (
+        ("llama_index.retrievers.clew",),
+        ["Ada Brandt grew up in Tromsø", "-mentions->"],
+    ),
     "langchain_compressor_ensemble": (
         ("langchain_clew", "langchain_classic"),
         ["within 500 tokens", "harmonic_mean    seed"],
