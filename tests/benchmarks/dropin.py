@@ -9,7 +9,7 @@ own, fitted on the set. Every row answers from the store's vectors; `full index`
 of the whole set, by clew's own vectors and `Names`.
 
 Recall of the gold passages among the best 2, 5 and 10, and in a context of 512 tokens; the paired
-difference from the store with its 95 % interval; and for a question the texts embedded, the searches
+difference from the store, and from words beside vectors, with its 95 % interval; and for a question the texts embedded, the searches
 of the store, and milliseconds (median), the embedding of the question among them.
 """
 
@@ -150,8 +150,10 @@ def compare(folder: Path, embedder: str | None, n_questions: int | None) -> None
         costs["searches"][name] = f"{store.searches / asks / len(questions):.1f}"
         costs["ms"][name] = f"{statistics.median(seconds) * 1000:.0f}"
     title = f"{folder.name}: {len(questions)} questions, {len(texts):,} passages"
-    table = build_table(title, values, "the store")
-    print(f"\n{title}\n\n{table.to_markdown(intervals=True, more=costs)}", flush=True)
+    for baseline in ("the store", "words beside vectors"):
+        table = build_table(title, values, baseline)
+        print(f"\n{title}; differences from {baseline}\n", flush=True)
+        print(table.to_markdown(intervals=True, more=costs), flush=True)
 
 
 def main() -> None:
