@@ -80,7 +80,7 @@ class Chat:
         """Return the numbered passages on a question, numbered on from the last look-up."""
         numbered = clew.Render("numbered", first=1 + sum(map(len, self.contexts)))
         method = replace(clew.recipes.get(self.retriever.recipe), render=numbered)
-        self.contexts.append(self.retriever.context(question, recipe=method))
+        self.contexts.append(self.retriever.context(question, recipe=method, strict=True))
         return self.contexts[-1].text
 
     def standalone(self, question: str) -> str:

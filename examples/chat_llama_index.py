@@ -86,7 +86,7 @@ class Chat:
         """Return passages of the user's files on a question, numbered to be cited."""
         numbered = clew.Render("numbered", first=1 + sum(map(len, self.contexts)))
         method = replace(clew.recipes.get(self.recipe), render=numbered)
-        retriever = ClewRetriever(self.index, method, self.budget)
+        retriever = ClewRetriever(self.index, method, self.budget, strict=True)
         self.contexts.append(await retriever.acontext(question))
         return self.contexts[-1].text
 

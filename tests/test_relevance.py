@@ -168,7 +168,7 @@ def test_both_frameworks_return_an_empty_list_or_their_best_by_choice(index):
     assert retriever.invoke(UNANSWERED[1]) == []
     assert retriever.invoke(UNANSWERED[1], min_relevance=0)
     assert ClewRetriever(index=index, min_relevance=0).invoke(UNANSWERED[1])
-    best = retriever.invoke(ANSWERED)
+    best = retriever.invoke(ANSWERED, explain=True)
     assert 0 <= best[-1].metadata["clew_relevance"] <= 1
     llama = LlamaRetriever(index)
     assert llama.retrieve(UNANSWERED[1]) == []
