@@ -10,7 +10,6 @@ checkout of clew, both are measured by turns, each on an index that it has made 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -19,9 +18,8 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-import clew
+from tests.benchmarks.checkouts import parser_of, sources_of
 
-HERE = Path(clew.__file__).parents[1]
 SMOKE = "--folder {folder} --processes 1"
 BUILD = """
 import sys
@@ -63,18 +61,10 @@ def run(source: Path, program: str, *arguments: object) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--before", type=Path, help="another checkout of clew, to compare with")
+    parser = parser_of(__doc__)
     parser.add_argument("--processes", type=int, default=15, help="that are measured of each")
     options = parser.parse_args()
-    if not options.folder.is_dir():
-        raise FileNotFoundError(f"{options.folder} is no folder")
-    sources = {"this": HERE}
-    if options.before is not None:
-        sources["before"] = options.before / "src"
+    sources = sources_of(options)
     with tempfile.TemporaryDirectory() as name:
         for version, source in sources.items():
             passages = run(source, BUILD, options.folder, Path(name, version)).strip()

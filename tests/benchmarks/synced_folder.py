@@ -11,7 +11,6 @@ of clew, each round is done by both, one after the other, since a machine is now
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import shutil
@@ -22,9 +21,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-import clew
+from tests.benchmarks.checkouts import parser_of, sources_of
 
-HERE = Path(clew.__file__).parents[1]
 SETTLED = 2.5  # seconds after which a file counts as one that nobody is writing
 SMOKE = "--folder {folder} --rounds 1"
 
@@ -49,18 +47,10 @@ def timed(source: Path, folder: Path, output: Path) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--before", type=Path, help="another checkout of clew, to compare with")
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="of the command after the first")
     options = parser.parse_args()
-    if not options.folder.is_dir():
-        raise FileNotFoundError(f"{options.folder} is no folder")
-    sources = {"this": HERE}
-    if options.before is not None:
-        sources["before"] = options.before / "src"
+    sources = sources_of(options)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "folder")
         shutil.copytree(options.folder, folder)

@@ -104,10 +104,10 @@ def names_to_follow(
         known |= {fold_case(subject) for subject, _, _ in triples}
         names: dict[str, _Name] = {}
         given = (facts or {}).get(document.id, ())
-        for said, name in (*_names_in(triples, (2,)), *_names_in(given, (0, 2))):
+        for relation, name in (*_names_in(triples, (2,)), *_names_in(given, (0, 2))):
             before = names.get(fold_case(name), _Name(name, 0))
             names[fold_case(name)] = _Name(
-                before.text, max(before.hits, len(_beginnings(said) & asked))
+                before.text, max(before.hits, len(_beginnings(relation) & asked))
             )
         names_of.append(names)
     found_in = Counter(key for names in names_of for key in names)

@@ -94,9 +94,9 @@ def _recipe(search_type: str, others: Mapping[str, Any]) -> object:
 
 def _mmr(fetch_k: int | None, lambda_mult: float | None) -> object:
     method: Any = clew.recipes.get("mmr")
-    said = {"fetch_k": fetch_k, "lambda_mult": lambda_mult}
+    given = {"fetch_k": fetch_k, "lambda_mult": lambda_mult}
     select = replace(
-        method.selects[0], **{name: value for name, value in said.items() if value is not None}
+        method.selects[0], **{name: value for name, value in given.items() if value is not None}
     )
     return replace(method, selects=(select,))
 
