@@ -15,6 +15,7 @@ from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
 from clew.embedding.embedder import Embedder, embed_texts
+from clew.embedding.general import general_embedder
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Graph
 from clew.index.answer import answer, embed_in_time, filter_in_time
@@ -24,7 +25,7 @@ from clew.index.options import check_names, documents_keywords, option_names
 from clew.index.question import QueryKeywords, QueryOptions, check_question
 from clew.items import Dropped
 from clew.pipeline import Pipeline
-from clew.read import NamesAndSymbols, Triple, load_documents, text_id
+from clew.read import NamesAndSymbols, Triple, load_documents, load_single
 from clew.types import Method
 
 CANDIDATES = IndexConfig(extractor=NamesAndSymbols())
@@ -133,6 +134,10 @@ class _Shortlist:
             if None in scores:
                 scores = _likeness(config.embedder, question, documents, vector)
             config, vector = replace(config, embedder=None), None
+        if config.embedder is None:
+            texts = [one.embedded_as or one.text for one in documents]
+            config = replace(config, embedder=general_embedder(texts))
+            documents = [replace(one, vector=None) for one in documents]  # of another embedder
         index = Index.from_documents(documents, facts=facts, config=config)
         by_id = {document.id: score for document, score in zip(documents, scores, strict=True)}
         return cls(question, index, by_id, tuple(dropped), vector)
@@ -197,28 +202,22 @@ def _likeness(
 
 def _with_text(
     candidates: Iterable[object],
-) -> tuple[list[tuple[object, float | None]], list[Dropped]]:
+) -> tuple[list[tuple[Document, float | None]], list[Dropped]]:
     """Return the distinct candidates that have text, with their scores, and what was left out."""
-    pairs, dropped = list[tuple[Any, Any]](), list[Dropped]()
+    pairs, dropped = list[tuple[Document, float | None]](), list[Dropped]()
     places = dict[tuple[str, str], int]()
     for number, candidate in enumerate(candidates, 1):
-        document: Any
-        document, score = candidate if isinstance(candidate, tuple) else (candidate, None)
-        if isinstance(document, str):  # a candidate is never a path
-            document = Document(text_id(document), document)
-        loaded = (
-            [document]
-            if isinstance(document, Document)
-            else load_documents([document], untrusted=True).documents
-        )
-        if not loaded or not loaded[0].text.strip():
+        source: Any
+        source, score = candidate if isinstance(candidate, tuple) else (candidate, None)
+        document = load_single(source)
+        if document is None:
             dropped.append(Dropped(f"candidate {number}", "it has no text"))
             continue
-        place = places.setdefault((loaded[0].id, loaded[0].text), len(pairs))
+        place = places.setdefault((document.id, document.text), len(pairs))
         if place == len(pairs):
             pairs.append((document, score))
             continue
-        dropped.append(Dropped(f"candidate {number}", f"{loaded[0].id!r} came already"))
+        dropped.append(Dropped(f"candidate {number}", f"{document.id!r} came already"))
         if score is not None and (pairs[place][1] is None or score > pairs[place][1]):
             pairs[place] = pairs[place][0], score
     return pairs, dropped

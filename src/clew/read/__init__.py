@@ -40,7 +40,7 @@ from clew.read.formats.table import find_links
 from clew.read.graph_documents import relation_words
 from clew.read.known_files import FileReading
 from clew.read.llama_index_nodes import without_relationships
-from clew.read.sources import LoadedDocuments, load_documents, text_id
+from clew.read.sources import LoadedDocuments, load_documents, load_single, text_id
 from clew.read.split.splitter import Splitter
 from clew.text.tokens import make_counter
 
@@ -72,6 +72,7 @@ __all__ = [
     "is_corpus_wide",
     "keep_whole",
     "load_documents",
+    "load_single",
     "make_canonical",
     "passages_of_rows",
     "read_nodes",

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import compress
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
@@ -85,7 +86,10 @@ def relate_nodes(documents: list[Document]) -> list[Document]:
     Args:
         documents: Documents of any origin; only those of LlamaIndex nodes change.
     """
-    nodes = {document.id: document for document in documents if is_node(document.original)}
+    are_nodes = [is_node(document.original) for document in documents]
+    if not any(are_nodes):
+        return documents
+    nodes = {document.id: document for document in compress(documents, are_nodes)}
     container_of = {id: node.parent for id, node in nodes.items() if node.parent is not None}
     previous_of: dict[str, str] = {}
     for id, node in nodes.items():
@@ -107,7 +111,10 @@ def relate_nodes(documents: list[Document]) -> list[Document]:
             return node
         return replace(node, text=_heading(node), heading=True, embedded_as=None, vector=None)
 
-    return [place(document) if is_node(document.original) else document for document in documents]
+    return [
+        place(document) if one_is else document
+        for document, one_is in zip(documents, are_nodes, strict=True)
+    ]
 
 
 def without_relationships(original: Any, allowed: AbstractSet[str], came: AbstractSet[str]) -> Any:  # noqa: ANN401  # the caller's

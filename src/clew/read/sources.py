@@ -123,6 +123,28 @@ def load_documents(
     return LoadedDocuments(documents, loaded.skipped, loaded.files)
 
 
+def load_single(source: object) -> Document | None:
+    """Return the document of a text or of a framework's object by itself; None if it has no text.
+
+    What other documents tell about it is left to `load_documents`, which takes the results. A
+    string is a text.
+
+    Raises:
+        TypeError: The source is of another kind, or a path.
+
+    Example:
+        >>> load_single("The moon is far.").text
+        'The moon is far.'
+    """
+    if isinstance(source, Path):
+        raise TypeError(f"wanted a text or a document; got the path {str(source)!r}")
+    if isinstance(source, str):
+        found: _Found = Document(text_id(source), source)
+    else:
+        found = next(_find_in(source, None))
+    return found if isinstance(found, Document) and found.text.strip() else None
+
+
 def text_id(text: str, metadata: Mapping[str, Any] | None = None) -> str:
     """Return the id of a text that came without one: a hash of the text and its metadata.
 
@@ -157,7 +179,6 @@ def _as_list(sources: object) -> Iterable[object]:
 
 def _find_in(source: object, encoding: str | None) -> Iterator[_Found]:
     """Yield the documents and files of a source, and what is skipped, in the order of reading."""
-    node = unwrap_node(source)
     if isinstance(source, Document):
         yield source
     elif isinstance(source, Path):
@@ -167,14 +188,14 @@ def _find_in(source: object, encoding: str | None) -> Iterator[_Found]:
             yield from _find_files(Path(source), encoding)
         else:
             yield Document(text_id(source), source)
-    elif is_node(node):
+    elif is_langchain_document(source):
+        yield _unless_empty(_with_id(from_langchain_document(source)), source)
+    elif is_node(node := unwrap_node(source)):
         yield _unless_empty(from_node(node), node)
     elif is_graph_document(source):
         document = _with_id(from_langchain_document(source.source))
         facts = facts_of_graph_document(source)
         yield _unless_empty(replace(document, facts=facts), source)
-    elif is_langchain_document(source):
-        yield _unless_empty(_with_id(from_langchain_document(source)), source)
     else:
         raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN_SOURCES}")
 

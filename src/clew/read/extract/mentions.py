@@ -162,7 +162,7 @@ def find_runs(
     """
     behind = 0  # the last run
     for i, word in enumerate(words):
-        if i < behind or not (word.capital or not _has_case(word.key[0])):
+        if i < behind or not may_begin_name(word):
             continue
         run_end = _run_end(text, words, i, inner_words, max_words) if word.capital else i
         title_end = i + _title_length(words, i, titles)
@@ -171,6 +171,13 @@ def find_runs(
         elif run_end > i:
             yield Run(tuple(words[i:run_end]), is_title=False)
         behind = max(run_end, title_end)
+
+
+def may_begin_name(word: Word) -> bool:
+    """Return whether a word has a capital, or letters that have none."""
+    letter = word.key[0]
+    has_case = "a" <= letter <= "z" or letter.lower() != letter.upper()
+    return word.capital or not has_case
 
 
 def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
@@ -224,10 +231,6 @@ def _is_joined(text: str, words: Sequence[Word], i: int) -> bool:
         and text[before.end : words[i].start] in _INSIDE_NAME
         and not before.key.endswith(("'s", "’s"))
     )
-
-
-def _has_case(letter: str) -> bool:
-    return "a" <= letter <= "z" or letter.lower() != letter.upper()
 
 
 def _title_length(words: Sequence[Word], first: int, titles: TitleWords) -> int:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from clew.read.extract.extractor import Passage, Triple
-from clew.read.extract.names import LIST_WORDS, find_passage_title, without_overlaps
+from clew.read.extract.names import LIST_WORDS
+from clew.read.extract.passage_names import find_passage_title, without_overlaps
 from clew.read.extract.relations import Mention, find_facts
 
 

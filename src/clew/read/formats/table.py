@@ -58,8 +58,8 @@ def format_of_piece(metadata: Mapping[str, Any]) -> str:
         ('markdown', 'text')
     """
     for key in FILE_NAME_KEYS:
-        format = format_of_file(str(metadata.get(key) or ""))
-        if format.outlines_pieces:
+        name = metadata.get(key)
+        if name and (format := format_of_file(str(name))).outlines_pieces:
             return format.name
     return "text"
 

@@ -1,0 +1,353 @@
+"""The names and facts of one passage, by what the corpus says of the words of this passage.
+
+Nothing else of the corpus counts. So a passage that is read again beside other passages, as the
+candidates of one question and of the next, gives the same facts where the corpus says the same of
+its words, and these facts are kept.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from clew.read.extract.caseless import (
+    MIN_JOINED,
+    blank_unspaced,
+    find_spaced_mentions,
+    find_unspaced_mentions,
+    is_caseless,
+    keys_of_pairs,
+)
+from clew.read.extract.extractor import Passage, Triple
+from clew.read.extract.mentions import (
+    POSSESSIVE,
+    Run,
+    Word,
+    count_short_words,
+    find_quoted,
+    find_runs,
+    find_words,
+    may_begin_name,
+)
+from clew.read.extract.relations import Mention, find_facts
+from clew.read.formats.markdown import front_matter_end, front_matter_title
+from clew.text.kept import Kept
+from clew.text.words import fold_case
+
+MAX_TITLE_LENGTH = 100  # characters of a first line that is taken for a title
+YEAR_DIGITS = 4
+MAX_KEPT_TEXT = 4_000  # letters
+_IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
+
+
+class NormalizedPassage(NamedTuple):
+    """The text of a passage in NFKC, its title without brackets, and the place behind its title."""
+
+    text: str
+    title: str
+    start: int
+
+
+class Rules(NamedTuple):
+    """What is a name, and what is a relation; see `clew.Names`."""
+
+    max_relation_words: int
+    max_name_words: int
+    inner_words: frozenset[str]
+    list_words: frozenset[str]
+    years: bool
+
+
+class Written(NamedTuple):
+    """How the words of a passage are written.
+
+    Attributes:
+        abbreviations: Its words whose full stop ends no sentence.
+        capital: Words within sentences that have a capital, as often as they come.
+        small: Words within sentences that have none.
+        decided: Words that the corpus decides on: those with a capital, and those behind the full
+            stop of an abbreviation.
+        singles: Those with a capital, without the ending of a possessive.
+        starts: The first two words of what may be the title of another passage.
+        caseless: Words in scripts without capitals, each once.
+        pairs: Two of these together, each once.
+    """
+
+    abbreviations: frozenset[str]
+    capital: tuple[str, ...]
+    small: tuple[str, ...]
+    decided: frozenset[str]
+    singles: frozenset[str]
+    starts: frozenset[tuple[str, str]]
+    caseless: frozenset[str]
+    pairs: frozenset[str]
+
+
+class Evidence(NamedTuple):
+    """What the corpus says of the words of one passage.
+
+    Attributes:
+        abbreviations: Those whose full stop ends no sentence.
+        mostly_small: Those that are mostly written small.
+        capital: Those that have a capital within some sentence.
+        titles: Those that are a title by themselves.
+        title_words: Titles of several words whose first two are here, by these two.
+        unspaced_titles: Titles in scripts without spaces, by the first two letters.
+        spaced_names: Those without capitals that are names.
+        joined: Two of these that come together again elsewhere.
+    """
+
+    abbreviations: frozenset[str]
+    mostly_small: frozenset[str]
+    capital: frozenset[str]
+    titles: frozenset[str]
+    title_words: tuple[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], ...]
+    unspaced_titles: tuple[tuple[str, tuple[str, ...]], ...]
+    spaced_names: frozenset[str]
+    joined: frozenset[str]
+
+
+class Words:
+    """The words of passages, found once for each.
+
+    Those of the last passages are kept, and what is known of how more passages write theirs.
+    """
+
+    def __init__(self, most_words: int, most_written: int) -> None:
+        self._words = Kept[tuple[str, int, frozenset[str]], list[Word]](most_words)
+        self._written = Kept[tuple[str, int, frozenset[str]], Written](most_written)
+        self._short = Kept[str, tuple[tuple[str, ...], tuple[str, ...]]](most_written)
+
+    def written(self, passage: NormalizedPassage, abbreviations: Collection[str]) -> Written:
+        """Return how the words of a passage are written.
+
+        Args:
+            passage: The passage.
+            abbreviations: Those of the corpus.
+        """
+        own = frozenset(self.short_of(passage.text)[1]).intersection(abbreviations)
+        key = passage.text, passage.start, own
+        if (known := self._written.get(key)) is not None:
+            return known
+        written = _written(passage.text, self.of(passage, own), own)
+        return self._written.put(key, written) if _is_kept(passage) else written
+
+    def of(self, passage: NormalizedPassage, abbreviations: frozenset[str]) -> list[Word]:
+        """Return the words of a passage behind its title.
+
+        Args:
+            passage: The passage.
+            abbreviations: Its own.
+        """
+        key = passage.text, passage.start, abbreviations
+        if (known := self._words.get(key)) is not None:
+            return known
+        found = find_words(blank_unspaced(passage.text), abbreviations)
+        words = [word for word in found if word.start >= passage.start]
+        return self._words.put(key, words) if _is_kept(passage) else words
+
+    def short_of(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the short words of a text, and those with a full stop, as often as they come.
+
+        Others than the latter are no abbreviations of its own, whatever other texts say.
+        """
+        if (known := self._short.get(text)) is not None:
+            return known
+        total, with_stop = count_short_words([text])
+        short = tuple(total.elements()), tuple(with_stop.elements())
+        return self._short.put(text, short) if len(text) <= MAX_KEPT_TEXT else short
+
+
+WORDS = Words(most_words=512, most_written=4_096)
+FACTS = Kept[tuple[NormalizedPassage, Evidence, Rules], tuple[Triple, ...]](4_096)
+
+
+def read_facts(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> tuple[Triple, ...]:
+    """Return the facts of a passage: see `clew.read.extract.relations`.
+
+    Args:
+        passage: The passage.
+        evidence: What the corpus says of its words.
+        rules: What is a name, and what is a relation.
+
+    Example:
+        >>> evidence = Evidence(*[frozenset()] * 4, (), (), *[frozenset()] * 2)
+        >>> rules = Rules(6, 8, frozenset(), frozenset(), False)
+        >>> read_facts(NormalizedPassage("She married Ben in Rome.", "Anna", 0), evidence, rules)
+        (('Anna', 'She married', 'Ben'), ('Anna', '… in', 'Rome'))
+    """
+    key = passage, evidence, rules
+    if (known := FACTS.get(key)) is not None:
+        return known
+    facts = facts_of_mentions(
+        passage, without_overlaps(find_mentions(passage, evidence, rules)), rules
+    )
+    return FACTS.put(key, facts) if _is_kept(passage) else facts
+
+
+def facts_of_mentions(
+    passage: NormalizedPassage, mentions: Sequence[Mention], rules: Rules
+) -> tuple[Triple, ...]:
+    """Return the facts of a passage whose names are known."""
+    limit, list_words = rules.max_relation_words, rules.list_words
+    return tuple(find_facts(passage.text, passage.title, mentions, limit, list_words))
+
+
+def find_mentions(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> list[Mention]:
+    """Return what is a name in a passage; names may overlap."""
+    text, words = passage.text, WORDS.of(passage, evidence.abbreviations)
+    titles = dict(evidence.title_words)
+    runs = list(find_runs(text, words, titles, rules.inner_words, rules.max_name_words))
+    if rules.years:
+        runs += [Run((word,), is_title=True) for word in words if _is_year(word)]
+    mentions = [*_mentions_of_runs(text, runs, evidence, rules), *_quoted_mentions(passage, runs)]
+    if text.isascii():
+        return mentions
+    pairs = dict.fromkeys(evidence.joined, MIN_JOINED)
+    caseless = [word for word in words if is_caseless(text, word)]
+    mentions += find_unspaced_mentions(text, passage.start, dict(evidence.unspaced_titles))
+    mentions += find_spaced_mentions(text, caseless, evidence.spaced_names, pairs)
+    return mentions
+
+
+def find_passage_title(text: str, passage: Passage) -> tuple[str, int]:
+    r"""Return the title of a passage, and the place where the rest of its text begins.
+
+    Without a title of its own, a passage has that of its front matter, else its first line, if that
+    is short and is followed by more.
+
+    Args:
+        text: The text of the passage in NFKC.
+        passage: The passage.
+
+    Example:
+        >>> text = "# Moon\nIt is far."
+        >>> find_passage_title(text, Passage("a", text))
+        ('Moon', 6)
+    """
+    if passage.title.strip():
+        return " ".join(unicodedata.normalize("NFKC", passage.title).split()), 0
+    start = front_matter_end(text)
+    if declared := front_matter_title(text):
+        return " ".join(declared.split()), start
+    first, line_end, rest = text[start:].partition("\n")
+    title = " ".join(first.strip("#*=_- \t\r").split())
+    is_title = (
+        line_end
+        and rest.strip()
+        and 0 < len(title) <= MAX_TITLE_LENGTH
+        and not title.endswith((".", "。", ":", ","))
+    )
+    return (title, start + len(first)) if is_title else ("", start)
+
+
+def normalize(passage: Passage) -> NormalizedPassage:
+    """Return a passage as names are looked for in it."""
+    text = unicodedata.normalize("NFKC", passage.text)
+    title, start = find_passage_title(text, passage)
+    return NormalizedPassage(text, _IN_BRACKETS.sub("", title), start)
+
+
+def without_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
+    """Return mentions in the order of the text, without those that overlap.
+
+    The earlier of two stays; the longer, if both begin at one place.
+
+    Example:
+        >>> pair = [Mention("York", 4, 8, 0), Mention("New York", 0, 8, 0)]
+        >>> [mention.name for mention in without_overlaps(pair)]
+        ['New York']
+    """
+    separate: list[Mention] = []
+    for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
+        if not separate or mention.start >= separate[-1].end:
+            separate.append(mention)
+    return separate
+
+
+def _is_kept(passage: NormalizedPassage) -> bool:
+    return len(passage.text) <= MAX_KEPT_TEXT
+
+
+def _written(text: str, words: Sequence[Word], abbreviations: frozenset[str]) -> Written:
+    """Return how words are written.
+
+    No count depends on another, nor on other passages: a word behind a full stop is not counted,
+    whether the stop ends a sentence or not. So counts can be added, and taken away.
+    """
+    inside = [w for w in words if not w.begins and text[w.start - 2 : w.start] != ". "]
+    behind_stop = [w for w in words if not w.begins and text[w.start - 2 : w.start] == ". "]
+    cased = [word for word in words if word.capital]
+    starts = frozenset(
+        (word.key, POSSESSIVE.sub("", words[i].key))
+        for i, word in enumerate(words[:-1], 1)
+        if may_begin_name(word)
+    )
+    caseless = [] if text.isascii() else [word for word in words if is_caseless(text, word)]
+    return Written(
+        abbreviations,
+        tuple(word.key for word in inside if word.capital),
+        tuple(word.key for word in inside if not word.capital),
+        frozenset(word.key for word in (*cased, *behind_stop)),
+        frozenset(fold_case(POSSESSIVE.sub("", text[w.start : w.end])) for w in cased),
+        starts,
+        frozenset(word.key for word in caseless),
+        frozenset(keys_of_pairs(caseless)),
+    )
+
+
+def _is_year(word: Word) -> bool:
+    return len(word.key) == YEAR_DIGITS and word.key.isdigit()
+
+
+def _mentions_of_runs(
+    text: str, runs: Sequence[Run], evidence: Evidence, rules: Rules
+) -> Iterator[Mention]:
+    """Yield the names in runs of capitalised words."""
+    for run in runs:
+        parts = [run.words] if run.is_title else _cut_at_openings(text, run.words, evidence, rules)
+        for words in parts:
+            first = words[0]
+            name = POSSESSIVE.sub("", text[first.start : words[-1].end])
+            opens_only = first.begins and first.key not in evidence.capital
+            doubtful = (
+                not run.is_title
+                and len(words) == 1
+                and (first.key in evidence.mostly_small or opens_only)
+            )
+            if not doubtful or fold_case(name) in evidence.titles:
+                yield Mention(name, first.start, words[-1].end, first.sentence)
+
+
+def _quoted_mentions(passage: NormalizedPassage, runs: Sequence[Run]) -> Iterator[Mention]:
+    """Yield what is quoted; its sentence is that of the last run before it."""
+    sentences = [run.words[0].sentence for run in runs]
+    for start, end, name in find_quoted(passage.text, passage.start):
+        before = (sentence for sentence in sentences if sentence <= start)
+        yield Mention(name, start, end, max(before, default=passage.start))
+
+
+def _cut_at_openings(
+    text: str, words: Sequence[Word], evidence: Evidence, rules: Rules
+) -> Iterator[Sequence[Word]]:
+    """Yield the parts of a run between words that have a capital only for their place.
+
+    Such a word comes first, or behind a full stop, and is mostly written small elsewhere.
+    """
+    first = 0
+    for i, word in enumerate(words):
+        after_stop = i > 0 and text[words[i - 1].end : word.start] == ". "
+        if (word.begins or after_stop) and word.key in evidence.mostly_small:
+            if i > first:
+                yield words[first:i]
+            first = i + 1
+        elif (
+            i == first
+            and word.key in rules.inner_words
+            and (not word.capital or (word.begins and word.key not in evidence.capital))
+        ):
+            first = i + 1
+    if first < len(words):
+        yield words[first:]

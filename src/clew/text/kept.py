@@ -1,0 +1,37 @@
+"""What was made of a text is kept: what one question finds, the next one finds, too."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from contextlib import suppress
+from typing import TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Kept(dict[Key, Value]):
+    """A dictionary of the last things that were put there; the oldest goes first.
+
+    Any thread may read and put, and no lock is held, so that a fork finds none.
+
+    Args:
+        most: How many are kept.
+
+    Example:
+        >>> kept = Kept[str, int](2)
+        >>> [kept.put(word, len(word)) for word in ("sea", "moon", "earth")], list(kept)
+        ([3, 4, 5], ['moon', 'earth'])
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def put(self, key: Key, value: Value) -> Value:
+        """Keep a value, and return it."""
+        self[key] = value
+        while len(self) > self._most:
+            with suppress(RuntimeError, StopIteration):  # another thread was faster
+                self.pop(next(iter(self)), None)
+        return value
