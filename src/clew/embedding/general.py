@@ -23,7 +23,7 @@ from clew.embedding.word_vectors import MissingVectorsError
 from clew.forking import renew_after_fork
 from clew.graph import Vectors, freeze
 
-MAX_KEPT = 16_384  # texts whose vectors are kept in half precision, some 25 MB
+MAX_KEPT = 32_768  # texts whose vectors are kept in half precision, at most 50 MB
 MAX_KEPT_TEXT = 4_000  # letters
 
 

@@ -60,6 +60,7 @@ class PartCache:
         self._results: dict[type, OrderedDict[Any, Any]] = {}
         self._sizes: dict[Any, tuple[int, set[int]]] = {}  # of results that were computed here
         self._counted: set[int] = set()  # ids of what these sizes count
+        self._unmeasured: list[tuple[object, object]] = []  # parts and results
         self._max_bytes = 0
         self.renew_locks()
         renew_after_fork(self)
@@ -116,15 +117,28 @@ class PartCache:
                 raise
             with self._guard:
                 self._results.setdefault(type(part), OrderedDict())[part] = result
-                self._measure(part, result, graph)
-                self._forget_oldest(type(part))
+                self._unmeasured.append((part, result))
+                if len(self._results[type(part)]) > 1:  # one alone always stays
+                    self._measure_all(graph)
+                    self._forget_oldest(type(part))
                 self._locks.pop(part, None)
         return result
 
-    @property
-    def kept_bytes(self) -> int:
-        """The estimated bytes of all results that were computed here."""
-        return sum(size for size, _ in list(self._sizes.values()))
+    def kept_bytes(self, graph: Graph) -> int:
+        """Return the estimated bytes of all results that were computed here.
+
+        Args:
+            graph: the graph whose parts these are.
+        """
+        with self._guard:
+            self._measure_all(graph)
+            return sum(size for size, _ in self._sizes.values())
+
+    def _measure_all(self, graph: Graph) -> None:
+        """Measure what has come since the last time: a graph of one question never needs it."""
+        waiting, self._unmeasured = self._unmeasured, []
+        for part, result in waiting:
+            self._measure(part, result, graph)
 
     def _measure(self, part: object, result: object, graph: Graph) -> None:
         """Note the bytes that a result keeps and no other result and no graph does."""
@@ -180,7 +194,7 @@ class Graph(GraphColumns):
     @property
     def kept_bytes(self) -> int:
         """The estimated bytes of the columns, and of the results of parts that are kept."""
-        return self.own_bytes + self._parts.kept_bytes
+        return self.own_bytes + self._parts.kept_bytes(self)
 
     @property
     def column_ids(self) -> set[int]:

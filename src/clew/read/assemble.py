@@ -361,6 +361,11 @@ class _ReadFacts:
     named_in: dict[str, dict[int, None]] = field(default_factory=dict)
     stated_in: dict[Triple, dict[int, None]] = field(default_factory=dict)
 
+    def add(self, end: str, name: str, passage: int) -> None:
+        """Note that a passage names an entity."""
+        self.names.setdefault(end, name)
+        self.named_in.setdefault(end, {})[passage] = None
+
 
 def _collect_facts(
     nodes: _Nodes,
@@ -375,24 +380,31 @@ def _collect_facts(
         )
     sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
     sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
-    read = _ReadFacts()
+    read, folded = _ReadFacts(), _Folded()
     for id, passages, triples in sources:
         for triple in triples:
             subject, relation, object = _check_triple(triple, id)
-            ends = fold_case(subject), fold_case(object)
+            ends = folded[subject], folded[object]
             if not passages:
                 raise ValueError(
                     f"facts were given for {id!r}, which has no passage to read them from"
                 )
-            if not all(ends):
+            if not ends[0] or not ends[1]:
                 continue
             passage = nodes.choose_passage(passages, ends)
-            for end, name in zip(ends, (subject, object), strict=True):
-                read.names.setdefault(end, name)
-                read.named_in.setdefault(end, {})[passage] = None
+            read.add(ends[0], subject, passage)
+            read.add(ends[1], object, passage)
             fact = ends[0], " ".join(relation.split()), ends[1]
             read.stated_in.setdefault(fact, {})[passage] = None
     return read
+
+
+class _Folded(dict[str, str]):
+    """Names with their case folded; most come several times."""
+
+    def __missing__(self, name: str) -> str:
+        folded = self[name] = fold_case(name)
+        return folded
 
 
 def _build_graph(nodes: Sequence[_Node], read: _ReadFacts, count: Callable[[str], int]) -> Graph:
@@ -442,11 +454,10 @@ def _spell(text: str) -> str:
 
 
 def _check_triple(triple: Triple, id: str) -> Triple:
-    if (
-        isinstance(triple, str)
-        or len(triple) != 3
-        or not all(isinstance(part, str) for part in triple)
-    ):
+    are_texts = not isinstance(triple, str) and len(triple) == 3
+    for part in triple:
+        are_texts = are_texts and isinstance(part, str)
+    if not are_texts:
         raise ValueError(
             f"a fact is (subject, relation, object), three strings; document {id!r} has {triple!r}"
         )

@@ -18,9 +18,15 @@ from numpy.typing import NDArray
 from clew.algorithms.postings import Postings
 from clew.graph import EMPTY, Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
 from clew.seed.languages import Languages, LanguagesPart
+from clew.text.kept import Kept
 from clew.text.stems import identify_language, make_stemmer, stem_words
 from clew.text.words import terms
 from clew.types import Query, Seeds
+
+
+MAX_KEPT_TEXT = 4_000  # letters
+TERMS = Kept[str, Sequence[str]](2_048)
+"""The terms of texts: a text that is among the candidates of one question is soon among others."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +204,7 @@ class InvertedIndexPart:
         all_titles, places = titles_of_all(graph, rows.tolist()), languages.of_rows[rows].tolist()
         for text, titles, place in zip(texts, all_titles, places, strict=True):
             number_of = forms[place].__getitem__
-            numbers = list(map(number_of, terms(text)))
+            numbers = list(map(number_of, _kept_terms(text)))
             if self.heading_weight > 1 and titles:
                 key = place, "\n".join(titles)
                 if key not in headings:
@@ -206,6 +212,13 @@ class InvertedIndexPart:
                     headings[key] = list(map(number_of, in_heading))
                 numbers += headings[key] * (self.heading_weight - 1)
             yield numbers
+
+
+def _kept_terms(text: str) -> Sequence[str]:
+    if (known := TERMS.get(text)) is not None:
+        return known
+    found = terms(text)
+    return TERMS.put(text, found) if len(text) <= MAX_KEPT_TEXT else found
 
 
 class _Forms(dict[str, int]):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from clew.text.kept import Kept
 from clew.text.words import words
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ STEMMERS = {
     "ta": "tamil",
     "tr": "turkish",
 }
+KEPT_STEMS = 65_536  # words of a language whose stems are kept
 # Languages without a stemmer of their own that would otherwise be taken for one that has.
 UNSTEMMED = ("bg", "he", "hr", "is", "ja", "ko", "lv", "mk", "sk", "sl", "th", "uk", "vi", "zh")
 MAX_LETTERS = 1000  # of a text that its language is identified by
@@ -127,7 +129,19 @@ def make_stemmer(language: str) -> Callable[[str], str]:
 
     # An object of the library is for one thread; a new one takes microseconds.
     stem: Callable[[str], str] = Stemmer.Stemmer(STEMMERS[language], 0).stemWord
-    return stem
+    kept = _kept_stems(language)
+
+    def kept_stem(word: str) -> str:
+        known = kept.get(word)
+        return kept.put(word, stem(word)) if known is None else known
+
+    return kept_stem
+
+
+@lru_cache(maxsize=32)
+def _kept_stems(language: str) -> Kept[str, str]:  # noqa: ARG001  # the key
+    """Return the stems that all questions of this process share."""
+    return Kept(KEPT_STEMS)
 
 
 def _is_english(text: str) -> bool:
