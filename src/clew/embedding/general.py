@@ -53,9 +53,10 @@ class KeptVectors:
         """Return the vector of each text, float32 [n, dimensions], in an array of the caller's."""
         with self._lock:
             places = np.array([self._place_of.get(text, -1) for text in texts], np.int64)
-            known = self._vectors[places[places >= 0]]
-        vectors = np.empty((len(texts), self.static.dimensions), np.float32)
-        vectors[places >= 0] = known
+            kept = self._vectors[places] if len(self._vectors) else None
+        if kept is None:
+            kept = np.zeros((len(texts), self.static.dimensions), np.float16)
+        vectors = kept.astype(np.float32)
         missing = np.flatnonzero(places < 0).tolist()
         if missing:
             new = [texts[i] for i in missing]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_SAMPLE = 100  # members of a long container that are looked at; the others count as these do
+MAX_SAMPLE = 40  # members of a long container that are looked at; the others count as these do
 MAX_DEPTH = 12
 LEAVES = (int, float, complex, bool, str, bytes, type(None))
 
