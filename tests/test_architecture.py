@@ -47,7 +47,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "context": {"graph", "items", "show", "usage"},
     "types": {"graph", "algorithms", "context", "model"},
     "model": {"text", "usage", "forking", "progress"},
-    "embedding": GRAPH | {"document"},
+    "embedding": GRAPH | {"document", "forking"},
     "read": GRAPH | {"document", "source_map", "embedding", "model", "processes", "version"},
     "link": GRAPH | {"types"},
     **{stage: GRAPH | {"types", "model"} for stage in STAGES},

@@ -23,7 +23,6 @@ from clew.text.stems import identify_language, make_stemmer, stem_words
 from clew.text.words import terms
 from clew.types import Query, Seeds
 
-
 MAX_KEPT_TEXT = 4_000  # letters
 TERMS = Kept[str, Sequence[str]](2_048)
 """The terms of texts: a text that is among the candidates of one question is soon among others."""

@@ -109,7 +109,7 @@ class Evidence(NamedTuple):
     joined: frozenset[str]
 
 
-class Words:
+class KeptWords:
     """The words of passages, found once for each.
 
     Those of the last passages are kept, and what is known of how more passages write theirs.
@@ -160,7 +160,7 @@ class Words:
         return self._short.put(text, short) if len(text) <= MAX_KEPT_TEXT else short
 
 
-WORDS = Words(most_words=512, most_written=4_096)
+WORDS = KeptWords(most_words=512, most_written=4_096)
 FACTS = Kept[tuple[NormalizedPassage, Evidence, Rules], tuple[Triple, ...]](4_096)
 
 

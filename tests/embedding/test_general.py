@@ -1,0 +1,52 @@
+"""Vectors for texts without a corpus: by definition, and the same whether they are kept or new."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.embedding.general import GeneralEmbedding, KeptVectors
+from clew.embedding.static import PRIOR_TEXTS, StaticEmbedding
+
+TEXTS = [
+    "The ferry to Corfu leaves at nine.",
+    "Anna met Ben.",
+    "Öst och väst",
+    "read_path reads a path",
+    "...",
+    "夏目漱石は東京の人。",
+]
+PLAIN = StaticEmbedding.fit(())
+
+
+def test_a_vector_is_that_of_no_corpus_without_the_mean_of_the_texts():
+    alone = np.stack([PLAIN([text])[0] for text in TEXTS]).astype(np.float64)
+    mean = alone.sum(axis=0) / (len(TEXTS) + PRIOR_TEXTS)
+    wanted = np.where(alone.any(axis=1, keepdims=True), alone - mean, 0)
+    lengths = np.sqrt((wanted**2).sum(axis=1, keepdims=True))
+    wanted /= np.where(lengths > 0, lengths, 1)
+    assert np.abs(GeneralEmbedding.centred(TEXTS)(TEXTS) - wanted).max() < 1e-3
+
+
+@given(st.lists(st.lists(st.sampled_from(TEXTS), max_size=6), max_size=8), st.integers(1, 4))
+def test_a_vector_is_the_same_whether_it_is_kept_or_new(questions, most):
+    kept = KeptVectors(PLAIN, most)
+    for texts in questions:
+        vectors = kept(texts)
+        assert vectors.shape == (len(texts), PLAIN.dimensions)
+        for text, vector in zip(texts, vectors, strict=True):
+            assert np.array_equal(vector, KeptVectors(PLAIN)([text])[0])
+        vectors += 1  # it is the caller's
+
+
+def test_many_threads_find_the_same_vectors():
+    kept, texts = KeptVectors(PLAIN, most=40), [f"Ferry {i} sails at {i % 7}." for i in range(120)]
+    wanted = dict(zip(texts, KeptVectors(PLAIN)(texts), strict=True))
+
+    def find(first: int) -> bool:
+        some = texts[first : first + 30]
+        return all(np.array_equal(v, wanted[t]) for t, v in zip(some, kept(some), strict=True))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(find, [i % 90 for i in range(0, 400, 11)]))
