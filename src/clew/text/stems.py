@@ -144,6 +144,7 @@ def _kept_stems(language: str) -> Kept[str, str]:  # noqa: ARG001  # the key
     return Kept(KEPT_STEMS)
 
 
+@lru_cache(2048)  # as above
 def _is_english(text: str) -> bool:
     """Whether enough of the words are English function words; quicker than the identifier."""
     found = words(text)
