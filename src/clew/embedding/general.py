@@ -23,7 +23,7 @@ from clew.embedding.word_vectors import MissingVectorsError
 from clew.forking import renew_after_fork
 from clew.graph import Vectors, freeze
 
-MAX_KEPT = 32_768  # texts whose vectors are kept in half precision, at most 50 MB
+MAX_KEPT = 32_768  # texts whose vectors are kept, as bfloat16: at most 50 MB
 MAX_KEPT_TEXT = 4_000  # letters
 
 
@@ -40,7 +40,7 @@ class KeptVectors:
         self.static, self._most = static, most
         self._texts: list[str] = []  # by their place
         self._place_of: dict[str, int] = {}
-        self._vectors = np.zeros((0, static.dimensions), np.float16)
+        self._vectors = np.zeros((0, static.dimensions), np.uint16)
         self._next = 0
         self.renew_locks()
         renew_after_fork(self)
@@ -55,18 +55,18 @@ class KeptVectors:
             places = np.array([self._place_of.get(text, -1) for text in texts], np.int64)
             kept = self._vectors[places] if len(self._vectors) else None
         if kept is None:
-            kept = np.zeros((len(texts), self.static.dimensions), np.float16)
-        vectors = kept.astype(np.float32)
+            kept = np.zeros((len(texts), self.static.dimensions), np.uint16)
+        vectors = _from_bfloat16(kept)
         missing = np.flatnonzero(places < 0).tolist()
         if missing:
             new = [texts[i] for i in missing]
-            made = self.static(new).astype(np.float16)  # the same whether it is kept or new
-            vectors[missing] = made
+            made = _to_bfloat16(self.static(new))
+            vectors[missing] = _from_bfloat16(made)  # the same as when it is kept
             with self._lock:
                 self._keep(new, made)
         return vectors
 
-    def _keep(self, texts: Sequence[str], vectors: NDArray[np.float16]) -> None:
+    def _keep(self, texts: Sequence[str], vectors: NDArray[np.uint16]) -> None:
         for text, vector in zip(texts, vectors, strict=True):
             if text in self._place_of or len(text) > MAX_KEPT_TEXT:
                 continue
@@ -81,6 +81,16 @@ class KeptVectors:
                 size = min(self._most, max(512, 2 * len(self._vectors)))
                 self._vectors = np.resize(self._vectors, (size, self._vectors.shape[1]))
             self._vectors[place], self._place_of[text] = vector, place
+
+
+def _to_bfloat16(vectors: Vectors) -> NDArray[np.uint16]:
+    """Return the upper halves of float32 numbers, rounded; there is no infinite one among them."""
+    bits = np.ascontiguousarray(vectors, np.float32).view(np.uint32)
+    return ((bits + np.uint32(0x8000)) >> np.uint32(16)).astype(np.uint16)
+
+
+def _from_bfloat16(halves: NDArray[np.uint16]) -> Vectors:
+    return (halves.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 @lru_cache(maxsize=1)
