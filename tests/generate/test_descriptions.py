@@ -77,5 +77,5 @@ def test_what_was_described_is_not_paid_for_again(embed):
 
     index = indexed(embed).generate(Descriptions(model))
     assert len(calls) == 3
-    index.add([clew.Document("d", "New.")])
+    _ = index.add([clew.Document("d", "New.")])
     assert len(calls) == 4

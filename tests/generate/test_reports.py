@@ -495,7 +495,7 @@ def test_a_model_is_not_asked_again_about_communities_that_nothing_joined(plain)
     remembering = clew.Model.with_cache(model)
     kept = plain.generate(Reports(remembering, keep_communities=True))
     first = len(asked)
-    kept.add([clew.Document("new", list(texts("ships", 9))[-1])])
+    _ = kept.add([clew.Document("new", list(texts("ships", 9))[-1])])
     assert first == len(reports(kept)) > 1
     assert len(asked) - first <= 1
 

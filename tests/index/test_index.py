@@ -420,7 +420,7 @@ def test_the_callers_objects_come_back_untouched(embed, recipe):
     )
     item = next(item for item in context if item.id == "x")
     assert item.metadata is metadata
-    index.add([Document("z", "Cleo sings.")], facts={"z": [("Cleo", "sings", "songs")]}).delete(
+    _ = index.add([Document("z", "Cleo sings.")], facts={"z": [("Cleo", "sings", "songs")]}).delete(
         ["y"]
     )
     assert (metadata, facts) == before

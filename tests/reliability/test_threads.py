@@ -74,7 +74,7 @@ def test_a_change_leaves_questions_under_way_alone(embed, eager_switching):
         thread.start()
     try:
         for i in range(20, 25):
-            index.add([DOCUMENTS[i]]).delete([f"d{i - 20}"])
+            _ = index.add([DOCUMENTS[i]]).delete([f"d{i - 20}"])
     finally:
         stop.set()
         for thread in threads:

@@ -21,6 +21,7 @@ from clew.index.build import build_graph, collect_facts, edges_by, generate_text
 from clew.index.changes import rebuild, with_documents, with_replaced, without_documents
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
+from clew.index.dropped import told_if_dropped
 from clew.index.filtering import filtered_index
 from clew.index.learning import Learned, lesson_of
 from clew.index.options import documents_keywords
@@ -36,8 +37,8 @@ class Index(IndexContents):
     """Documents, the graph made of them, and the configuration to make it again.
 
     Make one with `Index.from_documents`. An index does not change: `add` and `delete` return the
-    next index, so a question under way keeps the one it started with. See `IndexContents` for the
-    attributes.
+    next index, so a question under way keeps the one it started with. Where that is dropped, a
+    warning says so. See `IndexContents` for the attributes.
 
     Example:
         >>> index = Index.from_documents(["Anna married Ben.", "Ben lives on Corfu."])
@@ -306,7 +307,7 @@ class Index(IndexContents):
             facts: As in `from_documents`.
             progress: Whether to show bars on stderr.
         """
-        return with_documents(self, documents, facts, progress)
+        return told_if_dropped(with_documents(self, documents, facts, progress), self)
 
     def upsert(
         self,
@@ -331,7 +332,7 @@ class Index(IndexContents):
             >>> index.upsert([Document("a", "Ferries sail at ten.")]).documents[0].text
             'Ferries sail at ten.'
         """
-        return with_replaced(self, documents, facts, progress)
+        return told_if_dropped(with_replaced(self, documents, facts, progress), self)
 
     def sync(
         self,
@@ -359,7 +360,9 @@ class Index(IndexContents):
             >>> index.sync([Document("b", "Two."), Document("c", "Three.")]).graph.ids
             ('b', 'c')
         """
-        return with_replaced(self, documents, facts, progress, others_go=True)
+        return told_if_dropped(
+            with_replaced(self, documents, facts, progress, others_go=True), self
+        )
 
     def delete(self, ids: str | Iterable[str] | None = None, *, where: Where | None = None) -> Self:
         """Return the index without the documents of these ids, or of this metadata.
@@ -375,7 +378,7 @@ class Index(IndexContents):
             TypeError: Both are given, or neither; or `where` is no filter.
             ValueError: An id is not in the index, or no document would be left.
         """
-        return without_documents(self, ids, where)
+        return told_if_dropped(without_documents(self, ids, where), self)
 
     def compact(self, *, progress: bool = False) -> Self:
         """Return the index built whole of its documents; nothing is embedded or read twice.
@@ -388,7 +391,7 @@ class Index(IndexContents):
         Args:
             progress: Whether to show bars on stderr.
         """
-        return rebuild(self, self.documents, self.facts, progress=progress)
+        return told_if_dropped(rebuild(self, self.documents, self.facts, progress=progress), self)
 
     def generate(self, *generators: Generate, progress: bool = False) -> Self:
         """Return the index with texts made of what it holds; `add` and `delete` make them again.
@@ -402,13 +405,14 @@ class Index(IndexContents):
         """
         with metered(self.graph.count) as meter:
             graph, failed = generate_texts(self.graph, self.embedder, generators, progress=progress)
-        return replace(
+        generated = replace(
             self,
             graph=graph,
             config=replace(self.config, generators=(*self.generators, *generators)),
             failed=(*self.failed, *failed),
             usage=self.usage + meter.usage,
         )
+        return told_if_dropped(generated, self)
 
     def written(self, *writers: Generate, progress: bool = False) -> Self:
         """Return what `generate` returns; the name of version 0.1, until version 0.3."""
@@ -429,11 +433,13 @@ class Index(IndexContents):
             ValueError: The context teaches nothing, or is of another index.
         """
         learned = self.learned.after(lesson_of(context), self.graph, rate, decay)
-        return replace(self, graph=learned.on(self.graph)[0], learned=learned)
+        learnt = replace(self, graph=learned.on(self.graph)[0], learned=learned)
+        return told_if_dropped(learnt, self)
 
     def forget(self) -> Self:
         """Return the index as it was before it learnt anything."""
-        return replace(self, graph=self.learned.off(self.graph), learned=Learned())
+        forgotten = replace(self, graph=self.learned.off(self.graph), learned=Learned())
+        return told_if_dropped(forgotten, self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the index to a folder, whole or not at all; see `clew.store.save`.
