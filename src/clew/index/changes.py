@@ -17,6 +17,7 @@ from clew.graph import Vectors
 from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
 from clew.index.contents import IndexContents
 from clew.index.in_place import with_documents_in_place, without_documents_in_place
+from clew.index.labels import without_label
 from clew.index.question import Where, metadata_test
 from clew.read import Triple, load_documents
 from clew.usage import metered
@@ -90,15 +91,20 @@ def with_documents(
 ) -> Contents:
     """Return the index with more documents; see `Index.add`."""
     loaded, skipped, files = index.config.load(documents)
+    unplaced = without_label(index.documents, loaded)
+    loaded = [unplaced.get(one.id, one) for one in loaded]
     added_facts = collect_facts(loaded, facts)
-    in_place = with_documents_in_place(index, tuple(loaded), added_facts, progress)
+    in_place = None
+    if not any(one.id in unplaced for one in index.documents):
+        in_place = with_documents_in_place(index, tuple(loaded), added_facts, progress)
     if in_place is not None:
         return replace(in_place, skipped=(*index.skipped, *skipped), files={**index.files, **files})
     sources = [
         document if document.original is None else document.original
         for document in (*index.documents, *loaded)
     ]
-    together = tuple(load_documents(sources).documents)
+    read = load_documents(sources).documents
+    together = tuple(unplaced.get(one.id, one) for one in read)
     changed = rebuild(
         index, together, {**index.facts, **added_facts}, progress=progress, added=True
     )
@@ -165,8 +171,10 @@ def with_replaced(
     loaded, skipped, files = index.config.load(documents, index.files)
     if others_go and not loaded:
         raise ValueError("no documents came: an index needs at least one with text")
-    new_facts = collect_facts(loaded, facts)
+    new_facts: Mapping[str, Sequence[Triple]] = collect_facts(loaded, facts)
     there = {document.id: document for document in index.documents}
+    if not others_go:
+        loaded, new_facts = _with_unplaced(index, loaded, new_facts)
     fresh = [
         document
         for document in loaded
@@ -202,6 +210,23 @@ def with_replaced(
     if others_go:
         return changed
     return replace(changed, skipped=(*index.skipped, *skipped), files={**index.files, **files})
+
+
+def _with_unplaced(
+    index: IndexContents, loaded: Sequence[Document], facts: Mapping[str, Sequence[Triple]]
+) -> tuple[list[Document], dict[str, Sequence[Triple]]]:
+    """Return what came without labels for sources, and behind it what loses its source thereby.
+
+    Args:
+        index: The index before.
+        loaded: What came.
+        facts: Triples by document id, of what came.
+    """
+    ids = {document.id for document in loaded}
+    changed = without_label([one for one in index.documents if one.id not in ids], loaded)
+    came = [changed.pop(document.id, document) for document in loaded]
+    kept = {id: index.facts[id] for id in changed if id in index.facts}
+    return [*came, *changed.values()], {**facts, **kept}
 
 
 def _known_vectors(index: IndexContents) -> dict[str, Vectors]:

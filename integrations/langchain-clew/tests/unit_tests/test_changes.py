@@ -87,6 +87,55 @@ def test_the_same_documents_twice_change_and_embed_nothing(documents, embeddings
     assert retriever.index is before
 
 
+PIECES = [
+    *of("label", "Ferries sail at nine.", "Corfu is green.", "Boats wait in the harbour."),
+    *of("text", "Anna waits. Ben is late.", "Ben is late. The boat left."),
+]
+"""Under `label` texts that differ at one place; under `text` two pieces of one text."""
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3])
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_in_batches_a_source_is_a_label_as_it_is_at_once(
+    batch_size, is_saved, embeddings, tmp_path
+):
+    starts = (0, 0, 900, 0, 12)
+    for i, (piece, start) in enumerate(zip(PIECES, starts, strict=True)):
+        piece.id, piece.metadata = f"{i}", {**piece.metadata, "start_index": start}
+    retriever, records = over_nothing(embeddings), InMemoryRecordManager("pieces")
+    records.create_schema()
+    for rows in (slice(0, 2), slice(2, 5)):
+        if is_saved and rows.start:
+            retriever.index.save(tmp_path)
+            loaded = clew.Index.load(tmp_path, embedder=embeddings)
+            retriever = ClewRetriever(index=loaded)
+        index(PIECES[rows], records, retriever, batch_size=batch_size, key_encoder="sha256")
+    at_once = clew.Index.from_documents(PIECES, embedder=embeddings)
+
+    def places(index):
+        return {one.text: (one.source, one.span) for one in index.documents}
+
+    assert places(retriever.index) == places(at_once)
+    assert {source for source, _ in places(at_once).values()} == {None, "text"}
+
+
+def test_many_documents_are_embedded_in_batches_and_change_the_index_once(embeddings, monkeypatch):
+    sizes, changes = [], []
+    embed, change = embeddings.embed_documents, clew.Index.upsert
+    monkeypatch.setattr(
+        embeddings, "embed_documents", lambda t: (sizes.append(len(t)), embed(t))[1]
+    )
+    monkeypatch.setattr(
+        clew.Index, "upsert", lambda *a, **how: (changes.append(1), change(*a, **how))[1]
+    )
+    retriever = ClewRetriever.from_documents([Document("Ferries sail.", id="f")], embeddings)
+    retriever.add_documents([Document(f"Ferry {i} sails.", id=f"{i}") for i in range(2000)])
+    assert len(changes) == 1
+    assert sum(sizes) == 2001
+    assert max(sizes) <= 256
+    assert len(sizes) <= 10
+
+
 def test_a_document_of_a_known_id_takes_its_place_and_one_without_text_fails(embeddings):
     retriever = over_nothing(embeddings)
     retriever.add_documents(of("a", "Nine.", "White."), ids=["times", "colour"])
