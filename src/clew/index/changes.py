@@ -173,8 +173,8 @@ def with_replaced(
         raise ValueError("no documents came: an index needs at least one with text")
     new_facts: Mapping[str, Sequence[Triple]] = collect_facts(loaded, facts)
     there = {document.id: document for document in index.documents}
-    if not others_go:
-        loaded, new_facts = _with_unplaced(index, loaded, new_facts)
+    staying = () if others_go else index.documents
+    loaded, new_facts = _with_unplaced(index, staying, loaded, new_facts)
     fresh = [
         document
         for document in loaded
@@ -213,17 +213,21 @@ def with_replaced(
 
 
 def _with_unplaced(
-    index: IndexContents, loaded: Sequence[Document], facts: Mapping[str, Sequence[Triple]]
+    index: IndexContents,
+    staying: Sequence[Document],
+    loaded: Sequence[Document],
+    facts: Mapping[str, Sequence[Triple]],
 ) -> tuple[list[Document], dict[str, Sequence[Triple]]]:
     """Return what came without labels for sources, and behind it what loses its source thereby.
 
     Args:
         index: The index before.
+        staying: Its documents that stay, and may be replaced by what came.
         loaded: What came.
         facts: Triples by document id, of what came.
     """
     ids = {document.id for document in loaded}
-    changed = without_label([one for one in index.documents if one.id not in ids], loaded)
+    changed = without_label([one for one in staying if one.id not in ids], loaded)
     came = [changed.pop(document.id, document) for document in loaded]
     kept = {id: index.facts[id] for id in changed if id in index.facts}
     return [*came, *changed.values()], {**facts, **kept}
