@@ -11,6 +11,8 @@ from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import Document, TextNode
 from llama_index.retrievers.clew import ClewRetriever
 
+import clew
+
 FERRY = "When does the ferry to Paxos sail?"
 
 
@@ -104,6 +106,27 @@ def test_a_saved_retriever_lives_on_and_gives_no_node_that_was_replaced(
     retriever.persist(tmp_path)
     again = ClewRetriever.from_persist_dir(tmp_path, embed_model)
     assert sails("noon").text in texts(again.retrieve(FERRY))
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_a_retriever_emptied_of_all_nodes_is_saved_and_takes_others_when_it_is_opened(
+    is_own, documents, embed_model, tmp_path
+):
+    given = embed_model if is_own else None
+    retriever = ClewRetriever.from_documents(documents, given, budget=321, extractor=clew.Names())
+    retriever.persist(tmp_path)
+    retriever.delete_nodes([document.node_id for document in documents])
+    retriever.persist(tmp_path)
+    opened = ClewRetriever.from_persist_dir(tmp_path, given)
+    assert opened.retrieve(FERRY) == await opened.aretrieve(FERRY) == []
+    assert opened.index is None
+    assert opened.budget == 321
+    opened.insert(sails("ten"))
+    assert texts(opened.retrieve(FERRY)) == {sails("ten").text}
+    assert opened.index.config.extractor == clew.Names()
+    opened.persist(tmp_path)
+    again = ClewRetriever.from_persist_dir(tmp_path, given)
+    assert texts(again.retrieve(FERRY)) == {sails("ten").text}
 
 
 def test_questions_during_a_change_see_the_index_before_it_or_after_it(documents):

@@ -175,6 +175,8 @@ def check_embedder(embedder: Embedder, graph: Graph, ids_with_own_vector: frozen
     Raises:
         ValueError: The dimension or the vector is another.
     """
+    if not len(graph):
+        return  # an emptied index has no vectors, and takes those of any embedder
     width = graph.vectors.shape[1]
     rows = [
         row

@@ -265,22 +265,24 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def persist(self, persist_dir: str | Path) -> None:
         """Save the index, the nodes as they came and the options to a folder, whole or not at all.
 
+        A retriever whose nodes were all deleted is saved, too, and takes new ones when it is opened.
         `from_persist_dir` opens it again. The embed_model, a splitter or tokenizer of one's own,
         and the llm are not saved: they are given again.
         """
-        held = self._living.now()
-        if not isinstance(held.index, clew.Index):
+        held, config = self._living.now(), self._living.config
+        if isinstance(held.index, Candidates) or config is None:
             raise TypeError(
                 "there is nothing to save: this retriever narrows the candidates of a vector "
                 "store, which is saved by itself"
             )
-        graph = held.index.graph
+        index = persistence.emptied(config) if held.index is None else held.index
+        graph = index.graph
         nodes = {
             id: node
             for id, node in zip(graph.ids, graph.originals, strict=True)
             if isinstance(node, BaseNode)
         }
-        persistence.save(persist_dir, held.index, {**nodes, **held.own_nodes}, self._options())
+        persistence.save(persist_dir, index, {**nodes, **held.own_nodes}, self._options())
 
     @classmethod
     def from_persist_dir(
@@ -307,7 +309,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         keywords = {"embedder": embed_model, **NAMES.index_keywords(options)}
         index, nodes, saved = persistence.load(persist_dir, keywords, verify, generation)
         retriever = cls(index, **{**saved, **NAMES.without_index(options)})
-        retriever._living = Living(Held(index, nodes))
+        held = Held(index, nodes) if len(index.graph) else Held(None)
+        retriever._living = Living(held, config=index.config)
         return retriever
 
     @classmethod

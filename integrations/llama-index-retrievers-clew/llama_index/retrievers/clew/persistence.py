@@ -14,7 +14,7 @@ import json
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +25,8 @@ from llama_index.retrievers.clew.asking_retriever import NAMES
 from llama_index.retrievers.clew.candidates import without_vector
 
 import clew
-from clew.adapters import load_index, save_index
+from clew.adapters import IndexConfig, load_index, save_index
+from clew.graph import Graph
 
 INDEX = "clew_index"
 NODES, OPTIONS = "llama_index.nodes", "llama_index.options"
@@ -70,6 +71,15 @@ def save(
     attachments = {NODES: json.dumps(store.to_dict()), OPTIONS: json.dumps(plain)}
     save_index(index, root / INDEX, attachments)
     OldLayout(root).delete()
+
+
+def emptied(config: IndexConfig) -> clew.Index:
+    """Return the index to save where every node was deleted: it holds nothing.
+
+    Args:
+        config: What the index was made with, and will be again when nodes come.
+    """
+    return replace(clew.Index.from_graph(Graph.of([]), embedder=config.embedder), config=config)
 
 
 def load(
