@@ -265,7 +265,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def persist(self, persist_dir: str | Path) -> None:
         """Save the index, the nodes as they came and the options to a folder, whole or not at all.
 
-        A retriever whose nodes were all deleted is saved, too, and takes new ones when it is opened.
+        A retriever whose nodes were all deleted is saved, too, and takes others when opened.
         `from_persist_dir` opens it again. The embed_model, a splitter or tokenizer of one's own,
         and the llm are not saved: they are given again.
         """
