@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Self, TypeVar, Unpack
 
@@ -15,7 +16,7 @@ from langchain_core.documents import Document
 from langchain_core.prompts import BasePromptTemplate
 from langchain_core.retrievers import LangSmithRetrieverParams
 from langchain_core.vectorstores import VectorStore
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 import clew
 from clew.adapters import (
@@ -87,6 +88,36 @@ def _asking_again(index: clew.Index, question: str) -> Ask:
     return lambda options: index.ask(question, vector=embed(question), options=options)
 
 
+def _no_words_if_none(search_kwargs: object) -> object:
+    return {} if search_kwargs is None else search_kwargs
+
+
+def _searched_as(words: SearchWords, index: Any) -> Any:  # noqa: ANN401  # as the field has it
+    """Return what is asked as search words have it.
+
+    Raises:
+        ValueError: The words are those of a vector store, and this is an index.
+    """
+    if isinstance(index, Shortlist):
+        return replace(
+            index,
+            candidates=index.candidates if words.fetch_k is None else words.fetch_k,
+            search_kwargs=words.rest,
+            score_threshold=words.score_threshold,
+        )
+    if words.score_threshold is not None:
+        raise ValueError(
+            "score_threshold is of a vector store, which says what its scores mean; "
+            "over an index give min_relevance=, from 0 to 1"
+        )
+    if words.rest:
+        raise ValueError(
+            f"search_kwargs of an index are k, filter, and of search_type='mmr' fetch_k and "
+            f"lambda_mult; got {', '.join(map(str, words.rest))}"
+        )
+    return index
+
+
 class ClewRetriever(ChangingRetriever):
     """Retrieves what a language model should read: connected, within a budget, in reading order.
 
@@ -116,9 +147,12 @@ class ClewRetriever(ChangingRetriever):
             separators included. None stands for the text alone.
         document_separator: What the chain prints between two documents.
 
-    Every other option of `clew.Index.ask` is a field, too. `search_type` and `search_kwargs`, as
-    people know them from `vectorstore.as_retriever`, are read as the fields that they stand for;
-    see `from_vectorstore`.
+        search_type: As for `vectorstore.as_retriever`; see `from_vectorstore`.
+        search_kwargs: Likewise. Both are read at every question as the fields that they stand for,
+            so that a copy has them, and what is changed in them counts. A question's own `k`,
+            `filter` or `recipe` goes before.
+
+    Every other option of `clew.Index.ask` is a field, too.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
@@ -133,6 +167,10 @@ class ClewRetriever(ChangingRetriever):
     explain: bool = False
     document_prompt: BasePromptTemplate[str] | None = None
     document_separator: str = SEPARATOR
+    search_type: str | None = None
+    search_kwargs: Annotated[dict[str, Any], BeforeValidator(_no_words_if_none)] = Field(
+        default_factory=dict
+    )
 
     @classmethod
     def from_documents(
@@ -210,7 +248,7 @@ class ClewRetriever(ChangingRetriever):
         embeddings: object = None,
         *,
         facts: FactsByDocument | None = None,
-        hops: int | None = None,
+        hops: int = 1,
         edges: Iterable[tuple[str, str]] = (),
         **options: Unpack[StoreKeywords],
     ) -> Self:
@@ -231,8 +269,10 @@ class ClewRetriever(ChangingRetriever):
             embeddings: What the candidates, names and facts are compared with each other by. None
                 stands for clew's own, in a few milliseconds.
             facts: As in `from_documents`. Where there are some, none are read.
-            hops: How many more searches follow the first, each adding up to 15 documents. None
-                for 1, but none where there is a `score_threshold`.
+            hops: How many more searches follow the first, each adding up to 15 documents. Under a
+                `score_threshold` these are documents that are relevant enough to the question
+                itself, and where the store's vectors do not say how relevant they are, there is no
+                further search.
             edges: Pairs of keys of metadata. A document leads to those whose value of the second
                 key is its own value of the first, or one of its own: `[("links", "url")]`. Each
                 pair is one more search, for up to 15 documents, under the same filter.
@@ -245,25 +285,22 @@ class ClewRetriever(ChangingRetriever):
         Raises:
             ValueError: Something came twice, or what came contradicts itself.
         """
-        words = SearchWords.of(options.pop("search_type", None), search_kwargs, options)
+        search_type = options.get("search_type")
+        words = SearchWords.of(search_type, search_kwargs, options)
         if words.fetch_k is not None and candidates is not None:
             raise ValueError("fetch_k in search_kwargs and candidates are one; give one of them")
-        if hops is None:
-            hops = 1 if words.score_threshold is None else 0
         cls._check_names(options)
         is_other = embeddings is not getattr(store, "embeddings", None)
         config = NAMES.candidates_config(options, embedder=embeddings if is_other else None)
         shortlist = Shortlist(
             store,
-            next((n for n in (candidates, words.fetch_k) if n is not None), CANDIDATES_AT_FIRST),
-            words.rest,
-            config,
-            facts_by_document(facts),
-            hops,
-            tuple(edges),
-            words.score_threshold,
+            CANDIDATES_AT_FIRST if candidates is None else candidates,
+            config=config,
+            facts=facts_by_document(facts),
+            hops=hops,
+            edges=tuple(edges),
         )
-        return cls(index=shortlist, **{**NAMES.without_index(options), **words.fields})
+        return cls(index=shortlist, search_kwargs=search_kwargs, **NAMES.without_index(options))
 
     def context(self, question: str, **overrides: Unpack[QuestionKeywords]) -> clew.Context:
         """Return the whole context: its rendered `text`, its tokens, edges, reasons and trace.
@@ -333,9 +370,23 @@ class ClewRetriever(ChangingRetriever):
         return ChainPage(self._documents, count, self.document_prompt, self.document_separator)
 
     def _with(self, overrides: Mapping[str, Any]) -> Self:
-        """Return the retriever of a question; its fields are checked by the same rules."""
+        """Return the retriever of a question, in which `search_kwargs` are read as other fields.
+
+        These are checked by the same rules.
+        """
         NAMES.check(overrides, NAMES.of_question, "a question")
-        return type(self)(**{**self._values, **overrides}) if overrides else self
+        if not overrides and self.search_type is None and not self.search_kwargs:
+            return self
+        words = SearchWords.of(self.search_type, self.search_kwargs, self._beside_search_words)
+        read = {**words.fields, "index": _searched_as(words, self.index)}
+        none = {"search_type": None, "search_kwargs": None}
+        return type(self)(**{**self._values, **read, **overrides, **none})
+
+    @property
+    def _beside_search_words(self) -> dict[str, Any]:
+        """The fields that search words stand for, as far as they were given by their own names."""
+        is_default = self.recipe == type(self).model_fields["recipe"].default
+        return {"recipe": None if is_default else self.recipe, "k": self.k, "filter": self.filter}
 
     def _options(self) -> QueryOptions:
         is_store = isinstance(self.index, Shortlist)
@@ -350,37 +401,18 @@ class ClewRetriever(ChangingRetriever):
         """Share what is asked: an index is no other after a change, and a store is the caller's."""
         return super().__deepcopy__({id(self.index): self.index, **(memo or {})})
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_search_words(cls, values: Any) -> Any:  # noqa: ANN401  # as pydantic has them
-        """Take `search_type` and `search_kwargs` for the fields that they stand for."""
-        if not isinstance(values, Mapping) or not {"search_type", "search_kwargs"} & values.keys():
-            return values
-        others = {name: value for name, value in values.items() if not name.startswith("search_")}
-        words = SearchWords.of(values.get("search_type"), values.get("search_kwargs"), others)
-        if words.score_threshold is not None:
-            raise ValueError(
-                "score_threshold is of a vector store, which says what its scores mean; "
-                "over an index give min_relevance=, from 0 to 1"
-            )
-        if words.rest:
-            raise ValueError(
-                f"search_kwargs of an index are k, filter, and of search_type='mmr' fetch_k and "
-                f"lambda_mult; got {', '.join(map(str, words.rest))}"
-            )
-        return {**others, **words.fields}
-
     @model_validator(mode="after")
     def _check(self) -> Self:
         NAMES.check_extra(self.model_extra, NAMES.of_question)
         if not isinstance(self.index, Shortlist):
             where_of(self.filter)
+        self._with({})
         return self
 
     @classmethod
     def _check_names(cls, options: Mapping[str, object]) -> None:
         """Refuse an unknown name before the work of an index is done, not after it."""
-        fields = {*cls.model_fields, "search_type", "search_kwargs"} - {"index"}
+        fields = cls.model_fields.keys() - {"index"}
         of_index = (name for name in NAMES.of_index if name != "embeddings")
         known = dict.fromkeys((*of_index, *NAMES.of_question, *sorted(fields)))
         NAMES.check(options, known, cls.__name__)

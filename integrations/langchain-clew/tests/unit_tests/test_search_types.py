@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 from langchain_clew import ClewRetriever
+from langchain_core.runnables import ConfigurableField
 from langchain_core.vectorstores import InMemoryVectorStore
 
 
@@ -98,8 +101,41 @@ def test_a_filter_is_the_retrievers_own(make, question):
         return metadata["length"] < 75
 
     retriever = make(search_kwargs={"filter": first})
-    assert retriever.filter is first
+    assert retriever.search_kwargs["filter"] is first
     assert {d.metadata["length"] < 75 for d in retriever.invoke(question)} == {True}
+
+
+def test_search_words_are_fields_that_no_copy_loses(make, question):
+    how = {"k": 2, "lambda_mult": 0.0, "fetch_k": 5}
+    retriever = make(search_type="mmr", search_kwargs=how, budget=None)
+    found = ids(retriever.invoke(question))
+    assert (retriever.search_type, retriever.search_kwargs) == ("mmr", how)
+    for same in (
+        retriever.model_copy(),
+        copy.deepcopy(retriever),
+        type(retriever)(**retriever.__dict__),
+        retriever.with_config(tags=["myth"]),
+        retriever.bind(explain=False),
+    ):
+        assert ids(same.invoke(question)) == found
+    assert len(retriever.bind(k=3).invoke(question)) == 3
+    assert len(retriever.invoke(question, recipe="dense")) == 2
+    assert len(retriever.model_copy(update={"search_kwargs": {"k": 1}}).invoke(question)) == 1
+    chosen = retriever.configurable_fields(search_kwargs=ConfigurableField(id="search"))
+    assert len(chosen.invoke(question, {"configurable": {"search": {"k": 4}}})) == 4
+    assert ids(chosen.invoke(question)) == found
+    retriever.search_kwargs["k"] = 3
+    assert len(retriever.invoke(question)) == 3
+    assert how["k"] == 2
+
+
+def test_a_store_s_own_search_words_are_read_at_every_question(documents, embeddings, question):
+    store = Recording.from_documents(documents, embeddings)
+    retriever = ClewRetriever.from_vectorstore(store, 7, {"namespace": "myths"}, hops=0)
+    retriever.model_copy().invoke(question, k=1)
+    retriever.search_kwargs["namespace"] = "letters"
+    retriever.invoke(question)
+    assert store.asked == [(7, {"namespace": "myths"}), (7, {"namespace": "letters"})]
 
 
 REFUSED = [
