@@ -30,6 +30,7 @@ from clew.index.leads import (
     check_hops,
     cosines_by_id,
     lead_question,
+    links_in,
     names_to_follow,
 )
 from clew.index.narrow import CANDIDATES
@@ -70,6 +71,7 @@ __all__ = [
     "facts_among",
     "facts_by_document",
     "lead_question",
+    "links_in",
     "load_index",
     "names_to_follow",
     "path_of",

@@ -12,11 +12,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
+from urllib.parse import unquote, urldefrag, urljoin
 
 import numpy as np
 from numpy.typing import ArrayLike
+from selectolax.lexbor import LexborHTMLParser
 
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
+from clew.read.formats.markdown import find_links
 from clew.text.words import contains_phrase, fold_case, words
 
 READER = NamesAndSymbols()
@@ -123,6 +126,31 @@ def names_to_follow(
         if key not in known and not contains_phrase(written[key], question)
     )
     return tuple(written[key] for key in islice(new, count))
+
+
+def links_in(text: str, name: str = "") -> tuple[str, ...]:
+    """Return what the links of a text may call the documents that they lead to.
+
+    These are the links of Markdown and of HTML, without what follows a "#": as seen from the
+    document, and as they are written.
+
+    Args:
+        text: What is read.
+        name: What the document itself is called, a URL or a path, to which its links are relative.
+
+    Example:
+        >>> links_in("See [the tides](../tides.md#high).", "https://sea.org/a/moon.md")
+        ('https://sea.org/tides.md', '../tides.md')
+        >>> links_in("See <a href='/ships'>ships</a>.", "https://sea.org/a/moon.md")
+        ('https://sea.org/ships', '/ships')
+    """
+    targets = list(find_links(text))
+    if "<a" in text:
+        anchors = LexborHTMLParser(text).css("a[href]")
+        targets += [anchor.attributes.get("href") or "" for anchor in anchors]
+    written = [unquote(urldefrag(target.strip()).url) for target in targets]
+    pairs = ((urljoin(name, target), target) for target in written if target)
+    return tuple(dict.fromkeys(either for pair in pairs for either in pair))
 
 
 class _Name(NamedTuple):

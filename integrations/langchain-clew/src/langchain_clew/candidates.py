@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import pairwise
-from typing import Any
+from itertools import islice, pairwise
 
 from langchain_core.documents import Document
 from numpy.typing import ArrayLike
@@ -19,9 +18,13 @@ from clew.adapters import (
     QueryOptions,
     empty_context,
     facts_among,
+    links_in,
     names_to_follow,
     with_first_step,
 )
+
+TEXT = "page_content"  # in the place of a key of metadata
+LEADING = 10  # documents whose links are looked at
 
 
 @dataclass(frozen=True)
@@ -113,11 +116,20 @@ class Candidates:
         documents = sorted(self._named(), key=lambda document: document.id not in first)
         return names_to_follow(question, documents, facts, followed=followed)
 
-    def values_of(self, key: str) -> list[object]:
+    def values_of(self, key: str, target: str = "") -> list[object]:
         """Return the values that the documents have under a key of metadata, each once.
 
-        The values of a list are values each.
+        The values of a list are values each. The key `page_content` stands for the links in the
+        text of the best documents.
+
+        Args:
+            key: The key.
+            target: The key under which documents are called what a link calls them.
         """
+        if key == TEXT:
+            best = islice(self.documents.values(), LEADING)
+            links = (links_in(one.page_content, _name(one, target)) for one in best)
+            return list(dict.fromkeys(link for some in links for link in some))
         distinct: dict[object, None] = {}
         for document in self.documents.values():
             value = document.metadata.get(key)
@@ -126,20 +138,23 @@ class Candidates:
                     distinct.setdefault(single)
         return list(distinct)
 
+    def new_among(self, documents: Sequence[Document]) -> dict[str, Document]:
+        """Return the documents that are not here already, by id, in their order."""
+        others = Candidates.from_documents(documents, None, {}).documents
+        return {id: one for id, one in others.items() if id not in self.documents}
+
     def joined(
-        self, results: Sequence[Any], limit: int, how: str, names: Sequence[object]
+        self, others: Mapping[str, Document], limit: int, how: str, names: Sequence[object]
     ) -> Candidates:
-        """Return these candidates, and others behind them that a further search found.
+        """Return these candidates, and behind them others that a further search found.
 
         Args:
-            results: What it gave, best first. What it scored was another question.
-            limit: How many of the documents that are not here already join.
+            others: Documents that are not here, by id, best first.
+            limit: How many of them join.
             how: What was searched for, for the trace.
             names: The same, in particular.
         """
-        found = [one[0] if isinstance(one, tuple) else one for one in results]
-        others = Candidates.from_documents(found, None, {}).documents
-        new = [id for id in others if id not in self.documents][:limit]
+        new = list(others)[:limit]
         scores = None
         if self.scores is not None:  # no nearer than the last of those that came first
             scores = [*self.scores, *[min(self.scores, default=0.0)] * len(new)]
@@ -153,6 +168,10 @@ class Candidates:
         }
         documents = {**self.documents, **{id: others[id] for id in new}}
         return Candidates(documents, scores, notes, frozenset(new))
+
+    def noted(self, name: str, note: object) -> Candidates:
+        """Return the candidates with one more note for the trace."""
+        return replace(self, notes={**self.notes, name: note})
 
     def scored(self, cosines: Mapping[str, float]) -> Candidates:
         """Return the candidates by their cosines, best first, if the store gave one for each."""
@@ -205,6 +224,12 @@ def scores_in_metadata(
         order = [1.0 + sum(other < number for other in numbers) for number in numbers]
         return order, f"order by metadata {key!r}: they have no common zero"
     return None, "rank: no score that all candidates carry"
+
+
+def _name(document: Document, key: str) -> str:
+    """Return what a document is called under a key; nothing where that is no text."""
+    name = document.metadata.get(key)
+    return name if isinstance(name, str) else ""
 
 
 def _text_id(text: str) -> str:

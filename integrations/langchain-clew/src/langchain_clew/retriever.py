@@ -311,8 +311,8 @@ class ClewRetriever(ChangingRetriever):
             question: A text with at least one word.
             **overrides: Fields of the retriever, for this question alone.
         """
-        asked, index = self._with(overrides), self.index
-        options, page = asked._options(), asked._page()
+        asked = self._with(overrides)
+        index, options, page = asked.index, asked._options(), asked._page()
         if not isinstance(index, clew.Index):
             context: clew.Context = index.ask(question, options=options, page=page)
             return context
@@ -322,8 +322,8 @@ class ClewRetriever(ChangingRetriever):
 
     async def acontext(self, question: str, **overrides: Unpack[QuestionKeywords]) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
-        asked, index = self._with(overrides), self.index
-        options, page = asked._options(), asked._page()
+        asked = self._with(overrides)
+        index, options, page = asked.index, asked._options(), asked._page()
         if not isinstance(index, clew.Index):
             context: clew.Context = await index.aask(question, options=options, page=page)
             return context

@@ -8,7 +8,7 @@ the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,73 +28,28 @@ from clew.adapters import (
     cosines_by_id,
     lead_question,
 )
-from langchain_clew.candidates import Candidates, scores_by_order
+from langchain_clew.candidates import Candidates
 from langchain_clew.chain_page import ChainPage
-from langchain_clew.stores import ReadVectors, having, reader_of
+from langchain_clew.relevances import Relevances
+from langchain_clew.searches import (
+    BY_VECTOR,
+    UNSUPPORTED,
+    WITH_RELEVANCE,
+    WITH_SCORES,
+    WITHOUT_SCORES,
+    Embed,
+    Read,
+    Request,
+    Requests,
+    Search,
+    SearchResults,
+)
+from langchain_clew.stores import FindNear, KnownStore, having, store_with_vectors
 
-WITH_SCORES = "similarity_search_with_score"
-WITH_RELEVANCE = "similarity_search_with_relevance_scores"
-BY_VECTOR = "similarity_search_by_vector"
-WITHOUT_SCORES = "similarity_search"
-UNSUPPORTED = (NotImplementedError, ValueError)
-"""How stores say that they have no scores at all."""
+Reaches = Callable[[Mapping[str, Document]], Generator[Request, Any, set[str]]]
+"""Documents by id -> the ids of those that a further search may add, by what is asked for that."""
 
-
-@dataclass(frozen=True)
-class Search:
-    """What a store is asked for.
-
-    Attributes:
-        text: What is searched for.
-        vector: Its vector, where the store is searched by vector.
-        limit: How many documents.
-        filter: What may be found, in the store's own language.
-    """
-
-    text: str
-    vector: ArrayLike | None
-    limit: int
-    filter: object
-
-
-@dataclass(frozen=True)
-class SearchResults:
-    """What a search of a store gave.
-
-    Attributes:
-        search: The name of the method that was called.
-        results: Documents, or pairs of a document and its score, best first.
-    """
-
-    search: str
-    results: Sequence[Any]
-
-    def candidates(self, store: VectorStore) -> Candidates:
-        """Return the distinct documents, with their scores in one direction."""
-        documents, scores = self.results, None
-        meaning = "rank: the store gives no scores"
-        if self.search in (WITH_SCORES, WITH_RELEVANCE):
-            documents = [document for document, _ in self.results]
-            scores, meaning = scores_by_order([score for _, score in self.results])
-        notes = {"store": type(store).__name__, "search": self.search, "scores": meaning}
-        return Candidates.from_documents(documents, scores, notes)
-
-
-@dataclass(frozen=True)
-class Embed:
-    """The question's vector is wanted."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Read:
-    """The vectors of some documents are wanted, by their ids."""
-
-    documents: Mapping[str, Document]
-
-
-Requests = Generator[Search | Embed | Read, Any, clew.Context]
+NO_RELEVANCE = "none: the store's vectors do not show what reaches the score_threshold"
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,34 +141,25 @@ class Shortlist:
         return None if own is None else clew.Embedder.of(own)
 
     @property
-    def _reader(self) -> ReadVectors | None:
-        return reader_of(self.store)
+    def _known(self) -> KnownStore | None:
+        return store_with_vectors(self.store)
 
     def _requests(self, question: str, options: QueryOptions, page: ChainPage | None) -> Requests:
         """Yield what is asked of the store and its embedder; return the context made of it."""
-        reads, filter = self._reader is not None, options.where
+        reads, filter = self._known is not None, options.where
         options = replace(options, where=None)  # the store filters
         vector = (yield Embed(question)) if reads else None
-        found: SearchResults = yield Search(question, vector, self.candidates, filter)
-        candidates = found.candidates(self.store)
-        followed: list[str] = []
-        for _ in range(self.hops):
-            names = candidates.leads(question, self.facts, followed)
-            if not names:
-                break
-            followed += names
-            text = lead_question(question, names)
-            near = (yield Embed(text)) if reads else None
-            room = len(candidates.documents) + LEAD_DOCUMENTS  # so that there are new ones
-            found = yield Search(text, near, room, filter)
-            candidates = candidates.joined(found.results, LEAD_DOCUMENTS, "looked for", names)
-        for source, target in self.edges:
-            if values := candidates.values_of(source):
-                only = having(self.store, target, values, filter)
-                room = len(candidates.documents) + LEAD_DOCUMENTS
-                found = yield Search(question, vector, room, only)
-                note = f"{source} -> {target}"
-                candidates = candidates.joined(found.results, LEAD_DOCUMENTS, note, values)
+        is_judged = self.score_threshold is not None
+        first = Search(question, vector, self.candidates, filter, is_judged)
+        found: SearchResults = yield first
+        candidates = found.reaching(self.score_threshold).candidates(self.store)
+        is_reached = _all_reach
+        if is_judged and candidates.documents and (self.hops or self.edges):
+            is_reached = yield from self._judge(found, vector)
+        if is_reached is None:
+            candidates = candidates.noted("further", NO_RELEVANCE)
+        else:
+            candidates = yield from self._further(candidates, first, is_reached)
         if vector is not None and candidates.documents:
             vectors = yield Read(candidates.documents)
             candidates = candidates.scored(cosines_by_id(vectors, vector))
@@ -223,19 +169,73 @@ class Shortlist:
 
         return narrow(options) if page is None else page.fit(narrow, options)
 
-    def _carry_out(self, request: Search | Embed | Read) -> object:
+    def _further(
+        self, candidates: Candidates, first: Search, reaches: Reaches
+    ) -> Generator[Request, Any, Candidates]:
+        """Yield the further searches; return the candidates with what these found.
+
+        Args:
+            candidates: What the first search found.
+            first: That search.
+            reaches: What of the documents that a search finds may join.
+        """
+        question, followed = first.text, list[str]()
+        for _ in range(self.hops):
+            names = candidates.leads(question, self.facts, followed)
+            if not names:
+                break
+            followed += names
+            text = lead_question(question, names)
+            near = None if first.vector is None else (yield Embed(text))
+            search = replace(first, text=text, vector=near, is_judged=False)
+            candidates = yield from _joined(candidates, search, reaches, "looked for", names)
+        for source, target in self.edges:
+            if values := candidates.values_of(source, target):
+                only = having(self.store, target, values, first.filter)
+                search = replace(first, filter=only, is_judged=False)
+                note = f"{source} -> {target}"
+                candidates = yield from _joined(candidates, search, reaches, note, values)
+        return candidates
+
+    def _judge(
+        self, found: SearchResults, vector: ArrayLike | None
+    ) -> Generator[Request, Any, Reaches | None]:
+        """Return what tells the documents that reach the threshold; None where nothing does.
+
+        Args:
+            found: Documents, and how relevant the store says that they are to the question.
+            vector: The question's vector, where those of the store can be read.
+        """
+        if vector is None:
+            return None
+        judged = Candidates.from_documents(found.documents, [one for _, one in found.results], {})
+        known = dict(zip(judged.documents, judged.scores or (), strict=True))
+        relevances = Relevances.from_known(vector, (yield Read(judged.documents)), known)
+        if relevances is None:
+            return None
+        said, threshold = relevances, self.score_threshold or 0.0
+
+        def reaching(documents: Mapping[str, Document]) -> Generator[Request, Any, set[str]]:
+            vectors = yield Read(documents)
+            return {id for id, one in said.of(vectors).items() if one >= threshold}
+
+        return reaching
+
+    def _carry_out(self, request: Request) -> object:
         if isinstance(request, Read):
             return self._read(request)
         if isinstance(request, Embed):
             assert self._store_embedder is not None, "its vectors are read, so it has one"
             return self._store_embedder.embed_question(request.text)
         arguments = self._arguments(request)
-        if self.score_threshold is not None:
+        if request.is_judged:
             with _relevance_known(self.store):
-                near = self.store.similarity_search_with_relevance_scores(
-                    request.text, score_threshold=self.score_threshold, **arguments
-                )
+                near = self.store.similarity_search_with_relevance_scores(request.text, **arguments)
             return SearchResults(WITH_RELEVANCE, near)
+        if request.vector is not None and (find_near := self._find_near) is not None:
+            return SearchResults(
+                BY_VECTOR, find_near(self.store, _plain(request.vector), arguments)
+            )
         if request.vector is not None:
             found = self.store.similarity_search_by_vector(_plain(request.vector), **arguments)
             return SearchResults(BY_VECTOR, found)
@@ -246,7 +246,7 @@ class Shortlist:
         found = self.store.similarity_search(request.text, **arguments)
         return SearchResults(WITHOUT_SCORES, found)
 
-    async def _acarry_out(self, request: Search | Embed | Read) -> object:
+    async def _acarry_out(self, request: Request) -> object:
         if isinstance(request, Read):
             return await asyncio.to_thread(self._read, request)
         if isinstance(request, Embed):
@@ -257,12 +257,13 @@ class Shortlist:
                 return vector
             return await asyncio.to_thread(embedder.embed_question, request.text)
         arguments = self._arguments(request)
-        if self.score_threshold is not None:
+        if request.is_judged:
+            ajudged = self.store.asimilarity_search_with_relevance_scores
             with _relevance_known(self.store):
-                near = await self.store.asimilarity_search_with_relevance_scores(
-                    request.text, score_threshold=self.score_threshold, **arguments
-                )
+                near = await ajudged(request.text, **arguments)
             return SearchResults(WITH_RELEVANCE, near)
+        if request.vector is not None and self._find_near is not None:
+            return await asyncio.to_thread(self._carry_out, request)
         if request.vector is not None:
             by_vector = self.store.asimilarity_search_by_vector
             return SearchResults(BY_VECTOR, await by_vector(_plain(request.vector), **arguments))
@@ -274,12 +275,45 @@ class Shortlist:
         return SearchResults(WITHOUT_SCORES, found)
 
     def _read(self, request: Read) -> Mapping[str, Any]:
-        reader = self._reader
-        return {} if reader is None else reader(request.documents)
+        known = self._known
+        return (
+            {} if known is None or known.read is None else known.read(self.store, request.documents)
+        )
+
+    @property
+    def _find_near(self) -> FindNear | None:
+        return None if self._known is None else self._known.find_near
 
     def _arguments(self, search: Search) -> dict[str, Any]:
         chosen = {} if search.filter is None else {"filter": search.filter}
         return {"k": search.limit, **self.search_kwargs, **chosen}
+
+
+def _all_reach(documents: Mapping[str, Document]) -> Generator[Request, Any, set[str]]:
+    """Return the ids of all documents."""
+    yield from ()
+    return set(documents)
+
+
+def _joined(
+    candidates: Candidates, search: Search, reaches: Reaches, how: str, names: Sequence[object]
+) -> Generator[Request, Any, Candidates]:
+    """Yield a further search; return the candidates, and behind them what it found that may join.
+
+    Args:
+        candidates: What came before.
+        search: What is searched for.
+        reaches: What of the documents may join.
+        how: What was searched for, for the trace.
+        names: The same, in particular.
+    """
+    room = len(candidates.documents) + LEAD_DOCUMENTS  # so that there are new ones
+    found: SearchResults = yield replace(search, limit=room)
+    new = candidates.new_among(found.documents)
+    allowed = yield from reaches(new)
+    return candidates.joined(
+        {id: new[id] for id in new if id in allowed}, LEAD_DOCUMENTS, how, names
+    )
 
 
 @contextmanager
@@ -293,7 +327,7 @@ def _relevance_known(store: VectorStore) -> Iterator[None]:
         ) from error
 
 
-def _next(requests: Requests, answer: object) -> Search | Embed | Read | clew.Context:
+def _next(requests: Requests, answer: object) -> Request | clew.Context:
     """Return the next request, or the context at the end; StopIteration crosses no thread."""
     try:
         return requests.send(answer)

@@ -1,112 +1,78 @@
-"""The vectors that a vector store holds, by the ids of its documents.
+"""What LangChain has no call for: the vectors of a vector store, and its filters by metadata.
 
 A store means what it likes by a score: a cosine, a distance, half of one more than a cosine. Its
-vectors mean the same everywhere. LangChain has no call for them, so each store is asked in its own
-way. A store that is not known here gives none.
+vectors mean the same everywhere. So each store that is known here is asked in its own way. Another
+one gives no vectors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
-ReadVectors = Callable[[Mapping[str, Document]], Mapping[str, Any]]
-"""Documents by id -> the vectors that the store has of them, by the same ids."""
+from langchain_clew.store_filters import (
+    Having,
+    either_having,
+    elasticsearch_having,
+    function_having,
+    lancedb_condition,
+    lancedb_having,
+    mapping_having,
+    qdrant_having,
+    sql_literal,
+)
+
+Read = Callable[[Any, Mapping[str, Document]], Mapping[str, Any]]
+"""(store, documents by id) -> the vectors that the store has of them, by the same ids."""
+
+FindNear = Callable[[Any, list[float], Mapping[str, Any]], list[Document]]
+"""(store, vector, arguments of a search) -> the nearest documents, with the ids that they have."""
 
 
-def reader_of(store: VectorStore) -> ReadVectors | None:
-    """Return what reads the vectors of a store, or None where they cannot be had.
+@dataclass(frozen=True)
+class KnownStore:
+    """How a kind of store is asked.
+
+    Attributes:
+        having: How it filters by metadata.
+        read: How its vectors are read, in one call. None where they cannot be.
+        find_near: How it is searched by vector, where its own method loses the ids by which vectors
+            are read, or is missing.
+        has_vectors: Whether a particular store has vectors of one kind, by which alone it searches.
+    """
+
+    having: Having
+    read: Read | None = None
+    find_near: FindNear | None = None
+    has_vectors: Callable[[Any], bool] = lambda _: True
+
+
+def known_store(store: VectorStore) -> KnownStore | None:
+    """Return how a store is asked, by its class or one that it is derived from."""
+    names = (base.__name__ for base in type(store).__mro__)
+    return next((STORES[name] for name in names if name in STORES), None)
+
+
+def store_with_vectors(store: VectorStore) -> KnownStore | None:
+    """Return how a store is asked for its vectors, or None where they cannot be had.
 
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
         >>> from langchain_core.vectorstores import InMemoryVectorStore
         >>> store = InMemoryVectorStore(DeterministicFakeEmbedding(size=2))
         >>> ids = store.add_documents([Document("The sea.", id="sea")])
-        >>> read = reader_of(store)
-        >>> len(read({"sea": Document("The sea.", id="sea")})["sea"])
+        >>> known = store_with_vectors(store)
+        >>> len(known.read(store, {"sea": Document("The sea.", id="sea")})["sea"])
         2
     """
-    if store.embeddings is None:
+    known = known_store(store)
+    if store.embeddings is None or known is None or known.read is None:
         return None
-    names = {base.__name__ for base in type(store).__mro__}
-    known = next((name for name in READERS if name in names), None)
-    return None if known is None else READERS[known](store)
-
-
-def _in_memory(store: Any) -> ReadVectors:  # noqa: ANN401  # of any store, here and below
-    return lambda documents: {
-        id: store.store[document.id]["vector"]
-        for id, document in documents.items()
-        if document.id in store.store
-    }
-
-
-def _faiss(store: Any) -> ReadVectors:  # noqa: ANN401
-    def read(documents: Mapping[str, Document]) -> Mapping[str, Any]:
-        wanted = {document.id: id for id, document in documents.items()}
-        places = {
-            wanted[own]: place for place, own in store.index_to_docstore_id.items() if own in wanted
-        }
-        try:
-            return {id: store.index.reconstruct(int(place)) for id, place in places.items()}
-        except RuntimeError:  # an index that keeps no vectors, such as one of product codes
-            return {}
-
-    return read
-
-
-def _chroma(store: Any) -> ReadVectors:  # noqa: ANN401
-    def read(documents: Mapping[str, Document]) -> Mapping[str, Any]:
-        found = store.get(ids=_own_ids(documents.values()), include=["embeddings"])
-        return _by_id(documents, dict(zip(found["ids"], found["embeddings"], strict=True)))
-
-    return read
-
-
-def _qdrant(store: Any) -> ReadVectors:  # noqa: ANN401
-    def read(documents: Mapping[str, Document]) -> Mapping[str, Any]:
-        numbers = {
-            document.metadata["_id"]: id
-            for id, document in documents.items()
-            if "_id" in document.metadata
-        }
-        points = store.client.retrieve(
-            store.collection_name, list(numbers), with_payload=False, with_vectors=True
-        )
-        vectors = ((numbers[point.id], point.vector) for point in points)
-        return {
-            id: vector[store.vector_name] if isinstance(vector, Mapping) else vector
-            for id, vector in vectors
-        }
-
-    return read
-
-
-def _postgres(store: Any) -> ReadVectors:  # noqa: ANN401
-    def read(documents: Mapping[str, Document]) -> Mapping[str, Any]:
-        table = store.EmbeddingStore
-        with store._make_sync_session() as session:
-            rows = (
-                session.query(table.id, table.embedding)
-                .filter(table.id.in_(_own_ids(documents.values())))
-                .all()
-            )
-        return _by_id(documents, {str(id): vector for id, vector in rows})
-
-    return read
-
-
-READERS: Mapping[str, Callable[[Any], ReadVectors]] = {
-    "InMemoryVectorStore": _in_memory,
-    "FAISS": _faiss,
-    "Chroma": _chroma,
-    "QdrantVectorStore": _qdrant,
-    "PGVector": _postgres,
-}
-"""By the name of the class of the store or of one that it is derived from."""
+    return known if known.has_vectors(store) else None
 
 
 def having(store: VectorStore, key: str, values: Sequence[object], filter: object) -> object:
@@ -121,14 +87,10 @@ def having(store: VectorStore, key: str, values: Sequence[object], filter: objec
     Raises:
         TypeError: How this store filters is not known.
     """
-    names = {base.__name__ for base in type(store).__mro__}
-    if "QdrantVectorStore" in names:
-        return _having_in_qdrant(store, key, values, filter)
-    if names & {"InMemoryVectorStore", "FAISS"} and (filter is None or callable(filter)):
-        return _test_having(key, values, filter)
-    if names & MONGO_LIKE and (filter is None or isinstance(filter, Mapping)):
-        only = {key: {"$in": list(values)}}
-        return {"$and": [filter, only]} if filter else only
+    known = known_store(store)
+    made = NotImplemented if known is None else known.having(store, key, values, filter)
+    if made is not NotImplemented:
+        return made
     raise TypeError(
         f"edges need a filter by metadata, and how a {type(store).__name__} filters "
         f"{'beside such a filter ' if filter is not None else ''}is not known; without edges, "
@@ -136,25 +98,150 @@ def having(store: VectorStore, key: str, values: Sequence[object], filter: objec
     )
 
 
-def _test_having(key: str, values: Sequence[object], filter: Any) -> Callable[[Any], bool]:  # noqa: ANN401
-    def test(document: Any) -> bool:  # noqa: ANN401  # FAISS asks of the metadata
-        own = (document.metadata if isinstance(document, Document) else document).get(key)
-        listed = own if isinstance(own, (list, tuple, set)) else [own]
-        return any(one in values for one in listed) and (filter is None or bool(filter(document)))
-
-    return test
-
-
-def _having_in_qdrant(store: Any, key: str, values: Sequence[object], filter: object) -> object:  # noqa: ANN401
-    from qdrant_client import models
-
-    path = f"{store.metadata_payload_key}.{key}"
-    only = models.FieldCondition(key=path, match=models.MatchAny(any=list(values)))
-    return models.Filter(must=[only] if filter is None else [only, filter])
+def _read_in_memory(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401  # of any store, here and below
+    return {
+        id: store.store[document.id]["vector"]
+        for id, document in documents.items()
+        if document.id in store.store
+    }
 
 
-MONGO_LIKE = {"AstraDBVectorStore", "Chroma", "FAISS", "PGVector", "PineconeVectorStore"}
-"""Stores whose filters are mappings with "$in" and "$and"."""
+def _read_faiss(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+    wanted = {document.id: id for id, document in documents.items()}
+    places = {
+        wanted[own]: place for place, own in store.index_to_docstore_id.items() if own in wanted
+    }
+    try:
+        return {id: store.index.reconstruct(int(place)) for id, place in places.items()}
+    except RuntimeError:  # an index that keeps no vectors, such as one of product codes
+        return {}
+
+
+def _read_chroma(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+    found = store.get(ids=_own_ids(documents.values()), include=["embeddings"])
+    return _by_id(documents, dict(zip(found["ids"], found["embeddings"], strict=True)))
+
+
+def _read_qdrant(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+    numbers = {
+        document.metadata["_id"]: id
+        for id, document in documents.items()
+        if "_id" in document.metadata
+    }
+    points = store.client.retrieve(
+        store.collection_name, list(numbers), with_payload=False, with_vectors=True
+    )
+    vectors = ((numbers[point.id], point.vector) for point in points)
+    return {
+        id: vector[store.vector_name] if isinstance(vector, Mapping) else vector
+        for id, vector in vectors
+    }
+
+
+def _read_postgres(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+    table = store.EmbeddingStore
+    with store._make_sync_session() as session:
+        rows = (
+            session.query(table.id, table.embedding)
+            .filter(table.id.in_(_own_ids(documents.values())))
+            .all()
+        )
+    return _by_id(documents, {str(id): vector for id, vector in rows})
+
+
+def _read_lancedb(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+    ids, table = _own_ids(documents.values()), store.get_table()
+    if table is None or not ids:
+        return {}
+    key, vector = store._id_key, store._vector_key
+    wanted = f"{key} IN ({', '.join(map(sql_literal, ids))})"
+    rows = table.search().where(wanted).select([key, vector]).limit(len(ids)).to_list()
+    return _by_id(documents, {row[key]: row[vector] for row in rows})
+
+
+def _find_in_lancedb(store: Any, vector: list[float], search: Mapping[str, Any]) -> list[Document]:  # noqa: ANN401
+    """Return the nearest documents with their ids, which the store's own searches leave out."""
+    table = store.get_table(search.get("name"))
+    if table is None:
+        return []
+    query = table.search(vector, vector_column_name=store._vector_key).limit(search["k"])
+    if search.get("metrics"):
+        query = query.distance_type(search["metrics"])
+    condition = lancedb_condition(search.get("filter"))
+    if condition is not None:
+        query = query.where(condition, prefilter=search.get("prefilter", True))
+    return [
+        Document(row[store._text_key], id=row[store._id_key], metadata=row.get("metadata") or {})
+        for row in query.to_list()
+    ]
+
+
+def _read_elasticsearch(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+    """Read by `fields`, since Elasticsearch 9.2 leaves vectors out of what was stored."""
+    ids, field = _own_ids(documents.values()), store.vector_query_field
+    if not ids:
+        return {}
+    found = store.client.search(
+        index=store._store.index,
+        query={"ids": {"values": ids}},
+        fields=[field],
+        source=False,
+        size=len(ids),
+    )
+    hits = (hit for hit in found["hits"]["hits"] if field in hit.get("fields", {}))
+    return _by_id(documents, {hit["_id"]: hit["fields"][field] for hit in hits})
+
+
+def _find_in_elasticsearch(
+    store: Any,  # noqa: ANN401
+    vector: list[float],
+    search: Mapping[str, Any],
+) -> list[Document]:
+    """Return the nearest documents with their ids, which are in the hits alone."""
+    fields, wide = {"doc_builder": _document_of_hit(store.query_field)}, {"custom_query": _wide}
+    how = {**fields, **wide, **search}
+    return [
+        one for one, _ in store.similarity_search_by_vector_with_relevance_scores(vector, **how)
+    ]
+
+
+def _document_of_hit(text: str) -> Callable[[Mapping[str, Any]], Document]:
+    def document(hit: Mapping[str, Any]) -> Document:
+        source = hit["_source"]
+        return Document(source.get(text, ""), id=hit["_id"], metadata=source.get("metadata", {}))
+
+    return document
+
+
+def _wide(body: dict[str, Any], _: str | None) -> dict[str, Any]:
+    """Return a search that looks at as many neighbours as it is to find, at least."""
+    knn = body.get("knn")
+    if knn is None:
+        return body
+    return {**body, "knn": {**knn, "num_candidates": max(knn["num_candidates"], knn["k"])}}
+
+
+def _has_dense_vectors(store: Any) -> bool:  # noqa: ANN401
+    """Return whether an `ElasticsearchStore` searches by vectors of its documents alone."""
+    strategy = getattr(getattr(store, "_store", None), "retrieval_strategy", None)
+    is_dense = type(strategy).__name__.startswith("DenseVector")
+    return is_dense and not getattr(strategy, "hybrid", False)
+
+
+STORES: Mapping[str, KnownStore] = {
+    "AstraDBVectorStore": KnownStore(mapping_having),
+    "Chroma": KnownStore(mapping_having, _read_chroma),
+    "ElasticsearchStore": KnownStore(
+        elasticsearch_having, _read_elasticsearch, _find_in_elasticsearch, _has_dense_vectors
+    ),
+    "FAISS": KnownStore(either_having, _read_faiss),
+    "InMemoryVectorStore": KnownStore(function_having, _read_in_memory),
+    "LanceDB": KnownStore(lancedb_having, _read_lancedb, _find_in_lancedb),
+    "PGVector": KnownStore(mapping_having, _read_postgres),
+    "PineconeVectorStore": KnownStore(mapping_having),
+    "QdrantVectorStore": KnownStore(qdrant_having, _read_qdrant),
+}
+"""By the name of the class."""
 
 
 def _own_ids(documents: Iterable[Document]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urljoin
+
 import pytest
 from langchain_clew import ClewRetriever
 from langchain_core.documents import Document
@@ -81,6 +83,28 @@ def test_edges_lead_from_a_key_of_metadata_to_another_under_the_same_filter(embe
     linked = {"edges": [("see", "page")], "recipe": "dense", **how}
     assert found(store, question, **linked) == {"crew", "rota", "map"}
     assert found(store, question, filter=lambda d: d.id != "map", **linked) == {"crew", "rota"}
+
+
+def test_links_in_the_text_lead_to_documents_by_what_these_are_called_in_one_search(embeddings):
+    base = "https://boat.org/crew/"
+    texts = {
+        "crew.html": "The coxswain steers the lifeboat. See [the rota](../rota.html#mondays), "
+        "<a href='map.html'>a map</a> and <https://sea.org/tides>.",
+        "../rota.html": "Mondays: Ann. Tuesdays: Ben.",
+        "map.html": "North is up.",
+        "https://sea.org/tides": "Twice a day.",
+        "other.html": "Nobody links here.",
+    }
+    documents = [
+        Document(text, id=name, metadata={"source": urljoin(base, name)})
+        for name, text in texts.items()
+    ]
+    store = Recording.from_documents([*documents, *CROWD], embeddings)
+    question = "Who steers the lifeboat?"
+    how = {"candidates": 1, "hops": 0, "budget": None, "recipe": "dense"}
+    linked = found(store, question, edges=[("page_content", "source")], **how)
+    assert linked == texts.keys() - {"other.html"}
+    assert len(store.asked) == 2
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 
 import pytest
 from langchain_clew import ClewRetriever
@@ -76,6 +77,66 @@ async def test_a_threshold_is_by_the_stores_own_relevance(documents, embeddings,
     assert set(ids(connected.invoke(question))) <= set(theirs)
     none = {**search, "search_kwargs": {"score_threshold": 1.0}}
     assert ClewRetriever.from_vectorstore(store, **none).invoke(question) == []
+
+
+MEANINGS = {
+    "the cosine": lambda cosine: cosine,
+    "half of one more": lambda cosine: (1 + cosine) / 2,
+    "a distance": lambda cosine: 1 - math.sqrt(max(0, 2 - 2 * cosine)) / math.sqrt(2),
+}
+ASKED = "Where does the husband of Anna Berg live?"
+THREAD = {
+    "anna": "Anna Berg\nShe married the painter Ben Okri in 1990.",
+    "ben": "Ben Okri\nHe moved to Corfu with all his brushes.",
+    **{f"anna {n}": f"Anna {n}\nWhere does her husband live? Not said." for n in ("Alm", "Ek")},
+    "far": "Where does it rain?",
+}
+
+
+def threads(embeddings, meaning):
+    """A store of a thread, and how relevant each document of it is to the question."""
+
+    class Meaning(InMemoryVectorStore):
+        def _select_relevance_score_fn(self):
+            return meaning
+
+    store = Meaning.from_texts(list(THREAD.values()), embeddings, ids=list(THREAD))
+    scored = store.similarity_search_with_relevance_scores(ASKED, k=9)
+    return store, {document.id: score for document, score in scored}
+
+
+@pytest.mark.parametrize("meaning", MEANINGS.values(), ids=MEANINGS)
+@pytest.mark.parametrize("how", [{"hops": 1}, {"hops": 0, "edges": [("page_content", "url")]}])
+async def test_what_a_further_search_finds_reaches_the_threshold_by_its_relevance_to_the_question(
+    meaning, how, embeddings
+):
+    store, relevance = threads(embeddings, meaning)
+    if "edges" in how:
+        store.store["anna"]["text"] += " [He](https://ben.org/)"
+        store.store["ben"]["metadata"]["url"] = "https://ben.org/"
+    assert min(relevance, key=relevance.get) == "ben", "the question alone finds it last"
+    how = {**how, "recipe": "hipporag", "search_type": "similarity_score_threshold"}
+    for threshold, is_found in ((0.99, True), (1.01, False)):
+        search = {"score_threshold": relevance["ben"] * threshold}
+        retriever = ClewRetriever.from_vectorstore(
+            store, len(THREAD) - 1, search_kwargs=search, budget=None, **how
+        )
+        found = retriever.context(ASKED)
+        assert ("ben" in found.ids) == is_found
+        assert ("ben" in ids(await retriever.ainvoke(ASKED))) == is_found
+        (step,) = found.trace[0].notes["further"]
+        assert step["found"] == is_found
+
+
+def test_where_the_vectors_do_not_show_a_relevance_there_is_no_further_search(embeddings):
+    store, relevance = threads(embeddings, lambda cosine: math.floor(7 * max(0, cosine)) / 7)
+    search = {"score_threshold": min(relevance.values())}
+    retriever = ClewRetriever.from_vectorstore(
+        store, 4, search, search_type="similarity_score_threshold"
+    )
+    context = retriever.context(ASKED)
+    assert "ben" not in context.ids
+    assert "do not show what reaches" in context.trace[0].notes["further"]
 
 
 def test_a_store_without_relevance_says_what_to_give_instead(documents, embeddings, question):

@@ -1,0 +1,90 @@
+"""What a question asks of a vector store, and what the store gives."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.vectorstores import VectorStore
+from numpy.typing import ArrayLike
+
+import clew
+from langchain_clew.candidates import Candidates, scores_by_order
+
+WITH_SCORES = "similarity_search_with_score"
+WITH_RELEVANCE = "similarity_search_with_relevance_scores"
+BY_VECTOR = "similarity_search_by_vector"
+WITHOUT_SCORES = "similarity_search"
+UNSUPPORTED = (NotImplementedError, ValueError)
+"""How stores say that they have no scores at all."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a store is asked for.
+
+    Attributes:
+        text: What is searched for.
+        vector: Its vector, where the store is searched by vector.
+        limit: How many documents.
+        filter: What may be found, in the store's own language.
+        is_judged: Whether the store is to say how relevant each document is.
+    """
+
+    text: str
+    vector: ArrayLike | None
+    limit: int
+    filter: object
+    is_judged: bool = False
+
+
+@dataclass(frozen=True)
+class SearchResults:
+    """What a search of a store gave.
+
+    Attributes:
+        search: The name of the method that was called.
+        results: Documents, or pairs of a document and its score, best first.
+    """
+
+    search: str
+    results: Sequence[Any]
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents alone."""
+        return [one[0] if isinstance(one, tuple) else one for one in self.results]
+
+    def reaching(self, threshold: float | None) -> SearchResults:
+        """Return the results of at least this relevance; all where there is no threshold."""
+        if threshold is None:
+            return self
+        return SearchResults(self.search, [one for one in self.results if one[1] >= threshold])
+
+    def candidates(self, store: VectorStore) -> Candidates:
+        """Return the distinct documents, with their scores in one direction."""
+        scores, meaning = None, "rank: the store gives no scores"
+        if self.search in (WITH_SCORES, WITH_RELEVANCE):
+            scores, meaning = scores_by_order([score for _, score in self.results])
+        notes = {"store": type(store).__name__, "search": self.search, "scores": meaning}
+        return Candidates.from_documents(self.documents, scores, notes)
+
+
+@dataclass(frozen=True)
+class Embed:
+    """The question's vector is wanted."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Read:
+    """The vectors of some documents are wanted, by their ids."""
+
+    documents: Mapping[str, Document]
+
+
+Request = Search | Embed | Read
+Requests = Generator[Request, Any, clew.Context]
