@@ -11,7 +11,14 @@ from llama_index.core import PropertyGraphIndex, StorageContext, SummaryIndex, V
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import IndexNode, MetadataMode, QueryBundle, TextNode
+from llama_index.core.schema import (
+    IndexNode,
+    MetadataMode,
+    NodeRelationship,
+    QueryBundle,
+    RelatedNodeInfo,
+    TextNode,
+)
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores.simple import SimpleVectorStore
 from llama_index.core.vector_stores.types import (
@@ -22,9 +29,11 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQueryResult,
 )
 from llama_index.retrievers.clew import ClewRetriever
+from llama_index.retrievers.clew.candidates import Candidates
 from pydantic import PrivateAttr
 
 import clew
+import clew.adapters
 
 KIND = MetadataFilters(filters=[MetadataFilter(key="kind", value="person")])
 
@@ -194,6 +203,102 @@ def test_edges_lead_from_a_key_of_metadata_to_another_under_the_same_filters(sto
     assert set(ids(found)) == {"crew", "rota"}
     with pytest.raises(TypeError, match="edges are pairs of keys"):
         ClewRetriever.from_index(hosted, edges=["see"])
+
+
+class GivesNodes(KeepsText):
+    """A store that gives nodes by their ids, too."""
+
+    _fetched: list = PrivateAttr(default_factory=list)
+
+    def get_nodes(self, node_ids=None, filters=None):
+        self._fetched.append(list(node_ids))
+        return [self._nodes[id] for id in reversed(node_ids) if id in self._nodes]
+
+
+def pieces(n):
+    """Pieces of one text, each of which names its neighbours, and its document."""
+    made = [
+        TextNode(text=f"Piece {i} of the rota.", id_=f"p{i}", metadata={"part": i})
+        for i in range(n)
+    ]
+    for i, node in enumerate(made):
+        near = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id="rota")}
+        if i:
+            near[NodeRelationship.PREVIOUS] = made[i - 1].as_related_node_info()
+        if i + 1 < n:
+            near[NodeRelationship.NEXT] = made[i + 1].as_related_node_info()
+        node.relationships = near
+    made[2].text = "Who steers the lifeboat? The coxswain."
+    return made
+
+
+@pytest.mark.parametrize("kind", [GivesNodes, KeepsText])
+async def test_relationships_lead_to_nodes_by_their_ids_without_a_search(kind, embed_model):
+    store = kind()
+    hosted = VectorStoreIndex(
+        pieces(6),
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=embed_model,
+    )
+    question, how = "Who steers the lifeboat?", {"candidates": 1, "hops": 0, "budget": None}
+    how["recipe"] = "dense"
+    assert ids(ClewRetriever.from_index(hosted, **how).retrieve(question)) == ["p2"]
+    retriever = ClewRetriever.from_index(hosted, edges=[("relationships", "node_id")], **how)
+    store._asked.clear()
+    neighbours = {"p1", "p3"} if kind is GivesNodes else set()
+    assert set(ids(retriever.retrieve(question))) == {"p2"} | neighbours
+    assert len(store._asked) == 1
+    assert set(ids(await retriever.aretrieve(question))) == {"p2"} | neighbours
+    (step,) = retriever.context(question).trace[0].notes["further"]
+    assert step == {"relationships -> node_id": ("p3", "p1", "rota"), "found": len(neighbours)}
+    early = MetadataFilters(
+        filters=[MetadataFilter(key="part", value=3, operator=FilterOperator.LT)]
+    )
+    found = set(ids(retriever.with_options(filters=early).retrieve(question)))
+    assert found == {"p2"} | (neighbours - {"p3"})
+
+
+def test_relationships_are_read_in_the_docstore_first_and_lead_nowhere_else(embed_model):
+    store = GivesNodes()
+    hosted = VectorStoreIndex(
+        pieces(3)[2:],
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=embed_model,
+    )
+    hosted.docstore.add_documents(pieces(3)[1:2])
+    retriever = ClewRetriever(
+        Candidates(
+            hosted,
+            clew.adapters.CANDIDATES,
+            embedder=clew.Embedder.of(embed_model),
+            hops=0,
+            edges=(("relationships", "node_id"),),
+        ),
+        recipe="dense",
+    )
+    assert set(ids(retriever.retrieve("Who steers?"))) == {"p1", "p2"}
+    assert store._fetched == [["rota"]]
+
+
+def test_relationships_lead_to_nothing_but_ids(hosted):
+    with pytest.raises(ValueError, match="relationships lead to ids"):
+        ClewRetriever.from_index(hosted, edges=[("relationships", "url")])
+
+
+def test_links_in_the_text_lead_to_nodes_by_what_these_are_called(store, embed_model):
+    linked = [
+        TextNode(text="Who steers? See [it](b.md).", id_="a", metadata={"path": "docs/a.md"}),
+        TextNode(text="The coxswain.", id_="b", metadata={"path": "docs/b.md"}),
+        TextNode(text="Nobody.", id_="c", metadata={"path": "b.txt"}),
+    ]
+    hosted = VectorStoreIndex(
+        linked,
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=embed_model,
+    )
+    how = {"candidates": 1, "hops": 0, "budget": None, "recipe": "dense"}
+    retriever = ClewRetriever.from_index(hosted, edges=[("text", "path")], **how)
+    assert set(ids(retriever.retrieve("Who steers?"))) == {"a", "b"}
 
 
 async def test_in_candidates_mode_filters_go_to_the_store(hosted, store, question):

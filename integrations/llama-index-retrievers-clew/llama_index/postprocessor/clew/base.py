@@ -15,11 +15,11 @@ from llama_index.retrievers.clew.candidates import (
     facts_of_nodes,
     narrow_within_budget,
     scored_candidates,
-    with_text,
     without_vector,
 )
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.questions import bundle_of, bundle_vector
+from llama_index.retrievers.clew.store_searches import with_text
 from numpy.typing import ArrayLike
 
 import clew

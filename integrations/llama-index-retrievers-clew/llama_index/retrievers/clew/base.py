@@ -28,7 +28,6 @@ from llama_index.retrievers.clew.asking_retriever import (
 )
 from llama_index.retrievers.clew.candidates import (
     Candidates,
-    Found,
     listed_ids,
     nodes_with_vectors,
     without_vector,
@@ -37,6 +36,7 @@ from llama_index.retrievers.clew.checks import nodes_or_documents
 from llama_index.retrievers.clew.living import Held, Living
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.questions import bundle_of
+from llama_index.retrievers.clew.store_searches import Found
 from llama_index.retrievers.clew.stored_graph import index_of
 
 import clew
@@ -190,7 +190,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         searches the store, reads names and symbols in what it finds (`extractor=None` reads none),
         and searches once more for the question and the three names that this leads to. Filters go
         to the store. How near a node is, the store's own vectors say, where they can be had: those
-        of Chroma, Postgres and Qdrant; else its similarities. No node is embedded.
+        of Chroma, Elasticsearch, LanceDB, Postgres and Qdrant; else its similarities. No node is
+        embedded. So a question calls the store three times by default, and once more for each edge.
 
         Args:
             index: Any index with a docstore.
@@ -200,8 +201,11 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             hops: How many more searches of a store that keeps the text follow the first, each
                 adding up to 15 nodes.
             edges: Pairs of keys of metadata. A node leads to those whose value of the second key is
-                its own value of the first, or one of its own: `[("links", "url")]`. Each pair is
-                one more search, for up to 15 nodes, under the same filters.
+                its own value of the first, or one of its own: `[("see", "url")]`. Each pair is one
+                more search, for up to 15 nodes, under the same filters. `("text", "url")` follows
+                the links in the texts of the ten best nodes, relative to their own `url`.
+                `("relationships", "node_id")` fetches the next, previous, parent and child nodes by
+                their ids, from the docstore or else the store, without a search.
             show_progress: As in `from_documents`.
             **options: As in `from_documents`.
         """

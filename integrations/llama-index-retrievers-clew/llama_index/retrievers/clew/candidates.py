@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore, ObjectType, QueryBundle
 from llama_index.core.vector_stores.types import (
     BasePydanticVectorStore,
-    FilterCondition,
-    FilterOperator,
-    MetadataFilter,
     MetadataFilters,
 )
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.prompt_budget import within_budget
 from llama_index.retrievers.clew.questions import abundle_vector, bundle_vector, with_vector
+from llama_index.retrievers.clew.store_searches import (
+    NODE_ID,
+    RELATIONSHIPS,
+    Embed,
+    Fetch,
+    Found,
+    Read,
+    Request,
+    Requests,
+    Search,
+    allowed_by,
+    distinct,
+    joined,
+    related_ids,
+    search_having,
+    values_of,
+    with_text,
+)
 from llama_index.retrievers.clew.store_vectors import ReadVectors, reader_of
 from numpy.typing import ArrayLike
 
@@ -36,7 +53,6 @@ from clew.adapters import (
     names_to_follow,
     remember_vectors,
     with_first_step,
-    without_relationships,
 )
 
 
@@ -140,11 +156,6 @@ def narrow_within_budget(
     return within_budget(ask, nodes_of, config.count, options)
 
 
-def with_text(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """Return the nodes with text; one without, such as a picture, has no tokens to read."""
-    return [scored for scored in nodes if scored.get_content().strip()]
-
-
 def without_vector(node: BaseNode) -> BaseNode:
     """Return the node without its embedding, where that is of another space than the index's."""
     return node if node.embedding is None else node.model_copy(update={"embedding": None})
@@ -156,45 +167,6 @@ def facts_of_nodes(
     """Return the facts of these nodes and of the documents they are pieces of."""
     ids = {scored.node.node_id for scored in nodes} | {s.node.ref_doc_id for s in nodes}
     return facts_among(facts, ids)
-
-
-@dataclass(frozen=True)
-class Embed:
-    """The vector of a question is wanted."""
-
-    bundle: QueryBundle
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """The nearest nodes to a vector are wanted."""
-
-    bundle: QueryBundle
-    limit: int
-    filters: MetadataFilters | None
-
-
-@dataclass(frozen=True)
-class Read:
-    """The vectors of some nodes are wanted, by their ids."""
-
-    ids: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a vector store gave for a question.
-
-    Attributes:
-        nodes: Distinct nodes with a score for the question, or None, best first.
-        notes: What the trace says of where they come from.
-    """
-
-    nodes: Sequence[NodeWithScore]
-    notes: Mapping[str, object]
-
-
-Requests = Generator[Embed | Search | Read, Any, Found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +185,9 @@ class Candidates:
         embedder: What the questions to the store are embedded with.
         hops: How many more searches there are, each for what the nodes so far lead to.
         edges: Pairs of keys of metadata: a node leads to those whose value of the second key is its
-            own value of the first. Each pair is one more search.
+            own value of the first. Each pair is one more call of the store. `text` as the first
+            stands for the links in the text, and ("relationships", "node_id") for the nodes that
+            LlamaIndex relates to one.
     """
 
     index: Any
@@ -226,6 +200,11 @@ class Candidates:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", check_hops(self.hops, self.edges))
+        wrong = [edge for edge in self.edges if edge[0] == RELATIONSHIPS and edge[1] != NODE_ID]
+        if wrong:
+            raise ValueError(
+                f"relationships lead to ids: {(RELATIONSHIPS, NODE_ID)}; got {wrong[0]}"
+            )
 
     def find(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Found:
         """Return the store's best nodes for the question, and those that they lead to."""
@@ -264,8 +243,9 @@ class Candidates:
         """Yield what is asked of the store and its embedder; return the nodes."""
         question, searches = bundle.query_str, list[Mapping[str, object]]()
         vector = yield Embed(bundle)
-        asked = with_vector(bundle, vector)
-        nodes = _distinct((yield Search(asked, self.top_k, filters)), filters)
+        first = Search(with_vector(bundle, vector), self.top_k, filters)
+        found: Sequence[NodeWithScore] = yield first
+        nodes = distinct(found, filters)
         followed, n_before = list[str](), 0
         for _ in range(self.hops):  # what the last search added comes first
             best = [scored.node for scored in (*nodes[n_before:], *nodes[:n_before])]
@@ -277,13 +257,9 @@ class Candidates:
             text = QueryBundle(lead_question(question, names))
             near = with_vector(text, (yield Embed(text)))
             more = yield Search(near, len(nodes) + LEAD_DOCUMENTS, filters)
-            nodes = _joined(nodes, _distinct(more, filters), searches, "looked for", names)
-        for source, target in self.edges:
-            if values := _values_of(nodes, source):
-                only = _having(target, values, filters)
-                more = yield Search(asked, len(nodes) + LEAD_DOCUMENTS, only)
-                how = f"{source} -> {target}"
-                nodes = _joined(nodes, _distinct(more, only), searches, how, values)
+            nodes = joined(nodes, distinct(more, filters), searches, "looked for", names)
+        for edge in self.edges:
+            nodes = yield from self._follow(edge, nodes, found, first, searches)
         scores, meaning = {}, "similarity of the store"
         if self._reader is not None and nodes:
             scores = cosines_by_id((yield Read([scored.node.node_id for scored in nodes])), vector)
@@ -294,22 +270,64 @@ class Candidates:
         notes = {"store": type(self.index.vector_store).__name__, "scores": meaning}
         return Found(nodes, {**notes, "candidates": len(nodes), "further": tuple(searches)})
 
+    def _follow(
+        self,
+        edge: tuple[str, str],
+        nodes: list[NodeWithScore],
+        found: Sequence[NodeWithScore],
+        first: Search,
+        searches: list[Mapping[str, object]],
+    ) -> Generator[Request, Any, list[NodeWithScore]]:
+        """Yield what an edge asks of the store; return the nodes, with those that it leads to.
+
+        Args:
+            edge: Two keys.
+            nodes: What came before.
+            found: What the first search gave, with all relationships.
+            first: That search.
+            searches: What was searched for, to which this is added.
+        """
+        (source, target), more = edge, list[NodeWithScore]()
+        if source == RELATIONSHIPS:
+            values = related_ids([scored.node for scored in (*found, *nodes)])
+            if values:
+                more = allowed_by(first.filters, (yield Fetch(values)))
+        elif values := values_of(nodes, source, target):
+            wide = replace(first, limit=len(nodes) + LEAD_DOCUMENTS)
+            more = yield search_having(wide, self.index.vector_store, target, values)
+        if not values:
+            return nodes
+        new = distinct(more, first.filters)
+        return joined(nodes, new, searches, f"{source} -> {target}", values)
+
     @property
     def _reader(self) -> ReadVectors | None:
         return reader_of(self.index.vector_store)
 
-    def _carry_out(self, request: Embed | Search | Read) -> object:
+    def _carry_out(self, request: Request) -> object:
         if isinstance(request, Read):
-            return self._read(request)
+            vectors = self._read(request)
+            if isawaitable(vectors):  # as such a store does in `query`
+                return asyncio.get_event_loop().run_until_complete(vectors)
+            return vectors
+        if isinstance(request, Fetch):
+            return self._fetch(request)
         if isinstance(request, Search):
-            return self._retriever(request).retrieve(request.bundle)
+            try:
+                return self._retriever(request).retrieve(request.bundle)
+            except Warning as error:
+                if "results are empty" not in str(error):  # LanceDB's, where nothing was found
+                    raise
+                return []
         vector = bundle_vector(self.embedder, request.bundle)
         text = request.bundle.query_str
         return self.embedder.embed_question(text) if vector is None else vector
 
-    async def _acarry_out(self, request: Embed | Search | Read) -> object:
-        if isinstance(request, Read):
-            return await asyncio.to_thread(self._read, request)
+    async def _acarry_out(self, request: Request) -> object:
+        if isinstance(request, Read) and iscoroutinefunction(self._reader):
+            return await self._reader(self.index.vector_store, request.ids)
+        if isinstance(request, (Read, Fetch)):
+            return await asyncio.to_thread(self._carry_out, request)
         if isinstance(request, Embed):
             vector = await abundle_vector(self.embedder, request.bundle)
             if vector is None:
@@ -321,83 +339,32 @@ class Candidates:
             return await asyncio.to_thread(self._carry_out, request)
         return await self._retriever(request).aretrieve(request.bundle)
 
-    def _read(self, request: Read) -> Mapping[str, Any]:
+    def _read(self, request: Read) -> Any:  # noqa: ANN401  # vectors by id, or what to await for them
         reader = self._reader
-        return {} if reader is None else reader(request.ids)
+        return {} if reader is None else reader(self.index.vector_store, request.ids)
+
+    def _fetch(self, request: Fetch) -> list[NodeWithScore]:
+        """Return nodes of the docstore, and of the vector store what is not there."""
+        nodes = self.index.docstore.get_nodes(list(request.ids), raise_error=False)
+        known = {node.node_id for node in nodes}
+        others = [id for id in request.ids if id not in known]
+        if others:
+            with suppress(NotImplementedError):  # not every store gives nodes by their ids
+                nodes = [*nodes, *self.index.vector_store.get_nodes(others)]
+        by_id = {node.node_id: node for node in nodes}
+        return [NodeWithScore(node=by_id[id]) for id in request.ids if id in by_id]
 
     def _retriever(self, request: Search) -> Any:  # noqa: ANN401  # of any index
-        return self.index.as_retriever(similarity_top_k=request.limit, filters=request.filters)
+        how = {"vector_store_kwargs": dict(request.arguments)} if request.arguments else {}
+        return self.index.as_retriever(
+            similarity_top_k=request.limit, filters=request.filters, **how
+        )
 
 
-def _next(requests: Requests, answer: object) -> Embed | Search | Read | Found:
+def _next(requests: Requests, answer: object) -> Request | Found:
     """Return the next request, or what was found at the end; StopIteration crosses no thread."""
     try:
         return requests.send(answer)
     except StopIteration as stop:
         found: Found = stop.value
         return found
-
-
-def _distinct(
-    found: Sequence[NodeWithScore], filters: MetadataFilters | None
-) -> list[NodeWithScore]:
-    """Return each node once, without relationships to what a filter may forbid."""
-    first_of_id: dict[str, NodeWithScore] = {}
-    for scored in _found(with_text(found), filters):
-        first_of_id.setdefault(scored.node.node_id, scored)
-    return list(first_of_id.values())
-
-
-def _joined(
-    nodes: Sequence[NodeWithScore],
-    more: Sequence[NodeWithScore],
-    searches: list[Mapping[str, object]],
-    how: str,
-    names: Sequence[object],
-) -> list[NodeWithScore]:
-    """Return nodes, and behind them others that a further search found, at most 15.
-
-    What it scored was another question, so that they are no nearer than the last of the first.
-    """
-    known = {scored.node.node_id for scored in nodes}
-    new = [scored for scored in more if scored.node.node_id not in known][:LEAD_DOCUMENTS]
-    scores = [scored.score for scored in nodes if scored.score is not None]
-    least = min(scores) if len(scores) == len(nodes) and scores else None
-    searches.append({how: tuple(names), "found": len(new)})
-    return [*nodes, *(NodeWithScore(node=scored.node, score=least) for scored in new)]
-
-
-def _values_of(nodes: Sequence[NodeWithScore], key: str) -> list[Any]:
-    """Return the values that nodes have under a key of metadata, those of a list one by one."""
-    distinct: dict[Any, None] = {}
-    for scored in nodes:
-        value = scored.node.metadata.get(key)
-        for single in value if isinstance(value, (list, tuple, set)) else [value]:
-            if isinstance(single, (str, int, float)):
-                distinct.setdefault(single)
-    return list(distinct)
-
-
-def _having(key: str, values: Sequence[Any], filters: MetadataFilters | None) -> MetadataFilters:
-    """Return filters for nodes with one of some values, which also keep what is forbidden out."""
-    only = MetadataFilter(key=key, value=list(values), operator=FilterOperator.IN)
-    if filters is None or not filters.filters:
-        return MetadataFilters(filters=[only])
-    flat = filters.condition == FilterCondition.AND  # few stores know filters in filters
-    kept = filters.filters if flat else [filters]
-    return MetadataFilters(filters=[only, *kept], condition=FilterCondition.AND)
-
-
-def _found(nodes: Sequence[NodeWithScore], filters: MetadataFilters | None) -> list[NodeWithScore]:
-    """Return a store's nodes with text; with filters, they lead to one another alone.
-
-    Whether a filter allows the other nodes that they name, the store alone knows.
-    """
-    found = with_text(nodes)
-    if filters is None or not filters.filters:
-        return found
-    ids = {scored.node.node_id for scored in found}
-    return [
-        NodeWithScore(node=without_relationships(one.node, ids, ids), score=one.score)
-        for one in found
-    ]
