@@ -1,7 +1,9 @@
 """The same vectors in several vector stores of both frameworks: the same passages in the same order?
 
     pip install langchain-chroma langchain-community faiss-cpu langchain-qdrant langchain-postgres pgserver
+    pip install lancedb
     pip install llama-index-vector-stores-chroma llama-index-vector-stores-qdrant llama-index-vector-stores-postgres
+    pip install llama-index-vector-stores-lancedb
     python -m tests.benchmarks.stores musique --questions 20
 
 A set is a folder that `clew measure` reads; its vectors are clew's own, fitted on the set. Stores that
@@ -106,6 +108,14 @@ def langchain_pgvector(documents: list[Document]) -> Any:
     return store
 
 
+def langchain_lancedb(documents: list[Document]) -> Any:
+    from langchain_community.vectorstores import LanceDB
+
+    store = LanceDB(uri=tempfile.mkdtemp(), embedding=ForLangChain())
+    store.add_documents(documents)
+    return store
+
+
 def llama_index_chroma(_: int) -> Any:
     import chromadb
     from llama_index.vector_stores.chroma import ChromaVectorStore
@@ -118,6 +128,12 @@ def llama_index_qdrant(_: int) -> Any:
     from qdrant_client import QdrantClient
 
     return QdrantVectorStore("nodes", client=QdrantClient(":memory:"))
+
+
+def llama_index_lancedb(_: int) -> Any:
+    from llama_index.vector_stores.lancedb import LanceDBVectorStore
+
+    return LanceDBVectorStore(uri=tempfile.mkdtemp())
 
 
 def llama_index_pgvector(width: int) -> Any:
@@ -158,8 +174,14 @@ LANGCHAIN = (
     langchain_chroma,
     langchain_qdrant,
     langchain_pgvector,
+    langchain_lancedb,
 )
-LLAMA_INDEX = (llama_index_chroma, llama_index_qdrant, llama_index_pgvector)
+LLAMA_INDEX = (
+    llama_index_chroma,
+    llama_index_qdrant,
+    llama_index_pgvector,
+    llama_index_lancedb,
+)
 
 
 def compare(documents: list[Document], questions: Sequence[str]) -> None:
