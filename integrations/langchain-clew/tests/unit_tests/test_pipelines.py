@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from langchain_classic.chains import create_history_aware_retriever, create_retrieval_chain
 from langchain_classic.chains.combine_documents import create_stuff_documents_chain
+from langchain_classic.chains.query_constructor.base import StructuredQueryOutputParser
 from langchain_classic.retrievers import (
     ContextualCompressionRetriever,
     MultiVectorRetriever,
@@ -16,6 +19,7 @@ from langchain_classic.retrievers.document_compressors import (
     DocumentCompressorPipeline,
 )
 from langchain_classic.retrievers.document_compressors.cross_encoder import BaseCrossEncoder
+from langchain_classic.retrievers.self_query.base import SelfQueryRetriever
 from langchain_classic.storage import InMemoryByteStore, InMemoryStore
 from langchain_clew import ClewCompressor, ClewRetriever
 from langchain_core.documents import Document
@@ -24,10 +28,18 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_core.structured_query import Comparator, Comparison, Operation, Operator, Visitor
 from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import CharacterTextSplitter
 
+SHORT_MYTH = Operation(
+    operator=Operator.AND,
+    arguments=[
+        Comparison(comparator=Comparator.LT, attribute="length", value=75),
+        Comparison(comparator=Comparator.EQ, attribute="tags", value="myth"),
+    ],
+)
 ANSWER = "Ariadne gave it to him."
 PROMPT = ChatPromptTemplate.from_template("{context}\n\n{input}")
 
@@ -141,6 +153,54 @@ async def test_an_agent_s_tool_prints_what_clew_finds(retriever, question):
     shown = tool.invoke({"query": question})
     assert shown == await tool.ainvoke({"query": question})
     assert all(document.page_content in shown for document in retriever.invoke(question))
+
+
+class MongoLike(Visitor):
+    """Translates as `ChromaTranslator` of langchain-community does."""
+
+    def visit_operation(self, operation):
+        return {f"${operation.operator.value}": [one.accept(self) for one in operation.arguments]}
+
+    def visit_comparison(self, comparison):
+        return {comparison.attribute: {f"${comparison.comparator.value}": comparison.value}}
+
+    def visit_structured_query(self, structured_query):
+        filter = structured_query.filter
+        return structured_query.query, {} if filter is None else {"filter": filter.accept(self)}
+
+
+async def test_a_self_query_asks_clew_with_the_filter_that_a_model_wrote(retriever, question):
+    written = {"query": question, "filter": "and(lt('length', 75), eq('tags', 'myth'))", "limit": 2}
+    asks = FakeListChatModel(
+        responses=[json.dumps(written), json.dumps(written | {"filter": "NO_FILTER"})]
+    )
+    parser = StructuredQueryOutputParser(ast_parse={written["filter"]: SHORT_MYTH}.__getitem__)
+    constructor = ChatPromptTemplate.from_template("{query}") | asks | parser
+
+    def arguments(structured):
+        query, how = MongoLike().visit_structured_query(structured)
+        return query, how if structured.limit is None else {**how, "k": structured.limit}
+
+    def ask(structured):
+        query, how = arguments(structured)
+        return retriever.invoke(query, **how)
+
+    async def aask(structured):
+        query, how = arguments(structured)
+        return await retriever.ainvoke(query, **how)
+
+    chain = constructor | RunnableLambda(ask, aask)
+    found = chain.invoke({"query": "Short myths about thread, two of them?"})
+    assert {d.metadata["length"] < 75 for d in found} == {True}
+    assert len(found) == 2
+    everything = await chain.ainvoke({"query": "Two myths about thread?"})
+    assert ids(everything) == ids(retriever.invoke(question, k=2))
+    with pytest.raises(ValueError, match="instance of VectorStore"):
+        SelfQueryRetriever(
+            vectorstore=retriever,
+            query_constructor=constructor,
+            structured_query_translator=MongoLike(),
+        )
 
 
 def test_another_retriever_answers_where_clew_raises(documents, embeddings, question):
