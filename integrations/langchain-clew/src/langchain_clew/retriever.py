@@ -257,8 +257,10 @@ class ClewRetriever(ChangingRetriever):
         Nothing is indexed, and no document is embedded. Each question searches the store, reads
         names and symbols in what it finds (`extractor=None` reads none), and searches once more for
         the question and the three names that this leads to. How near a document is, the store's
-        own vectors say, where they can be had: those of LangChain's store in memory, Chroma, FAISS,
-        pgvector and Qdrant; else the order that the store gives.
+        own vectors say, where they can be had: those of LangChain's store in memory, Chroma,
+        Elasticsearch, FAISS, LanceDB, pgvector and Qdrant; else the order that the store gives. So
+        a question calls the store three times by default, and once more for each edge; under a
+        `score_threshold` once more for each further search.
 
         Args:
             store: Any vector store.
@@ -274,8 +276,10 @@ class ClewRetriever(ChangingRetriever):
                 itself, and where the store's vectors do not say how relevant they are, there is no
                 further search.
             edges: Pairs of keys of metadata. A document leads to those whose value of the second
-                key is its own value of the first, or one of its own: `[("links", "url")]`. Each
+                key is its own value of the first, or one of its own: `[("see", "url")]`. Each
                 pair is one more search, for up to 15 documents, under the same filter.
+                `("page_content", "source")` follows the links in the texts of the ten best
+                documents, relative to their own `source`.
             **options: As in `from_documents`; the options of the index are for the small graph of
                 the candidates. `search_type`, as for `store.as_retriever`, is another name for a
                 recipe: "similarity" for "dense", "mmr" for "mmr" among `fetch_k` candidates, and

@@ -8,29 +8,25 @@ the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import ArrayLike
 
 import clew
 from clew.adapters import (
-    LEAD_DOCUMENTS,
     FactsByDocument,
     IndexConfig,
     QueryOptions,
     aembed_question,
     check_hops,
     cosines_by_id,
-    lead_question,
 )
-from langchain_clew.candidates import Candidates
 from langchain_clew.chain_page import ChainPage
-from langchain_clew.relevances import Relevances
+from langchain_clew.further_searches import NO_RELEVANCE, FurtherSearches, Judge
 from langchain_clew.searches import (
     BY_VECTOR,
     UNSUPPORTED,
@@ -45,11 +41,6 @@ from langchain_clew.searches import (
     SearchResults,
 )
 from langchain_clew.stores import FindNear, KnownStore, having, store_with_vectors
-
-Reaches = Callable[[Mapping[str, Document]], Generator[Request, Any, set[str]]]
-"""Documents by id -> the ids of those that a further search may add, by what is asked for that."""
-
-NO_RELEVANCE = "none: the store's vectors do not show what reaches the score_threshold"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +57,8 @@ class Shortlist:
         facts: Triples by document id.
         hops: How many more searches there are, each for what the documents so far lead to.
         edges: Pairs of keys of metadata: a document leads to those whose value of the second key is
-            its own value of the first. Each pair is one more search.
+            its own value of the first. Each pair is one more search. `page_content` as the first
+            stands for the links in the text.
         score_threshold: The least relevance that a document found may have, as the store means it.
             None for any.
     """
@@ -153,73 +145,27 @@ class Shortlist:
         first = Search(question, vector, self.candidates, filter, is_judged)
         found: SearchResults = yield first
         candidates = found.reaching(self.score_threshold).candidates(self.store)
-        is_reached = _all_reach
-        if is_judged and candidates.documents and (self.hops or self.edges):
-            is_reached = yield from self._judge(found, vector)
-        if is_reached is None:
-            candidates = candidates.noted("further", NO_RELEVANCE)
-        else:
-            candidates = yield from self._further(candidates, first, is_reached)
+        vectors = dict[str, Any]()  # that were read already, by the ids of their documents
+        further = FurtherSearches(self.store, first, self.facts, self.hops, self.edges)
+        if candidates.documents and further:
+            judge = None
+            if self.score_threshold is not None:
+                judge = yield from Judge.from_results(found, vector, self.score_threshold, vectors)
+            if is_judged and judge is None:
+                candidates = candidates.noted("further", NO_RELEVANCE)
+            else:
+                candidates = yield from further.joined_to(candidates, judge)
         if vector is not None and candidates.documents:
-            vectors = yield Read(candidates.documents)
-            candidates = candidates.scored(cosines_by_id(vectors, vector))
+            missing = {id: one for id, one in candidates.documents.items() if id not in vectors}
+            if missing:
+                vectors |= yield Read(missing)
+            known = {id: vectors[id] for id in candidates.documents if id in vectors}
+            candidates = candidates.scored(cosines_by_id(known, vector))
 
         def narrow(options: QueryOptions) -> clew.Context:
             return candidates.narrow(question, options, self.config, self.facts)
 
         return narrow(options) if page is None else page.fit(narrow, options)
-
-    def _further(
-        self, candidates: Candidates, first: Search, reaches: Reaches
-    ) -> Generator[Request, Any, Candidates]:
-        """Yield the further searches; return the candidates with what these found.
-
-        Args:
-            candidates: What the first search found.
-            first: That search.
-            reaches: What of the documents that a search finds may join.
-        """
-        question, followed = first.text, list[str]()
-        for _ in range(self.hops):
-            names = candidates.leads(question, self.facts, followed)
-            if not names:
-                break
-            followed += names
-            text = lead_question(question, names)
-            near = None if first.vector is None else (yield Embed(text))
-            search = replace(first, text=text, vector=near, is_judged=False)
-            candidates = yield from _joined(candidates, search, reaches, "looked for", names)
-        for source, target in self.edges:
-            if values := candidates.values_of(source, target):
-                only = having(self.store, target, values, first.filter)
-                search = replace(first, filter=only, is_judged=False)
-                note = f"{source} -> {target}"
-                candidates = yield from _joined(candidates, search, reaches, note, values)
-        return candidates
-
-    def _judge(
-        self, found: SearchResults, vector: ArrayLike | None
-    ) -> Generator[Request, Any, Reaches | None]:
-        """Return what tells the documents that reach the threshold; None where nothing does.
-
-        Args:
-            found: Documents, and how relevant the store says that they are to the question.
-            vector: The question's vector, where those of the store can be read.
-        """
-        if vector is None:
-            return None
-        judged = Candidates.from_documents(found.documents, [one for _, one in found.results], {})
-        known = dict(zip(judged.documents, judged.scores or (), strict=True))
-        relevances = Relevances.from_known(vector, (yield Read(judged.documents)), known)
-        if relevances is None:
-            return None
-        said, threshold = relevances, self.score_threshold or 0.0
-
-        def reaching(documents: Mapping[str, Document]) -> Generator[Request, Any, set[str]]:
-            vectors = yield Read(documents)
-            return {id for id, one in said.of(vectors).items() if one >= threshold}
-
-        return reaching
 
     def _carry_out(self, request: Request) -> object:
         if isinstance(request, Read):
@@ -287,33 +233,6 @@ class Shortlist:
     def _arguments(self, search: Search) -> dict[str, Any]:
         chosen = {} if search.filter is None else {"filter": search.filter}
         return {"k": search.limit, **self.search_kwargs, **chosen}
-
-
-def _all_reach(documents: Mapping[str, Document]) -> Generator[Request, Any, set[str]]:
-    """Return the ids of all documents."""
-    yield from ()
-    return set(documents)
-
-
-def _joined(
-    candidates: Candidates, search: Search, reaches: Reaches, how: str, names: Sequence[object]
-) -> Generator[Request, Any, Candidates]:
-    """Yield a further search; return the candidates, and behind them what it found that may join.
-
-    Args:
-        candidates: What came before.
-        search: What is searched for.
-        reaches: What of the documents may join.
-        how: What was searched for, for the trace.
-        names: The same, in particular.
-    """
-    room = len(candidates.documents) + LEAD_DOCUMENTS  # so that there are new ones
-    found: SearchResults = yield replace(search, limit=room)
-    new = candidates.new_among(found.documents)
-    allowed = yield from reaches(new)
-    return candidates.joined(
-        {id: new[id] for id in new if id in allowed}, LEAD_DOCUMENTS, how, names
-    )
 
 
 @contextmanager
