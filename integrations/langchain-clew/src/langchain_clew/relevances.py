@@ -24,15 +24,20 @@ MIN_SPREAD = 0.01  # of the measure: nearer ones say too little of what is furth
 
 def _cosines(rows: Rows, asked: Rows) -> Rows:
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
-    return np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    cosines: Rows = np.divide(
+        _products(rows, asked), lengths, out=np.zeros(len(rows)), where=lengths > 0
+    )
+    return cosines
 
 
 def _products(rows: Rows, asked: Rows) -> Rows:
-    return rows @ asked
+    products: Rows = rows @ asked
+    return products
 
 
 def _distances(rows: Rows, asked: Rows) -> Rows:
-    return np.linalg.norm(rows - asked, axis=1)
+    distances: Rows = np.linalg.norm(rows - asked, axis=1)
+    return distances
 
 
 def _squared_distances(rows: Rows, asked: Rows) -> Rows:

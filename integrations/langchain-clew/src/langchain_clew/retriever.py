@@ -304,7 +304,8 @@ class ClewRetriever(ChangingRetriever):
             hops=hops,
             edges=tuple(edges),
         )
-        return cls(index=shortlist, search_kwargs=search_kwargs, **NAMES.without_index(options))
+        words_as_given = dict(search_kwargs or {})
+        return cls(index=shortlist, search_kwargs=words_as_given, **NAMES.without_index(options))
 
     def context(self, question: str, **overrides: Unpack[QuestionKeywords]) -> clew.Context:
         """Return the whole context: its rendered `text`, its tokens, edges, reasons and trace.
