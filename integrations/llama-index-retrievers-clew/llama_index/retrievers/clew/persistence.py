@@ -26,7 +26,6 @@ from llama_index.retrievers.clew.candidates import without_vector
 
 import clew
 from clew.adapters import IndexConfig, load_index, save_index
-from clew.graph import Graph
 
 INDEX = "clew_index"
 NODES, OPTIONS = "llama_index.nodes", "llama_index.options"
@@ -79,7 +78,8 @@ def emptied(config: IndexConfig) -> clew.Index:
     Args:
         config: What the index was made with, and will be again when nodes come.
     """
-    return replace(clew.Index.from_graph(Graph.of([]), embedder=config.embedder), config=config)
+    nothing = clew.Index.from_graph(clew.Graph.of([]), embedder=config.embedder)
+    return replace(nothing, config=config)
 
 
 def load(
