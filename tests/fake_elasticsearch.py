@@ -9,8 +9,7 @@ import json
 import math
 from urllib.parse import urlsplit
 
-from elastic_transport import BaseAsyncNode, BaseNode, HttpHeaders
-from elastic_transport._models import ApiResponseMeta
+from elastic_transport import ApiResponseMeta, BaseAsyncNode, BaseNode, HttpHeaders
 from elastic_transport._node._base import NodeApiResponse
 
 

@@ -31,7 +31,12 @@ TEXTS = {
     if one != other
 } | {f"x{i}": f"The ferry number {i} sails at {i % 12} to a port." for i in range(40)}
 ISLES = {
-    id: {"isle": f"isle {len(id)}'s", "deck": i % 3, "port": ("Paxos", "Gaios")[i % 2]}
+    id: {
+        "isle": f"isle {len(id)}'s",
+        "deck": i % 3,
+        "port": ("Paxos", "Gaios")[i % 2],
+        "stops": [f"quay {i}", f"quay {i + 1}"],
+    }
     for i, id in enumerate(TEXTS)
 }
 LINKS = {f"p{i}-{j}": {"see": "isle 2's"} for i, j in ((0, 1), (1, 0))}
@@ -133,7 +138,7 @@ def hosted(request, tmp_path, loop):
             TextNode(
                 text=one.page_content,
                 id_=one.id,
-                metadata=one.metadata,
+                metadata={name: said for name, said in one.metadata.items() if name != "stops"},
                 excluded_embed_metadata_keys=list(one.metadata),
             )
             for one in documents()
@@ -179,6 +184,12 @@ def test_langchain_follows_edges_under_the_same_filter(store):
     some = retriever.context(question, filter=only)
     assert {item.metadata["deck"] for item in some} == {0}
     assert 1 < len(some) < len(found)
+    quays = {**how, "edges": [("stops", "stops")]}
+    stopping = OverLangChain.from_vectorstore(store, **quays).context(question)
+    assert {item.id for item in stopping} == {
+        item.id for item in in_memory(**quays).context(question)
+    }
+    assert len(stopping) == 3
     numbers = OverLangChain.from_vectorstore(store, **{**how, "edges": [("deck", "deck")]})
     assert {item.metadata["deck"] for item in numbers.context(question)} == {0}
 

@@ -27,6 +27,7 @@ from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
 from clew.index.leads import (
     LEAD_DOCUMENTS,
+    MAX_LINKS,
     check_hops,
     cosines_by_id,
     lead_question,
@@ -46,6 +47,7 @@ __all__ = [
     "CANDIDATES",
     "HEADING",
     "LEAD_DOCUMENTS",
+    "MAX_LINKS",
     "RANK",
     "RELEVANCE",
     "ROLE",

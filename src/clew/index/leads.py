@@ -27,6 +27,7 @@ LEADING = 10  # documents whose names are looked at
 BEGINNING = 5  # letters
 LEAD_NAMES = 3  # that a further search is made with
 LEAD_DOCUMENTS = 15  # that a further search may add to the candidates
+MAX_LINKS = 200  # names that one search asks for: some stores take no filter of thousands
 MAX_HOPS = 5
 DECIMALS = 6
 """Of a cosine: below that stores differ, since some keep unit vectors and some vectors as given."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 import clew
 from clew.adapters import (
+    MAX_LINKS,
     FactsByDocument,
     IndexConfig,
     QueryOptions,
@@ -129,7 +130,8 @@ class Candidates:
         if key == TEXT:
             best = islice(self.documents.values(), LEADING)
             links = (links_in(one.page_content, _name(one, target)) for one in best)
-            return list(dict.fromkeys(link for some in links for link in some))
+            distinct_links = dict.fromkeys(link for some in links for link in some)
+            return list(islice(distinct_links, MAX_LINKS))
         distinct: dict[object, None] = {}
         for document in self.documents.values():
             value = document.metadata.get(key)

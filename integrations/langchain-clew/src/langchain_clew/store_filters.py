@@ -54,9 +54,20 @@ def lancedb_having(store: Any, key: str, values: Sequence[Any], filter: Any) -> 
     """Return a condition of SQL."""
     if not hasattr(store, "get_table"):  # another class of this name, which takes no filter
         return NotImplemented
-    condition = lancedb_condition(filter)
-    only = f"metadata.`{key}` IN ({', '.join(map(sql_literal, values))})"
+    condition, wanted = lancedb_condition(filter), ", ".join(map(sql_literal, values))
+    only = f"metadata.`{key}` IN ({wanted})"
+    if _is_list_in_lancedb(store, key):
+        only = f"array_has_any(metadata.`{key}`, [{wanted}])"
     return only if condition is None else f"({condition}) AND {only}"
+
+
+def _is_list_in_lancedb(store: Any, key: str) -> bool:  # noqa: ANN401
+    """Return whether the table has lists under a key of metadata, which SQL searches otherwise."""
+    table = store.get_table()
+    if table is None or "metadata" not in table.schema.names:
+        return False
+    kinds = {field.name: str(field.type) for field in table.schema.field("metadata").type}
+    return "list<" in kinds.get(key, "")
 
 
 def lancedb_condition(filter: Any) -> str | None:  # noqa: ANN401

@@ -107,6 +107,17 @@ def test_links_in_the_text_lead_to_documents_by_what_these_are_called_in_one_sea
     assert len(store.asked) == 2
 
 
+def test_a_page_of_links_asks_for_no_more_than_a_store_takes(embeddings):
+    links = " ".join(f"[{i}](page{i}.html)" for i in range(500))
+    documents = [Document(f"Who steers? {links}", id="all"), *CROWD]
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    retriever = ClewRetriever.from_vectorstore(
+        store, hops=0, edges=[("page_content", "source")], budget=None
+    )
+    (step,) = retriever.context("Who steers?").trace[0].notes["further"]
+    assert len(step["page_content -> source"]) == 200
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

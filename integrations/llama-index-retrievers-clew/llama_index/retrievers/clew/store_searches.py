@@ -22,7 +22,7 @@ from llama_index.core.vector_stores.types import (
 )
 from llama_index.retrievers.clew.filters import where_of
 
-from clew.adapters import LEAD_DOCUMENTS, links_in, without_relationships
+from clew.adapters import LEAD_DOCUMENTS, MAX_LINKS, links_in, without_relationships
 
 TEXT, RELATIONSHIPS = "text", "relationships"
 """In the place of a key of metadata, the first of an edge: the links in a text, and the nodes that
@@ -143,7 +143,7 @@ def values_of(nodes: Sequence[NodeWithScore], key: str, target: str) -> list[Any
             name = scored.node.metadata.get(target)
             text = scored.node.get_content(MetadataMode.NONE)
             distinct |= dict.fromkeys(links_in(text, name if isinstance(name, str) else ""))
-        return list(distinct)
+        return list(islice(distinct, MAX_LINKS))
     for scored in nodes:
         value = scored.node.metadata.get(key)
         for single in value if isinstance(value, (list, tuple, set)) else [value]:
