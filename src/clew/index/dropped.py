@@ -16,7 +16,7 @@ from opcode import opmap
 from types import CodeType, FrameType
 from typing import TypeVar
 
-CACHE, POP_TOP = opmap["CACHE"], opmap["POP_TOP"]
+CACHE, POP_TOP = opmap.get("CACHE"), opmap.get("POP_TOP")  # not every interpreter has them
 WORD = 2  # bytes of an instruction
 
 T = TypeVar("T")
