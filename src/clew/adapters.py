@@ -39,6 +39,7 @@ from clew.index.options import check_names, option_names
 from clew.index.question import QueryKeywords, QueryOptions, Where
 from clew.index.saving import load_contents, save_contents
 from clew.items import Dropped, Item, Step
+from clew.printed import Ask, Printer, fit_printed
 from clew.read import Triple, text_id, without_relationships
 from clew.store import DEFAULT_VERIFY, Verify
 from clew.types import Method
@@ -54,6 +55,7 @@ __all__ = [
     "SCORE",
     "SOURCE_KEYS",
     "WHY",
+    "Ask",
     "Dropped",
     "FactsByDocument",
     "IndexConfig",
@@ -61,6 +63,7 @@ __all__ = [
     "Method",
     "NothingFitsWarning",
     "OptionNames",
+    "Printer",
     "QueryKeywords",
     "QueryOptions",
     "Where",
@@ -72,6 +75,7 @@ __all__ = [
     "empty_context",
     "facts_among",
     "facts_by_document",
+    "fit_printed",
     "lead_question",
     "links_in",
     "load_index",

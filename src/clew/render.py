@@ -8,10 +8,11 @@ can write a second source into it. `original_text` takes them away again.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from clew.graph import Graph, heading_of
+from clew.items import Item
 from clew.types import Reading
 
 MAX_NAME = 40  # characters of a node's name in a sentence
@@ -24,7 +25,8 @@ _UNSEEN = (  # before the first sign of a line: white space, and what Unicode ig
 _DASH = re.compile(rf"{_UNSEEN}[-\u2022]\s")
 _HEADING = re.compile(rf"({_UNSEEN})(\\*+)[#\ufe5f\uff03]\s")
 _NUMBER = re.compile(rf"({_UNSEEN})(\\*+)[\[［【〔〖⟦]\s*+\d{{1,9}}\s*+[\]］】〕〗⟧]")
-_MISSING = re.compile(rf"({_UNSEEN})(\\*+)\(No connection was found\b")
+_NO_CONNECTION = "(No connection was found"
+_MISSING = re.compile(rf"({_UNSEEN})(\\*+){re.escape(_NO_CONNECTION)}\b")
 _TRIPLE = re.compile(rf"({_UNSEEN})(\\*+)\((?:[^,]*+,){{2}}")
 
 
@@ -66,17 +68,54 @@ class Render:
 
         The page is these pieces, joined by line ends.
         """
-        pieces, heading_above = list[str](), ""
         entries = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
-        for number, (node, fact) in enumerate(entries, self.first):
-            if node < 0:
-                pieces.append(self.fact_entry(graph, fact, number))
-                heading_above = ""
-                continue
-            heading, entry = self.heading_line(graph, node), self.node_entry(graph, node, number)
-            pieces.append(f"{heading}\n{entry}" if heading and heading != heading_above else entry)
-            heading_above = heading
-        return pieces
+        return _under_headings(
+            ("", self.fact_entry(graph, fact, number))
+            if node < 0
+            else (self.heading_line(graph, node), self.node_entry(graph, node, number))
+            for number, (node, fact) in enumerate(entries, self.first)
+        )
+
+    def pieces_of(self, items: Iterable[Item]) -> list[str]:
+        r"""Return what `pieces` returns, of items; a triple stands here as the text of its fact.
+
+        Example:
+            >>> anna = Item("a", "Anna paints.", 1.0, "seed", "passage", 3, heading="People")
+            >>> print(*Render().pieces_of([anna, anna]), sep="\n")
+            # People
+            - Anna paints.
+            - Anna paints.
+        """
+        return _under_headings(
+            (
+                f"# {item.heading}" if self.headings and item.heading else "",
+                self.entry(item.text, number, is_fact=item.kind == "fact"),
+            )
+            for number, item in enumerate(items, self.first)
+        )
+
+    def triples_in(self, page: str) -> list[str]:
+        r"""Return the lines of a page that are facts written as triples, in their order.
+
+        Example:
+            >>> Render("triples").triples_in("(Anna, knows, Ben)\n- It rains.")
+            ['(Anna, knows, Ben)']
+        """
+        if self.style != "triples":
+            return []
+        lines = page.removesuffix(self.missing_line_in(page)).split("\n")
+        return [line for line in lines if (mark := _TRIPLE.match(line)) and not mark[2]]
+
+    def missing_line_in(self, page: str) -> str:
+        r"""Return the last line of a page, if it says what could not be joined; else "".
+
+        Example:
+            >>> page = '- Anna\n(No connection was found from "Anna" to "Ben".)'
+            >>> Render(missing=True).missing_line_in(page)
+            '(No connection was found from "Anna" to "Ben".)'
+        """
+        line = page.rpartition("\n")[2] if self.missing else ""
+        return line if line.startswith(_NO_CONNECTION) else ""
 
     def missing_line(self, graph: Graph, pairs: Sequence[tuple[int, int]]) -> str:
         """Return the line that says which nodes could not be joined; empty for none.
@@ -99,7 +138,7 @@ class Render:
             f"from {_short_name(graph, one)} to {' or '.join(names)}"
             for one, names in others.items()
         ]
-        return f"(No connection was found {', nor '.join(clauses)}.)"
+        return f"{_NO_CONNECTION} {', nor '.join(clauses)}.)"
 
     def heading_line(self, graph: Graph, node: int) -> str:
         """Return the line above a run of nodes with this heading; empty for none."""
@@ -188,6 +227,15 @@ class Render:
         if mark is None and self.style == "triples":
             mark = _TRIPLE.match(line)
         return mark
+
+
+def _under_headings(entries: Iterable[tuple[str, str]]) -> list[str]:
+    """Return entries, each with the line of its heading where that is not above it already."""
+    pieces, line_above = list[str](), ""
+    for line, entry in entries:
+        pieces.append(f"{line}\n{entry}" if line and line != line_above else entry)
+        line_above = line
+    return pieces
 
 
 def _short_name(graph: Graph, row: int) -> str:

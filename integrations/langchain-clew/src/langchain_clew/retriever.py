@@ -20,6 +20,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 
 import clew
 from clew.adapters import (
+    Ask,
     FactsByDocument,
     IndexKeywords,
     OptionNames,
@@ -29,7 +30,7 @@ from clew.adapters import (
     check_recipe,
     facts_by_document,
 )
-from langchain_clew.chain_page import SEPARATOR, Ask, ChainPage
+from langchain_clew.chain_page import SEPARATOR, ChainPage
 from langchain_clew.changes import ChangingRetriever, NoDocuments
 from langchain_clew.documents import documents_of
 from langchain_clew.filters import where_of
@@ -321,9 +322,8 @@ class ClewRetriever(ChangingRetriever):
         if not isinstance(index, clew.Index):
             context: clew.Context = index.ask(question, options=options, page=page)
             return context
-        return page.fit_first(
-            index.ask(question, options=options), _asking_again(index, question), options
-        )
+        first = index.ask(question, options=options)
+        return page.fit(_asking_again(index, question), options, first)
 
     async def acontext(self, question: str, **overrides: Unpack[QuestionKeywords]) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
@@ -334,7 +334,7 @@ class ClewRetriever(ChangingRetriever):
             return context
         first = await index.aask(question, options=options)
         again = _asking_again(index, question)
-        return await asyncio.to_thread(page.fit_first, first, again, options)
+        return await asyncio.to_thread(page.fit, again, options, first)
 
     def _get_relevant_documents(
         self,

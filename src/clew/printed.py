@@ -1,0 +1,315 @@
+"""The budget holds for a page that a framework prints: its own words around each item, separators.
+
+clew counts the page that it renders itself. A framework prints the same items with metadata, or by
+a prompt of the user's. `fit_printed` asks the question, and where the printed page is too long,
+
+1. asks again with a smaller budget, at most three times: what the framework adds takes a share of
+   the page that is not known before. Where nothing that was chosen fits, it asks for more once, so
+   that there is more to choose from;
+2. keeps what fits, the highest prize first and bridges before all others. No source gets more than
+   its share.
+
+Every item that is left out is named, with the reason.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from clew import recipes
+from clew.budget import BudgetError
+from clew.context import Context
+from clew.deadline import Deadline
+from clew.index.answer import NothingFitsWarning
+from clew.index.question import QueryOptions
+from clew.items import Dropped, Item, Step
+from clew.render import Render
+from clew.usage import total_usage
+
+MAX_REPEATS = 3
+"""How often a question is asked again: the share that is not text is a guess."""
+
+WIDER = 8
+"""How many times the budget is asked for where nothing that was chosen fits."""
+
+Ask = Callable[[QueryOptions], Context]
+
+
+@dataclass(frozen=True)
+class Printer:
+    """How a framework prints the items of a context.
+
+    Attributes:
+        texts_of: Returns what is printed of each item of a context, in their order.
+        count: The tokenizer.
+        names: What is printed, and how, for the message that nothing fits.
+        advice: What to do then, beside giving a larger budget.
+        separator: What is printed between two items.
+    """
+
+    texts_of: Callable[[Context], Sequence[str]]
+    count: Callable[[str], int]
+    names: str
+    advice: str
+    separator: str = "\n\n"
+
+
+def fit_printed(
+    printer: Printer, ask: Ask, options: QueryOptions, first: Context | None = None
+) -> Context:
+    """Return the context whose items are printed within the budget, no source above its share.
+
+    It is the first answer itself where that fits. The last step of its trace says else what was
+    done.
+
+    Args:
+        printer: How the items are printed.
+        ask: Asks the question with some options.
+        options: What the question says. Its budget holds for what is printed.
+        first: What `ask` returns for these options, where that is known already.
+
+    Raises:
+        BudgetError: None of the chosen items fits as it is printed, and the question is strict.
+
+    Example:
+        >>> from clew import Index
+        >>> index = Index.from_documents(["Anna paints boats.", "Ben paints."], count=len)
+        >>> def texts_of(context):
+        ...     return [f"From an old letter: {item.text}" for item in context]
+        >>> def ask(options):
+        ...     return index.ask("Who paints?", options=options)
+        >>> options = QueryOptions("bm25", budget=60)
+        >>> sum(map(len, texts_of(ask(options))))
+        69
+        >>> printer = Printer(texts_of, len, "letters", "print less of each")
+        >>> context = fit_printed(printer, ask, options)
+        >>> len(context), context.trace[-1].notes["tokens"]
+        (1, 31)
+    """
+    begin, budget, deadline = time.perf_counter(), options.budget, Deadline.after(options.deadline)
+    first = ask(options) if first is None else first
+    if budget is None:
+        return first
+    page = _PrintedPage.of(printer, first, options, budget, first.source_budget)
+    if page.is_whole:
+        return first
+    last, contexts, budgets = _ask_until_fitting(page, ask, options, deadline)
+    step = Step(
+        "printed page",
+        time.perf_counter() - begin,
+        {
+            "tokens": last.tokens(last.kept),
+            "at first": page.tokens(range(len(first))),
+            "asked again with": tuple(budgets),
+            "left out": tuple(last.context.items[i].id for i in last.left_out),
+        },
+    )
+    context = last.context_of_kept(first)
+    context = replace(
+        context,
+        trace=(*context.trace, step),
+        usage=total_usage(one.usage for one in (first, *contexts)),
+    )
+    if last.kept:
+        return context
+    why = page.nothing_fits()
+    if options.strict:
+        raise BudgetError(why)
+    warnings.warn(why, NothingFitsWarning, stacklevel=3)
+    return replace(context, nothing_found=why)
+
+
+def _ask_until_fitting(
+    page: _PrintedPage, ask: Ask, options: QueryOptions, deadline: Deadline
+) -> tuple[_PrintedPage, list[Context], list[int]]:
+    """Return the last page of which something fits, and what was asked for it.
+
+    It is not asked again where less than half of the time for the question is left.
+    """
+    contexts, budgets = list[Context](), list[int]()
+    while page.is_too_long and len(budgets) < MAX_REPEATS:
+        left = deadline.remaining()
+        if left < (options.deadline or 0) / 2:
+            break
+        budgets.append(page.other_budget())
+        seconds = None if options.deadline is None else left
+        try:
+            again = ask(replace(options, budget=budgets[-1], deadline=seconds, strict=True))
+        except BudgetError:
+            break
+        contexts.append(again)
+        other = _PrintedPage.of(page.printer, again, options, page.budget, page.share)
+        if not other.kept:
+            break
+        page = other
+    return page, contexts, budgets
+
+
+@dataclass(frozen=True, eq=False)
+class _PrintedPage:
+    """A context and its items as they are printed.
+
+    Attributes:
+        printer: how they are printed.
+        context: the items.
+        texts: what is printed of each.
+        render: how clew itself prints them.
+        budget: the tokens that the printed page may have.
+        share: the tokens that one source may have of it; None without a cap.
+    """
+
+    printer: Printer
+    context: Context
+    texts: Sequence[str]
+    render: Render
+    budget: int
+    share: int | None
+
+    @classmethod
+    def of(
+        cls,
+        printer: Printer,
+        context: Context,
+        options: QueryOptions,
+        budget: int,
+        share: int | None,
+    ) -> _PrintedPage:
+        render = getattr(recipes.get(options.recipe), "render", Render())
+        return cls(printer, context, printer.texts_of(context), render, budget, share)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything fits, and no source has more than its share."""
+        places = range(len(self.texts))
+        one_of_each_source = {item.source: i for i, item in enumerate(self.context)}.values()
+        return self.tokens(places) <= self.budget and all(
+            self._is_within_share(self.texts, self.printer.separator, places, i)
+            for i in one_of_each_source
+        )
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether what fits alone does not fit together, or nothing fits."""
+        return not self._fitting or self.tokens(self._fitting) > self.budget
+
+    @cached_property
+    def kept(self) -> list[int]:
+        """The places of what fits together, bridges first and then the highest prizes."""
+        items, kept = self.context.items, list[int]()
+        for i in sorted(self._fitting, key=lambda i: (items[i].role != "bridge", -items[i].score)):
+            if self._fits(more := sorted([*kept, i]), i):
+                kept = more
+        return kept
+
+    @cached_property
+    def left_out(self) -> list[int]:
+        """The places of the others."""
+        return sorted(set(range(len(self.texts))) - set(self.kept))
+
+    def tokens(self, places: Sequence[int]) -> int:
+        """Return what some items take as they are printed."""
+        return self._count(self.printer.separator.join(self.texts[i] for i in places))
+
+    def other_budget(self) -> int:
+        """Return what is left for text, if what is printed beside it takes as large a share again.
+
+        Where nothing fits it is a multiple, so that there is more to choose from.
+        """
+        if not self._fitting:
+            return WIDER * self.budget
+        tokens = sum(self.context.items[i].tokens for i in self._fitting)
+        return max(1, tokens * self.budget // self.tokens(self._fitting))
+
+    def context_of_kept(self, first: Context) -> Context:
+        """Return the context of what is kept, rendered again as the recipe renders.
+
+        Args:
+            first: The first answer. What it has and this one has not is among the dropped.
+        """
+        context, text = self.context, self._rendered()
+        items = tuple(context.items[i] for i in self.kept)
+        read = {item.id for item in items}
+        gone = [id for id in (*context.ids, *first.ids) if id not in read]
+        reason = "as it is printed, it is beyond the budget, or the share of its source"
+        named = {one.id: one for one in (*first.dropped, *context.dropped) if one.id not in read}
+        dropped = {id: Dropped(id, reason) for id in gone} | named
+        return replace(
+            context,
+            items=items,
+            text=text,
+            tokens=self._count(text),
+            budget=self.budget,
+            source_budget=self.share,
+            edges=tuple(edge for edge in context.edges if not {edge.tail, edge.head} & {*gone}),
+            value=float(sum(item.score for item in items if item.role != "fact")),
+            bound=None,  # it was proven for another page
+            dropped=tuple(dropped.values()),
+        )
+
+    def nothing_fits(self) -> str:
+        """Return the message that nothing is kept."""
+        smallest = min(self.tokens([i]) for i in range(len(self.texts)))
+        share = "" if self.share is None else f", and one source may have {self.share}"
+        return (
+            f"a budget of {self.budget} tokens holds none of the chosen {self.printer.names} (the "
+            f"smallest takes {smallest}{share}); give a larger budget, or {self.printer.advice}"
+        )
+
+    @cached_property
+    def _fitting(self) -> list[int]:
+        """The places of items that fit at least alone."""
+        return [i for i in range(len(self.texts)) if self._fits([i], i)]
+
+    def _fits(self, places: Sequence[int], new: int) -> bool:
+        """Return whether some items fit, as the framework and as clew prints them.
+
+        Args:
+            places: Those of the items.
+            new: One of them, without which the others fit.
+        """
+        printed = [self.texts[i] for i in places]
+        pages = ((printed, self.printer.separator), (self._pieces(places), "\n"))
+        return all(
+            self._count(separator.join(texts)) <= self.budget
+            and self._is_within_share(texts, separator, places, new)
+            for texts, separator in pages
+        )
+
+    def _is_within_share(
+        self, texts: Sequence[str], separator: str, places: Sequence[int], one: int
+    ) -> bool:
+        """Return whether the source of one item has no more than its share of a page."""
+        items = self.context.items
+        source = items[one].source
+        if self.share is None or source is None:
+            return True
+        own = [text for i, text in zip(places, texts, strict=True) if items[i].source == source]
+        return self._count(separator.join(own)) <= self.share
+
+    def _rendered(self) -> str:
+        """Return clew's own page of what is kept; what could not be joined is said if it fits."""
+        text = "\n".join(self._pieces(self.kept))
+        line = self.render.missing_line_in(self.context.text)
+        with_line = f"{text}\n{line}"
+        return with_line if text and line and self._count(with_line) <= self.budget else text
+
+    def _pieces(self, places: Sequence[int]) -> list[str]:
+        return self.render.pieces_of(self._items_to_render[i] for i in places)
+
+    @cached_property
+    def _items_to_render(self) -> list[Item]:
+        """The items, each fact as the page has it that they came with."""
+        items = list(self.context)
+        facts = [i for i, item in enumerate(items) if item.kind == "fact"]
+        triples = self.render.triples_in(self.context.text)
+        if len(triples) == len(facts):
+            for i, triple in zip(facts, triples, strict=True):
+                items[i] = replace(items[i], text=triple)
+        return items
+
+    def _count(self, text: str) -> int:
+        return self.printer.count(text) if text else 0
