@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from numpy.typing import ArrayLike
 
 from clew import recipes
 from clew.context import Context
-from clew.embedding.embedder import Embedder
+from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.forking import renew_after_fork
 from clew.graph.sources import NAME_KEYS
 from clew.index.answer import NothingFitsWarning
@@ -36,12 +36,14 @@ from clew.index.leads import (
 )
 from clew.index.narrow import CANDIDATES
 from clew.index.options import check_names, option_names
-from clew.index.question import QueryKeywords, QueryOptions, Where
+from clew.index.question import OtherQueryKeywords, QueryKeywords, QueryOptions, Where
 from clew.index.saving import load_contents, save_contents
 from clew.items import Dropped, Item, Step
+from clew.model import ModelSource
 from clew.printed import Ask, Printer, fit_printed
 from clew.read import Triple, text_id, without_relationships
 from clew.store import DEFAULT_VERIFY, Verify
+from clew.text.tokens import CounterSource
 from clew.types import Method
 
 __all__ = [
@@ -56,13 +58,17 @@ __all__ = [
     "SOURCE_KEYS",
     "WHY",
     "Ask",
+    "CounterSource",
     "Dropped",
+    "EmbedderSource",
     "FactsByDocument",
     "IndexConfig",
     "IndexKeywords",
     "Method",
+    "ModelSource",
     "NothingFitsWarning",
     "OptionNames",
+    "OtherQueryKeywords",
     "Printer",
     "QueryKeywords",
     "QueryOptions",
@@ -99,6 +105,7 @@ SOURCE_KEYS = ("source", "start_index", "heading", "line", "page", "anchor")
 """Keys under which they say where it is from, where the user has no values of these names."""
 
 FactsByDocument = Mapping[str, Sequence[Triple]]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -159,20 +166,18 @@ class OptionNames:
             values: Values by the framework's names. What is no option of a question is left aside.
             **replaced: Values by clew's names, which go before the others.
         """
-        chosen: dict[str, Any] = self._chosen(QueryOptions, values) | replaced
-        return QueryOptions.from_keywords(**chosen)
+        return QueryOptions.from_keywords(**(self._chosen(QueryOptions, values) | replaced))
 
     def index_config(self, values: Mapping[str, object], **replaced: object) -> IndexConfig:
         """Return the options of an index that are among some values; see `query_options`."""
-        chosen: dict[str, Any] = self._chosen(IndexConfig, values) | replaced
-        return IndexConfig.from_keywords(**chosen)
+        return IndexConfig.from_keywords(**(self._chosen(IndexConfig, values) | replaced))
 
     def candidates_config(self, values: Mapping[str, object], **replaced: object) -> IndexConfig:
         """Return what a graph of candidates is made with: `CANDIDATES`, and what the values say."""
-        chosen: dict[str, Any] = self._chosen(IndexConfig, values) | replaced
+        chosen = self._chosen(IndexConfig, values) | replaced
         return IndexConfig.from_keywords(CANDIDATES, **chosen)
 
-    def index_keywords(self, values: Mapping[str, object]) -> dict[str, Any]:
+    def index_keywords(self, values: Mapping[str, object]) -> dict[str, object]:
         """Return the options of an index that are among some values, by clew's names."""
         return self._chosen(IndexConfig, values)
 
@@ -180,10 +185,12 @@ class OptionNames:
         """Return the values that are no options of an index."""
         return {name: value for name, value in values.items() if name not in self.of_index}
 
-    def _names(self, options: type[Any]) -> tuple[str, ...]:
+    def _names(self, options: type[QueryOptions | IndexConfig]) -> tuple[str, ...]:
         return tuple(self.renamed.get(name, name) for name in option_names(options))
 
-    def _chosen(self, options: type[Any], values: Mapping[str, object]) -> dict[str, Any]:
+    def _chosen(
+        self, options: type[QueryOptions | IndexConfig], values: Mapping[str, object]
+    ) -> dict[str, Any]:
         names = {name: self.renamed.get(name, name) for name in option_names(options)}
         return {name: values[theirs] for name, theirs in names.items() if theirs in values}
 
@@ -198,7 +205,7 @@ def check_recipe(recipe: object) -> None:
     recipes.get(recipe)  # type: ignore[arg-type]  # it says what it wants
 
 
-def as_list(source: object, single: type, what: str, advice: str) -> list[Any]:
+def as_list(source: Iterable[Value], single: type, what: str, advice: str) -> list[Value]:
     """Return what came as a list; a single one is a list of one.
 
     Args:
@@ -215,7 +222,7 @@ def as_list(source: object, single: type, what: str, advice: str) -> list[Any]:
         ([1, 2], [3])
     """
     if isinstance(source, single):
-        return [source]
+        return [cast("Value", source)]
     if isinstance(source, (str, bytes, Path)) or not isinstance(source, Iterable):
         raise TypeError(
             f"{what} are a list of {what}, not a {type(source).__name__} ({str(source)[:60]!r}); "
@@ -224,7 +231,9 @@ def as_list(source: object, single: type, what: str, advice: str) -> list[Any]:
     return list(source)
 
 
-def facts_by_document(facts: object) -> dict[str, list[Triple]]:
+def facts_by_document(
+    facts: Mapping[str, Iterable[Triple]] | None,
+) -> dict[str, list[Triple]]:
     """Return triples by document id as lists, so that they can be read at every question.
 
     Args:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from clew.algorithms.community_detection.modularity import METHODS
 from clew.algorithms.nearest.hnsw import HNSW
@@ -20,6 +20,7 @@ from clew.cli.folder_cache import keep, open_cached, place_of
 from clew.cli.parser import Parser, positive_integer
 from clew.cli.settings import check_used, configured, index_settings
 from clew.cli.terminal import print_remark, shows_progress
+from clew.embedding.embedder import Embedder
 from clew.generate import Descriptions, Reports, Summaries
 from clew.index.config import IndexConfig
 from clew.index.index import Index
@@ -268,10 +269,10 @@ def build_index(
     return index
 
 
-def _embedder_of(options: argparse.Namespace, before: Index | None) -> object:
+def _embedder_of(options: argparse.Namespace, before: Index | None) -> Embedder | str | None:
     """Return what embeds; a model that was loaded already with the index before is not again."""
-    loaded = None if before is None else before.config.embedder
-    return loaded if loaded is not None and loaded.name == options.embedder else options.embedder
+    loaded, name = None if before is None else before.config.embedder, options.embedder
+    return loaded if loaded is not None and loaded.name == name else cast("str | None", name)
 
 
 def splitter_of(options: argparse.Namespace) -> Splitter:

@@ -79,12 +79,6 @@ class SentenceEncoder(Protocol):
 
 AsyncQuestion: TypeAlias = Callable[[str], Awaitable[ArrayLike]]
 
-EmbedderSource: TypeAlias = (
-    "Embedder | FittedEmbedder | str | os.PathLike[str] | LlamaIndexEmbedding "
-    "| LangChainEmbeddings | SentenceEncoder | Callable[[list[str]], object]"
-)
-"""What `Embedder.of` takes."""
-
 
 @dataclass(frozen=True, eq=False)
 class Embedder:
@@ -179,6 +173,19 @@ class Embedder:
         That is so for the embedded default alone, which gives it to a text without words.
         """
         return self.fitted is not None
+
+
+EmbedderSource: TypeAlias = (
+    Embedder
+    | FittedEmbedder
+    | str
+    | os.PathLike[str]
+    | LlamaIndexEmbedding
+    | LangChainEmbeddings
+    | SentenceEncoder
+    | Callable[[list[str]], object]
+)
+"""What `Embedder.of` takes."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
 from clew.algorithms.nearest.hnsw import HNSW
-from clew.embedding.embedder import Embedder
+from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.graph import EMPTY
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
@@ -30,7 +30,7 @@ from clew.read import (
 from clew.read.json_values import check_savable
 from clew.read.limits import enforce_limits
 from clew.text.estimate import estimate_tokens
-from clew.text.tokens import make_counter
+from clew.text.tokens import CounterSource, make_counter
 from clew.types import Generate, Link
 
 DEFAULT_LINKS: tuple[Link, ...] = (
@@ -51,12 +51,12 @@ ExtractorLike = Extractor | Callable[[str], Iterable[Triple]]
 class IndexKeywords(TypedDict, total=False):
     """The fields of `IndexConfig` as keyword arguments, in the forms that callers have them."""
 
-    embedder: object
+    embedder: EmbedderSource | None
     extractor: ExtractorLike | None
     splitter: Split | None
     links: Sequence[Link]
     canonical: Callable[[str], str] | None
-    count: object
+    count: CounterSource
     generators: Sequence[Generate]
     nearest: HNSW | None
     untrusted: bool
@@ -171,12 +171,13 @@ class IndexConfig:
             (4, None, 8)
         """
         check_names(keywords, option_names(cls), "an index")
-        sources: dict[str, Any] = dict(keywords)
-        values = {name: CONVERTERS.get(name, _unchanged)(v) for name, v in sources.items()}
+        values: dict[str, Any] = {
+            name: CONVERTERS.get(name, _unchanged)(v) for name, v in keywords.items()
+        }
         return replace(base or cls(), **values)
 
 
-def _unchanged(value: Any) -> Any:  # noqa: ANN401  # of any field
+def _unchanged(value: object) -> object:
     return value
 
 
@@ -215,7 +216,7 @@ def _encoding(name: str | None) -> str | None:
         raise ValueError(f"encoding is one that Python knows, such as 'cp1252'; {error}") from error
 
 
-CONVERTERS: dict[str, Callable[[Any], Any]] = {
+CONVERTERS: dict[str, Callable[..., object]] = {
     "embedder": _embedder,
     "splitter": _splitter,
     "links": tuple,

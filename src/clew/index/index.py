@@ -15,6 +15,7 @@ from clew.algorithms.nearest.hnsw import HNSW
 from clew.context import Context
 from clew.deadline import current, within
 from clew.embedding.attach import attach_vectors
+from clew.embedding.embedder import EmbedderSource
 from clew.graph import Edges, Graph, canonical_text
 from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.build import build_graph, collect_facts, edges_by, generate_texts
@@ -120,7 +121,7 @@ class Index(IndexContents):
         cls,
         graph: Graph,
         *,
-        embedder: object = None,
+        embedder: EmbedderSource | None = None,
         links: Sequence[Link] = (),
         nearest: HNSW | None = None,
         progress: bool = False,

@@ -11,14 +11,17 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, fields
 from itertools import takewhile
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Method = TypeVar("Method", bound=Callable[..., object])
 
 INDENT = "    "
 
 
-def option_names(options: type[Any]) -> tuple[str, ...]:
+def option_names(options: type[DataclassInstance]) -> tuple[str, ...]:
     """Return the names of the options that a dataclass declares, in its order.
 
     Example:
@@ -54,7 +57,7 @@ def check_names(keywords: Iterable[str], known: Iterable[str], taker: str) -> No
         raise TypeError(f"{taker} does not take {', '.join(unknown)}; it takes {', '.join(names)}")
 
 
-def documents_keywords(*options: type[Any]) -> Callable[[Method], Method]:
+def documents_keywords(*options: type[DataclassInstance]) -> Callable[[Method], Method]:
     """Return a decorator for a method whose `**keywords` are the fields of dataclasses.
 
     The decorator writes the fields into the method's signature, and their descriptions, which are
@@ -78,7 +81,7 @@ def documents_keywords(*options: type[Any]) -> Callable[[Method], Method]:
     return decorate
 
 
-def _parameter(field: Field[Any]) -> inspect.Parameter:
+def _parameter(field: Field[object]) -> inspect.Parameter:
     default = inspect.Parameter.empty if field.default is MISSING else field.default
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(field.name, keyword, default=default, annotation=field.type)

@@ -19,17 +19,22 @@ from clew.types import Method
 
 DEFAULT_BUDGET = 2000
 
-Where = Mapping[str, Any] | Callable[[Mapping[str, Any]], bool]
+Where = Mapping[str, object] | Callable[[Mapping[str, Any]], bool]
 """A filter: the wanted values of metadata by key, or a test of a passage's metadata."""
 
 COLLECTIONS = (list, tuple, set, frozenset)
 
 
-class QueryKeywords(TypedDict, total=False):
-    """The fields of `QueryOptions` as keyword arguments."""
+class RecipeKeywords(TypedDict, total=False):
+    """The first two fields of `QueryOptions`."""
 
     recipe: str | Method
     budget: int | None
+
+
+class OtherQueryKeywords(TypedDict, total=False):
+    """The other fields, for callers that name the first two themselves."""
+
     limit: int | None
     where: Where | None
     deadline: float | None
@@ -38,6 +43,10 @@ class QueryKeywords(TypedDict, total=False):
     max_share: float | None
     min_relevance: float | None
     strict: bool
+
+
+class QueryKeywords(RecipeKeywords, OtherQueryKeywords, total=False):
+    """The fields of `QueryOptions` as keyword arguments."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from clew.document import Document
-from clew.embedding.embedder import Embedder
+from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.graph import EMPTY
 from clew.index.config import ExtractorLike
 from clew.index.index import Index
@@ -88,7 +88,7 @@ class Benchmark:
     documents: tuple[Document, ...]
     questions: tuple[BenchmarkQuestion, ...]
     facts: Mapping[str, tuple[Triple, ...]]
-    embedder: object = None
+    embedder: EmbedderSource | None = None
     reference_tokens: Mapping[str, int] = field(default_factory=lambda: EMPTY)
     notes: tuple[str, ...] = ()
 
@@ -97,7 +97,7 @@ class Benchmark:
         cls,
         folder: str | Path,
         *,
-        embedder: object = None,
+        embedder: EmbedderSource | None = None,
         vectors: bool | str = True,
         facts: FactFile = "any",
         names: NameForm = "ascii",

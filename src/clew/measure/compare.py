@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from clew import recipes
 from clew.budget import BudgetError
 from clew.context import Context
+from clew.embedding.embedder import EmbedderSource
 from clew.index.config import ExtractorLike
 from clew.index.index import Index
 from clew.measure.benchmark import Benchmark, BenchmarkQuestion, FactFile, NameForm
@@ -238,7 +239,7 @@ def compare_folder(  # noqa: PLR0913  # the options of one call, each named by i
     ks: Sequence[int] = KS,
     budgets: Sequence[int] = BUDGETS,
     baseline: str = "dense",
-    embedder: object = None,
+    embedder: EmbedderSource | None = None,
     vectors: bool | str = True,
     facts: FactFile = "any",
     names: NameForm = "ascii",

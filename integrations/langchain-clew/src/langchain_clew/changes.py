@@ -27,6 +27,7 @@ from clew.adapters import (
     text_id,
 )
 from langchain_clew.chain_page import ChainPage
+from langchain_clew.fields import AS_IT_COMES
 from langchain_clew.shortlist import Shortlist
 
 NOTHING_YET = "there are no documents yet"
@@ -120,8 +121,7 @@ class ChangingRetriever(DocumentIndex):
         index: What is asked.
     """
 
-    # Any, since pydantic would take a dataclass apart and make it again
-    index: Annotated[Any, AfterValidator(askable)]
+    index: Annotated[clew.Index | Shortlist | NoDocuments, AS_IT_COMES, AfterValidator(askable)]
 
     _changes: ChangeLock = PrivateAttr(default_factory=ChangeLock)
 
@@ -211,7 +211,7 @@ class ChangingRetriever(DocumentIndex):
         with self._changes:
             there = [] if isinstance(self.index, NoDocuments) else self.index.document_of
             found = [id for id in ids if id in there]
-            if found:
+            if found and not isinstance(self.index, NoDocuments):
                 self.index = _without_documents(self.index, found)
         return _deleted(found)
 

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from typing import Self
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.prompts import BasePromptTemplate
 from numpy.typing import ArrayLike
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 import clew
-from clew.adapters import OptionNames, QueryOptions, aembed_question, facts_by_document
+from clew.adapters import OptionNames, QueryOptions, aembed_question
 from langchain_clew.candidates import Candidates, scores_in_metadata
 from langchain_clew.chain_page import SEPARATOR, ChainPage
 from langchain_clew.documents import documents_of
-from langchain_clew.retriever import known_recipe
+from langchain_clew.fields import (
+    CounterField,
+    EmbeddingsField,
+    FactsField,
+    ModelField,
+    RecipeField,
+    embedder_of,
+)
 
 SCORES = ("clew_score", "relevance_score", "_similarity_score")
 NAMES = OptionNames({"limit": "k", "embedder": "embeddings"})
 KNOWN = ("facts", *NAMES.of_question, *NAMES.of_index)
-
-
-def embedder_of(embeddings: object) -> clew.Embedder | None:
-    """Return the embedder behind LangChain's embeddings; None stands for clew's own."""
-    return None if embeddings is None else clew.Embedder.of(embeddings)
 
 
 class ClewCompressor(BaseDocumentCompressor):
@@ -56,13 +58,13 @@ class ClewCompressor(BaseDocumentCompressor):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
 
-    embeddings: Annotated[Any, AfterValidator(embedder_of)] = None
-    recipe: Annotated[Any, AfterValidator(known_recipe)] = clew.recipes.DEFAULT
+    embeddings: EmbeddingsField = None
+    recipe: RecipeField = clew.recipes.DEFAULT
     budget: int | None = Field(default=1500, ge=1)
     k: int | None = Field(default=None, ge=1)
-    facts: Annotated[Any, AfterValidator(facts_by_document)] = Field(default_factory=dict)
-    count: Any = None
-    model: Any = None
+    facts: FactsField = Field(default_factory=dict)
+    count: CounterField = None
+    model: ModelField = None
     strict: bool = False
     explain: bool = False
     document_prompt: BasePromptTemplate[str] | None = None
@@ -105,7 +107,9 @@ class ClewCompressor(BaseDocumentCompressor):
 
     async def acontext(self, documents: Sequence[Document], question: str) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
-        vector = await aembed_question(self.embeddings, question) if documents else None
+        vector = (
+            await aembed_question(embedder_of(self.embeddings), question) if documents else None
+        )
         return await asyncio.to_thread(self.context, documents, question, vector=vector)
 
     def _documents(self, context: clew.Context) -> list[Document]:

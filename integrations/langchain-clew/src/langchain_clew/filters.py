@@ -12,12 +12,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 Metadata = Mapping[str, object]
 Test = Callable[[Metadata], bool]
 
 COLLECTIONS = (list, tuple, set, frozenset)
-ORDERINGS: dict[str, Callable[[object, object], object]] = {
+ORDERINGS: dict[str, Callable[[Any, Any], object]] = {
     "$gt": operator.gt,
     "$gte": operator.ge,
     "$lt": operator.lt,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any, Self, TypeVar, Unpack
+from typing import Any, Self, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -16,23 +16,24 @@ from langchain_core.documents import Document
 from langchain_core.prompts import BasePromptTemplate
 from langchain_core.retrievers import LangSmithRetrieverParams
 from langchain_core.vectorstores import VectorStore
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 import clew
 from clew.adapters import (
     Ask,
+    EmbedderSource,
     FactsByDocument,
     IndexKeywords,
     OptionNames,
     QueryKeywords,
     QueryOptions,
     as_list,
-    check_recipe,
     facts_by_document,
 )
 from langchain_clew.chain_page import SEPARATOR, ChainPage
 from langchain_clew.changes import ChangingRetriever, NoDocuments
 from langchain_clew.documents import documents_of
+from langchain_clew.fields import ModelField, RecipeField
 from langchain_clew.filters import where_of
 from langchain_clew.search_types import SearchWords
 from langchain_clew.shortlist import Shortlist
@@ -46,7 +47,6 @@ ADVICE = (
     "ClewRetriever(index=clew.Index.from_documents(folder, embedder=embeddings))"
 )
 CANDIDATES_AT_FIRST = 50
-Recipe = TypeVar("Recipe")
 
 
 class QuestionKeywords(QueryKeywords, total=False):
@@ -75,12 +75,6 @@ class IndexingKeywords(StoreKeywords, total=False):
     """What `from_documents` and `from_texts` take."""
 
     search_kwargs: Mapping[str, object] | None
-
-
-def known_recipe(recipe: Recipe) -> Recipe:
-    """Return a recipe's name or a method as it came, once it is known to be one."""
-    check_recipe(recipe)
-    return recipe
 
 
 def _asking_again(index: clew.Index, question: str) -> Ask:
@@ -158,12 +152,12 @@ class ClewRetriever(ChangingRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
 
-    recipe: Annotated[Any, AfterValidator(known_recipe)] = clew.recipes.DEFAULT
+    recipe: RecipeField = clew.recipes.DEFAULT
     budget: int | None = Field(default=2000, ge=1)
     k: int | None = Field(default=None, ge=1)
-    filter: Any = None
+    filter: object = None
     deadline: float | None = Field(default=None, gt=0)
-    model: Any = None
+    model: ModelField = None
     strict: bool = False
     explain: bool = False
     document_prompt: BasePromptTemplate[str] | None = None
@@ -177,7 +171,7 @@ class ClewRetriever(ChangingRetriever):
     def from_documents(
         cls,
         documents: Iterable[Document],
-        embeddings: object = None,
+        embeddings: EmbedderSource | None = None,
         *,
         facts: FactsByDocument | None = None,
         progress: bool = False,
@@ -210,7 +204,7 @@ class ClewRetriever(ChangingRetriever):
     def from_texts(
         cls,
         texts: Iterable[str],
-        embeddings: object = None,
+        embeddings: EmbedderSource | None = None,
         metadatas: Iterable[dict[str, Any]] | None = None,
         *,
         ids: Iterable[str] | None = None,
@@ -236,9 +230,8 @@ class ClewRetriever(ChangingRetriever):
             Document(text, id=id, metadata=metadata)
             for text, id, metadata in zip(texts, named, each_metadata, strict=True)
         ]
-        return cls.from_documents(
-            documents, embeddings, facts=facts, progress=progress, **{"untrusted": True, **options}
-        )
+        options.setdefault("untrusted", True)
+        return cls.from_documents(documents, embeddings, facts=facts, progress=progress, **options)
 
     @classmethod
     def from_vectorstore(
@@ -246,7 +239,7 @@ class ClewRetriever(ChangingRetriever):
         store: VectorStore,
         candidates: int | None = None,
         search_kwargs: Mapping[str, object] | None = None,
-        embeddings: object = None,
+        embeddings: EmbedderSource | None = None,
         *,
         facts: FactsByDocument | None = None,
         hops: int = 1,
@@ -374,7 +367,7 @@ class ClewRetriever(ChangingRetriever):
         count = self.index.config.count
         return ChainPage(self._documents, count, self.document_prompt, self.document_separator)
 
-    def _with(self, overrides: Mapping[str, Any]) -> Self:
+    def _with(self, overrides: Mapping[str, object]) -> Self:
         """Return the retriever of a question, in which `search_kwargs` are read as other fields.
 
         These are checked by the same rules.

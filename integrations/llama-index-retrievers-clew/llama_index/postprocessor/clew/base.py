@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator, model_validator
@@ -21,12 +21,23 @@ from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.questions import bundle_of, bundle_vector
 from llama_index.retrievers.clew.store_searches import with_text
 from numpy.typing import ArrayLike
+from pydantic import GetPydanticSchema
 
 import clew
-from clew.adapters import OptionNames, check_recipe
+from clew.adapters import (
+    CounterSource,
+    EmbedderSource,
+    Method,
+    ModelSource,
+    OptionNames,
+    check_recipe,
+)
 
 NAMES = OptionNames({"limit": "top_n", "model": "llm", "embedder": "embed_model"})
 KNOWN = (*NAMES.of_question, "facts", *NAMES.of_index)
+
+AS_IT_COMES = GetPydanticSchema(lambda _, handler: handler(object))
+"""A protocol says nothing that pydantic could check; clew says itself what is wrong."""
 
 dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported without saying so
 
@@ -43,7 +54,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow", validate_assignment=True)
 
-    recipe: Any = Field(
+    recipe: Annotated[str | Method, AS_IT_COMES] = Field(
         default=clew.recipes.DEFAULT, description="A name of clew.recipes.names(), or a method."
     )
     budget: int | None = Field(
@@ -56,7 +67,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
         ge=1,
         description="The exact number of nodes, while there are so many; None: the recipe decides.",
     )
-    embed_model: Any = Field(
+    embed_model: Annotated[EmbedderSource | None, AS_IT_COMES] = Field(
         default=None,
         exclude=True,
         description="The embedding model; None: clew's own, fitted on the nodes.",
@@ -64,7 +75,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
     facts: dict[str, Sequence[tuple[str, str, str]]] | None = Field(
         default=None, description="Triples by node or document id."
     )
-    count: Callable[[str], Any] | str | None = Field(
+    count: Annotated[CounterSource, AS_IT_COMES] = Field(
         default=None, exclude=True, description="A tokenizer, or the name of one."
     )
     deadline: float | None = Field(
@@ -76,7 +87,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
         default=False,
         description="Whether a budget that holds none of the nodes is an error, not an empty list.",
     )
-    llm: Any = Field(
+    llm: Annotated[ModelSource | None, AS_IT_COMES] = Field(
         default=None, exclude=True, description="A language model, for recipes that ask one."
     )
 
@@ -137,13 +148,13 @@ class ClewPostprocessor(BaseNodePostprocessor):
         dispatcher.event(
             ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=top_n, model_name=name)
         )
-        payload: Mapping[str, Any] = {
+        payload: dict[str, Any] = {
             EventPayload.NODES: nodes,
             EventPayload.MODEL_NAME: name,
             EventPayload.QUERY_STR: query_bundle.query_str,
             EventPayload.TOP_K: top_n,
         }
-        with self.callback_manager.event(CBEventType.RERANKING, payload=dict(payload)) as event:
+        with self.callback_manager.event(CBEventType.RERANKING, payload=payload) as event:
             own = {scored.node.node_id: scored.node for scored in nodes}
             chosen = nodes_of(self.context(nodes, query_bundle), own.get)
             event.on_end(payload={EventPayload.NODES: chosen})

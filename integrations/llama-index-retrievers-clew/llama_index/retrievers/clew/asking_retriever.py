@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Self, Unpack
 
-from llama_index.core.llms.llm import LLM
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.retrievers.clew.filters import where_of
@@ -21,7 +20,9 @@ from numpy.typing import ArrayLike
 import clew
 from clew.adapters import (
     Method,
+    ModelSource,
     OptionNames,
+    OtherQueryKeywords,
     QueryKeywords,
     QueryOptions,
     Where,
@@ -46,13 +47,20 @@ DEFAULTS: dict[str, object] = {
 """The options of a retriever, by LlamaIndex's names, and their defaults."""
 
 
-class RetrieverKeywords(QueryKeywords, total=False):
-    """The options of a retriever. `limit`, `where` and `model` have LlamaIndex's names here."""
+class OtherRetrieverKeywords(OtherQueryKeywords, total=False):
+    """The options of a retriever but `recipe` and `budget`, which its constructor names.
+
+    `limit`, `where` and `model` have LlamaIndex's names here.
+    """
 
     similarity_top_k: int | None
     filters: MetadataFilters | None
-    llm: LLM | object | None
+    llm: ModelSource | None
     explain: bool
+
+
+class RetrieverKeywords(OtherRetrieverKeywords, QueryKeywords, total=False):
+    """The options of a retriever."""
 
 
 class AskingRetriever:
@@ -79,7 +87,7 @@ class AskingRetriever:
     similarity_top_k: int | None
     filters: MetadataFilters | None
     deadline: float | None
-    llm: LLM | object | None
+    llm: ModelSource | None
     explain: bool
 
     def _set_options(self, options: Mapping[str, object]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, Unpack
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.graph_stores.types import PropertyGraphStore
+from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import (
     BaseNode,
     Document,
@@ -23,6 +24,7 @@ from llama_index.retrievers.clew.asking_retriever import (
     DEFAULTS,
     NAMES,
     AskingRetriever,
+    OtherRetrieverKeywords,
     RetrieverKeywords,
     check_options,
 )
@@ -40,8 +42,15 @@ from llama_index.retrievers.clew.store_searches import Found
 from llama_index.retrievers.clew.stored_graph import index_of
 
 import clew
-from clew.adapters import FactsByDocument, IndexKeywords, Method, empty_context, facts_by_document
-from clew.read import Triple
+from clew.adapters import (
+    EmbedderSource,
+    FactsByDocument,
+    IndexKeywords,
+    Method,
+    empty_context,
+    facts_by_document,
+)
+from clew.read import Split, Triple
 
 CONSTRUCTOR = ("callback_manager", "object_map", "objects", "verbose")
 """What the constructor of LlamaIndex's base class takes."""
@@ -56,6 +65,7 @@ class MakerKeywords(RetrieverKeywords, IndexKeywords, total=False):
     object_map: dict[str, object] | None
     objects: list[IndexNode] | None
     verbose: bool
+    splitter: Split | TransformComponent | None  # type: ignore[misc]  # clew's own and LlamaIndex's
 
 
 class ClewRetriever(AskingRetriever, BaseRetriever):
@@ -78,7 +88,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         object_map: dict[str, object] | None = None,
         objects: list[IndexNode] | None = None,
         verbose: bool = False,
-        **options: Unpack[RetrieverKeywords],
+        **options: Unpack[OtherRetrieverKeywords],
     ) -> None:
         """Make a retriever over an index that exists already.
 
@@ -99,7 +109,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
                 "index of LlamaIndex's there are ClewRetriever.from_documents, from_nodes and "
                 "from_index"
             )
-        self._living, self._parser = Living(Held(index)), None
+        self._living = Living(Held(index))
+        self._parser: TransformComponent | None = None
         self._set_options({**DEFAULTS, "recipe": recipe, "budget": budget, **options})
 
     @property
@@ -111,7 +122,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def from_documents(
         cls,
         documents: Sequence[Document],
-        embed_model: object = None,
+        embed_model: EmbedderSource | None = None,
         *,
         facts: Facts | None = None,
         show_progress: bool = False,
@@ -146,7 +157,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def from_nodes(
         cls,
         nodes: Sequence[BaseNode],
-        embed_model: object = None,
+        embed_model: EmbedderSource | None = None,
         *,
         facts: Facts | None = None,
         show_progress: bool = False,
@@ -170,8 +181,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     @classmethod
     def from_index(
         cls,
-        index: object,
-        embed_model: object = None,
+        index: BaseIndex[Any],
+        embed_model: EmbedderSource | None = None,
         *,
         candidates: int = 50,
         facts: Facts | None = None,
@@ -237,7 +248,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def from_property_graph_store(
         cls,
         store: PropertyGraphStore,
-        embed_model: object = None,
+        embed_model: EmbedderSource | None = None,
         *,
         show_progress: bool = False,
         **options: Unpack[MakerKeywords],
@@ -292,7 +303,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def from_persist_dir(
         cls,
         persist_dir: str | Path,
-        embed_model: object = None,
+        embed_model: EmbedderSource | None = None,
         *,
         verify: Literal["changed", "full", "size"] = "changed",
         generation: int | None = None,
@@ -321,7 +332,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def _over(
         cls,
         sources: Sequence[BaseNode],
-        embed_model: object,
+        embed_model: EmbedderSource | None,
         facts: FactsByDocument,
         show_progress: bool,
         options: Mapping[str, object],

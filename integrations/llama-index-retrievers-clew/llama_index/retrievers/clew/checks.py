@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TypeVar, cast
 
 from llama_index.core.graph_stores.types import PropertyGraphStore
 from llama_index.core.schema import BaseNode
 
 from clew.adapters import as_list
 
+Node = TypeVar("Node", bound=BaseNode)
 ADVICE = (
     "for a file or a folder: "
     "ClewRetriever(index=clew.Index.from_documents(folder, embedder=embed_model))"
 )
 
 
-def nodes_or_documents(given: object, what: str) -> list[Any]:
+def nodes_or_documents(given: Iterable[Node], what: str) -> list[Node]:
     """Return documents or nodes as a list; a single one is a list of one.
 
     Raises:
@@ -24,7 +26,7 @@ def nodes_or_documents(given: object, what: str) -> list[Any]:
     return as_list(given, BaseNode, what, ADVICE)
 
 
-def graph_store(store: Any) -> PropertyGraphStore:  # noqa: ANN401  # refused if it is another thing
+def graph_store(store: object) -> PropertyGraphStore:
     """Return a property graph store.
 
     Raises:
@@ -39,5 +41,4 @@ def graph_store(store: Any) -> PropertyGraphStore:  # noqa: ANN401  # refused if
         raise TypeError(
             f"wanted a PropertyGraphStore, such as index.property_graph_store; got a {name}"
         )
-    checked: PropertyGraphStore = store
-    return checked
+    return cast("PropertyGraphStore", store)

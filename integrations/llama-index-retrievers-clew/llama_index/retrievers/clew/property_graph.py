@@ -13,17 +13,17 @@ from llama_index.retrievers.clew.asking_retriever import (
     DEFAULTS,
     NAMES,
     AskingRetriever,
-    RetrieverKeywords,
+    OtherRetrieverKeywords,
 )
 from llama_index.retrievers.clew.checks import graph_store
 from llama_index.retrievers.clew.questions import bundle_of
 from llama_index.retrievers.clew.stored_graph import StoredGraph
 
 import clew
-from clew.adapters import IndexKeywords, Method, empty_context
+from clew.adapters import EmbedderSource, IndexKeywords, Method, empty_context
 
 
-class PGRetrieverKeywords(RetrieverKeywords, IndexKeywords, total=False):
+class PGRetrieverKeywords(OtherRetrieverKeywords, IndexKeywords, total=False):
     """The options of a retriever, and of the index of what the store holds."""
 
 
@@ -38,7 +38,7 @@ class ClewPGRetriever(AskingRetriever, BasePGRetriever):
     def __init__(
         self,
         property_graph_store: PropertyGraphStore,
-        embed_model: object = None,
+        embed_model: EmbedderSource | None = None,
         recipe: str | Method = clew.recipes.DEFAULT,
         budget: int | None = 2000,
         *,
