@@ -205,7 +205,7 @@ class ChangingRetriever(DocumentIndex):
         """
         ids = _given(ids)
         if isinstance(self.index, Shortlist):
-            return _deleted(ids, self.index.store.delete(ids, **kwargs))
+            return _deleted_in_store(ids, self.index.store.delete(ids, **kwargs))
         if kwargs:
             raise TypeError(f"documents of an index are deleted by ids, not by {min(kwargs)}")
         with self._changes:
@@ -219,7 +219,7 @@ class ChangingRetriever(DocumentIndex):
         """Do what `delete` does without blocking the event loop."""
         ids = _given(ids)
         if isinstance(self.index, Shortlist):
-            return _deleted(ids, await self.index.store.adelete(ids, **kwargs))
+            return _deleted_in_store(ids, await self.index.store.adelete(ids, **kwargs))
         return await run_in_executor(None, self.delete, ids, **kwargs)
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
@@ -292,8 +292,15 @@ def _upserted(succeeded: list[str], failed: Sequence[str] = ()) -> UpsertRespons
     return UpsertResponse(succeeded=succeeded, failed=list(failed))
 
 
-def _deleted(ids: list[str], is_done: bool | None = True) -> DeleteResponse:
-    """Return the response; None is how some stores say that it is done."""
+def _deleted(ids: list[str]) -> DeleteResponse:
+    return DeleteResponse(num_deleted=len(ids), succeeded=ids, num_failed=0, failed=[])
+
+
+def _deleted_in_store(ids: list[str], is_done: bool | None) -> DeleteResponse:
+    """Return the response of a store, which does not say what of these ids was there.
+
+    None is how some stores say that it is done.
+    """
     if is_done is False:
         return DeleteResponse(num_deleted=0, succeeded=[], num_failed=len(ids), failed=ids)
-    return DeleteResponse(num_deleted=len(ids), succeeded=ids, num_failed=0, failed=[])
+    return DeleteResponse(num_failed=0, failed=[])
