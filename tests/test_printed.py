@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import clew
 from clew import recipes
 from clew.adapters import NothingFitsWarning, Printer, QueryOptions, fit_printed
-from clew.items import Dropped
+from clew.items import ContextEdge, Dropped
 from clew.usage import Usage
 
 QUESTION = "Which ferry sails to Corfu?"
@@ -179,28 +179,114 @@ def expected(context, out, style):
     return [*lines, *rest.splitlines()] if lines else []
 
 
-def test_what_the_first_answer_had_is_named_and_every_call_of_a_model_is_counted():
-    def answer(ids, tokens):
-        items = tuple(clew.Item(id, id * 10, 1.0, "seed", "passage", tokens, "s") for id in ids)
-        text = "\n".join(item.text for item in items)
-        return clew.Context(
-            items, text, len(text), 100, "?", "m", usage=Usage(calls=1),
-            dropped=(Dropped("z", "too large"),), bound=3.0,
-        )  # fmt: skip
+Row = st.tuples(
+    st.integers(0, 3),  # prize
+    st.sampled_from(["seed", "bridge", "fact"]),
+    st.integers(1, 12),  # letters of the text
+    st.integers(0, 40),  # what is printed beside it
+    st.sampled_from(["a", "b", "c", None]),  # source
+)
+HEADINGS = {"a": "Sea", "b": "A long heading of boats", "c": "", None: ""}  # each of one source
 
+
+@given(
+    rows=st.lists(Row, min_size=1, max_size=6),
+    budget=st.integers(5, 150),
+    share=st.sampled_from([None, 20, 60]),
+    line=st.sampled_from(["", '(No connection was found from "Anna" to "Ben".)']),
+)
+@settings(max_examples=300, deadline=None)
+def test_of_all_that_fits_the_bridges_and_the_highest_prizes_are_kept(rows, budget, share, line):
+    """By brute force over all choices; whatever is asked, the answer is the same."""
+    render = clew.Render(missing=True)
+    items = tuple(
+        clew.Item(f"{i}", "x" * size, float(prize), role, "fact" if role == "fact" else "passage",
+                  size, source, heading="" if role == "fact" else HEADINGS[source])
+        for i, (prize, role, size, _, source) in enumerate(rows)
+    )  # fmt: skip
+    text = "\n".join([*render.pieces_of(items), *[line] * bool(line)])
+    edges = tuple(
+        ContextEdge(one, other, "next", 1.0)
+        for one, other in itertools.pairwise(["entity:sea", *(item.id for item in items)])
+    )
+    first = clew.Context(
+        items, text, len(text), budget, "?", "m", edges, source_budget=share, bound=9.0
+    )
+    beside = {f"{i}": "+" * row[3] for i, row in enumerate(rows)}
+    printer = Printer(
+        lambda context: [item.text + beside[item.id] for item in context], len, "texts", "cut"
+    )
+    method = replace(recipes.get("bm25"), render=render)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", lambda *_, **__: None)
+        found = fit_printed(printer, lambda _: first, QueryOptions(method, budget, strict=False))
+    if found is first:
+        return
+
+    def is_allowed(chosen):
+        for texts, between in (
+            ([item.text + beside[item.id] for item in chosen], "\n\n"),
+            (render.pieces_of(chosen), "\n"),
+        ):
+            of_each = {}
+            for item, shown in zip(chosen, texts, strict=True):
+                of_each.setdefault(item.source, []).append(shown)
+            of_each.pop(None, None)
+            if len(between.join(texts)) > budget:
+                return False
+            if share and any(len(between.join(own)) > share for own in of_each.values()):
+                return False
+        return True
+
+    best_first = sorted(items, key=lambda i: (i.role == "bridge", i.score, -int(i.id)))[::-1]
+    choices = itertools.product([True, False], repeat=len(items))  # the best ones first
+    subsets = ({i.id for i, is_in in zip(best_first, c, strict=True) if is_in} for c in choices)
+    kept = next(s for s in subsets if is_allowed([item for item in items if item.id in s]))
+    assert found.ids == [item.id for item in items if item.id in kept]
+    assert found.value == sum(item.score for item in found if item.role != "fact")
+    gone = {*first.ids} - kept
+    assert found.edges == tuple(e for e in edges if e.tail not in gone and e.head not in gone)
+    bare = "\n".join(render.pieces_of(found))
+    with_line = f"{bare}\n{line}" if bare and line else bare
+    assert found.text == (with_line if len(with_line) <= budget else bare)
+
+
+def answer(ids, size=10, left_out="z"):
+    """An answer of texts of one size, which one call of a model was made for."""
+    items = tuple(clew.Item(id, id * size, 1.0, "seed", "passage", size, "s") for id in ids)
+    text = "\n".join(item.text for item in items)
+    return clew.Context(
+        items, text, len(text), 100, "?", "m", usage=Usage(calls=1),
+        dropped=(Dropped(left_out, "too large"),), bound=3.0,
+    )  # fmt: skip
+
+
+def test_what_the_first_answer_had_is_named_and_every_call_of_a_model_is_counted():
     budgets = []
 
     def ask(options):
         budgets.append(options.budget)
-        return answer("abcdefgh", 10) if options.budget == 100 else answer("xy", 10)
+        return answer("abcdefgh") if options.budget == 100 else answer("xy", left_out="w")
 
     printer = Printer(lambda context: [f"{item.text:>40}" for item in context], len, "texts", "cut")
     context = fit_printed(printer, ask, QueryOptions(budget=100))
     assert budgets == [100, 8 * 10 * 100 // (8 * 40 + 14)]
     assert context.ids == ["x", "y"]
     assert context.usage.calls == 2
-    assert [one.id for one in context.dropped] == [*"abcdefgh", "z"]
+    assert sorted(one.id for one in context.dropped) == [*"abcdefgh", "w", "z"]
+    assert {one.reason for one in context.dropped if one.id in "wz"} == {"too large"}
     assert context.bound is None
+
+
+def test_where_a_smaller_budget_brings_nothing_that_fits_the_first_answer_is_cut():
+    printer = Printer(lambda context: [f"{item.text:>40}" for item in context], len, "texts", "cut")
+    context = fit_printed(
+        printer,
+        lambda options: answer("abcd") if options.budget == 100 else answer("y", 200),
+        QueryOptions(budget=100),
+    )
+    assert context.ids == ["a", "b"]
+    assert context.usage.calls == 2
 
 
 def test_where_nothing_fits_it_asks_for_more_once_and_keeps_what_that_brings():

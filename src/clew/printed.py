@@ -184,12 +184,7 @@ class _PrintedPage:
     @property
     def is_whole(self) -> bool:
         """Whether everything fits, and no source has more than its share."""
-        places = range(len(self.texts))
-        one_of_each_source = {item.source: i for i, item in enumerate(self.context)}.values()
-        return self.tokens(places) <= self.budget and all(
-            self._is_within_share(self.texts, self.printer.separator, places, i)
-            for i in one_of_each_source
-        )
+        return self._holds(range(len(self.texts)), self.texts, self.printer.separator)
 
     @property
     def is_too_long(self) -> bool:
@@ -201,7 +196,7 @@ class _PrintedPage:
         """The places of what fits together, bridges first and then the highest prizes."""
         items, kept = self.context.items, list[int]()
         for i in sorted(self._fitting, key=lambda i: (items[i].role != "bridge", -items[i].score)):
-            if self._fits(more := sorted([*kept, i]), i):
+            if self._fits(more := sorted([*kept, i])):
                 kept = more
         return kept
 
@@ -262,33 +257,26 @@ class _PrintedPage:
     @cached_property
     def _fitting(self) -> list[int]:
         """The places of items that fit at least alone."""
-        return [i for i in range(len(self.texts)) if self._fits([i], i)]
+        return [i for i in range(len(self.texts)) if self._fits([i])]
 
-    def _fits(self, places: Sequence[int], new: int) -> bool:
-        """Return whether some items fit, as the framework and as clew prints them.
-
-        Args:
-            places: Those of the items.
-            new: One of them, without which the others fit.
-        """
+    def _fits(self, places: Sequence[int]) -> bool:
+        """Return whether some items fit, as the framework and as clew prints them."""
         printed = [self.texts[i] for i in places]
-        pages = ((printed, self.printer.separator), (self._pieces(places), "\n"))
-        return all(
-            self._count(separator.join(texts)) <= self.budget
-            and self._is_within_share(texts, separator, places, new)
-            for texts, separator in pages
+        return self._holds(places, printed, self.printer.separator) and self._holds(
+            places, self._pieces(places), "\n"
         )
 
-    def _is_within_share(
-        self, texts: Sequence[str], separator: str, places: Sequence[int], one: int
-    ) -> bool:
-        """Return whether the source of one item has no more than its share of a page."""
-        items = self.context.items
-        source = items[one].source
-        if self.share is None or source is None:
+    def _holds(self, places: Sequence[int], texts: Sequence[str], separator: str) -> bool:
+        """Return whether a page is within the budget, and each source on it within its share."""
+        if self._count(separator.join(texts)) > self.budget:
+            return False
+        if self.share is None:
             return True
-        own = [text for i, text in zip(places, texts, strict=True) if items[i].source == source]
-        return self._count(separator.join(own)) <= self.share
+        own: dict[str | None, list[str]] = {}
+        for place, text in zip(places, texts, strict=True):
+            own.setdefault(self.context.items[place].source, []).append(text)
+        own.pop(None, None)  # what is of several sources, or of none
+        return all(self._count(separator.join(some)) <= self.share for some in own.values())
 
     def _rendered(self) -> str:
         """Return clew's own page of what is kept; what could not be joined is said if it fits."""
