@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 ADAPTERS = [
     ROOT / "integrations" / "langchain-clew" / "src",
     ROOT / "integrations" / "llama-index-retrievers-clew",
+    ROOT / "integrations" / "llama-index-postprocessor-clew",
 ]
 DOCUMENTS = [Document("a", "Anna married Ben."), Document("b", "Ben lives on Corfu.")]
 

@@ -151,12 +151,18 @@ async def test_what_the_candidates_lead_to_is_looked_for_under_the_same_filters(
     store, nodes, embed_model
 ):
     who = "Where does the husband of Anna Berg live?"
+    open_to_all = {"kind": "open"}
     crowd = [
-        TextNode(text=f"Anna {name}\nWhere does her husband live? She does not say.", id_=name)
+        TextNode(
+            text=f"Anna {name}\nWhere does her husband live? She does not say.",
+            id_=name,
+            metadata=open_to_all,
+        )
         for name in ("Alm", "Ek", "Dahl", "Holm")
     ]
+    berg = "Anna Berg\nThe husband of Anna Berg is Ben Okri."
     thread = [
-        TextNode(text="Anna Berg\nThe husband of Anna Berg is Ben Okri.", id_="anna"),
+        TextNode(text=berg, id_="anna", metadata=open_to_all),
         TextNode(text="Ben Okri\nHe moved to an island.", id_="ben", metadata={"kind": "secret"}),
     ]
     hosted = VectorStoreIndex(
@@ -173,16 +179,20 @@ async def test_what_the_candidates_lead_to_is_looked_for_under_the_same_filters(
     assert "Ben Okri" in step["looked for"]
     assert asked_texts(embed_model) == []  # no node is embedded
 
-    open_to_all = MetadataFilters(
+    no_secret = MetadataFilters(
         filters=[MetadataFilter(key="kind", value="secret", operator=FilterOperator.NE)]
     )
-    assert "ben" not in ids(retriever.with_options(filters=open_to_all).retrieve(who))
-    assert all(query.filters == open_to_all for query in store._asked[-2:])
+    assert "ben" not in ids(retriever.with_options(filters=no_secret).retrieve(who))
+    assert all(query.filters == no_secret for query in store._asked[-2:])
 
 
 def test_edges_lead_from_a_key_of_metadata_to_another_under_the_same_filters(store, embed_model):
     linked = [
-        TextNode(text="Who steers? The coxswain.", id_="crew", metadata={"see": ["rota", "map"]}),
+        TextNode(
+            text="Who steers? The coxswain.",
+            id_="crew",
+            metadata={"see": ["rota", "map"], "page": "crew"},
+        ),
         TextNode(text="Mondays: Ann.", id_="rota", metadata={"page": "rota"}),
         TextNode(text="North is up.", id_="map", metadata={"page": "map"}),
         TextNode(text="Cows eat grass.", id_="cows", metadata={"page": "cows"}),

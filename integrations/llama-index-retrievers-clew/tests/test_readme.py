@@ -25,7 +25,7 @@ def test_every_example_runs(documents, nodes, embed_model, question, monkeypatch
         "filters": MetadataFilters(filters=[MetadataFilter(key="kind", value="person")]),
     }
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(examples) == 4
+    assert len(examples) == 3
     for example in examples:
         exec(compile(example, "README.md", "exec"), world)
     assert world["nodes"]

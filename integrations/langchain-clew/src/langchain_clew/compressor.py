@@ -10,7 +10,7 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.prompts import BasePromptTemplate
 from numpy.typing import ArrayLike
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, InstanceOf, model_validator
 
 import clew
 from clew.adapters import OptionNames, QueryOptions, aembed_question
@@ -67,7 +67,7 @@ class ClewCompressor(BaseDocumentCompressor):
     model: ModelField = None
     strict: bool = False
     explain: bool = False
-    document_prompt: BasePromptTemplate[str] | None = None
+    document_prompt: InstanceOf[BasePromptTemplate[str]] | None = None
     document_separator: str = SEPARATOR
 
     def compress_documents(

@@ -16,7 +16,7 @@ from langchain_core.documents import Document
 from langchain_core.prompts import BasePromptTemplate
 from langchain_core.retrievers import LangSmithRetrieverParams
 from langchain_core.vectorstores import VectorStore
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, InstanceOf, model_validator
 
 import clew
 from clew.adapters import (
@@ -160,7 +160,7 @@ class ClewRetriever(ChangingRetriever):
     model: ModelField = None
     strict: bool = False
     explain: bool = False
-    document_prompt: BasePromptTemplate[str] | None = None
+    document_prompt: InstanceOf[BasePromptTemplate[str]] | None = None
     document_separator: str = SEPARATOR
     search_type: str | None = None
     search_kwargs: Annotated[dict[str, Any], BeforeValidator(_no_words_if_none)] = Field(
