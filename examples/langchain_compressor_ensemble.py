@@ -1,5 +1,7 @@
 """Two retrievers find, clew selects.
 
+    pip install langchain-classic
+
 ClewCompressor brings what an EnsembleRetriever finds under a budget and into reading order.
 """
 

@@ -1,6 +1,6 @@
 """A graph of LangGraph: a node that retrieves, one that judges and asks again, one that answers.
 
-A model's part is played by two functions, so that it runs without one.
+    pip install langgraph  # and no model: two functions play its part
 """
 
 import inspect

@@ -1,0 +1,105 @@
+"""The distributions agree: versions, pins, what an index of packages shows, and who owns which file."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+import clew
+from tests.distributions import FOLDERS, ROOT, modules, project, public_names, requirements
+
+ADAPTERS = [name for name in FOLDERS if name != "clew"]
+OF_LLAMAINDEX = [name for name in FOLDERS if name.startswith("llama-index-")]
+
+
+def test_all_versions_are_one():
+    versions = {name: project(folder)["project"]["version"] for name, folder in FOLDERS.items()}
+    assert versions == dict.fromkeys(FOLDERS, clew.__version__)
+    for folder in FOLDERS.values():
+        for file in modules(folder).values():
+            said = re.findall(r'^__version__ = "(.*)"', file.read_text("utf-8"), re.MULTILINE)
+            assert said in ([], [clew.__version__]), file
+
+
+def test_an_adapter_wants_this_minor_version_of_clew_and_another_adapter_in_this_very_version():
+    major, minor = Version(clew.__version__).release[:2]
+    of_clew = SpecifierSet(f">={major}.{minor},<{major}.{minor + 1}")
+    for name in ADAPTERS:
+        wanted = {one.name: one.specifier for one in requirements(FOLDERS[name])}
+        assert wanted["clew"] == of_clew
+        for other in wanted.keys() & set(ADAPTERS):
+            assert wanted[other] == SpecifierSet(f"=={clew.__version__}")
+
+
+def test_both_packages_for_llamaindex_want_the_same_of_it():
+    wanted = {
+        (one.name, one.specifier)
+        for name in OF_LLAMAINDEX
+        for one in requirements(FOLDERS[name])
+        if one.name == "llama-index-core"
+    }
+    assert len(wanted) == 1
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_an_index_of_packages_is_told_the_same_of_each(name):
+    folder = FOLDERS[name]
+    said, of_clew = project(folder)["project"], project(ROOT)["project"]
+    for same in ("authors", "license", "license-files", "requires-python"):
+        assert said[same] == of_clew[same]
+    assert set(said["classifiers"]) <= set(of_clew["classifiers"])
+    assert said["keywords"]
+    assert len(said["description"]) < 140
+    assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+@pytest.mark.parametrize("name", OF_LLAMAINDEX)
+def test_the_hub_finds_every_class_where_the_project_says(name):
+    folder = FOLDERS[name]
+    hub = project(folder)["tool"]["llamahub"]
+    assert hub["import_path"] == name.removesuffix("-clew").replace("-index-", "_index.") + ".clew"
+    package = modules(folder)[hub["import_path"]]
+    assert package.name == "__init__.py"
+    assert set(hub["class_authors"]) == public_names(package)
+    assert len((folder / "README.md").read_text("utf-8").splitlines()) <= 60
+    assert f"pip install {name}\n" in (folder / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", OF_LLAMAINDEX)
+def test_the_shared_namespaces_have_no_init_file(name):
+    """One stray file there and no other distribution's `llama_index.…` can be imported."""
+    folder = FOLDERS[name]
+    leaf = folder.joinpath(*project(folder)["tool"]["llamahub"]["import_path"].split("."))
+    for file in ("__init__.py", "py.typed"):
+        assert [one.parent for one in folder.glob(f"llama_index/**/{file}")] == [leaf]
+
+
+def test_no_module_belongs_to_two_distributions():
+    owned = [module for folder in FOLDERS.values() for module in modules(folder)]
+    assert len(owned) == len(set(owned)) > 100
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_an_adapter_uses_public_names_of_clew_alone(name):
+    used = {
+        found
+        for file in modules(FOLDERS[name]).values()
+        for found in re.findall(
+            r"(?<![.\w])clew\.(\w+)",
+            re.sub(r"^\s*(from|import) .*", "", file.read_text("utf-8"), flags=re.MULTILINE),
+        )
+    }
+    assert used
+    assert used <= set(clew.__all__)
+
+
+@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md"])
+def test_a_command_that_installs_the_adapters_installs_every_one(file):
+    lines = (ROOT / file).read_text("utf-8").splitlines()
+    commands = [line for line in lines if "pip install" in line and "integrations/" in line]
+    assert commands
+    for command in commands:
+        assert set(re.findall(r"integrations/([\w-]+)", command)) == set(ADAPTERS)
