@@ -1,6 +1,8 @@
 """A graph of LangGraph: a node that retrieves, one that judges and asks again, one that answers.
 
-    pip install langgraph  # and no model: two functions play its part
+    pip install langgraph
+
+A model's part is played by two functions, so that it runs without one.
 """
 
 import inspect
@@ -11,13 +13,11 @@ from langchain_clew import ClewRetriever
 from langchain_core.documents import Document
 from langgraph.graph import END, START, StateGraph
 
-retriever = ClewRetriever.from_documents(
-    [
-        Document(inspect.getdoc(getattr(statistics, name)) or "", id=name)
-        for name in statistics.__all__
-    ],
-    budget=300,
-)
+documents = [
+    Document(inspect.getdoc(getattr(statistics, name)) or "", id=name)
+    for name in statistics.__all__
+]
+retriever = ClewRetriever.from_documents(documents, budget=300)
 
 
 class State(TypedDict):
