@@ -108,16 +108,16 @@ class LinearProgram:
         options: Any = {"mip_rel_gap": 0.0, "node_limit": min(nodes, 2**31 - 1)} | (
             {} if seconds is None else {"time_limit": seconds}
         )
-        rows: Any = vstack([self.matrix, csr_array(-self.prizes[None, :])], "csr")
-        # SciPy 1.13 and 1.14 take no others.
-        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-        limits = np.append(self.limits, -min_value)
+        worth = csr_array(-self.prizes[None, :])
+        rows = LinearConstraint(
+            vstack([self.matrix, worth], "csr"), -np.inf, np.append(self.limits, -min_value)
+        )
         whole = np.ones(len(lower), np.int64)
         solution: Any = milp(
             -self.prizes,
             integrality=whole,
             bounds=Bounds(lower, upper),
-            constraints=LinearConstraint(rows, -np.inf, limits),
+            constraints=rows,
             options=options,
         )
         state = {0: "optimal", 2: "infeasible"}.get(solution.status, "stopped")
