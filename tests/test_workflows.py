@@ -80,4 +80,5 @@ def test_every_version_of_python_that_is_named_is_tested_with_every_adapter():
     for job in ("newest", "packages"):
         (words,) = commands(TESTS[job], "python -m pip install")
         assert {word for word in words if word.startswith("integrations/")} == adapters
-    assert commands(TESTS["oldest"], ".ci/oldest") == [[".ci/oldest", "integrations", "tests"]]
+    (words,) = commands(TESTS["oldest"], ".ci/oldest")
+    assert words[:3] == [".ci/oldest", "integrations", "tests"]
