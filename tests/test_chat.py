@@ -242,10 +242,11 @@ def test_an_agent_is_told_what_was_wrong_with_a_look_up_and_goes_on(
         assert "".join(chat.ask("Well?")) == "I do not know."
         heard = model.asked[-1][-1].text
     else:
-        from llama_index.core.base.llms.types import ToolCallBlock
         from llama_index.core.llms import ChatMessage
 
-        call = ToolCallBlock(tool_name="look_up", tool_kwargs={"question": asked}, tool_call_id="1")
+        call = of_llama_index("base.llms.types", "ToolCallBlock")(
+            tool_name="look_up", tool_kwargs={"question": asked}, tool_call_id="1"
+        )
         model, said = llama_model(ChatMessage(role="assistant", blocks=[call]), "I do not know.")
         chat = module.Chat(index, "bm25", budget, model, agent=True)
         assert "".join(answered(chat, "Well?")) == "I do not know."
@@ -303,13 +304,10 @@ def answered(chat, question):
     return asyncio.run(pieces())
 
 
-def function_calling_model():
-    """The class of LlamaIndex's own model for tests that calls functions."""
-    from llama_index.core.llms import mock
-
-    if not hasattr(mock, "MockFunctionCallingLLM"):
-        pytest.skip("this older LlamaIndex has no such model")
-    return mock.MockFunctionCallingLLM
+def of_llama_index(module, name):
+    """What LlamaIndex 0.14 has to play a model that calls functions, and older ones have not."""
+    found = getattr(importlib.import_module(f"llama_index.core.{module}"), name, None)
+    return found or pytest.skip(f"this LlamaIndex has no {name}")
 
 
 def llama_model(*answers):
@@ -323,7 +321,9 @@ def llama_model(*answers):
         answer = left.pop(0)
         return answer if isinstance(answer, ChatMessage) else ChatMessage(answer, role="assistant")
 
-    return function_calling_model()(response_generator=said, is_chat_model=True), asked
+    return of_llama_index("llms.mock", "MockFunctionCallingLLM")(
+        response_generator=said, is_chat_model=True
+    ), asked
 
 
 def test_llama_index_remembers_streams_and_cites(llama_index, index):
@@ -366,14 +366,15 @@ def test_llama_index_streams_what_its_model_streams(llama_index, index):
     "ignore::DeprecationWarning"
 )  # the workflow looks at what its own models have deprecated
 def test_llama_index_lets_its_agent_look_up_as_often_as_it_likes(llama_index, index):
-    from llama_index.core.base.llms.types import ToolCallBlock
     from llama_index.core.llms import ChatMessage
 
     calls = [
         ChatMessage(
             role="assistant",
             blocks=[
-                ToolCallBlock(tool_name="look_up", tool_kwargs={"question": q}, tool_call_id=q)
+                of_llama_index("base.llms.types", "ToolCallBlock")(
+                    tool_name="look_up", tool_kwargs={"question": q}, tool_call_id=q
+                )
             ],
         )
         for q in list(ASKED)[:2]
@@ -433,7 +434,7 @@ def test_a_model_that_calls_no_functions_looks_up_too(llama_index, index):
 def test_llama_index_hears_a_model_that_says_all_at_once(llama_index, index, agent):
     from llama_index.core.llms import ChatMessage, ChatResponse
 
-    class AtOnce(function_calling_model()):
+    class AtOnce(of_llama_index("llms.mock", "MockFunctionCallingLLM")):
         async def astream_chat(self, messages, **how):
             async def whole():
                 yield ChatResponse(message=ChatMessage("Jonas Lund [1].", role="assistant"))
