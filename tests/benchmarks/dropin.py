@@ -27,16 +27,17 @@ import numpy as np
 from langchain_clew import ClewRetriever
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 import clew
 from clew.embedding.embedder import fit_default
-from clew.measure.benchmark import Benchmark, BenchmarkQuestion
+from clew.measure.benchmark import Benchmark
 from clew.measure.metrics import by_score, first_that_fit, recall
 from clew.measure.paired import build_table
 from clew.text.estimate import estimate_tokens
 
 CUTS = (2, 5, 10)
+BEST = max(CUTS)
 BUDGET = 512
 FIGURES = (*(f"R@{k}" for k in CUTS), f"R@{BUDGET} tokens")
 CANDIDATES = 50
@@ -71,7 +72,11 @@ class ArrayStore(InMemoryVectorStore):
         cosines = self.rows @ (np.asarray(embedding) / np.linalg.norm(embedding))
         return [
             (
-                Document(self.entries[i]["text"], id=self.entries[i]["id"]),
+                Document(
+                    self.entries[i]["text"],
+                    id=self.entries[i]["id"],
+                    metadata=self.entries[i]["metadata"],
+                ),
                 float(cosines[i]),
                 self.entries[i]["vector"],
             )
@@ -86,13 +91,13 @@ def embedder_of(name: str | None, texts: Sequence[str]) -> clew.Embedder:
     return clew.Embedder.of(getattr(import_module(module), attribute) if colon else name)
 
 
-Answer = Callable[[BenchmarkQuestion], tuple[list[str], list[str]]]
+Answer = Callable[[str], tuple[list[str], list[str]]]
 """A question -> ids by score, and the ids of what a context of 512 tokens holds."""
 
 
 def of_store(search: Callable[..., list[Document]], lengths: dict[str, int], **how: Any) -> Answer:
-    def answer(question: BenchmarkQuestion) -> tuple[list[str], list[str]]:
-        ids = [str(document.id) for document in search(question.text, **how)]
+    def answer(question: str) -> tuple[list[str], list[str]]:
+        ids = [str(document.id) for document in search(question, **how)]
         return ids, first_that_fit(ids, lengths, BUDGET)
 
     return answer
@@ -101,11 +106,30 @@ def of_store(search: Callable[..., list[Document]], lengths: dict[str, int], **h
 def of_clew(ask: Callable[..., clew.Context], **names: str) -> Answer:
     limit = names.get("limit", "limit")
 
-    def answer(question: BenchmarkQuestion) -> tuple[list[str], list[str]]:
-        whole = ask(question.text, min_relevance=0, budget=None, **{limit: max(CUTS)})
-        return by_score(whole), ask(question.text, min_relevance=0, budget=BUDGET).ids
+    def answer(question: str) -> tuple[list[str], list[str]]:
+        whole = ask(question, min_relevance=0, budget=None, **{limit: BEST})
+        return by_score(whole), ask(question, min_relevance=0, budget=BUDGET).ids
 
     return answer
+
+
+def over_store(store: VectorStore, **how: Any) -> Answer:
+    retriever = ClewRetriever.from_vectorstore(store, CANDIDATES, **how)
+    return of_clew(retriever.context, limit="k")
+
+
+def answers_of(store: VectorStore, lengths: dict[str, int]) -> dict[str, Answer]:
+    """Return the rows that both tables have: a store, and clew over it, step by step."""
+    return {
+        "the store": of_store(store.similarity_search, lengths, k=CANDIDATES),
+        "its MMR": of_store(
+            store.max_marginal_relevance_search, lengths, k=BEST, fetch_k=CANDIDATES
+        ),
+        "`dense` over it": over_store(store, hops=0, recipe="dense"),
+        "words beside vectors": over_store(store, hops=0, extractor=None),
+        "names among candidates": over_store(store, hops=0),
+        "and a second look": over_store(store),
+    }
 
 
 def compare(folder: Path, embedder: str | None, n_questions: int | None) -> None:
@@ -117,21 +141,10 @@ def compare(folder: Path, embedder: str | None, n_questions: int | None) -> None
     store.add_documents([Document(text, id=id) for id, text in texts.items()])
     lengths = {id: estimate_tokens(text) for id, text in texts.items()}
 
-    def over_store(**how: Any) -> Answer:
-        retriever = ClewRetriever.from_vectorstore(store, CANDIDATES, **how)
-        return of_clew(retriever.context, limit="k")
-
     index = clew.Index.from_documents(benchmark.documents, extractor=clew.Names())
-    answers = {
-        "the store": of_store(store.similarity_search, lengths, k=CANDIDATES),
-        "its MMR": of_store(
-            store.max_marginal_relevance_search, lengths, k=max(CUTS), fetch_k=CANDIDATES
-        ),
-        "words beside vectors": over_store(hops=0, extractor=None),
-        "names among candidates": over_store(hops=0),
-        "and a second look": over_store(),
-        "and a third": over_store(hops=2),
-        "`budgeted`, a second look": over_store(recipe="budgeted"),
+    answers = answers_of(store, lengths) | {
+        "and a third": over_store(store, hops=2),
+        "`budgeted`, a second look": over_store(store, recipe="budgeted"),
         "full index": of_clew(index.ask),
     }
     values, costs = {}, {"embedded": {}, "searches": {}, "ms": {}}
@@ -140,7 +153,7 @@ def compare(folder: Path, embedder: str | None, n_questions: int | None) -> None
         embeddings.texts = store.searches = 0
         for question in questions:
             begin = time.perf_counter()
-            ranked, page = answer(question)
+            ranked, page = answer(question.text)
             seconds.append((time.perf_counter() - begin) / asks)
             rows.append(
                 [*(recall(ranked[:k], question.gold) for k in CUTS), recall(page, question.gold)]

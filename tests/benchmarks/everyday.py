@@ -204,6 +204,38 @@ def corpora_of(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(own for name in names for own in GROUPS.get(name, (name,))))
 
 
+def add_corpora(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which corpora are asked, and which half of their questions."""
+    parser.add_argument("--cache", type=Path, help="where the corpora are kept")
+    parser.add_argument("--sources", type=Path, help="the folder of clones")
+    parser.add_argument(
+        "--corpora",
+        nargs="+",
+        choices=(*GROUPS, *CORPORA),
+        default=list(CORPORA),
+        metavar="NAME",
+        help=f"groups ({', '.join(GROUPS)}) or corpora ({', '.join(CORPORA)})",
+    )
+    parser.add_argument("--index-url", help="the package index, unless pip's own")
+    parser.add_argument("--folder", type=Path, help="a folder of your own in place of the corpora")
+    parser.add_argument("--questions", type=Path, help="its questions")
+    parser.add_argument("--half", choices=("tune", "held", "all"), default="tune")
+
+
+def places_of(
+    parser: argparse.ArgumentParser, options: argparse.Namespace
+) -> list[tuple[str, Path, Path]]:
+    """Return name, folder and file of questions of every corpus, so that what is missing shows first."""
+    if (options.folder is None) != (options.questions is None):
+        parser.error("--folder and --questions belong together")
+    if options.folder is None and options.cache is None:
+        parser.error("name a folder for the corpora with --cache, or your own with --folder")
+    if options.folder is not None and not options.folder.is_dir():
+        raise FileNotFoundError(f"{options.folder} is no folder")
+    own = corpora_of(options.corpora) if options.folder is None else [str(options.folder)]
+    return [(corpus, *folder_and_questions(corpus, options)) for corpus in own]
+
+
 def folder_and_questions(corpus: str, options: argparse.Namespace) -> tuple[Path, Path]:
     """Return the folder of a corpus and the file of its questions, made first where they are not."""
     if options.folder is not None:
@@ -257,21 +289,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cache", type=Path, help="where the corpora are kept")
-    parser.add_argument("--sources", type=Path, help="the folder of clones")
-    parser.add_argument(
-        "--corpora",
-        nargs="+",
-        choices=(*GROUPS, *CORPORA),
-        default=list(CORPORA),
-        metavar="NAME",
-        help=f"groups ({', '.join(GROUPS)}) or corpora ({', '.join(CORPORA)})",
-    )
-    parser.add_argument("--index-url", help="the package index, unless pip's own")
-    parser.add_argument("--folder", type=Path, help="a folder of your own in place of the corpora")
-    parser.add_argument("--questions", type=Path, help="its questions")
+    add_corpora(parser)
     parser.add_argument("--recipes", nargs="+", default=list(RECIPES))
-    parser.add_argument("--half", choices=("tune", "held", "all"), default="tune")
     parser.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS))
     parser.add_argument(
         "--names",
@@ -292,18 +311,8 @@ def main() -> None:
     parser.add_argument("--intervals", action="store_true", help="write every interval")
     parser.add_argument("--json", type=Path, help="write all figures into this file, too")
     options = parser.parse_args()
-    if (options.folder is None) != (options.questions is None):
-        parser.error("--folder and --questions belong together")
-    if options.folder is None and options.cache is None:
-        parser.error("name a folder for the corpora with --cache, or your own with --folder")
-    if options.folder is not None and not options.folder.is_dir():
-        raise FileNotFoundError(f"{options.folder} is no folder")
     tables = []
-    own = corpora_of(options.corpora) if options.folder is None else [str(options.folder)]
-    places = [
-        folder_and_questions(corpus, options) for corpus in own
-    ]  # what is missing shows first
-    for corpus, (folder, path) in zip(own, places, strict=True):
+    for corpus, folder, path in places_of(parser, options):
         questions = read_questions(path, options.half)
         started = time.perf_counter()
         index = index_of(folder, options)
