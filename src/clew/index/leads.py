@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from selectolax.lexbor import LexborHTMLParser
 
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
+from clew.read.formats.source_code import CODE_FORMATS
 from clew.read.formats.markdown import find_links
 from clew.text.words import contains_phrase, fold_case, words
 
@@ -85,7 +86,8 @@ def names_to_follow(
     For each of the ten best documents that has it, a name scores 1 / rank, divided by the number of
     names there and by the number of these documents that have it, times one more than the number of
     the question's words that are said of it there: of "directed by" for a question on a director.
-    What the question names, and what a document is about, leads nowhere new.
+    What the question names, and what a document is about, leads nowhere new. The names of programs
+    lead to the wrong ones (`save`, `read`): where most documents are source code, there are none.
 
     Args:
         question: What is asked.
@@ -101,6 +103,8 @@ def names_to_follow(
         ('Ben Okri',)
     """
     best = load_documents(documents[:LEADING], untrusted=True).documents
+    if 2 * sum(one.format in CODE_FORMATS for one in best) > len(best):
+        return ()
     read = READER.triples([Passage(one.id, one.text, format=one.format) for one in best])
     asked, known = _beginnings(question), {fold_case(name) for name in followed}
     names_of: list[dict[str, _Name]] = []

@@ -240,17 +240,19 @@ def _shares_of_best(scores: Sequence[float | None]) -> list[float]:
     """Return scores in [0, 1], as shares of the best.
 
     Without scores, the rank decides. Where a score is negative, or none is positive, as with
-    logits, there is no zero to be a share of, so the order alone decides.
+    logits, there is no zero to be a share of: the scores go from 1 / n, the lowest, to 1.
     """
     if not scores:
         return []
-    by_rank = [float(rank) for rank in range(len(scores), 0, -1)]
-    numbers = [score for score in scores if score is not None] or by_rank
-    if min(numbers) < 0 or max(numbers) == 0:
-        descending = sorted(numbers, reverse=True)
-        numbers = [by_rank[descending.index(number)] for number in numbers]
-    best = max(numbers)
-    return [number / best for number in numbers]
+    n = len(scores)
+    numbers = [score for score in scores if score is not None] or list(map(float, range(n, 0, -1)))
+    lowest, best = min(numbers), max(numbers)
+    if lowest >= 0 and best > 0:
+        return [number / best for number in numbers]
+    if lowest == best:
+        return [1.0] * n
+    step = (1 - 1 / n) / (best - lowest)
+    return [1 / n + (number - lowest) * step for number in numbers]
 
 
 def _scores_by_row(graph: Graph, by_id: Mapping[str, float]) -> dict[int, float]:

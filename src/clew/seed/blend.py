@@ -41,7 +41,11 @@ class Blend:
             results = [seed(query) for seed in bound]
             notes = {key: note for result in results for key, note in result.notes.items()}
             first, second = (scale_to_best(result.scores) for result in results)
-            return Seeds(self.dense_share * first + (1 - self.dense_share) * second, notes=notes)
+            share = self.dense_share
+            if query.candidate_scores is not None:
+                rows = list(query.candidate_scores)
+                share = share_by_spread(share, first[rows], second[rows])
+            return Seeds(share * first + (1 - share) * second, notes=notes)
 
         return find_seeds
 
@@ -56,3 +60,24 @@ def scale_to_best(scores: Floats) -> Floats:
     """
     highest = scores.max(initial=0)
     return scores / highest if highest > 0 else scores
+
+
+def share_by_spread(share: float, first: Floats, second: Floats) -> float:
+    """Return the weight of the first scores by which both move a sum alike, where `share` is 0.5.
+
+    That is the order by the sum of standard scores. Candidates were found by one of the two: its
+    scores differ little among them, and those of the other would decide alone. Scores that are
+    all equal decide nothing, with any weight.
+
+    Args:
+        share: the weight of the first where both are spread alike.
+        first: of the candidates.
+        second: of the same.
+
+    Example:
+        >>> import numpy as np
+        >>> share_by_spread(0.5, np.array([0.9, 1.0]), np.array([0.0, 0.4])).__round__(2)
+        0.8
+    """
+    own, other = share * float(second.std()), (1 - share) * float(first.std())
+    return own / (own + other) if own > 0 and other > 0 else share

@@ -184,7 +184,7 @@ class Candidates:
         ranked = sorted(self.documents, key=cosines.__getitem__, reverse=True)
         return Candidates(
             {id: self.documents[id] for id in ranked},
-            [cosines[id] for id in ranked],
+            [max(0.0, cosines[id]) for id in ranked],  # further than at right angles is as far
             {**self.notes, "scores": "cosine of the store's vectors"},
         )
 

@@ -265,8 +265,10 @@ class Candidates:
             scores = cosines_by_id((yield Read([scored.node.node_id for scored in nodes])), vector)
         if len(scores) == len(nodes) and nodes:
             meaning = "cosine of the store's vectors"
-            scored = (NodeWithScore(node=n.node, score=scores[n.node.node_id]) for n in nodes)
-            nodes = sorted(scored, key=NodeWithScore.get_score, reverse=True)
+            nodes = sorted(nodes, key=lambda n: scores[n.node.node_id], reverse=True)
+            nodes = [  # further than at right angles is as far
+                NodeWithScore(node=n.node, score=max(0.0, scores[n.node.node_id])) for n in nodes
+            ]
         notes = {"store": type(self.index.vector_store).__name__, "scores": meaning}
         return Found(nodes, {**notes, "candidates": len(nodes), "further": tuple(searches)})
 
