@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
 from clew.graph import Graph
 from clew.seed import BM25, Blend, Dense, ReciprocalRank
-from clew.types import Query
+from clew.types import Query, Seeds
 
 GRAPH = Graph.of(
     ["red fox", "blue sky", "red sky", "grey"], vectors=[[1, 0], [0.6, 0.8], [0.8, 0.6], [0, -1]]
@@ -33,3 +35,22 @@ def test_a_list_that_finds_nothing_says_so_and_leaves_the_other():
     found = Blend(dense_share=0.5).on(GRAPH)(unheard)
     assert found.scores == pytest.approx(0.5 * Dense().on(GRAPH)(unheard).scores)
     assert "no word" in found.notes["fallback"]
+
+
+@pytest.mark.parametrize("scores", [[0.9, 0.95, 1.0, 0.93], [0.2, 0.9, 0.4, 1.0], [1.0] * 4])
+def test_a_blend_of_candidates_has_the_order_of_the_sum_of_standard_scores(scores):
+    query = replace(QUESTION, candidate_scores=dict(enumerate(scores)))
+    dense, said = np.array(scores), BM25().on(GRAPH)(query).scores
+    standard = sum(s / s.std() for s in (dense, said) if s.std() > 0)
+    found = Blend(seeds=(Given(dense), BM25())).on(GRAPH)(query).scores
+    assert np.argsort(-found).tolist() == np.argsort(-standard).tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Scores that are known."""
+
+    scores: np.ndarray
+
+    def on(self, graph):
+        return lambda query: Seeds(self.scores)

@@ -1,0 +1,39 @@
+"""Candidates: their scores, and where they lead."""
+
+from __future__ import annotations
+
+import pytest
+
+import clew
+from clew.adapters import names_to_follow
+
+TEXTS = ["The ferry sails at nine.", "Nobody sails.", "Ben likes tea."]
+
+
+@pytest.mark.parametrize(
+    ("scores", "shares"),
+    [
+        ([0.8, 0.6, 0.2], [1, 0.75, 0.25]),
+        ([0, -1, -4], [1, 5 / 6, 1 / 3]),  # logits: 1 / 3 for the lowest, and the same distances
+        ([0.8, 0.5, -0.1], [1, 7 / 9, 1 / 3]),
+        ([-2, -2, -2], [1, 1, 1]),
+        ([0, 0, 0], [1, 1, 1]),
+        (None, [1, 2 / 3, 1 / 3]),  # ranks
+    ],
+)
+def test_scores_of_candidates_count_from_the_best(scores, shares):
+    candidates = TEXTS if scores is None else list(zip(TEXTS, scores, strict=True))
+    found = clew.narrow("When does it sail?", candidates, recipe="dense", limit=3)
+    assert [item.score for item in found] == pytest.approx(shares)
+
+
+def test_programs_lead_to_no_names():
+    text = "Anna Bell\nShe married Ben Okri in 1990."
+    prose = [clew.Document(str(i), text) for i in range(2)]
+    code = [
+        clew.Document(f"c{i}", "class Ferry:\n    def sail(self): ...", format="python")
+        for i in range(3)
+    ]
+    asked = "Where does the husband of Anna Bell live?"
+    assert names_to_follow(asked, [*prose, *code[:2]])[0] == "Ben Okri"
+    assert names_to_follow(asked, [*prose, *code]) == ()
