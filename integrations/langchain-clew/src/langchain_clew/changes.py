@@ -174,7 +174,7 @@ class ChangingRetriever(DocumentIndex):
         facts: FactsByDocument | None = kwargs.pop("facts", None)
         if kwargs:
             raise TypeError(f"documents of an index come with facts=, not with {min(kwargs)}")
-        named = {document.id: document for document in _named(items)}  # of one id the last counts
+        named = {str(one.id): one for one in _named(items)}  # of one id the last counts
         blank = {id for id, document in named.items() if not document.page_content.strip()}
         added = [document for id, document in named.items() if id not in blank]
         if added:

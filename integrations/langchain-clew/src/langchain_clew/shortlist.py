@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import ArrayLike
 
@@ -257,4 +258,5 @@ def _next(requests: Requests, answer: object) -> Request | clew.Context:
 
 def _plain(vector: ArrayLike) -> list[float]:
     """Return a vector as LangChain has it."""
-    return [float(number) for number in vector]  # type: ignore[union-attr]  # of any array
+    plain: list[float] = np.asarray(vector, np.float64).tolist()
+    return plain

@@ -250,5 +250,7 @@ def _own_ids(documents: Iterable[Document]) -> list[str]:
 
 def _by_id(documents: Mapping[str, Document], vectors: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
-        id: vectors[document.id] for id, document in documents.items() if document.id in vectors
+        id: vectors[document.id]
+        for id, document in documents.items()
+        if document.id is not None and document.id in vectors
     }
