@@ -35,6 +35,7 @@ def of_clew(embeddings: Embeddings, embed_model: BaseEmbedding, chat: BaseChatMo
     index.ask("a", recipe="bm25", where={"year": [2020, 2021]}, model=chat)
     index.ask("a", recipe=clew.recipes.get("bm25"), where=lambda metadata: metadata["year"] > 2020)
     index.ask("a", recipe=1)  # type: ignore[arg-type]
+    index.ask("a", model=1)  # type: ignore[arg-type]
     index.ask("a", where="year")  # type: ignore[arg-type]
     index.ask("a", limits=3)  # type: ignore[call-arg]
     clew.narrow("a", [("b", 0.5)], embedder=embeddings, recipe="bm25", model=str.upper)

@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from clew.index.options import check_names, option_names
+from clew.model import ModelSource
 from clew.recipes import DEFAULT
 from clew.types import Method
 
@@ -38,7 +39,7 @@ class OtherQueryKeywords(TypedDict, total=False):
     limit: int | None
     where: Where | None
     deadline: float | None
-    model: object
+    model: ModelSource | None
     max_question: int
     max_share: float | None
     min_relevance: float | None
@@ -103,7 +104,7 @@ class QueryOptions:
     limit: int | None = None
     where: Where | None = None
     deadline: float | None = None
-    model: object = None
+    model: ModelSource | None = None
     max_question: int = 100_000
     max_share: float | None = None
     min_relevance: float | None = None
