@@ -31,8 +31,8 @@ DOCUMENTS = [Document("a", "Anna married Ben."), Document("b", "Ben lives on Cor
 
 OF_A_QUESTION = {
     "index/question.py": [
-        ("    model: object\n", "    model: object\n    tone: str\n"),
-        ("    model: object = None\n", '    model: object = None\n    tone: str = "plain"\n'),
+        ("    model: ModelSource | None\n", "    model: ModelSource | None\n    tone: str\n"),
+        ("    model: ModelSource | None = None\n", '    model: ModelSource | None = None\n    tone: str = "plain"\n'),
     ],
     "index/answer.py": [
         (
