@@ -32,7 +32,10 @@ DOCUMENTS = [Document("a", "Anna married Ben."), Document("b", "Ben lives on Cor
 OF_A_QUESTION = {
     "index/question.py": [
         ("    model: ModelSource | None\n", "    model: ModelSource | None\n    tone: str\n"),
-        ("    model: ModelSource | None = None\n", '    model: ModelSource | None = None\n    tone: str = "plain"\n'),
+        (
+            "    model: ModelSource | None = None\n",
+            '    model: ModelSource | None = None\n    tone: str = "plain"\n',
+        ),
     ],
     "index/answer.py": [
         (
