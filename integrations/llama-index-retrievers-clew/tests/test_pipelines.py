@@ -6,7 +6,7 @@ import pytest
 from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
 from llama_index.core.base.base_selector import BaseSelector, SelectorResult, SingleSelection
-from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.base.llms import types
 from llama_index.core.chat_engine import (
     CondensePlusContextChatEngine,
     CondenseQuestionChatEngine,
@@ -20,8 +20,8 @@ from llama_index.core.llms import (
     LLMMetadata,
     MessageRole,
     MockLLM,
+    mock,
 )
-from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.node_parser import (
     HierarchicalNodeParser,
@@ -290,6 +290,11 @@ AGENTS = pytest.mark.filterwarnings(  # they look at all attributes of themselve
 )
 
 
+CALLS_TOOLS = pytest.mark.skipif(
+    not hasattr(mock, "MockFunctionCallingLLM"), reason="this older LlamaIndex has no such model"
+)
+
+
 class CallsOnce:
     """Calls the only tool with a question, and says then what it gave."""
 
@@ -300,20 +305,21 @@ class CallsOnce:
         if messages[-1].role == MessageRole.TOOL:
             return ChatMessage(role="assistant", content=f"I read: {messages[-1].content}")
         (tool,) = how["tools"]
-        block = ToolCallBlock(
+        block = types.ToolCallBlock(
             tool_call_id="1", tool_name=tool.metadata.name, tool_kwargs={"input": self.question}
         )
         return ChatMessage(role="assistant", blocks=[block])
 
 
 def agents(question, tools):
-    calling = MockFunctionCallingLLM(response_generator=CallsOnce(question))
+    calling = mock.MockFunctionCallingLLM(response_generator=CallsOnce(question))
     act = f'Thought: I look it up.\nAction: letters\nAction Input: {{"input": "{question}"}}'
     reasoning = Scripted([act, "Thought: I can answer.\nAnswer: I read it."])
     yield FunctionAgent(tools=tools, llm=calling, streaming=False), lambda: ""
     yield ReActAgent(tools=tools, llm=reasoning, streaming=False), lambda: reasoning.prompts[-1]
 
 
+@CALLS_TOOLS
 @AGENTS
 async def test_an_agent_reads_what_clew_finds(retriever, question):
     """With a tool that answers with the context alone, so that what it reads can be seen."""
@@ -331,12 +337,13 @@ async def test_an_agent_reads_what_clew_finds(retriever, question):
         assert all(text in read for text in texts)
 
 
+@CALLS_TOOLS
 @AGENTS
 async def test_a_retriever_is_a_tool_of_an_agent(retriever, question):
     letters = RetrieverTool.from_defaults(retriever, name="letters", description="Letters")
     agent = FunctionAgent(
         tools=[letters],
-        llm=MockFunctionCallingLLM(response_generator=CallsOnce(question)),
+        llm=mock.MockFunctionCallingLLM(response_generator=CallsOnce(question)),
         streaming=False,
     )
     answer = str(await agent.run("Who was the teacher?", memory=memory()))
