@@ -279,7 +279,7 @@ class _PrintedPage:
         return all(self._count(separator.join(some)) <= self.share for some in own.values())
 
     def _rendered(self) -> str:
-        """Return clew's own page of what is kept; what could not be joined is said if it fits."""
+        """Return clew's own page of what is kept, and what could not be joined, if it fits."""
         text = "\n".join(self._pieces(self.kept))
         line = self.render.missing_line_in(self.context.text)
         with_line = f"{text}\n{line}"

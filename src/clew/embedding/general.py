@@ -22,9 +22,9 @@ from clew.embedding.static import PRIOR_TEXTS, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.forking import renew_after_fork
 from clew.graph import Vectors, freeze
+from clew.text.kept import MAX_KEPT_TEXT
 
 MAX_KEPT = 32_768  # texts whose vectors are kept, as bfloat16: at most 50 MB
-MAX_KEPT_TEXT = 4_000  # letters
 
 
 class KeptVectors:

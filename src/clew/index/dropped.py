@@ -52,7 +52,7 @@ class _Call:
         return is_next and code[here] == POP_TOP
 
 
-def told_if_dropped(changed: T, before: object) -> T:
+def warning_if_dropped(changed: T, before: object) -> T:
     """Return a changed index, which warns if the caller of the method drops it at once.
 
     Args:

@@ -22,7 +22,7 @@ from clew.index.build import build_graph, collect_facts, edges_by, generate_text
 from clew.index.changes import rebuild, with_documents, with_replaced, without_documents
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
-from clew.index.dropped import told_if_dropped
+from clew.index.dropped import warning_if_dropped
 from clew.index.filtering import filtered_index
 from clew.index.learning import Learned, lesson_of
 from clew.index.options import documents_keywords
@@ -308,7 +308,7 @@ class Index(IndexContents):
             facts: As in `from_documents`.
             progress: Whether to show bars on stderr.
         """
-        return told_if_dropped(with_documents(self, documents, facts, progress), self)
+        return warning_if_dropped(with_documents(self, documents, facts, progress), self)
 
     def upsert(
         self,
@@ -333,7 +333,7 @@ class Index(IndexContents):
             >>> index.upsert([Document("a", "Ferries sail at ten.")]).documents[0].text
             'Ferries sail at ten.'
         """
-        return told_if_dropped(with_replaced(self, documents, facts, progress), self)
+        return warning_if_dropped(with_replaced(self, documents, facts, progress), self)
 
     def sync(
         self,
@@ -361,7 +361,7 @@ class Index(IndexContents):
             >>> index.sync([Document("b", "Two."), Document("c", "Three.")]).graph.ids
             ('b', 'c')
         """
-        return told_if_dropped(
+        return warning_if_dropped(
             with_replaced(self, documents, facts, progress, others_go=True), self
         )
 
@@ -379,7 +379,7 @@ class Index(IndexContents):
             TypeError: Both are given, or neither; or `where` is no filter.
             ValueError: An id is not in the index, or no document would be left.
         """
-        return told_if_dropped(without_documents(self, ids, where), self)
+        return warning_if_dropped(without_documents(self, ids, where), self)
 
     def compact(self, *, progress: bool = False) -> Self:
         """Return the index built whole of its documents; nothing is embedded or read twice.
@@ -392,7 +392,9 @@ class Index(IndexContents):
         Args:
             progress: Whether to show bars on stderr.
         """
-        return told_if_dropped(rebuild(self, self.documents, self.facts, progress=progress), self)
+        return warning_if_dropped(
+            rebuild(self, self.documents, self.facts, progress=progress), self
+        )
 
     def generate(self, *generators: Generate, progress: bool = False) -> Self:
         """Return the index with texts made of what it holds; `add` and `delete` make them again.
@@ -413,7 +415,7 @@ class Index(IndexContents):
             failed=(*self.failed, *failed),
             usage=self.usage + meter.usage,
         )
-        return told_if_dropped(generated, self)
+        return warning_if_dropped(generated, self)
 
     def written(self, *writers: Generate, progress: bool = False) -> Self:
         """Return what `generate` returns; the name of version 0.1, until version 0.3."""
@@ -435,12 +437,12 @@ class Index(IndexContents):
         """
         learned = self.learned.after(lesson_of(context), self.graph, rate, decay)
         learnt = replace(self, graph=learned.on(self.graph)[0], learned=learned)
-        return told_if_dropped(learnt, self)
+        return warning_if_dropped(learnt, self)
 
     def forget(self) -> Self:
         """Return the index as it was before it learnt anything."""
         forgotten = replace(self, graph=self.learned.off(self.graph), learned=Learned())
-        return told_if_dropped(forgotten, self)
+        return warning_if_dropped(forgotten, self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the index to a folder, whole or not at all; see `clew.store.save`.

@@ -28,10 +28,10 @@ def without_label(there: Iterable[Document], came: Iterable[Document]) -> dict[s
         came: What is added to it.
     """
     new = [one for one in came if is_langchain_document(one.original) and _source_of(one)]
-    said = {one.metadata["source"] for one in new}
-    if not said:
+    sources = {one.metadata["source"] for one in new}
+    if not sources:
         return {}
-    old = [one for one in there if one.metadata.get("source") in said and _source_of(one)]
+    old = [one for one in there if one.metadata.get("source") in sources and _source_of(one)]
     pieces = [*old, *new]
     checked = without_shared_sources([replace(one, original=_chunk(one)) for one in pieces])
     labels = {

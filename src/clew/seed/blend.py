@@ -18,6 +18,8 @@ from clew.types import Query, Seed, Seeds
 class Blend:
     """Score by a weighted mean of two seeds, each scaled so that its best node has 1.
 
+    Among the candidates of another retriever each weighs by its spread, too; see `share_by_spread`.
+
     Attributes:
         seeds: the two seeds.
         dense_share: the weight of the first seed, in [0, 1]; the second has the rest.

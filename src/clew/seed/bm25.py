@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from clew.algorithms.postings import Postings
 from clew.graph import EMPTY, Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
 from clew.seed.languages import Languages, LanguagesPart
-from clew.text.kept import Kept
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.stems import identify_language, make_stemmer, stem_words
 from clew.text.words import terms
 from clew.types import Query, Seeds
 
-MAX_KEPT_TEXT = 4_000  # letters
 TERMS = Kept[str, Sequence[str]](2_048)
 """The terms of texts: a text that is among the candidates of one question is soon among others."""
 

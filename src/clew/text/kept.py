@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from contextlib import suppress
 from typing import TypeVar
 
+MAX_KEPT_TEXT = 4_000  # letters of a text of which something is kept
+
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 

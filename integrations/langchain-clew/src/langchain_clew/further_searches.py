@@ -45,7 +45,7 @@ class Judge:
         threshold: float,
         vectors: dict[str, Any],
     ) -> Generator[Request, Any, Self | None]:
-        """Yield what is read for it; return a judge, or None where nothing can be told.
+        """Yield what is read for it; return a judge, or None where nothing can be decided.
 
         Args:
             found: Documents, and how relevant the store says that they are to the question.
@@ -69,8 +69,10 @@ class Judge:
             return {}
         read: Mapping[str, Any] = yield Read(documents)
         self.vectors.update(read)
-        said = self.relevances.of(read)
-        return {id: one for id, one in documents.items() if said.get(id, -1.0) >= self.threshold}
+        relevance = self.relevances.of(read)
+        return {
+            id: one for id, one in documents.items() if relevance.get(id, -1.0) >= self.threshold
+        }
 
 
 @dataclass(frozen=True, eq=False)

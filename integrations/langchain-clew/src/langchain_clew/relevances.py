@@ -85,12 +85,12 @@ class Relevances:
         if len(ids) < MIN_KNOWN:
             return None
         asked, rows = np.asarray(question, np.float64), _rows([vectors[id] for id in ids])
-        said = np.array([known[id] for id in ids])
+        relevances = np.array([known[id] for id in ids])
         for measure in MEASURES:
             measured = measure(rows, asked)
             line = np.column_stack([measured, np.ones(len(ids))])
-            (slope, start), *_ = np.linalg.lstsq(line, said, rcond=None)
-            is_straight = np.abs(line @ [slope, start] - said).max() <= TOLERANCE
+            (slope, start), *_ = np.linalg.lstsq(line, relevances, rcond=None)
+            is_straight = np.abs(line @ [slope, start] - relevances).max() <= TOLERANCE
             if is_straight and np.ptp(measured) >= MIN_SPREAD:
                 return cls(asked, measure, float(slope), float(start))
         return None

@@ -33,12 +33,11 @@ from clew.read.extract.mentions import (
 )
 from clew.read.extract.relations import Mention, find_facts
 from clew.read.formats.markdown import front_matter_end, front_matter_title
-from clew.text.kept import Kept
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
 
 MAX_TITLE_LENGTH = 100  # characters of a first line that is taken for a title
 YEAR_DIGITS = 4
-MAX_KEPT_TEXT = 4_000  # letters
 _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
 
 

@@ -70,7 +70,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
     embed_model: Annotated[EmbedderSource | None, AS_IT_COMES] = Field(
         default=None,
         exclude=True,
-        description="The embedding model; None: clew's own, fitted on the nodes.",
+        description="The embedding model; None: clew's own.",
     )
     facts: dict[str, Sequence[tuple[str, str, str]]] | None = Field(
         default=None, description="Triples by node or document id."
