@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 MAX_SAMPLE = 40  # members of a long container that are looked at; the others count as these do
 MAX_DEPTH = 12
-LEAVES = (int, float, complex, bool, str, bytes, type(None))
+LEAVES = frozenset((int, float, complex, bool, str, bytes, type(None)))
 
 
 @dataclass
@@ -46,11 +46,11 @@ class SizeEstimate:
             return self._array_bytes(value)
         if id(value) in self.found or id(value) in self.known or depth > MAX_DEPTH:
             return 0
+        if type(value) in LEAVES:  # most are, and asking for abstract classes takes longer
+            return sys.getsizeof(value)
         if isinstance(value, (type, ModuleType)) or self.stop(value):
             return 0
         own = sys.getsizeof(value, 64)
-        if isinstance(value, LEAVES):
-            return own
         self.found.add(id(value))
         if isinstance(value, Mapping):
             keys, values = _sample(value.keys(), len(value)), _sample(value.values(), len(value))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from selectolax.lexbor import LexborHTMLParser
 
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
@@ -28,6 +28,7 @@ LEADING = 10  # documents whose names are looked at
 BEGINNING = 5  # letters
 LEAD_NAMES = 3  # that a further search is made with
 LEAD_DOCUMENTS = 15  # that a further search may add to the candidates
+LEAD_SHARE = 0.95  # of the cosine with a further search, beside that with the question
 MAX_LINKS = 200  # names that one search asks for: some stores take no filter of thousands
 MAX_HOPS = 5
 DECIMALS = 6
@@ -177,17 +178,35 @@ def _beginnings(text: str) -> set[str]:
     return {word[:BEGINNING] for word in words(text) if len(word) >= BEGINNING}
 
 
-def cosines_by_id(vectors: Mapping[str, ArrayLike], question: ArrayLike) -> dict[str, float]:
-    """Return the cosine of each vector with the question's, by the same ids.
+def cosines_by_id(
+    vectors: Mapping[str, ArrayLike], question: ArrayLike, leads: Sequence[ArrayLike] = ()
+) -> dict[str, float]:
+    """Return how near each vector is to the question or to what it leads to, by the same ids.
+
+    That is the highest of the cosine with the question and `LEAD_SHARE` of each cosine with a
+    further search: what only the bridge's name finds is far from the question itself.
+
+    Args:
+        vectors: The vectors of documents, by id.
+        question: The question's vector.
+        leads: The vectors of further searches; see `lead_question`.
 
     Example:
-        >>> cosines_by_id({"a": [3, 4]}, [0, 2])
-        {'a': 0.8}
+        >>> cosines_by_id({"a": [3, 4], "b": [1, 0]}, [0, 2])
+        {'a': 0.8, 'b': 0.0}
+        >>> cosines_by_id({"a": [3, 4], "b": [1, 0]}, [0, 2], leads=[[1, 0]])
+        {'a': 0.8, 'b': 0.95}
     """
     if not vectors:
         return {}
     rows = np.array([np.asarray(vector, np.float64) for vector in vectors.values()])
+    nearness = _cosines(rows, question)
+    for lead in leads:
+        nearness = np.maximum(nearness, LEAD_SHARE * _cosines(rows, lead))
+    return dict(zip(vectors, np.round(nearness, DECIMALS).tolist(), strict=True))
+
+
+def _cosines(rows: NDArray[np.float64], question: ArrayLike) -> NDArray[np.float64]:
     asked = np.asarray(question, np.float64)
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
-    products = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
-    return dict(zip(vectors, np.round(products, DECIMALS).tolist(), strict=True))
+    return np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)

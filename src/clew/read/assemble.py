@@ -380,7 +380,7 @@ def _collect_facts(
         )
     sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
     sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
-    read, folded = _ReadFacts(), _Folded()
+    read, folded, spaced = _ReadFacts(), _Known(fold_case), _Known(_with_single_spaces)
     for id, passages, triples in sources:
         for triple in triples:
             subject, relation, object = _check_triple(triple, id)
@@ -394,17 +394,24 @@ def _collect_facts(
             passage = nodes.choose_passage(passages, ends)
             read.add(ends[0], subject, passage)
             read.add(ends[1], object, passage)
-            fact = ends[0], " ".join(relation.split()), ends[1]
-            read.stated_in.setdefault(fact, {})[passage] = None
+            read.stated_in.setdefault((ends[0], spaced[relation], ends[1]), {})[passage] = None
     return read
 
 
-class _Folded(dict[str, str]):
-    """Names with their case folded; most come several times."""
+class _Known(dict[str, str]):
+    """What a function makes of names and relations; most come several times."""
 
-    def __missing__(self, name: str) -> str:
-        folded = self[name] = fold_case(name)
-        return folded
+    def __init__(self, function: Callable[[str], str]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, text: str) -> str:
+        made = self[text] = self._function(text)
+        return made
+
+
+def _with_single_spaces(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _build_graph(nodes: Sequence[_Node], read: _ReadFacts, count: Callable[[str], int]) -> Graph:
@@ -454,14 +461,13 @@ def _spell(text: str) -> str:
 
 
 def _check_triple(triple: Triple, id: str) -> Triple:
-    are_texts = not isinstance(triple, str) and len(triple) == 3
-    for part in triple:
-        are_texts = are_texts and isinstance(part, str)
-    if not are_texts:
-        raise ValueError(
-            f"a fact is (subject, relation, object), three strings; document {id!r} has {triple!r}"
-        )
-    return triple[0], triple[1], triple[2]
+    if not isinstance(triple, str) and len(triple) == 3:
+        subject, relation, object = triple
+        if isinstance(subject, str) and isinstance(relation, str) and isinstance(object, str):
+            return subject, relation, object
+    raise ValueError(
+        f"a fact is (subject, relation, object), three strings; document {id!r} has {triple!r}"
+    )
 
 
 def _known_vectors(vectors: Sequence[Vectors | None], entities: int) -> Vectors | None:

@@ -85,6 +85,7 @@ class FurtherSearches:
         facts: Triples by document id.
         hops: How many searches there are for names.
         edges: Pairs of keys of metadata; one more search each.
+        leads: The vectors of the searches for names so far, where they have some.
     """
 
     store: VectorStore
@@ -92,6 +93,7 @@ class FurtherSearches:
     facts: FactsByDocument
     hops: int
     edges: Sequence[tuple[str, str]]
+    leads: list[ArrayLike] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.hops or self.edges)
@@ -112,7 +114,10 @@ class FurtherSearches:
                 break
             followed += names
             text = lead_question(question, names)
-            near = None if self.first.vector is None else (yield Embed(text))
+            near: ArrayLike | None = None
+            if self.first.vector is not None:
+                near = yield Embed(text)
+                self.leads.append(near)
             search = replace(self.first, text=text, vector=near)
             candidates = yield from _joined(candidates, search, judge, "looked for", names)
         for source, target in self.edges:

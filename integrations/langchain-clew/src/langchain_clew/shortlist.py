@@ -161,7 +161,7 @@ class Shortlist:
             if missing:
                 vectors |= yield Read(missing)
             known = {id: vectors[id] for id in candidates.documents if id in vectors}
-            candidates = candidates.scored(cosines_by_id(known, vector))
+            candidates = candidates.scored(cosines_by_id(known, vector, further.leads))
 
         def narrow(options: QueryOptions) -> clew.Context:
             return candidates.narrow(question, options, self.config, self.facts)

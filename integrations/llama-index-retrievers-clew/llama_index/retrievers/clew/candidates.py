@@ -246,7 +246,7 @@ class Candidates:
         first = Search(with_vector(bundle, vector), self.top_k, filters)
         found: Sequence[NodeWithScore] = yield first
         nodes = distinct(found, filters)
-        followed, n_before = list[str](), 0
+        followed, leads, n_before = list[str](), list[ArrayLike](), 0
         for _ in range(self.hops):  # what the last search added comes first
             best = [scored.node for scored in (*nodes[n_before:], *nodes[:n_before])]
             facts = facts_of_nodes(self.facts, nodes)
@@ -255,14 +255,16 @@ class Candidates:
                 break
             followed, n_before = [*followed, *names], len(nodes)
             text = QueryBundle(lead_question(question, names))
-            near = with_vector(text, (yield Embed(text)))
+            leads.append((yield Embed(text)))
+            near = with_vector(text, leads[-1])
             more = yield Search(near, len(nodes) + LEAD_DOCUMENTS, filters)
             nodes = joined(nodes, distinct(more, filters), searches, "looked for", names)
         for edge in self.edges:
             nodes = yield from self._follow(edge, nodes, found, first, searches)
         scores, meaning = {}, "similarity of the store"
         if self._reader is not None and nodes:
-            scores = cosines_by_id((yield Read([scored.node.node_id for scored in nodes])), vector)
+            vectors = yield Read([scored.node.node_id for scored in nodes])
+            scores = cosines_by_id(vectors, vector, leads)
         if len(scores) == len(nodes) and nodes:
             meaning = "cosine of the store's vectors"
             nodes = sorted(nodes, key=lambda n: scores[n.node.node_id], reverse=True)

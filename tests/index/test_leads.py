@@ -1,0 +1,32 @@
+"""How near a document is to a question that leads to a name: by the definition, in plain Python."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from clew.index.leads import LEAD_SHARE, cosines_by_id
+
+VECTOR = arrays(float, 3, elements=st.floats(-1, 1).map(lambda x: round(x, 2)))
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> float:
+    lengths = math.hypot(*one) * math.hypot(*other)
+    return sum(a * b for a, b in zip(one, other, strict=True)) / lengths if lengths else 0.0
+
+
+@given(st.lists(VECTOR, min_size=1, max_size=4), VECTOR, st.lists(VECTOR, max_size=3))
+def test_a_document_is_as_near_as_the_nearer_of_the_question_and_what_it_leads_to(
+    rows: list[np.ndarray], question: np.ndarray, leads: list[np.ndarray]
+) -> None:
+    found = cosines_by_id({str(i): row for i, row in enumerate(rows)}, question, leads)
+    for i, row in enumerate(rows):
+        by_leads = [LEAD_SHARE * cosine(row, lead) for lead in leads]
+        assert found[str(i)] == pytest.approx(max([cosine(row, question), *by_leads]), abs=1e-6)
+
+
+def test_without_documents_there_is_nothing_to_compare() -> None:
+    assert cosines_by_id({}, [1, 0]) == {}
