@@ -82,3 +82,23 @@ def test_every_version_of_python_that_is_named_is_tested_with_every_adapter():
         assert {word for word in words if word.startswith("integrations/")} == adapters
     (words,) = commands(TESTS["oldest"], ".ci/oldest")
     assert words[:3] == [".ci/oldest", "integrations", "tests"]
+
+
+def test_every_reader_is_fuzzed_for_an_hour_each_week():
+    text = WORKFLOWS["fuzz"].read_text("utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    (words,) = commands(jobs["fuzz"], "python -m tests.reliability.fuzz")
+    run = next(
+        step for step in jobs["fuzz"]["steps"] if "tests.reliability.fuzz" in step.get("run", "")
+    )
+    values = {f"${name}": value for name, value in run["env"].items()}
+    minutes = values[words[words.index("--minutes") + 1]]
+    assert re.search(r"\|\| '(\d+)'", minutes)[1] == "60"
+    assert jobs["fuzz"]["timeout-minutes"] > 60
+    assert "schedule:" in text
+    assert (
+        jobs["fuzz"]["strategy"]["matrix"]["target"]
+        == "${{ fromJSON(needs.targets.outputs.names) }}"
+    )
+    listing = next(step for step in jobs["targets"]["steps"] if step.get("id") == "list")["run"]
+    assert "python -m tests.reliability.fuzz |" in listing
