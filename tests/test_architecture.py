@@ -67,10 +67,11 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "printed": {"budget", "context", "deadline", "index", "items", "recipes", "render", "usage"},
     "adapters": BELOW_INDEX | {"index", "forking", "printed"},
     "cite": GRAPH | {"context", "items", "index", "seed"},
+    "conversation": GRAPH | {"cite", "context", "index", "items", "model", "read", "recipes", "render", "types"},
     "global_answer": GRAPH | {"model", "index", "select", "types"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
     "measure": BELOW_INDEX | {"index", "budget"},
-    "cli": BELOW_INDEX | {"processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance"},
+    "cli": BELOW_INDEX | {"conversation", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance"},
     "__main__": {"cli"},
 }  # fmt: skip
 

@@ -72,12 +72,14 @@ from clew.version import __version__
 
 if TYPE_CHECKING:
     from clew import cite, documentation
+    from clew.conversation import Conversation
 
 __all__ = [
     "HNSW",
     "AnswerCache",
     "BudgetError",
     "Context",
+    "Conversation",
     "DeadlineError",
     "Document",
     "Embedder",
@@ -142,6 +144,10 @@ def __getattr__(name: str) -> object:
     """Return a room that was not loaded yet, or with a warning what a deprecated name means."""
     if name in ROOMS:
         return importlib.import_module(f"clew.{name}")
+    if name == "Conversation":  # no question needs it, either
+        from clew.conversation import Conversation
+
+        return Conversation
     if name not in DEPRECATED:
         raise AttributeError(f"module 'clew' has no attribute {name!r}")
     new = DEPRECATED[name]

@@ -30,6 +30,7 @@ not be joined cost about a hundredth of recall in such small contexts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from clew import methods, order, seed, select, spread
 from clew.algorithms.nearest.hnsw import HNSW
@@ -735,5 +736,7 @@ def get(recipe: str | Method) -> Method:
         return recipe
     known = RECIPES.get(recipe.lower())
     if known is None:
-        raise ValueError(f"unknown recipe {recipe!r}; known: {', '.join(RECIPES)}")
+        near = get_close_matches(recipe.lower(), RECIPES, 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"unknown recipe {recipe!r}; {meant}known: {', '.join(RECIPES)}")
     return known.method

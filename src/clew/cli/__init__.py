@@ -18,7 +18,7 @@ from clew.cli.terminal import prepare_output, print_error, print_result
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = ("ask", "index", "cache", "check", "document", "recipes", "measure", "warm")
+COMMANDS = ("ask", "chat", "index", "cache", "check", "document", "recipes", "measure", "warm")
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 INTERRUPTED = 130
 
@@ -31,6 +31,7 @@ EXAMPLES = """examples:
   clew ask docs/ "How do I cancel a running job?"
   clew ask docs/ "How do I cancel a running job?" --budget 800 --explain
   clew index docs/ -o docs.clew && clew ask docs.clew "How do I cancel a running job?"
+  clew chat docs/
   clew recipes
 
 `clew COMMAND --help` says more about each command."""

@@ -14,11 +14,12 @@ from typing import Any
 from clew import recipes
 from clew.cli import models
 from clew.cli.parser import Commands, add_command, positive_integer, question, share, token_budget
-from clew.cli.report import explanation, fallbacks, rejects_all, source_list
+from clew.cli.report import explanation, fallbacks, print_answer, print_sources, rejects_all
 from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, check_writable, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
+from clew.conversation import Conversation
 from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
 from clew.index.index import Index
 from clew.relevance import MIN_RELEVANCE
@@ -37,6 +38,8 @@ EXAMPLES = """examples:
   clew ask docs/ "..." --where file_name=jobs.md --where file_name=queues.md
   clew ask docs/ "What is all of this about?" --reports --recipe global    reports on the corpus
   clew ask docs/ "..." --recipe agrag --set select.variant=sum       any parameter of a recipe
+  clew ask docs/ "..." --answer                            the sentences that answer, with sources
+  man tar | clew ask - "How do I list an archive?" --answer          what comes in on stdin
   clew ask docs/ "..." --json | jq '.items[].id'
   clew ask docs/ "..." --html why.html                     a page that shows the path to every item
 
@@ -74,7 +77,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "source",
         metavar="FOLDER|FILE|INDEX",
-        help="what to read; an index is a folder made by `clew index`",
+        help="what to read; an index is a folder made by `clew index`; - reads stdin",
     )
     parser.add_argument("question", type=question, help="the question, in quotes")
     for name, settings in QUESTION_OPTIONS.items():
@@ -103,6 +106,13 @@ def add_parser(commands: Commands) -> None:
         "--style", choices=STYLES, help="how the context is written (default: as the recipe has it)"
     )
     output = parser.add_mutually_exclusive_group()
+    output.add_argument(
+        "--answer",
+        action="store_true",
+        help="the answer and what it cites: what --model writes, or without one the sentences that "
+        "answer",
+    )
+    output.add_argument("--sources", action="store_true", help="only where the context is from")
     output.add_argument("--json", action="store_true", help="the whole context, as JSON")
     output.add_argument(
         "--mermaid",
@@ -137,14 +147,19 @@ def ask(options: argparse.Namespace) -> int:
     model = None if options.model is None else models.model_of(options.model, options)
     index = open_source(options)
     parameters = {name: getattr(options, name) for name in QUESTION_OPTIONS}
+    conversation = Conversation.of(
+        index, recipe=method, where=where or None, model=model, **parameters
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedModelWarning)  # it is a remark here
-        context = index.ask(
-            options.question, recipe=method, where=where or None, model=model, **parameters
-        )
+        if options.answer:
+            print_answer(options.question, conversation)
+            context = conversation.turns[-1].context
+        else:
+            context = index.ask(options.question, options=conversation.options)
     if context.nothing_found:
         print_remark(_nothing_in_words(context, index) + _hint_at_models(context, index, options))
-    elif options.recipe is not None or options.model is not None:
+    elif options.recipe is not None or (options.model is not None and not options.answer):
         for fallback in fallbacks(context):
             print_remark(fallback)
     if context.usage:
@@ -163,12 +178,14 @@ def _print_context(context: Context, options: argparse.Namespace) -> None:
         print_result(json.dumps(context.to_dict(), ensure_ascii=False, indent=2))
     elif options.mermaid:
         print_result(context.to_mermaid().rstrip())
-    else:
+    elif options.sources:
         if context.items:
-            print_result(f"{context.text}\n")
-            print_result(source_list(context))
-        if options.explain:
-            print_result(f"\n{explanation(context)}")
+            print_sources(context)
+    elif not options.answer and context.items:
+        print_result(f"{context.text}\n")
+        print_sources(context)
+    if options.explain and not (options.json or options.mermaid):
+        print_result(f"\n{explanation(context)}")
 
 
 def parse_where(pairs: Iterable[str]) -> dict[str, list[Any]]:

@@ -10,14 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from clew.cli.parser import Parser, non_negative_integer, positive_integer
-from clew.model import MAX_PROMPT_TOKENS, RETRIES, TIMEOUT, Model
+from clew.model import MAX_PROMPT_TOKENS, RETRIES, TIMEOUT, Model, ModelSource, OpenAICompatible
 
 METAVAR = "MODULE:NAME"
-HELP = "a function prompt -> text or a framework's model in a module, or MODULE:CLASS:MODEL"
+HELP = (
+    "a function prompt -> text or a framework's model in a module, MODULE:CLASS:MODEL, or "
+    "ADDRESS#MODEL of a server that speaks as OpenAI's does"
+)
 RULE = (
     "--model takes MODULE:NAME, a model or a function prompt -> text, or MODULE:CLASS:MODEL, "
-    "for instance mymodel:answer, langchain_openai:ChatOpenAI:gpt-4o-mini or "
-    "llama_index.llms.ollama:Ollama:llama3.1"
+    "for instance mymodel:answer, langchain_openai:ChatOpenAI:gpt-4o-mini, "
+    "llama_index.llms.ollama:Ollama:llama3.1 or http://localhost:11434/v1#llama3.1"
 )
 
 
@@ -50,7 +53,8 @@ def model_of(
 
     Args:
         spec: MODULE:NAME for an object in a module; MODULE:CLASS:MODEL for a class in it, which is
-            called with `model=MODEL`. Modules in the current folder are found, too.
+            called with `model=MODEL`. Modules in the current folder are found, too. ADDRESS#MODEL
+            for a model behind an address that speaks as OpenAI's does.
         options: What was typed, with the options of `add_model_options`.
         answers: The file that keeps the model's answers; None for none.
 
@@ -59,6 +63,8 @@ def model_of(
         ImportError: There is no such module.
         TypeError: The object is no model.
     """
+    if spec.startswith(("http://", "https://")):
+        return _with_options(OpenAICompatible.from_spec(spec), options, answers)
     module_name, colon, rest = spec.partition(":")
     name, _, model = rest.partition(":")
     if not colon or not module_name or not name:
@@ -83,13 +89,20 @@ def model_of(
             f"--model {spec}: {module_name}:{name} is no class, so it cannot take the model "
             f"{model!r}. {RULE}"
         )
-    asked = Model.of(
+    asked = _with_options(source, options, answers)
+    if inspect.isroutine(source):  # answers are kept by name, and a function's name is too short
+        return replace(asked, name=spec)
+    return asked
+
+
+def _with_options(
+    source: ModelSource, options: argparse.Namespace | None, answers: Path | None
+) -> Model:
+    """Return a model that is asked as `add_model_options` has it."""
+    return Model.of(
         source,
         answers=answers,
         timeout=getattr(options, "timeout", None),
         max_prompt_tokens=getattr(options, "prompt_tokens", None),
         retries=getattr(options, "retries", None),
     )
-    if inspect.isroutine(source):  # answers are kept by name, and a function's name is too short
-        return replace(asked, name=spec)
-    return asked

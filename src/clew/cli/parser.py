@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import NoReturn, TypeAlias
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -13,8 +15,28 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, as all other errors are."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the error to stderr and leave with exit code 2."""
-        self.exit(2, f"clew: {message} (see `{self.prog} --help`)\n")
+        """Print the error to stderr, with what may have been meant, and leave with exit code 2."""
+        meant = self._meant(message)
+        hint = f"did you mean {meant}? " if meant else ""
+        self.exit(2, f"clew: {message} ({hint}see `{self.prog} --help`)\n")
+
+    def _meant(self, message: str) -> str:
+        """Return the option or the word that is spelt much as one that was typed."""
+        if unknown := re.search(r"unrecognized arguments: --([\w-]+)", message):
+            known = [name.removeprefix("--") for name in self._known if name.startswith("--")]
+            return "".join(f"--{name}" for name in get_close_matches(unknown[1], known, 1))
+        if unknown := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
+            known = [name.strip("' ") for name in unknown[2].split(",")]
+            return next(iter(get_close_matches(unknown[1], known, 1)), "")
+        return ""
+
+    @property
+    def _known(self) -> list[str]:
+        """What can be typed, of the commands, too."""
+        own = list(self._option_string_actions)
+        commands = (one for one in self._actions if isinstance(one, argparse._SubParsersAction))
+        below = (parser for action in commands for parser in action.choices.values())
+        return [*own, *(name for parser in below for name in parser._option_string_actions)]
 
 
 def add_command(

@@ -1,27 +1,42 @@
-"""What is printed below a context: its sources, and why every item is there."""
+"""What is printed of a context: an answer, its sources, and why every item is there."""
 
 from __future__ import annotations
 
+from clew.cli.links import print_with_links
+from clew.cli.terminal import print_piece, print_result
 from clew.context import Context
-from clew.show import location_of, path_in_words
+from clew.conversation import Conversation
+from clew.show import path_in_words
 
 MAX_NOTE = 300  # characters of a list in a note
 MAX_DROPPED = 10  # lines on what was left out, unless there are hardly more
 
 
-def source_list(context: Context) -> str:
-    """Return the size of the context, and a line for each item.
+def print_sources(context: Context) -> None:
+    """Print the size of the context, and a line for each item.
 
     A line has the item's number, where it is to be opened, its headings, and its tokens.
     """
     budget = "" if context.budget is None else f" of {context.budget:,}"
     items = "item" if len(context) == 1 else "items"
-    lines = [f"sources: {len(context)} {items}, {context.tokens:,}{budget} tokens"]
-    lines += [
-        f"{number:>4}  {location_of(item)}  ({item.tokens:,} tokens)"
-        for number, item in enumerate(context, 1)
-    ]
-    return "\n".join(lines)
+    print_result(f"sources: {len(context)} {items}, {context.tokens:,}{budget} tokens")
+    for number, item in enumerate(context, 1):
+        print_with_links(f"{number:>4}  ", item, f"  ({item.tokens:,} tokens)")
+
+
+def print_answer(question: str, conversation: Conversation) -> None:
+    """Print the answer as it is written, and what it cites.
+
+    Raises:
+        RuntimeError: The model failed.
+    """
+    try:
+        for piece in conversation.ask(question):
+            print_piece(piece)
+    finally:
+        print_result()
+    for number, item in conversation.turns[-1].sources.items():
+        print_with_links(f"[{number}] ", item)
 
 
 def fallbacks(context: Context) -> list[str]:

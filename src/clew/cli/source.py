@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import json
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -20,6 +21,7 @@ from clew.cli.folder_cache import keep, open_cached, place_of
 from clew.cli.parser import Parser, positive_integer
 from clew.cli.settings import check_used, configured, index_settings
 from clew.cli.terminal import print_remark, shows_progress
+from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.generate import Descriptions, Reports, Summaries
 from clew.index.config import IndexConfig
@@ -36,6 +38,7 @@ BUILDING_OPTIONS = (  # all that change how a folder is read
     *("facts", "set"),
 )
 TOKENS = 256  # of a passage, unless the user says otherwise
+STDIN, STDIN_NAME = "-", "stdin"  # as it is typed, and as its lines are cited
 SLOW = 5.0  # seconds of reading, from which a saved index is recommended
 MAX_NAMES = 3  # of files, in a remark
 GENERATORS: Mapping[str, Callable[[Model | None, argparse.Namespace], Generate]] = {  # by option
@@ -169,8 +172,11 @@ def open_source(options: argparse.Namespace) -> Index:
 
     Raises:
         FileNotFoundError: There is nothing at that path.
-        ValueError: It is a saved index, and an option would change how it is built.
+        ValueError: It is a saved index, and an option would change how it is built; or nothing
+            came in on stdin.
     """
+    if options.source == STDIN:
+        return _read(options)
     path = existing_path(options.source)
     if is_index(path):
         _refuse_building_options(options)
@@ -203,7 +209,7 @@ def _read(options: argparse.Namespace, before: Index | None = None) -> Index:
     seconds = time.perf_counter() - begin
     count = f"{len(index):,} documents ({_passage_count(index):,} passages)"
     if before is None:
-        kept = not getattr(options, "no_cache", True)
+        kept = options.source == STDIN or not getattr(options, "no_cache", True)
         hint = "" if kept or seconds <= SLOW else f"; `clew index {options.source} -o DIR` keeps it"
         print_remark(f"read {count} in {seconds:.1f} s{hint}")
     elif index.documents is not before.documents:
@@ -245,7 +251,7 @@ def build_index(
         savable=savable,
         processes=options.processes or usable_cores(),
     )
-    source, progress = existing_path(options.source), shows_progress()
+    source, progress = _source_of(options), shows_progress()
     whole = before is not None and not before.failed  # what failed is asked for again
     if before is not None and whole and not generators and is_made_by(before, config):
         here = replace(before, config=replace(before.config, processes=config.processes))
@@ -334,6 +340,16 @@ def skipped_files(files: Sequence[tuple[str, str]]) -> str:
         more = ", …" if number > MAX_NAMES else ""
         groups.append(f"{number:,} {reason} ({', '.join(names)}{more})")
     return f"not read: {'; '.join(groups)}"
+
+
+def _source_of(options: argparse.Namespace) -> Path | list[Document]:
+    if options.source != STDIN:
+        return existing_path(options.source)
+    read = sys.stdin.buffer.read()
+    text = read.decode(options.encoding or "utf-8", "replace")
+    if not text.strip():
+        raise ValueError("nothing came in on stdin: give a folder, a file or an index to read")
+    return [Document(STDIN_NAME, text)]
 
 
 def existing_path(source: str) -> Path:

@@ -49,6 +49,12 @@ def print_result(text: str = "") -> None:
     sys.stdout.write(show_controls(text) + "\n")
 
 
+def print_piece(text: str) -> None:
+    """Write a piece of the result to stdout, to be read at once."""
+    sys.stdout.write(show_controls(text))
+    sys.stdout.flush()
+
+
 def print_remark(text: str) -> None:
     """Write a remark on one line of stderr."""
     sys.stderr.write("clew: " + show_controls(" ".join(text.split())) + "\n")

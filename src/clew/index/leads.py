@@ -209,4 +209,6 @@ def cosines_by_id(
 def _cosines(rows: NDArray[np.float64], question: ArrayLike) -> NDArray[np.float64]:
     asked = np.asarray(question, np.float64)
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
-    return np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    products = rows @ asked
+    products[lengths == 0] = 0
+    return products / np.where(lengths > 0, lengths, 1.0)

@@ -12,6 +12,7 @@ from clew.model.model import (
     ModelAnswer,
     ModelSource,
 )
+from clew.model.openai_compatible import OpenAICompatible
 from clew.model.prompts import FittedPrompt, fit_prompt, fit_text, fit_texts
 from clew.model.reading import parse_json, read_score
 
@@ -27,6 +28,7 @@ __all__ = [
     "Model",
     "ModelAnswer",
     "ModelSource",
+    "OpenAICompatible",
     "fit_prompt",
     "fit_text",
     "fit_texts",

@@ -117,10 +117,10 @@ def may_pass(problem: BaseException) -> bool:
 
 
 def _completion_of(response: object) -> Completion:
-    return Completion(_text_of(response), _told_tokens(response))
+    return Completion(text_of(response), _told_tokens(response))
 
 
-def _text_of(response: object) -> str:
+def text_of(response: object) -> str:
     """Return the text of a string, a LangChain message or a LlamaIndex response."""
     if isinstance(response, str):
         return response

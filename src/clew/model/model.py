@@ -11,7 +11,7 @@ import contextvars
 import inspect
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from time import sleep
@@ -20,6 +20,7 @@ from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from clew.model.cache import AnswerCache
 from clew.model.calls import ACCEPTED, Completion, ModelCall, complete_within, may_pass, method_of
 from clew.model.prompts import FittedPrompt, fit_prompt
+from clew.model.streaming import stream_from
 from clew.progress import progress_bar
 from clew.text.estimate import estimate_tokens
 from clew.usage import NO_USAGE, Usage, current_counter, record_usage
@@ -177,6 +178,37 @@ class Model:
         if answer.value is None:
             raise RuntimeError(answer.error)
         return answer.value
+
+    def stream(self, prompt: str) -> Iterator[str]:
+        """Yield the model's answer piece by piece; of a model that does not stream, the whole.
+
+        A call that fails is not made again, since what was read of it may be shown already; the
+        cache is left aside.
+
+        Raises:
+            RuntimeError: The model failed, or the prompt is above `max_prompt_tokens`.
+
+        Example:
+            >>> list(Model.of(lambda prompt: "Ben lives on Corfu.").stream("Where?"))
+            ['Ben lives on Corfu.']
+        """
+        size = self.tokens(prompt)
+        if size > self.max_prompt_tokens:
+            raise RuntimeError(
+                f"the prompt has {size:,} tokens, and the ceiling is {self.max_prompt_tokens:,} "
+                "(max_prompt_tokens of clew.Model.of): it was not sent"
+            )
+        pieces, failed = list[str](), True
+        try:
+            for piece in stream_from(self.complete, prompt):
+                pieces.append(piece)
+                yield piece
+            failed = False
+        except Exception as problem:
+            name = type(problem).__name__
+            raise RuntimeError(f"the model {self.name} failed: {name}: {problem}") from problem
+        finally:
+            record_usage(Usage(1, size, self.tokens("".join(pieces)), 1, int(failed)))
 
     def tokens(self, text: str) -> int:
         """Return how many tokens a text has, by the model's counter."""

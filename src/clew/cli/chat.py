@@ -1,0 +1,160 @@
+"""`clew chat`: questions that build on each other, answers that cite."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+
+from clew import recipes
+from clew.cli import models
+from clew.cli.links import print_with_links
+from clew.cli.parser import Commands, add_command, question, token_budget
+from clew.cli.report import explanation, print_answer
+from clew.cli.settings import add_settings_option, method_of
+from clew.cli.source import add_reading_options, open_source
+from clew.cli.terminal import print_remark, print_result
+from clew.conversation import BUDGET, NOTHING, Conversation
+
+EXAMPLES = """examples:
+  clew chat docs/                                     no model: it quotes the sentences that answer
+  clew chat docs/ --model http://localhost:11434/v1#qwen3
+  clew chat docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini --names
+  clew chat docs/ --ask "Who is the coxswain?" --ask "Where does he live?"
+
+A question may refer to the one before it ("Where does she live?"): a model writes it in full;
+without one the names of the last answer are looked up with it, and what was looked up is shown.
+Begin with + to look a question up together with the one before it, with = to take it as it stands.
+
+While you chat: /why, /context and /sources show what the last answer was made of, /new forgets the
+conversation, /help lists this, /quit or Ctrl-D leaves."""
+
+COMMANDS = {
+    "/why": "why every passage was read, and what was left out",
+    "/context": "the text that the answer was made of",
+    "/sources": "all passages that were read, not the cited alone",
+    "/new": "forget the conversation",
+    "/help": "this list",
+    "/quit": "leave",
+}
+NONE_YET = "there is no answer yet"
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command and its options."""
+    summary = "talk with a folder, a file or an index"
+    parser = add_command(commands, "chat", summary, EXAMPLES, chat)
+    parser.add_argument(
+        "source",
+        metavar="FOLDER|FILE|INDEX",
+        help="what to read; an index is a folder made by `clew index`",
+    )
+    parser.add_argument(
+        "--ask",
+        action="append",
+        type=question,
+        default=[],
+        metavar="QUESTION",
+        help="ask this and leave; may come several times",
+    )
+    parser.add_argument(
+        "--model",
+        metavar=models.METAVAR,
+        help=f"the language model that answers (default: none, quotes): {models.HELP}",
+    )
+    models.add_model_options(parser)
+    parser.add_argument(
+        "--recipe",
+        metavar="NAME|FILE.toml",
+        help=f"the method (default: {recipes.DEFAULT}; `clew recipes` lists them)",
+    )
+    add_settings_option(parser)
+    parser.add_argument(
+        "--budget",
+        type=token_budget,
+        default=BUDGET,
+        metavar="N",
+        help=f"an answer is made of at most N tokens (default: {BUDGET:,})",
+    )
+    add_reading_options(parser)
+    parser.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="read the folder anew and keep nothing of it; see `clew cache`",
+    )
+
+
+def chat(options: argparse.Namespace) -> int:
+    """Answer the questions of `--ask`, or those that are typed until /quit."""
+    recipe = options.recipe or recipes.DEFAULT
+    method = method_of(recipe, options.set)
+    model = None if options.model is None else models.model_of(options.model, options)
+    index = open_source(options)
+    conversation = Conversation.of(index, recipe=method, budget=options.budget, model=model)
+    for text in options.ask or _typed():
+        if options.ask:
+            print_result(f"> {text}")
+        if text in COMMANDS:
+            _carry_out(text, conversation)
+        elif text.startswith("/"):
+            print_remark(f"{text} is no command; {', '.join(COMMANDS)} are")
+        else:
+            _answer(text, conversation)
+    return 0
+
+
+def _typed() -> Iterator[str]:
+    """Yield what is typed, until /quit or the end of the input."""
+    with suppress(ImportError):  # as on Windows
+        import readline  # noqa: F401  # arrow keys and history, where there is a terminal
+    is_terminal = sys.stdin.isatty()
+    if is_terminal:
+        print_remark("ask, or type /help; Ctrl-D leaves")
+    while True:
+        try:
+            text = input("> " if is_terminal else "").strip()
+        except EOFError:
+            return
+        if text == "/quit":
+            return
+        if text.strip("+= "):
+            yield text
+
+
+def _answer(question: str, conversation: Conversation) -> None:
+    """Print the answer as it is written, and what it cites."""
+    try:
+        print_answer(question, conversation)
+    except RuntimeError as error:  # the model failed; the conversation goes on
+        print_remark(str(error))
+        return
+    turn = conversation.turns[-1]
+    if turn.asked != question.lstrip("+= "):
+        print_remark(f"looked up: {turn.asked}")
+    if turn.answer == NOTHING and turn.context.items:
+        print_remark("/context shows what comes nearest")
+    print_result()
+
+
+def _carry_out(command: str, conversation: Conversation) -> None:
+    """Do what a command says."""
+    if command == "/help":
+        for name, what in COMMANDS.items():
+            print_result(f"{name:<9} {what}")
+        return
+    if command == "/new":
+        conversation.turns.clear()
+        return
+    if not conversation.turns:
+        print_remark(NONE_YET)
+        return
+    context = conversation.turns[-1].context
+    if command == "/why":
+        print_result(explanation(context))
+    elif command == "/context":
+        budget = "" if context.budget is None else f" of {context.budget:,}"
+        print_result(f"{context.text}\n({context.tokens:,}{budget} tokens)")
+    else:
+        for number, item in enumerate(context, 1):
+            print_with_links(f"[{number}] ", item)

@@ -1,0 +1,202 @@
+"""A conversation over an index: questions that build on each other, answers that cite.
+
+A follow-up question ("Where does she live?") is looked up with what it refers to. A language model
+writes it in full; without one, the names of the last answer and question are looked up with it
+where it has a pronoun and names nobody. `Turn.asked` is what was looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Unpack
+
+from clew import cite, recipes
+from clew.context import Context
+from clew.index.index import Index
+from clew.index.question import QueryKeywords, QueryOptions
+from clew.items import Item
+from clew.model import Model
+from clew.read import Names, Passage
+from clew.render import Render
+from clew.text.pronouns import has_pronoun
+from clew.text.words import contains_phrase, words
+from clew.types import may_ask_model
+
+BUDGET = 1_500  # tokens of a context, unless the caller says otherwise
+REMEMBERED = 6  # questions with their answers, in a prompt
+FEW_WORDS = 3  # of a question that says little by itself
+MAX_NAMES = 3  # that a question without a model is looked up with
+READER = Names(min_passages=1)
+CITED = re.compile(r"\[\d+\]")
+NOTHING = "The files say nothing about that."
+ANSWER = (
+    "Answer in the language of the question, from the numbered passages alone. Cite behind each "
+    "sentence what it rests on, as [1] or [2][5]. If the passages do not say it, say so."
+)
+STANDALONE = (
+    "Write the last question of this conversation so that it can be understood alone. Reply with "
+    "the question only."
+)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A question, and its answer.
+
+    Attributes:
+        question: What was asked.
+        asked: What was looked up: the question with what it refers to.
+        answer: The answer, whole.
+        context: What it was made of.
+    """
+
+    question: str
+    asked: str
+    answer: str
+    context: Context
+
+    @property
+    def sources(self) -> dict[int, Item]:
+        """What the answer cites, by number."""
+        return cite.citations(self.answer, self.context)
+
+
+@dataclass
+class Conversation:
+    """Answers questions over an index, and remembers them.
+
+    Attributes:
+        index: What is asked.
+        model: Writes the answers. None quotes the sentences that answer.
+        options: What each question says besides; `budget` is 1,500 unless it says otherwise.
+        turns: The questions so far.
+
+    Example:
+        >>> documents = ["Anna Reed married Ben Okri.", "Ben Okri lives on Corfu."]
+        >>> conversation = Conversation(Index.from_documents(documents))
+        >>> "".join(conversation.ask("Whom did Anna Reed marry?"))
+        'Anna Reed married Ben Okri. [1]'
+        >>> conversation.turns[0].sources[1].text
+        'Anna Reed married Ben Okri.'
+    """
+
+    index: Index
+    model: Model | None = None
+    options: QueryOptions = field(default_factory=lambda: QueryOptions(budget=BUDGET))
+    turns: list[Turn] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, index: Index, **keywords: Unpack[QueryKeywords]) -> Conversation:
+        """Return a conversation over an index.
+
+        Args:
+            index: What is asked.
+            **keywords: The fields of `clew.index.QueryOptions`. The `model` writes the answers; a
+                recipe that asks one asks it, too.
+        """
+        options = QueryOptions.from_keywords(QueryOptions(budget=BUDGET), **keywords)
+        model = None if options.model is None else Model.of(options.model)
+        return cls(index, model, options)
+
+    def ask(self, question: str) -> Iterator[str]:
+        """Yield the answer, piece by piece; at the end question and answer are remembered.
+
+        Args:
+            question: A text with at least one word. One that begins with "+" is looked up together
+                with the question before it, and one that begins with "=" as it stands.
+
+        Raises:
+            ValueError: The question has no word.
+            RuntimeError: The model failed.
+        """
+        asked = self.standalone(question)
+        context = self.look_up(asked)
+        pieces = list[str]()
+        for piece in self._answer(question.lstrip("+= "), context):
+            pieces.append(piece)
+            yield piece
+        self.turns.append(Turn(question, asked, "".join(pieces), context))
+
+    def look_up(self, question: str) -> Context:
+        """Return the numbered context for a question, by itself."""
+        method: Any = recipes.get(self.options.recipe)
+        if hasattr(method, "render"):
+            method = replace(method, render=Render("numbered"))
+        asked_too = self.model if may_ask_model(method) else None
+        options = replace(self.options, recipe=method, model=asked_too)
+        return self.index.ask(question, options=options)
+
+    def standalone(self, question: str) -> str:
+        """Return a question with what it refers to.
+
+        Args:
+            question: As in `ask`.
+
+        Example:
+            >>> documents = ["Anna Reed married Ben Okri.", "Ben Okri lives on Corfu."]
+            >>> conversation = Conversation(Index.from_documents(documents))
+            >>> _ = list(conversation.ask("Whom did Anna Reed marry?"))
+            >>> conversation.standalone("+ And when?")
+            'Whom did Anna Reed marry? And when?'
+        """
+        bare = question.lstrip("+= ")
+        if not self.turns or question.startswith("="):
+            return bare
+        if question.startswith("+"):
+            return f"{self.turns[-1].asked} {bare}"
+        if self.model is not None:
+            prompt = self._prompt(STANDALONE, bare)
+            written = self.model.ask(prompt, str).value
+            return (written or "").strip() or bare
+        if not has_pronoun(bare):
+            return bare
+        names = self._names_of_last()
+        return f"{bare} {'; '.join(names)}" if names else f"{self.turns[-1].asked} {bare}"
+
+    def _names_of_last(self) -> Sequence[str]:
+        """Return the names of the last answer, and of its question behind them.
+
+        What else was read shows which words are names.
+        """
+        last = self.turns[-1]
+        quoted = CITED.sub("", last.answer)
+        read = [Passage(item.id, item.text) for item in last.context]
+        passages = [Passage("answer", quoted), Passage("question", last.asked), *read]
+        answer, asked, *_ = READER.names(passages)
+        new = [name for name in answer if not contains_phrase(name, last.asked)]
+        return list(islice(dict.fromkeys([*new, *asked]), MAX_NAMES))
+
+    def _answer(self, question: str, context: Context) -> Iterator[str]:
+        if not context.items:
+            yield NOTHING
+        elif self.model is None:
+            yield self._quotes(question, context) or NOTHING
+        else:
+            yield from self.model.stream(self._prompt(ANSWER, question, context.text))
+
+    def _quotes(self, question: str, context: Context) -> str:
+        """Return quotes that answer the question itself, not what it refers to.
+
+        Of a few words, such as "And why?", too little is left by itself.
+        """
+        found = cite.quotes(replace(context, question=question), index=self.index)
+        if found or len(words(question)) > FEW_WORDS:
+            return found
+        return cite.quotes(context, index=self.index)
+
+    def _prompt(self, instruction: str, question: str, page: str = "") -> str:
+        """Return a prompt with as much of the conversation as fits under the model's ceiling."""
+        assert self.model is not None, "only a model is given a prompt"
+        known = self.turns[-REMEMBERED:]
+
+        def build(turns: Sequence[str]) -> str:
+            passages = [f"Passages:\n{page}"] if page else []
+            earlier = ["The conversation so far:\n" + "\n".join(turns)] if turns else []
+            return "\n\n".join([instruction, *passages, *earlier, f"Question: {question}"])
+
+        turns = [f"Question: {turn.question}\nAnswer: {turn.answer}" for turn in known]
+        latest_first = range(len(turns) - 1, -1, -1)
+        return self.model.fit(build, turns, "questions", order=list(latest_first)).text

@@ -1,0 +1,89 @@
+"""A model behind an address that speaks as OpenAI's does: a hosted one, or one of your own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import openai
+
+KEY = "OPENAI_API_KEY"  # the environment's
+
+
+class _Answer(NamedTuple):
+    """A whole answer, or, as `delta`, a piece of one."""
+
+    text: str
+    usage: object = None
+    delta: str | None = None
+
+
+@dataclass(frozen=True)
+class OpenAICompatible:
+    """Asks a model by the chat completions of OpenAI's interface.
+
+    Attributes:
+        address: Such as "http://localhost:11434/v1".
+        model: The name of the model there.
+        key: The key; the environment's OPENAI_API_KEY unless one is given, and none where there is
+            none, which servers of your own take.
+
+    Example:
+        >>> OpenAICompatible.from_spec("http://localhost:11434/v1#qwen3").model
+        'qwen3'
+    """
+
+    address: str
+    model: str
+    key: str = field(default_factory=lambda: os.environ.get(KEY, "none"), repr=False)
+
+    @classmethod
+    def from_spec(cls, spec: str) -> OpenAICompatible:
+        """Return the model that "ADDRESS#MODEL" names.
+
+        Raises:
+            ValueError: There is no name behind the address.
+        """
+        address, _, model = spec.partition("#")
+        if not model:
+            raise ValueError(
+                "an address is followed by the name of a model, for instance "
+                f"http://localhost:11434/v1#qwen3; got {spec!r}"
+            )
+        return cls(address.rstrip("/"), model)
+
+    @property
+    def metadata(self) -> str:
+        """What it is; with `complete` it makes this a model as LlamaIndex has them."""
+        return f"{self.model} at {self.address}"
+
+    def complete(self, prompt: str) -> _Answer:
+        """Return the answer to a prompt."""
+        done = self._client.chat.completions.create(
+            model=self.model, messages=[{"role": "user", "content": prompt}]
+        )
+        return _Answer(done.choices[0].message.content or "", done.usage)
+
+    def stream_complete(self, prompt: str) -> Iterator[_Answer]:
+        """Yield the answer to a prompt, piece by piece."""
+        whole = ""
+        for chunk in self._client.chat.completions.create(
+            model=self.model, messages=[{"role": "user", "content": prompt}], stream=True
+        ):
+            delta = (chunk.choices[0].delta.content or "") if chunk.choices else ""
+            whole += delta
+            yield _Answer(whole, delta=delta)
+
+    @cached_property
+    def _client(self) -> openai.OpenAI:
+        try:
+            import openai
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                "a model behind an address needs the package openai: pip install 'clew[openai]'"
+            ) from error
+        return openai.OpenAI(base_url=self.address, api_key=self.key, max_retries=0)

@@ -1,0 +1,276 @@
+"""Conversations: what a follow-up is looked up with, what a model is given, and what an address answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+import clew
+from clew import cli
+from clew.conversation import NOTHING
+from clew.model import OpenAICompatible
+from clew.text.pronouns import has_pronoun
+
+HARBOUR = Path(__file__).parents[1] / "examples" / "harbour"
+DOCUMENTS = [
+    clew.Document("guide", "The coxswain of the lifeboat is Jonas Lund."),
+    clew.Document(
+        "people", "Jonas Lund lives in the old customs house. Eleni Vassou runs the inn."
+    ),
+    clew.Document("tides", "The sea rises five metres at spring tide."),
+]
+
+
+@pytest.fixture(scope="module")
+def index():
+    return clew.Index.from_documents(DOCUMENTS)
+
+
+def test_a_pronoun_is_looked_up_with_the_names_of_the_answer_before(index):
+    talk = clew.Conversation.of(index)
+    first = "".join(talk.ask("Who is the coxswain of the lifeboat?"))
+    assert first == "The coxswain of the lifeboat is Jonas Lund. [1]"
+    second = "".join(talk.ask("Where does he live?"))
+    assert "customs house" in second
+    assert "Jonas Lund" in talk.turns[1].asked
+    assert talk.turns[1].sources[1].id == "people"
+
+
+@pytest.mark.parametrize("question", ["When is spring tide?", "=Where does he live?"])
+def test_what_refers_to_nothing_is_looked_up_as_it_stands(index, question):
+    talk = clew.Conversation.of(index)
+    list(talk.ask("Who is the coxswain of the lifeboat?"))
+    assert talk.standalone(question) == question.lstrip("=")
+
+
+def test_the_first_question_refers_to_nothing(index):
+    assert clew.Conversation.of(index).standalone("Where does he live?") == "Where does he live?"
+
+
+def test_a_model_writes_the_question_and_the_answer_and_sees_what_was_asked_before(index):
+    prompts = []
+
+    def model(prompt):
+        prompts.append(prompt)
+        return "Where does Jonas Lund live?" if "understood alone" in prompt else "He does [1]."
+
+    talk = clew.Conversation.of(index, model=model)
+    assert "".join(talk.ask("Who is the coxswain?")) == "He does [1]."
+    assert "".join(talk.ask("Where does he live?")) == "He does [1]."
+    first, standalone, second = prompts  # nothing comes before the first question
+    assert "Jonas Lund." in first
+    assert "Question: Who is the coxswain?" in first
+    assert "Answer: He does [1]." in standalone
+    assert talk.turns[1].asked == "Where does Jonas Lund live?"
+    assert "customs house" in second
+    assert second.endswith("Question: Where does he live?")
+
+
+def test_what_was_said_long_ago_is_left_out_of_a_prompt_without_room(index):
+    prompts = []
+    model = clew.Model.of(
+        lambda prompt: prompts.append(prompt) or "So it is.", max_prompt_tokens=220
+    )
+    talk = clew.Conversation.of(index, model=model, budget=60)
+    for number in range(8):
+        list(talk.ask(f"=Who is the coxswain number {number}?"))
+    assert "number 6?" in prompts[-1]
+    assert "number 0?" not in prompts[-1]
+    assert all(model.tokens(prompt) <= 220 for prompt in prompts)
+
+
+def test_a_model_that_fails_leaves_no_turn_and_the_conversation_goes_on(index):
+    def model(prompt):
+        raise OSError("no route")
+
+    talk = clew.Conversation.of(index, model=model)
+    with pytest.raises(RuntimeError, match="failed: OSError: no route"):
+        list(talk.ask("Who is the coxswain?"))
+    assert talk.turns == []
+
+
+def test_what_the_documents_do_not_say_is_not_answered():
+    talk = clew.Conversation.of(clew.Index.from_documents(HARBOUR, splitter=clew.Splitter()))
+    assert "".join(talk.ask("Who is the president of France?")) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("question", "refers"),
+    [
+        ("Where does she live?", True),
+        ("Wo wohnt er?", True),
+        ("Когда его построили?", True),
+        ("他住在哪里？", True),
+        ("What does it cost?", True),
+        ("Is it possible to cancel a running job?", False),
+        ("Who is the coxswain?", False),
+        ("Когда построили маяк?", False),
+    ],
+)
+def test_pronouns(question, refers):
+    assert has_pronoun(question) is refers
+
+
+class Streams:
+    """A model as LangChain has it: `stream` yields messages."""
+
+    def invoke(self, prompt):
+        raise AssertionError("it streams")
+
+    def stream(self, prompt):
+        yield from (type("Chunk", (), {"content": piece})() for piece in ("So ", "it ", "is."))
+
+
+def test_pieces_come_as_the_model_writes_them(index):
+    talk = clew.Conversation.of(index, model=Streams())
+    assert list(talk.ask("Who is the coxswain?")) == ["So ", "it ", "is."]
+
+
+class Server(BaseHTTPRequestHandler):
+    """Answers as OpenAI's chat completions do, in two pieces where they are asked for."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.path, self.headers["Authorization"], asked))
+        whole = {"message": {"role": "assistant", "content": "Jonas [1]"}, "index": 0}
+        body = json.dumps(
+            {"choices": [whole], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+        )
+        if asked.get("stream"):
+            pieces = [
+                {"choices": [{"index": 0, "delta": {"content": one}}]} for one in ("Jonas", " [1]")
+            ]
+            body = "".join(f"data: {json.dumps(one)}\n\n" for one in pieces) + "data: [DONE]\n\n"
+        self.send_response(200)
+        kind = "text/event-stream" if asked.get("stream") else "application/json"
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    made = HTTPServer(("127.0.0.1", 0), Server)
+    made.asked = []
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def test_an_address_that_speaks_as_openai_does_is_a_model(server, index, monkeypatch):
+    pytest.importorskip("openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "a key")
+    address = f"http://127.0.0.1:{server.server_port}/v1"
+    model = clew.Model.of(OpenAICompatible.from_spec(f"{address}#small"))
+    answer = model.ask("Who?", str)
+    assert (answer.value, answer.usage.prompt_tokens, answer.usage.completion_tokens) == (
+        "Jonas [1]",
+        7,
+        2,
+    )
+    talk = clew.Conversation.of(index, model=model)
+    assert list(talk.ask("Who is the coxswain?")) == ["Jonas", " [1]"]
+    assert list(talk.turns[0].sources) == [1]
+    for path, key, asked in server.asked:
+        assert (path, key, asked["model"]) == ("/v1/chat/completions", "Bearer a key", "small")
+    assert "a key" not in repr(model)
+
+
+def test_an_address_without_a_model_is_an_error():
+    with pytest.raises(ValueError, match="followed by the name of a model"):
+        OpenAICompatible.from_spec("http://localhost:1/v1")
+
+
+def run(capsys, *typed):
+    try:
+        code = cli.main(list(typed))
+    except SystemExit as done:
+        code = done.code
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_the_command_answers_and_says_what_it_looked_up(capsys):
+    code, out, err = run(
+        capsys, "chat", str(HARBOUR), "--no-cache", "--ask", "Who is the coxswain of the lifeboat?",
+        "--ask", "Where does he live?", "--ask", "/why", "--ask", "/nope", "--ask", "/new", "--ask", "/why",
+    )  # fmt: skip
+    assert code == 0
+    assert "Jonas Lund" in out
+    assert "[1] guide.md:15-16" in out
+    assert "looked up: Where does he live?" in err
+    assert "Jonas Lund" in err.partition("looked up")[2]
+    assert "stages:" in out
+    assert "/nope is no command" in err
+    assert err.endswith("there is no answer yet\n")
+
+
+def test_what_is_typed_is_answered_until_quit(capsys, monkeypatch):
+    typed = iter(["Who is the coxswain of the lifeboat?", "", "/quit", "never reached"])
+    monkeypatch.setattr("builtins.input", lambda _: next(typed))
+    code, out, _ = run(capsys, "chat", str(HARBOUR), "--no-cache")
+    assert (code, out.count("[1] guide.md")) == (0, 1)
+    assert next(typed) == "never reached"
+
+
+def test_ask_prints_the_answer_alone_or_the_sources_alone(capsys):
+    question = "Who is the coxswain of the lifeboat?"
+    _, answer, _ = run(capsys, "ask", str(HARBOUR), question, "--no-cache", "--answer")
+    assert answer.startswith("The lifeboat *Petrel*")
+    assert "[1] guide.md:15-16" in answer
+    _, sources, _ = run(capsys, "ask", str(HARBOUR), question, "--no-cache", "--sources")
+    assert sources.startswith("sources: ")
+    assert "Petrel" not in sources
+    code, nothing, err = run(
+        capsys, "ask", str(HARBOUR), "Who is the president of France?", "--no-cache", "--answer"
+    )
+    assert (code, nothing.strip()) in ((1, NOTHING), (0, NOTHING)), err
+
+
+def test_a_terminal_gets_links_to_the_file_and_a_pipe_gets_none(capsys, monkeypatch):
+    asked = ("ask", str(HARBOUR), "Who is the coxswain of the lifeboat?", "--no-cache", "--sources")
+    _, plain, _ = run(capsys, *asked)
+    assert "\x1b" not in plain
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda self: True, raising=False)
+    _, linked, _ = run(capsys, *asked)
+    target = f"{(HARBOUR / 'guide.md').resolve().as_uri()}#L15"
+    assert f"\x1b]8;;{target}\x1b\\guide.md:15-16" in linked
+
+
+def test_what_comes_in_on_stdin_is_read(capsys, monkeypatch):
+    text = b"Ferries sail at ten.\n\nOars are of ash.\n"
+    monkeypatch.setattr("sys.stdin", type("In", (), {"buffer": __import__("io").BytesIO(text)})())
+    code, out, _ = run(capsys, "ask", "-", "When do ferries sail?")
+    assert code == 0
+    assert "Ferries sail at ten." in out
+    assert "stdin" in out
+    monkeypatch.setattr("sys.stdin", type("In", (), {"buffer": __import__("io").BytesIO(b" ")})())
+    code, _, err = run(capsys, "ask", "-", "When do ferries sail?")
+    assert (code, err) == (
+        2,
+        "clew: nothing came in on stdin: give a folder, a file or an index to read\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("aks", "docs", "why?"), "did you mean ask?"),
+        (("ask", "docs", "why?", "--bugdet", "3"), "did you mean --budget?"),
+        (("ask", str(HARBOUR), "why?", "--recipe", "hiporag"), "did you mean 'hipporag'?"),
+        (("ask", str(HARBOUR), "why?", "--style", "bulets"), "did you mean bullets?"),
+    ],
+)
+def test_what_is_misspelt_is_understood(capsys, typed, meant):
+    code, _, err = run(capsys, *typed)
+    assert code == 2
+    assert meant in err
