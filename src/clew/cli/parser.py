@@ -8,6 +8,8 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import NoReturn, TypeAlias
 
+SIMILAR = 0.65  # the least likeness of what may have been meant, from 0 to 1
+
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
@@ -24,10 +26,10 @@ class Parser(argparse.ArgumentParser):
         """Return the option or the word that is spelt much as one that was typed."""
         if unknown := re.search(r"unrecognized arguments: --([\w-]+)", message):
             known = [name.removeprefix("--") for name in self._known if name.startswith("--")]
-            return "".join(f"--{name}" for name in get_close_matches(unknown[1], known, 1))
+            return "".join(f"--{name}" for name in get_close_matches(unknown[1], known, 1, SIMILAR))
         if unknown := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
             known = [name.strip("' ") for name in unknown[2].split(",")]
-            return next(iter(get_close_matches(unknown[1], known, 1)), "")
+            return next(iter(get_close_matches(unknown[1], known, 1, SIMILAR)), "")
         return ""
 
     @property
