@@ -1,22 +1,47 @@
-"""The language of every passage, for its words to be stemmed by."""
+"""The language of every passage, for its words to be stemmed by.
+
+The languages of a corpus are those of a sample of its documents: those whose beginnings have the
+smallest digests (a bottom-k sketch: Cohen and Kaplan, PODC 2007, "Summarizing data using bottom-k
+sketches"). It is the same in whatever order documents come, and hardly any that comes or goes
+changes it. What was identified is kept with the index, and a document is identified only where that
+can change the result.
+"""
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Graph, Rows
+from clew.graph import Graph, Mask, Rows, freeze, offsets_of
 from clew.text.stems import MAX_LETTERS, identify_language
 
-MAX_SAMPLE = 256  # documents, evenly spaced, whose languages are identified first
+MAX_SAMPLE = 256  # documents whose languages are identified first
 MAX_PASSAGES = 8  # whose letters are looked at, of a document
 MIN_LETTERS = 64  # of a document whose language is identified by its own text
 MIN_SHARE = 0.02  # of the sample, for a language to be one of the corpus
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageSample:
+    """The documents that the languages of a corpus are identified by.
+
+    Attributes:
+        keys: the digests of how they begin, ascending; one that several share comes as often.
+        whole: the digest of their beginnings together, by which short documents are identified.
+        known: languages that were identified, by the digest of the text. Where the others cannot
+            change the languages of the corpus, they are not there.
+    """
+
+    keys: tuple[int, ...] = ()
+    whole: int = 0
+    known: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +51,12 @@ class Languages:
     Attributes:
         names: ISO 639-1 codes, the most frequent first; "" for languages that are not stemmed.
         of_rows: int8 [nodes], each node's place among `names`.
+        sample: what they were identified by; empty in an index that an earlier version saved.
     """
 
     names: tuple[str, ...]
     of_rows: NDArray[np.int8]
+    sample: LanguageSample = LanguageSample()
 
 
 @dataclass(frozen=True)
@@ -47,61 +74,172 @@ class LanguagesPart:
     """
 
     def compute(self, graph: Graph) -> Languages:
-        rows = graph.rows("passage")
-        roots = _roots(graph)
-        documents, first_rows = np.unique(roots[rows], return_index=True)
-        places = np.linspace(0, len(documents) - 1, min(len(documents), MAX_SAMPLE))
-        beginning = partial(_beginning, graph, rows, roots[rows])
-        sample = [beginning(first) for first in first_rows[places.round().astype(np.int64)]]
-        of_all = identify_language("\n".join(text[: MAX_LETTERS // 8] for text in sample))
-        counts = Counter(
-            identify_language(text) if len(text) >= MIN_LETTERS else of_all for text in sample
+        return _identified(graph, _Documents(graph), Languages((), freeze([], np.int8)))
+
+    def grow(self, graph: Graph, base: Graph, before: Languages) -> Languages:
+        """Return what `compute` returns."""
+        documents, sample, rows = _Documents(graph), before.sample, graph.rows("passage")
+        if (documents.roots[rows[rows >= len(base)]] < len(base)).any():
+            return self.compute(graph)  # a document that was there has grown
+        new = np.flatnonzero(documents.rows >= len(base)).tolist()
+        is_sampled = len(sample.keys) < MAX_SAMPLE or any(
+            documents.key(place) <= sample.keys[-1] for place in new
         )
-        ranked = sorted(counts, key=lambda name: (-counts[name], name))
-        names = tuple(name for name in ranked if counts[name] >= MIN_SHARE * len(sample))
-        of_rows = np.zeros(len(graph), np.int8)
-        if len(names) > 1:
-            of_rows = _places_of(
-                map(beginning, first_rows.tolist()), documents, roots, names, of_all
-            )
-        return Languages(names or ("",), of_rows)
+        if not is_sampled and len(before.names) == 1:
+            return Languages(before.names, np.zeros(len(graph), np.int8), sample)
+        return _identified(graph, documents, before)
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Languages) -> Languages:
+        """Return what `compute` returns."""
+        documents = _Documents(base)
+        gone = base.kinds.mask("passage") & ~stays
+        if stays[documents.roots[gone]].any():
+            return self.compute(graph)  # a document that stays has shrunk
+        keys = set(before.sample.keys)
+        lost = np.flatnonzero(~stays[documents.rows]).tolist()
+        if keys and len(before.names) == 1 and not any(documents.key(one) in keys for one in lost):
+            return Languages(before.names, np.zeros(len(graph), np.int8), before.sample)
+        left = Languages(before.names, before.of_rows[stays], before.sample)
+        return _identified(graph, _Documents(graph), left)
+
+
+class _Documents:
+    """The documents of a graph and how they begin.
+
+    Attributes:
+        roots: the outermost container of every node; itself where it has none.
+        rows: the outermost container of every document with passages, ascending.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._texts, self.roots = graph.texts, _roots(graph)
+        rows = graph.rows("passage")
+        self._passages = rows[np.argsort(self.roots[rows], kind="stable")]
+        self.rows, counts = np.unique(self.roots[self._passages], return_counts=True)
+        self._starts = offsets_of(counts)
+
+    def beginning(self, place: int) -> str:
+        """Return the first letters of a document."""
+        parts: list[str] = []
+        start, end = self._starts[place : place + 2]
+        for row in self._passages[start : min(end, start + MAX_PASSAGES)].tolist():
+            parts.append(self._texts[row])
+            if sum(map(len, parts)) >= MAX_LETTERS:
+                break
+        return "\n".join(parts)
+
+    def key(self, place: int) -> int:
+        """Return the digest of how a document begins."""
+        return _digest(self.beginning(place))
+
+
+class _Identifier:
+    """Identifies languages, each once, and remembers those of an earlier time."""
+
+    def __init__(self, known: Mapping[int, str]) -> None:
+        self.known = dict(known)
+
+    def language(self, key: int, text: str) -> str:
+        """Return the language of a text of this digest."""
+        if key not in self.known:
+            self.known[key] = identify_language(text)
+        return self.known[key]
+
+
+def _identified(graph: Graph, documents: _Documents, before: Languages) -> Languages:
+    """Return the languages of a graph.
+
+    Args:
+        graph: the graph.
+        documents: its documents.
+        before: what is known: `of_rows` of the first rows, by the sample before.
+    """
+    digests = ((documents.key(place), place) for place in range(len(documents.rows)))
+    chosen = heapq.nsmallest(MAX_SAMPLE, digests)
+    sample = [(key, documents.beginning(place)) for key, place in chosen]
+    together = "\n".join(text[: MAX_LETTERS // 8] for _, text in sample)[:MAX_LETTERS]
+    whole, identifier = _digest(together), _Identifier(before.sample.known)
+    # A short document counts as one of the language that all have together.
+    judged = [
+        (key, text) if len(text) >= MIN_LETTERS else (whole, together) for key, text in sample
+    ]
+    names = _frequent([identifier.known.get(key) for key, _ in judged])
+    if names is None:
+        names = _frequent([identifier.language(key, text) for key, text in judged])
+    names = names or ("",)
+    of_rows = np.zeros(len(graph), np.int8)
+    if len(names) > 1:
+        is_known = names == before.names and whole == before.sample.whole
+        known = before.of_rows if is_known else before.of_rows[:0]
+        places = range(int(np.searchsorted(documents.rows, len(known))), len(documents.rows))
+        beginnings = map(documents.beginning, places)
+        of_documents = np.zeros(len(graph), np.int8)
+        of_documents[: len(known)] = known
+        of_documents[documents.rows[places.start :]] = _places_of(
+            beginnings, names, lambda: identifier.language(whole, together)
+        )
+        of_rows = of_documents[documents.roots]
+    keys = tuple(key for key, _ in sample)
+    kept = {key: identifier.known[key] for key in (*keys, whole) if key in identifier.known}
+    return Languages(names, of_rows, LanguageSample(keys, whole, kept))
+
+
+def _frequent(found: Sequence[str | None]) -> tuple[str, ...] | None:
+    """Return the languages that enough of a sample is in, the most frequent first.
+
+    Args:
+        found: the language of each document; None for one that is not identified.
+
+    Returns:
+        The languages; None where they depend on one that is not identified.
+
+    Example:
+        >>> _frequent(["en"] * 90 + ["de"] * 9 + ["fr"]), _frequent(["en"] * 100 + [None])
+        (('en', 'de'), ('en',))
+        >>> _frequent(["en"] * 9 + [None]) is None
+        True
+    """
+    counts = Counter(language for language in found if language is not None)
+    n_unknown, least = len(found) - counts.total(), MIN_SHARE * len(found)
+    ranked = sorted(counts, key=lambda name: (-counts[name], name))
+    names = tuple(name for name in ranked if counts[name] >= least)
+    rarer = max((counts[name] for name in ranked[len(names) :]), default=0)
+    if n_unknown and (
+        rarer + n_unknown >= least
+        or any(counts[one] <= counts[other] + n_unknown for one, other in pairwise(names))
+    ):
+        return None
+    return names
+
+
+def _digest(text: str) -> int:
+    """Return 64 bits that two texts have in common only by an unlikely chance."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(encoded, digest_size=8).digest(), "little", signed=True)
 
 
 def _places_of(
-    beginnings: Iterable[str], documents: Rows, roots: Rows, names: tuple[str, ...], of_short: str
-) -> NDArray[np.int8]:
-    """The place among `names` of the language of every node, by the document that it stands in.
+    beginnings: Iterable[str], names: tuple[str, ...], language_of_short: Callable[[], str]
+) -> list[int]:
+    """Return the place among `names` of the language of each document.
 
     Args:
-        beginnings: how each document begins.
-        documents: the outermost container of each.
-        roots: the outermost container of every node.
+        beginnings: how each begins.
         names: the languages to choose from.
-        of_short: the language of a document that begins with too few letters.
+        language_of_short: returns that of a document that begins with too few letters.
     """
     place = {name: i for i, name in enumerate(names)}
-    of_documents = np.zeros(len(roots), np.int8)
-    of_documents[documents] = [
-        place.get(identify_language(text, names) if len(text) >= MIN_LETTERS else of_short, 0)
+    return [
+        place.get(
+            identify_language(text, names) if len(text) >= MIN_LETTERS else language_of_short(), 0
+        )
         for text in beginnings
     ]
-    return of_documents[roots]
 
 
 def _roots(graph: Graph) -> Rows:
-    """The outermost container of every node; itself where it has none."""
+    """Return the outermost container of every node; itself where it has none."""
     roots = np.where(graph.parents >= 0, graph.parents, np.arange(len(graph)))
     while not np.array_equal(above := roots[roots], roots):
         roots = above
     return roots
-
-
-def _beginning(graph: Graph, rows: Rows, roots: Rows, first: int) -> str:
-    """The first letters of the document that begins at this place of the rows."""
-    parts: list[str] = []
-    some = slice(first, first + MAX_PASSAGES)
-    for row in rows[some][roots[some] == roots[first]].tolist():
-        parts.append(graph.texts[row])
-        if sum(map(len, parts)) >= MAX_LETTERS:
-            break
-    return "\n".join(parts)

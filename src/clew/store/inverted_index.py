@@ -20,8 +20,9 @@ from clew.graph import (
     freeze,
 )
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
-from clew.seed.languages import Languages, LanguagesPart
+from clew.seed.languages import Languages, LanguageSample, LanguagesPart
 from clew.store.tables import ColumnReader, ColumnWriter
+from clew.text.stems import STEMMERS
 
 WORDS, LANGUAGES = InvertedIndexPart(), LanguagesPart()
 SLICED = (
@@ -36,7 +37,8 @@ SLICED = (
     "originals",
 )
 REFERRING = ("documents", "parents", "previous")
-NAME = "words.stems"  # the column that an index saved by an earlier version does not have
+NAME = "words.stems"  # a column that an index saved by an earlier version does not have
+SAMPLE = "words.language_sample"  # likewise; the last number is the digest of the whole
 
 
 def write_inverted_index(writer: ColumnWriter, graph: Graph) -> None:
@@ -62,8 +64,7 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
         ValueError: The columns do not fit together.
     """
     stems = reader.texts(NAME)
-    languages = reader.texts("words.languages")
-    of_rows = reader.numbers("words.language_of_node")
+    languages = read_languages(reader, graph)
     terms, numbers = reader.texts("words.forms"), reader.numbers("words.stem_of_form")
     bounds = reader.numbers("words.forms.starts").tolist()
     starts, texts, counts = (
@@ -72,12 +73,9 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     rows = graph.rows(*WORDS.kinds)
     if (
         len(set(stems)) != len(stems)
-        or not languages
-        or of_rows.shape != (len(graph),)
-        or (len(of_rows) and not 0 <= of_rows.min() <= of_rows.max() < len(languages))
         or numbers.shape != (len(terms),)
         or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(stems))
-        or len(bounds) != len(languages) + 1
+        or len(bounds) != len(languages.names) + 1
         or sorted([0, *bounds, len(terms)]) != [0, *bounds, len(terms)]
     ):
         raise ValueError("the columns of words do not fit together")
@@ -88,8 +86,8 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
         for start, end in pairwise(bounds)
     )
     number_of = {stem: number for number, stem in enumerate(stems)}
-    graph.set_part(LANGUAGES, Languages(languages, freeze(of_rows, np.int8)))
-    graph.set_part(WORDS, InvertedIndex(rows, number_of, forms, languages, postings))
+    graph.set_part(LANGUAGES, languages)
+    graph.set_part(WORDS, InvertedIndex(rows, number_of, forms, languages.names, postings))
 
 
 def write_languages(writer: ColumnWriter, graph: Graph) -> None:
@@ -102,6 +100,10 @@ def write_languages(writer: ColumnWriter, graph: Graph) -> None:
 def _write_languages(writer: ColumnWriter, languages: Languages) -> None:
     writer.texts("words.languages", languages.names)
     writer.numbers("words.language_of_node", languages.of_rows, np.uint8)
+    sample = languages.sample
+    writer.numbers(SAMPLE, (*sample.keys, sample.whole), np.int64)
+    writer.numbers("words.known_languages.keys", [*sample.known], np.int64)
+    writer.texts("words.known_languages", sample.known.values())
 
 
 def has_languages(names: Container[str]) -> bool:
@@ -122,7 +124,19 @@ def read_languages(reader: ColumnReader, graph: Graph) -> Languages:
         or (len(of_rows) and not 0 <= of_rows.min() <= of_rows.max() < len(names))
     ):
         raise ValueError("the columns of words do not fit together")
-    return Languages(names, freeze(of_rows, np.int8))
+    return Languages(names, freeze(of_rows, np.int8), _read_sample(reader))
+
+
+def _read_sample(reader: ColumnReader) -> LanguageSample:
+    """Return what languages were identified by; an earlier version did not save it."""
+    if not reader.has(SAMPLE):
+        return LanguageSample()
+    *keys, whole = reader.numbers(SAMPLE).tolist()
+    of_known = reader.numbers("words.known_languages.keys").tolist()
+    known = dict(zip(of_known, reader.texts("words.known_languages"), strict=True))
+    if keys != sorted(keys) or not all(language in ("", *STEMMERS) for language in known.values()):
+        raise ValueError("the columns of languages do not fit together")
+    return LanguageSample(tuple(keys), whole, known)
 
 
 def carry_inverted_index(graph: Graph, base: Graph, stays: Mask, languages: Languages) -> None:

@@ -1,0 +1,82 @@
+"""The languages of a corpus: they are those of all its documents, whatever came and went before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clew.seed.languages
+import clew.text.stems
+from clew import Document, Index
+from clew.graph import Graph, carry_grown_parts, carry_shrunk_parts, with_nodes
+from clew.index import in_place
+from clew.seed.languages import LanguagesPart
+from tests.text.test_stems import SENTENCES
+
+PART = LanguagesPart()
+SHORT = "Ja, 7."
+TEXTS = st.lists(
+    st.tuples(st.sampled_from([*SENTENCES, "short"]), st.integers(0, 20)), min_size=1, max_size=12
+)
+
+
+def graph_of(texts, first=0):
+    contents = [f"{number}: {SENTENCES.get(name, SHORT)}" for name, number in texts]
+    return Graph.of(contents, ids=[f"d{first + i}" for i in range(len(texts))])
+
+
+def named(languages):
+    return languages.names, [languages.names[place] for place in languages.of_rows]
+
+
+@given(TEXTS, TEXTS, st.data())
+def test_whatever_comes_and_goes_the_languages_are_those_of_what_is_left(before, added, data):
+    largest = data.draw(st.integers(1, 16))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clew.seed.languages, "MAX_SAMPLE", largest)
+        base = graph_of(before)
+        base.part(PART)
+        grown = with_nodes(base, graph_of(added, len(before)))
+        carry_grown_parts(grown, base)
+        assert named(grown.part(PART)) == named(PART.compute(graph_of(before + added)))
+        stays = np.array(
+            data.draw(st.lists(st.booleans(), min_size=len(grown), max_size=len(grown)))
+        )
+        left = grown.filtered(stays)
+        carry_shrunk_parts(left, grown, stays)
+        texts = [text for text, is_left in zip(before + added, stays, strict=True) if is_left]
+        assert named(left.part(PART)) == named(PART.compute(graph_of(texts)))
+
+
+@given(TEXTS, st.randoms(use_true_random=False))
+def test_the_order_of_the_documents_changes_no_language(texts, random):
+    order = random.sample(range(len(texts)), len(texts))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clew.seed.languages, "MAX_SAMPLE", 4)
+        names, of_rows = named(graph_of(texts).part(PART))
+        shuffled = named(graph_of([texts[one] for one in order]).part(PART))
+    assert shuffled == (names, [of_rows[one] for one in order])
+
+
+def test_a_document_that_cannot_change_the_languages_is_not_identified(tmp_path, monkeypatch):
+    """After a new process has opened an index, the identifier would take most of the time of `add`."""
+    monkeypatch.setattr(in_place, "MIN_PASSAGES", 0)
+    documents = [Document(f"d{i}", f"{i}. {SENTENCES['de']}") for i in range(90)]
+    Index.from_documents(documents, extractor=None).save(tmp_path)
+    asked = []
+    identify = clew.text.stems._identify_among
+
+    def noted(sample, among):
+        asked.append(sample)
+        return identify(sample, among)
+
+    monkeypatch.setattr(clew.text.stems, "_identify_among", noted)
+    opened = Index.load(tmp_path)
+    changed = opened.add([Document("new", f"new: {SENTENCES['fr']}")]).delete(["d3", "d50"])
+    assert not asked
+    assert changed.graph.part(PART).names == ("de",)
+    more = [Document(f"f{i}", f"{i}. {SENTENCES['fr']}") for i in range(8)]
+    assert changed.add(more).graph.part(PART).names == ("de", "fr")
+    assert len(asked) >= 9, "those that were not identified before, too"
