@@ -130,6 +130,39 @@ def test_a_small_call_waits_for_nobody_and_imports_no_compiler(tmp_path):
     assert done.stdout == "0 False\n"
 
 
+def test_machine_code_that_is_stored_is_loaded_when_loops_have_taken_a_while(tmp_path):
+    """A process that asks one small question does not import numba, which takes longer."""
+    code = """
+import sys, time
+import numpy as np
+from clew.algorithms.kernels import compiler
+from clew.algorithms.kernels.compiled import compile_first
+from clew.algorithms.kernels.heap import find_root
+parents = np.array([0, 0, 1])
+if "store" in sys.argv:
+    with compile_first():
+        find_root(parents, 2)
+else:
+    find_root(parents, 2)
+    (request,) = compiler._COMPILER.requests.values()
+    thread = compiler._COMPILER.thread
+    thread.join(0.5)
+    print(request.is_stored, thread.is_alive(), "numba" in sys.modules)
+    compiler.count(request, 2 * compiler.LOAD_AFTER)
+    thread.join(3.0)
+    print(request.is_ready)
+"""
+    for argument in ("store", "load"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, argument],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        )
+    assert done.stdout == "True True False\nTrue\n"
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty folder for machine code."""

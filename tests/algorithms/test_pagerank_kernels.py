@@ -79,6 +79,27 @@ def test_rows_are_permuted_and_residuals_are_those_of_the_equation(seed):
         assert one == pytest.approx(expected[:, i])
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(4))
+def test_whole_arrays_give_what_the_loops_give_bit_by_bit(seed, kind):
+    weights, rng = weights_of(seed, n=40, share=seed / 10), np.random.default_rng(seed)
+    (starts, targets, values), shares = rows_of(weights)
+    arrays, n = (starts, targets, values.astype(kind)), len(weights)
+    order = rng.permutation(n).astype(np.int32)
+    places = np.argsort(order).astype(np.int32)
+    start, x = rng.random((2, n))
+    calls = {
+        walks.permute: (*arrays, order, places),
+        walks.semi_iterate: (*arrays, shares.astype(kind), start.astype(kind), 0.85, 20),
+        walks.residual: (*arrays, shares, start, x, 0.85),
+    }
+    for kernel, arguments in calls.items():
+        results = [kernel.plain(*arguments), kernel.function(*arguments)]
+        at_once, by_loop = (one if isinstance(one, tuple) else (one,) for one in results)
+        for one, other in zip(at_once, by_loop, strict=True):
+            assert (one.dtype, one.tobytes()) == (other.dtype, other.tobytes())
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_sweeps_of_gauss_and_seidel_end_when_their_changes_prove_the_residual(seed):
     weights, rng = weights_of(seed, directed=True), np.random.default_rng(seed)

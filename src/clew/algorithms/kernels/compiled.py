@@ -160,7 +160,7 @@ class Kernel:
             raise
         finally:
             _LOOKS.next_look, _LOOKS.look = outer  # type: ignore[assignment]  # None is never called
-            request.plain_seconds += time.thread_time() - begin
+            compiler.count(request, time.thread_time() - begin)
 
 
 def compiled(

@@ -1,8 +1,9 @@
 """The thread that makes machine code of loops, one at a time, while these run as plain Python.
 
 A loop is requested with the types of its arguments. The thread starts work when somebody waits,
-when the machine code only has to be loaded, or when the first request is `START_DELAY` seconds old:
-a process that answers one small question and ends compiles nothing. What somebody waits for comes
+when the machine code only has to be loaded and all loops have taken `LOAD_AFTER` seconds as plain
+Python, or when the first request is `START_DELAY` seconds old: a process that answers one small
+question and ends compiles nothing, and does not even import numba. What somebody waits for comes
 first, then what has taken the longest as plain Python. The thread ends when nothing is left.
 
 It is a daemon: it keeps no process alive. At the end of the process it stops at the next step of
@@ -31,6 +32,10 @@ from clew.forking import renew_after_fork
 
 START_DELAY = 4.0
 """Seconds from the first request to the start of the compiler where nobody waits for it."""
+
+LOAD_AFTER = 0.1
+"""Seconds of the processor that loops take as plain Python, all together, before stored machine
+code is loaded where nobody waits for it: to import numba takes about three times as long."""
 
 MAX_STOP = 1.0
 """Seconds that the end of the process waits at most for the compiler to stop."""
@@ -82,6 +87,7 @@ class _Compiler:
         self.comes_first = 0  # how many want to wait before every call
         self.stopping = self.pausing = False
         self.begin = 0.0  # when the thread may start work that nobody waits for
+        self.plain_seconds = 0.0  # of all requests together
         self.renew_locks()
         renew_after_fork(self)
 
@@ -92,6 +98,7 @@ class _Compiler:
         self.thread: threading.Thread | None = None
         for request in list(self.requests.values()):
             request.waiting, request.plain_seconds = 0, 0.0
+        self.plain_seconds = 0.0
         self.pending = [
             one for one in list(self.requests.values()) if not (one.is_ready or one.failed)
         ]
@@ -134,7 +141,8 @@ class _Compiler:
                 if self.pausing:
                     self.changed.wait(PAUSE_STEP)
                     continue
-                if request.waiting or request.is_stored or delay <= 0:
+                is_worth_it = request.is_stored and self.plain_seconds > LOAD_AFTER
+                if request.waiting or is_worth_it or delay <= 0:
                     self.pending.remove(request)
                     return request
                 self.changed.wait(delay)
@@ -162,6 +170,15 @@ def request(kernel: Loop, arguments: tuple[Any, ...]) -> Request:
             _COMPILER.start()
             _COMPILER.changed.notify_all()
         return found
+
+
+def count(request: Request, seconds: float) -> None:
+    """Count the seconds of the processor that a loop has taken as plain Python."""
+    request.plain_seconds += seconds
+    before, _COMPILER.plain_seconds = _COMPILER.plain_seconds, _COMPILER.plain_seconds + seconds
+    if before <= LOAD_AFTER < _COMPILER.plain_seconds:
+        with _COMPILER.changed:
+            _COMPILER.changed.notify_all()
 
 
 def wait(request: Request, deadline: Deadline) -> None:

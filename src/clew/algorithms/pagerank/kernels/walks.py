@@ -4,16 +4,52 @@ Every kernel takes `starts` (uint64 [n + 1]), `targets` (uint32 [m]) and `weight
 Indices are unsigned, so that none is checked for being negative. `shares` are the reciprocals of
 the strengths: a walk at u goes to v with probability weights[u, v] * shares[u]. The iterations work
 on densities z = x * shares, for which the matrix needs no scaling.
+
+The loops that a first question needs have a form of whole arrays, too: it adds in the order of the
+loop, which `numpy.add.at` and `numpy.bincount` do and `numpy.sum` does not.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from clew.algorithms.kernels.compiled import compiled
+from clew.algorithms.kernels.compiled import compiled, tick
 
 
-@compiled
+def _rows_of_slots(starts):
+    return np.repeat(np.arange(len(starts) - 1), np.diff(starts).astype(np.int64))
+
+
+def _permute_at_once(starts, targets, weights, order, places):
+    lengths = np.diff(starts)[order]
+    new_starts = np.zeros(len(starts), np.uint64)
+    np.cumsum(lengths, out=new_starts[1:])
+    shifts = (starts[:-1][order] - new_starts[:-1]).astype(np.int64)  # wrap around, and back
+    slots = np.repeat(shifts, lengths.astype(np.int64)) + np.arange(len(targets))
+    return new_starts, places[targets[slots]].astype(np.uint32), weights[slots]
+
+
+def _semi_iterate_at_once(starts, targets, weights, shares, start, damping, products):
+    z, before = start.copy(), np.zeros_like(start)
+    follow, omega, square = z.dtype.type(damping), 1.0, damping * damping
+    rows, targets, scale = _rows_of_slots(starts), targets.astype(np.intp), follow * shares
+    for done in range(products):
+        tick()
+        gathered = np.zeros_like(z)
+        np.add.at(gathered, rows, weights * z[targets])
+        before += z.dtype.type(omega) * (start + scale * gathered - before)
+        z, before = before, z
+        omega = 1 / (1 - square / 2) if done == 0 else 1 / (1 - square * omega / 4)
+    return z
+
+
+def _residual_at_once(starts, sources, weights, shares, start, x, damping):
+    products = weights * (x * shares)[sources]
+    gathered = np.bincount(_rows_of_slots(starts), products, len(x))
+    return start + damping * gathered - x
+
+
+@compiled(at_once=_permute_at_once)
 def permute(starts, targets, weights, order, places):
     """Return the compressed rows in another order, their targets renumbered by `places`."""
     new_starts = np.zeros(len(starts), np.uint64)
@@ -28,7 +64,7 @@ def permute(starts, targets, weights, order, places):
     return new_starts, new_targets, new_weights
 
 
-@compiled
+@compiled(at_once=_semi_iterate_at_once)
 def semi_iterate(starts, targets, weights, shares, start, damping, products):
     """Return z after `products` steps of Chebyshev's semi-iteration.
 
@@ -73,7 +109,7 @@ def semi_iterate_many(starts, targets, weights, shares, start, damping, products
     return z
 
 
-@compiled
+@compiled(at_once=_residual_at_once)
 def residual(starts, sources, weights, shares, start, x, damping):
     """Return start + damping * W^T x - x; the links are those INTO each row."""
     density, rest = x * shares, np.empty_like(x)
