@@ -13,21 +13,45 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
 
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array
-
-    Counts: TypeAlias = csc_array[Any]
-
-Slots: TypeAlias = NDArray[np.int64]
+Slots = NDArray[np.int64]
 
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """How often each of some texts has each term, by columns as in a scipy CSC array.
+
+    It is made of numpy's arrays alone, since an index is opened before scipy is imported.
+
+    Attributes:
+        starts: int64 [terms + 1], where the postings of each term start, and where the last end.
+        texts: int32 [m], the texts that have a term, ascending.
+        counts: float32 [m], how often each has it.
+        n_texts: the number of texts.
+    """
+
+    starts: Slots
+    texts: Rows
+    counts: Vectors
+    n_texts: int
+
+    @property
+    def n_terms(self) -> int:
+        """The number of terms that were numbered when it was made."""
+        return len(self.starts) - 1
+
+    @property
+    def terms(self) -> Slots:
+        """The term of every posting."""
+        return np.repeat(np.arange(self.n_terms), np.diff(self.starts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +59,8 @@ class Postings:
     """How often each of n texts has each term. Terms are numbered by the caller.
 
     Attributes:
-        segments: sparse matrices [texts of the segment, terms], one below the other. A segment
-            knows the terms that were numbered when it was made; it has no later one.
+        segments: of the texts, one below the other. A segment knows the terms that were numbered
+            when it was made; it has no later one.
 
     Example:
         >>> postings = Postings.of([[0, 1, 1], [2]])
@@ -45,7 +69,7 @@ class Postings:
         (3, [0, 2], Postings(2 texts, 3 postings))
     """
 
-    segments: tuple[Counts, ...]
+    segments: tuple[Segment, ...]
 
     @classmethod
     def of(cls, texts: Iterable[Sequence[int]]) -> Postings:
@@ -68,8 +92,6 @@ class Postings:
         Raises:
             ValueError: The arrays are not those of so many texts and terms.
         """
-        from scipy.sparse import csc_array
-
         if (
             starts.shape != (n_terms + 1,)
             or texts.shape != counts.shape
@@ -84,8 +106,8 @@ class Postings:
         rises[starts[:-1][starts[:-1] < len(texts)]] = True
         if not rises.all():
             raise ValueError("the texts that have a term do not ascend")
-        parts = (counts.astype(np.float32), texts.astype(np.int32), starts.astype(np.int32))
-        return cls((csc_array(parts, shape=(n_texts, n_terms)),))
+        parts = starts.astype(np.int64), texts.astype(np.int32), counts.astype(np.float32)
+        return cls((Segment(*parts, n_texts),))
 
     def arrays(self, n_terms: int) -> tuple[Slots, Rows, Vectors]:
         """Return where the postings of every term start, their texts, and how often these have it.
@@ -93,20 +115,23 @@ class Postings:
         Args:
             n_terms: the number of terms.
         """
-        whole = _stacked([_widened(segment, n_terms) for segment in self.segments])
-        return whole.indptr.astype(np.int64), whole.indices, whole.data
+        whole = _stacked(self.segments)
+        after = np.full(n_terms - whole.n_terms, len(whole.texts))
+        return np.concatenate([whole.starts, after]), whole.texts, whole.counts
 
     def __len__(self) -> int:
-        return sum(segment.shape[0] for segment in self.segments)
+        return sum(segment.n_texts for segment in self.segments)
 
     def __repr__(self) -> str:
-        postings = sum(segment.nnz for segment in self.segments)
+        postings = sum(len(segment.texts) for segment in self.segments)
         return f"Postings({len(self):,} texts, {postings:,} postings)"
 
     @cached_property
     def lengths(self) -> Floats:
         """The number of terms of every text: float64 [n]."""
-        parts = [np.asarray(segment.sum(axis=1)).reshape(-1) for segment in self.segments]
+        parts = [
+            np.bincount(segment.texts, segment.counts, segment.n_texts) for segment in self.segments
+        ]
         lengths: Floats = freeze(np.concatenate(parts), np.float64)
         return lengths
 
@@ -165,7 +190,7 @@ class Postings:
     def with_texts(self, texts: Iterable[Sequence[int]]) -> Postings:
         """Return the postings of these texts too, which come after the others."""
         segments = [*self.segments, _counted(list(texts))]
-        while len(segments) > 1 and segments[-2].shape[0] <= MERGED_BELOW * segments[-1].shape[0]:
+        while len(segments) > 1 and segments[-2].n_texts <= MERGED_BELOW * segments[-1].n_texts:
             segments[-2:] = [_stacked(segments[-2:])]
         return Postings(tuple(segments))
 
@@ -175,12 +200,12 @@ class Postings:
         Args:
             stays: bool [n].
         """
-        starts = offsets_of([segment.shape[0] for segment in self.segments])
+        starts = offsets_of([segment.n_texts for segment in self.segments])
         left = [
             segment if stays[start:end].all() else _rows_of(segment, stays[start:end])
             for segment, start, end in zip(self.segments, starts[:-1], starts[1:], strict=True)
         ]
-        return Postings(tuple(segment for segment in left if segment.shape[0]) or (left[0],))
+        return Postings(tuple(segment for segment in left if segment.n_texts) or (left[0],))
 
     def grouped(self, groups: NDArray[np.int64], n: int) -> Postings:
         """Return the postings of groups of texts, each as if its texts were one.
@@ -194,62 +219,79 @@ class Postings:
             >>> postings.texts_with(1).tolist(), postings.lengths.tolist()
             ([0, 1], [3.0, 1.0])
         """
-        from scipy.sparse import csr_array
-
-        width = max((segment.shape[1] for segment in self.segments), default=0)
-        texts = _stacked([_widened(segment, width) for segment in self.segments])
-        places = (groups, np.arange(len(groups)))
-        members = csr_array((np.ones(len(groups), np.float32), places), shape=(n, len(groups)))
-        return Postings((_sorted(members @ texts),))
+        whole = _stacked(self.segments)
+        grouped = _collected(whole.terms, groups[whole.texts], whole.counts, n, whole.n_terms)
+        return Postings((grouped,))
 
     @cached_property
     def _mean_length(self) -> float:
         return float(self.lengths.mean()) if len(self) else 0.0
 
-    def _postings(self, term: int) -> Iterable[tuple[Rows, Floats]]:
+    def _postings(self, term: int) -> Iterable[tuple[Rows, Vectors]]:
         """Yield the texts that have a term, and how often, segment by segment."""
         first = 0
         for segment in self.segments:
-            if term < segment.shape[1]:
-                found = slice(segment.indptr[term], segment.indptr[term + 1])
+            if term < segment.n_terms:
+                found = slice(segment.starts[term], segment.starts[term + 1])
                 if found.stop > found.start:
-                    yield segment.indices[found] + first, segment.data[found]
-            first += segment.shape[0]
+                    yield segment.texts[found] + first, segment.counts[found]
+            first += segment.n_texts
 
 
-def _counted(texts: Sequence[Sequence[int]]) -> Counts:
-    """How often each text has each term."""
-    from scipy.sparse import csr_array
-
-    starts = offsets_of([len(text) for text in texts])
-    terms = np.fromiter(chain.from_iterable(texts), np.int32, int(starts[-1]))
-    shape = (len(texts), int(terms.max(initial=-1)) + 1)
-    counts = csr_array((np.ones(len(terms), np.float32), terms, starts), shape=shape)
-    counts.sum_duplicates()
-    return _sorted(counts)
-
-
-def _stacked(segments: Sequence[Counts]) -> Counts:
-    """One segment below the other, as one."""
-    from scipy.sparse import vstack
-
-    width = max(segment.shape[1] for segment in segments)
-    return _sorted(vstack([_widened(segment, width) for segment in segments], format="csr"))
+def _counted(texts: Sequence[Sequence[int]]) -> Segment:
+    """Return how often each text has each term."""
+    lengths = [len(text) for text in texts]
+    terms = np.fromiter(chain.from_iterable(texts), np.int32, sum(lengths))
+    n_terms = int(terms.max(initial=-1)) + 1
+    keys = terms.astype(np.int64)
+    keys *= len(texts)
+    keys += np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
+    keys.sort()
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    return _of_keys(keys[first], np.diff(first, append=len(keys)), len(texts), n_terms)
 
 
-def _widened(segment: Counts, width: int) -> Counts:
-    """The segment with later terms, which it does not have."""
-    starts = np.pad(segment.indptr, (0, width - segment.shape[1]), mode="edge")
-    shape = (segment.shape[0], width)
-    return type(segment)((segment.data, segment.indices, starts), shape=shape)
+def _collected(
+    terms: Slots, texts: NDArray[Any], counts: NDArray[Any], n_texts: int, n_terms: int
+) -> Segment:
+    """Return a segment of postings in any order; those of one text and term are added."""
+    keys = terms * n_texts + texts
+    order = np.argsort(keys, kind="stable")  # which takes little time where they ascend already
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    sums = np.add.reduceat(counts[order], first) if len(first) else counts
+    return _of_keys(keys[first], sums, n_texts, n_terms)
 
 
-def _rows_of(segment: Counts, stays: Mask) -> Counts:
-    return _sorted(segment.tocsr()[np.flatnonzero(stays)])
+def _of_keys(keys: Slots, counts: NDArray[Any], n_texts: int, n_terms: int) -> Segment:
+    """Return the segment of different postings, ascending by term * n_texts + text."""
+    terms, texts = np.divmod(keys, max(n_texts, 1))
+    starts = offsets_of(np.bincount(terms, minlength=n_terms))
+    return Segment(starts, texts.astype(np.int32), counts.astype(np.float32), n_texts)
 
 
-def _sorted(counts: Any) -> Counts:  # noqa: ANN401  # of any sparse form
-    """The matrix by columns, the texts of each ascending."""
-    by_term: Counts = counts.tocsc()
-    by_term.sort_indices()
-    return by_term
+def _stacked(segments: Sequence[Segment]) -> Segment:
+    """Return one segment below the other, as one."""
+    if len(segments) == 1:
+        return segments[0]
+    offsets = offsets_of([segment.n_texts for segment in segments])
+    return _collected(
+        np.concatenate([segment.terms for segment in segments]),
+        np.concatenate(
+            [one.texts + offset for one, offset in zip(segments, offsets, strict=False)]
+        ),
+        np.concatenate([segment.counts for segment in segments]),
+        int(offsets[-1]),
+        max(segment.n_terms for segment in segments),
+    )
+
+
+def _rows_of(segment: Segment, stays: Mask) -> Segment:
+    """Return the postings of the texts that stay, renumbered."""
+    left, numbers = stays[segment.texts], np.cumsum(stays, dtype=np.int32) - 1
+    return Segment(
+        offsets_of(left)[segment.starts],
+        numbers[segment.texts[left]],
+        segment.counts[left],
+        int(stays.sum()),
+    )

@@ -38,6 +38,7 @@ CACHE_BYTES = 2**19  # of the densities of the reset vectors that share a pass o
 MAX_TOGETHER = 16  # reset vectors in one pass
 
 SparseMatrix = Any  # a scipy CSR array; scipy is not loaded for its type
+SparseRows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # starts, targets, weights
 Compressed = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.floating[Any]]]
 
 
@@ -94,7 +95,10 @@ class WalkPart:
 
     def compute(self, graph: Graph) -> Walk:
         links = graph.part(Adjacency(self.kinds, self.directed, self.merge))
-        return build_walk(links.matrix(dtype=np.float32), links.strengths(), directed=self.directed)
+        if self.directed:
+            return build_walk(links.matrix(dtype=np.float32), links.strengths(), directed=True)
+        rows = links.starts, links.targets, links.weights.astype(np.float32)
+        return _walk(rows, rows, links.strengths())  # scipy is not imported for it
 
 
 def build_walk(
@@ -119,23 +123,33 @@ def build_walk(
         >>> build_walk(csr_array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2)).shares.tolist()
         [1.0, 1.0]
     """
+    out = adjacency.indptr, adjacency.indices, adjacency.data
+    if not directed:
+        return _walk(out, out, strengths, shares)
+    back = adjacency.T.tocsr()
+    return _walk(out, (back.indptr, back.indices, back.data), strengths, shares)
+
+
+def _walk(
+    out_rows: SparseRows, into_rows: SparseRows, strengths: Floats, shares: Floats | None = None
+) -> Walk:
+    """Return the walk on the links out of each row and into it; both the same if symmetric."""
     from clew.algorithms.pagerank.kernels.walks import permute
 
-    back = adjacency.T.tocsr() if directed else adjacency
-    order = np.argsort(-(np.diff(adjacency.indptr) + np.diff(back.indptr)), kind="stable").astype(
-        np.int32
-    )
+    symmetric = into_rows is out_rows
+    degrees = np.diff(out_rows[0]) + np.diff(into_rows[0])
+    order = np.argsort(-degrees, kind="stable").astype(np.int32)
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=np.int32)
-    out = permute(*_plain(adjacency), order, places)
-    into = permute(*_plain(back), order, places) if directed else out
+    out = permute(*_plain(out_rows), order, places)
+    into = out if symmetric else permute(*_plain(into_rows), order, places)
     own = (
         np.divide(1.0, strengths, out=np.ones(len(order)), where=strengths > 0)
         if shares is None
         else shares
     )
     tops = np.maximum.accumulate(1 / own[order][::-1])[::-1].copy()
-    return Walk(order, places, out, into, own[order], tops, not directed)
+    return Walk(order, places, out, into, own[order], tops, symmetric)
 
 
 def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float = 1e-10) -> Floats:
@@ -278,10 +292,7 @@ def check_reset(damping: float, reset: Floats) -> None:
         )
 
 
-def _plain(matrix: SparseMatrix) -> Compressed:
-    """Return (starts, targets, weights) as the kernels take them."""
-    return (
-        matrix.indptr.astype(np.uint64),
-        matrix.indices.astype(np.uint32),
-        np.ascontiguousarray(matrix.data),
-    )
+def _plain(rows: SparseRows) -> Compressed:
+    """Return compressed rows as the kernels take them."""
+    starts, targets, weights = rows
+    return starts.astype(np.uint64), targets.astype(np.uint32), np.ascontiguousarray(weights)
