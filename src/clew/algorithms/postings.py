@@ -18,40 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.compressed_rows import CompressedRows, Slots
 from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
 
-Slots = NDArray[np.int64]
-
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """How often each of some texts has each term, by columns as in a scipy CSC array.
-
-    It is made of numpy's arrays alone, since an index is opened before scipy is imported.
-
-    Attributes:
-        starts: int64 [terms + 1], where the postings of each term start, and where the last end.
-        texts: int32 [m], the texts that have a term, ascending.
-        counts: float32 [m], how often each has it.
-        n_texts: the number of texts.
-    """
-
-    starts: Slots
-    texts: Rows
-    counts: Vectors
-    n_texts: int
-
-    @property
-    def n_terms(self) -> int:
-        """The number of terms that were numbered when it was made."""
-        return len(self.starts) - 1
-
-    @property
-    def terms(self) -> Slots:
-        """The term of every posting."""
-        return np.repeat(np.arange(self.n_terms), np.diff(self.starts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +29,8 @@ class Postings:
     """How often each of n texts has each term. Terms are numbered by the caller.
 
     Attributes:
-        segments: of the texts, one below the other. A segment knows the terms that were numbered
-            when it was made; it has no later one.
+        segments: matrices [terms, texts of the segment], one beside the other. A segment knows the
+            terms that were numbered when it was made; it has no later one.
 
     Example:
         >>> postings = Postings.of([[0, 1, 1], [2]])
@@ -69,7 +39,7 @@ class Postings:
         (3, [0, 2], Postings(2 texts, 3 postings))
     """
 
-    segments: tuple[Segment, ...]
+    segments: tuple[CompressedRows, ...]
 
     @classmethod
     def of(cls, texts: Iterable[Sequence[int]]) -> Postings:
@@ -107,7 +77,7 @@ class Postings:
         if not rises.all():
             raise ValueError("the texts that have a term do not ascend")
         parts = starts.astype(np.int64), texts.astype(np.int32), counts.astype(np.float32)
-        return cls((Segment(*parts, n_texts),))
+        return cls((CompressedRows(*parts, n_texts),))
 
     def arrays(self, n_terms: int) -> tuple[Slots, Rows, Vectors]:
         """Return where the postings of every term start, their texts, and how often these have it.
@@ -116,21 +86,21 @@ class Postings:
             n_terms: the number of terms.
         """
         whole = _stacked(self.segments)
-        after = np.full(n_terms - whole.n_terms, len(whole.texts))
-        return np.concatenate([whole.starts, after]), whole.texts, whole.counts
+        after = np.full(n_terms - len(whole), len(whole.columns))
+        return np.concatenate([whole.starts, after]), whole.columns, whole.values
 
     def __len__(self) -> int:
-        return sum(segment.n_texts for segment in self.segments)
+        return sum(segment.width for segment in self.segments)
 
     def __repr__(self) -> str:
-        postings = sum(len(segment.texts) for segment in self.segments)
+        postings = sum(len(segment.columns) for segment in self.segments)
         return f"Postings({len(self):,} texts, {postings:,} postings)"
 
     @cached_property
     def lengths(self) -> Floats:
         """The number of terms of every text: float64 [n]."""
         parts = [
-            np.bincount(segment.texts, segment.counts, segment.n_texts) for segment in self.segments
+            np.bincount(segment.columns, segment.values, segment.width) for segment in self.segments
         ]
         lengths: Floats = freeze(np.concatenate(parts), np.float64)
         return lengths
@@ -190,7 +160,7 @@ class Postings:
     def with_texts(self, texts: Iterable[Sequence[int]]) -> Postings:
         """Return the postings of these texts too, which come after the others."""
         segments = [*self.segments, _counted(list(texts))]
-        while len(segments) > 1 and segments[-2].n_texts <= MERGED_BELOW * segments[-1].n_texts:
+        while len(segments) > 1 and segments[-2].width <= MERGED_BELOW * segments[-1].width:
             segments[-2:] = [_stacked(segments[-2:])]
         return Postings(tuple(segments))
 
@@ -200,12 +170,12 @@ class Postings:
         Args:
             stays: bool [n].
         """
-        starts = offsets_of([segment.n_texts for segment in self.segments])
+        starts = offsets_of([segment.width for segment in self.segments])
         left = [
-            segment if stays[start:end].all() else _rows_of(segment, stays[start:end])
+            segment if stays[start:end].all() else segment.with_columns(stays[start:end])
             for segment, start, end in zip(self.segments, starts[:-1], starts[1:], strict=True)
         ]
-        return Postings(tuple(segment for segment in left if segment.n_texts) or (left[0],))
+        return Postings(tuple(segment for segment in left if segment.width) or (left[0],))
 
     def grouped(self, groups: NDArray[np.int64], n: int) -> Postings:
         """Return the postings of groups of texts, each as if its texts were one.
@@ -220,8 +190,8 @@ class Postings:
             ([0, 1], [3.0, 1.0])
         """
         whole = _stacked(self.segments)
-        grouped = _collected(whole.terms, groups[whole.texts], whole.counts, n, whole.n_terms)
-        return Postings((grouped,))
+        members = whole.rows, groups[whole.columns], whole.values
+        return Postings((CompressedRows.summed(*members, (len(whole), n)),))
 
     @cached_property
     def _mean_length(self) -> float:
@@ -231,67 +201,30 @@ class Postings:
         """Yield the texts that have a term, and how often, segment by segment."""
         first = 0
         for segment in self.segments:
-            if term < segment.n_terms:
+            if term < len(segment):
                 found = slice(segment.starts[term], segment.starts[term + 1])
                 if found.stop > found.start:
-                    yield segment.texts[found] + first, segment.counts[found]
-            first += segment.n_texts
+                    yield segment.columns[found] + first, segment.values[found]
+            first += segment.width
 
 
-def _counted(texts: Sequence[Sequence[int]]) -> Segment:
+def _counted(texts: Sequence[Sequence[int]]) -> CompressedRows:
     """Return how often each text has each term."""
     lengths = [len(text) for text in texts]
     terms = np.fromiter(chain.from_iterable(texts), np.int32, sum(lengths))
-    n_terms = int(terms.max(initial=-1)) + 1
-    keys = terms.astype(np.int64)
-    keys *= len(texts)
-    keys += np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
-    keys.sort()
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    return _of_keys(keys[first], np.diff(first, append=len(keys)), len(texts), n_terms)
+    shape = int(terms.max(initial=-1)) + 1, len(texts)
+    owners = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
+    return CompressedRows.counted(terms, owners, shape, np.float32)
 
 
-def _collected(
-    terms: Slots, texts: NDArray[Any], counts: NDArray[Any], n_texts: int, n_terms: int
-) -> Segment:
-    """Return a segment of postings in any order; those of one text and term are added."""
-    keys = terms * n_texts + texts
-    order = np.argsort(keys, kind="stable")  # which takes little time where they ascend already
-    keys = keys[order]
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    sums = np.add.reduceat(counts[order], first) if len(first) else counts
-    return _of_keys(keys[first], sums, n_texts, n_terms)
-
-
-def _of_keys(keys: Slots, counts: NDArray[Any], n_texts: int, n_terms: int) -> Segment:
-    """Return the segment of different postings, ascending by term * n_texts + text."""
-    terms, texts = np.divmod(keys, max(n_texts, 1))
-    starts = offsets_of(np.bincount(terms, minlength=n_terms))
-    return Segment(starts, texts.astype(np.int32), counts.astype(np.float32), n_texts)
-
-
-def _stacked(segments: Sequence[Segment]) -> Segment:
-    """Return one segment below the other, as one."""
+def _stacked(segments: Sequence[CompressedRows]) -> CompressedRows:
+    """Return one segment beside the other, as one."""
     if len(segments) == 1:
         return segments[0]
-    offsets = offsets_of([segment.n_texts for segment in segments])
-    return _collected(
-        np.concatenate([segment.terms for segment in segments]),
-        np.concatenate(
-            [one.texts + offset for one, offset in zip(segments, offsets, strict=False)]
-        ),
-        np.concatenate([segment.counts for segment in segments]),
-        int(offsets[-1]),
-        max(segment.n_terms for segment in segments),
-    )
-
-
-def _rows_of(segment: Segment, stays: Mask) -> Segment:
-    """Return the postings of the texts that stay, renumbered."""
-    left, numbers = stays[segment.texts], np.cumsum(stays, dtype=np.int32) - 1
-    return Segment(
-        offsets_of(left)[segment.starts],
-        numbers[segment.texts[left]],
-        segment.counts[left],
-        int(stays.sum()),
+    offsets = offsets_of([segment.width for segment in segments])
+    return CompressedRows.summed(
+        np.concatenate([segment.rows for segment in segments]),
+        np.concatenate([one.columns + at for one, at in zip(segments, offsets, strict=False)]),
+        np.concatenate([segment.values for segment in segments]),
+        (max(map(len, segments)), int(offsets[-1])),
     )

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.ranking import dense_ranks
 from clew.graph import Floats, Vectors, freeze, unit_rows
 from clew.text.words import terms
@@ -176,11 +177,15 @@ def signatures(vocabulary: Sequence[str], width: int) -> Matrix:
         >>> bool(one @ other > 0.5)
         True
     """
-    from scipy.sparse import csr_array
+    return signature_rows(vocabulary, width).for_scipy()
 
-    if not vocabulary:
-        return csr_array((0, width))
+
+def signature_rows(vocabulary: Sequence[str], width: int) -> CompressedRows:
+    """Return the `signatures` of words as numpy's arrays."""
     n = len(vocabulary)
+    if not n:
+        none = np.zeros(0, np.int64)
+        return CompressedRows.counted(none, none, (0, width))
     marked = "".join(f"\x02{word}\x03" for word in vocabulary)
     letters = np.frombuffer(marked.encode("utf-32-le"), "<u4").astype(np.uint64)
     lengths = np.array([len(word) + 2 for word in vocabulary])
@@ -202,9 +207,9 @@ def signatures(vocabulary: Sequence[str], width: int) -> Matrix:
     share = np.concatenate([trigram_share[owners_of_trigrams], whole_share])
     values = np.sqrt(share) * np.where(hashes >> np.uint64(63), 1.0, -1.0)
     columns = (hashes % np.uint64(width)).astype(np.int64)
-    matrix = csr_array((values, (rows, columns)), shape=(n, width))
-    size = np.sqrt(matrix.multiply(matrix).sum(axis=1))
-    return matrix.multiply((1 / np.where(size > 0, size, 1))[:, None]).tocsr()
+    matrix = CompressedRows.summed(rows, columns, values, (n, width))
+    size = np.sqrt(np.bincount(matrix.rows, matrix.values**2, n))
+    return matrix.with_values(matrix.values * (1 / np.where(size > 0, size, 1))[matrix.rows])
 
 
 def _bag(text: str) -> Counter[str]:

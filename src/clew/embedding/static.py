@@ -26,21 +26,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.latent_semantic import signatures
+from clew.algorithms.compressed_rows import CompressedRows
+from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
 from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
 from clew.text.numbering import Numbering
 from clew.text.words import cased_words, terms
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    Matrix: TypeAlias = csr_array[Any, tuple[int, int]]
 
 MEANING_SHARE = 0.6  # of the first half, in a dot product
 SIGNATURE_WIDTH = 512
@@ -100,12 +96,12 @@ class StaticEmbedding:
             texts: as in `fit`.
         """
         counts = _Counts.of(texts)
-        in_texts = np.bincount(counts.of_terms.indices, minlength=len(counts.terms))
+        in_texts = np.bincount(counts.of_terms.columns, minlength=len(counts.terms))
         number_of = dict(zip(counts.terms, in_texts.tolist(), strict=True))
         vocabulary = tuple(sorted(number_of, key=lambda word: (-number_of[word], word))[:MAX_WORDS])
         piece_counts = np.zeros(PIECES, np.int64)
         piece_counts[counts.pieces] = np.bincount(
-            counts.of_pieces.indices, minlength=len(counts.pieces)
+            counts.of_pieces.columns, minlength=len(counts.pieces)
         )
         uncentred = cls(
             len(texts),
@@ -151,33 +147,36 @@ class StaticEmbedding:
 
     def _vectors_of(self, counts: _Counts) -> Vectors:
         """The two halves side by side, unit rows, before the mean is subtracted."""
-        n = counts.of_terms.shape[0]
+        n = len(counts.of_terms)
         vectors = np.zeros((n, self.dimensions), np.float32)
         pieces = piece_vectors()[counts.pieces].astype(np.float64)
-        spellings = signatures(counts.terms, SIGNATURE_WIDTH)
+        spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
         of_pieces, of_terms = self._weighted(counts)
         for start in range(0, n, BATCH):
-            some = slice(start, start + BATCH)
-            meaning, spelling = of_pieces[some] @ pieces, (of_terms[some] @ spellings).toarray()
+            end = min(start + BATCH, n)
+            meaning = of_pieces.part(start, end).times_dense(pieces)
+            spelling = of_terms.part(start, end).times(spellings).dense()
             halves = np.hstack(
                 [
                     np.sqrt(MEANING_SHARE) * unit_rows(meaning),
                     np.sqrt(1 - MEANING_SHARE) * unit_rows(spelling),
                 ]
             )
-            vectors[some] = unit_rows(halves)
+            vectors[start:end] = unit_rows(halves)
         return vectors
 
-    def _weighted(self, counts: _Counts) -> tuple[Matrix, Matrix]:
+    def _weighted(self, counts: _Counts) -> tuple[CompressedRows, CompressedRows]:
         """The weights of the pieces and of the terms of every text."""
-        of_pieces, of_terms = counts.of_pieces.copy(), counts.of_terms.copy()
-        of_pieces.data = np.sqrt(of_pieces.data * self._piece_idf[counts.pieces][of_pieces.indices])
+        of_pieces, of_terms = counts.of_pieces, counts.of_terms
+        idf_of_pieces = self._piece_idf[counts.pieces][of_pieces.columns]
         frequencies = np.array([self._count_of.get(term, 1) for term in counts.terms], np.float64)
         pieces_of = piece_numbers()
         rarest = np.array([max(pieces_of[term], default=0) for term in counts.terms], np.int64)
         idf = _idf(frequencies, rarest, self.n_texts) ** TERM_IDF_POWER
-        of_terms.data = (1 + np.log(of_terms.data)) * idf[of_terms.indices]
-        return of_pieces, of_terms
+        return (
+            of_pieces.with_values(np.sqrt(of_pieces.values * idf_of_pieces)),
+            of_terms.with_values((1 + np.log(of_terms.values)) * idf[of_terms.columns]),
+        )
 
     def _centre(self, vectors: Vectors) -> Vectors:
         """Subtract the mean from the vectors, in place, and return them as unit rows."""
@@ -226,9 +225,9 @@ class _Counts:
     """
 
     terms: list[str]
-    of_terms: Matrix
+    of_terms: CompressedRows
     pieces: NDArray[np.int64]
-    of_pieces: Matrix
+    of_pieces: CompressedRows
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> _Counts:
@@ -238,9 +237,8 @@ class _Counts:
         pieces_of = piece_numbers()
         piece_values, piece_starts = _joined([pieces_of[word] for word in words])
         pieces, by_piece = np.unique(piece_values, return_inverse=True)
-        of_pieces = _matrix(word_numbers, starts, len(words)) @ _matrix(
-            by_piece, piece_starts, len(pieces)
-        )
+        of_words = _counted(word_numbers, starts, len(words))
+        of_pieces = of_words.times(_counted(by_piece, piece_starts, len(pieces)))
         # The terms of plain English letters are the words, in lower case.
         is_plain = np.array([text.isascii() for text in texts], np.bool_)
         of_plain = np.repeat(is_plain, np.diff(starts))
@@ -257,12 +255,12 @@ class _Counts:
         )
         numbers = np.concatenate([lower_numbers[word_numbers[of_plain]], other_numbers])
         all_terms, of_terms = _by_name(list(number_of_term), rows, numbers, len(texts))
-        return cls(all_terms, of_terms, pieces.astype(np.int64), _sorted(of_pieces))
+        return cls(all_terms, of_terms, pieces.astype(np.int64), of_pieces)
 
 
 def _by_name(
     things: Sequence[str], rows: NDArray[np.int64], numbers: NDArray[np.int32], n_rows: int
-) -> tuple[list[str], Matrix]:
+) -> tuple[list[str], CompressedRows]:
     """The things that come, sorted, and how often each row has each.
 
     Args:
@@ -271,15 +269,12 @@ def _by_name(
         numbers: the number of each one that comes.
         n_rows: the number of rows.
     """
-    from scipy.sparse import coo_array
-
     used = np.flatnonzero(np.bincount(numbers, minlength=len(things))).tolist()
     used.sort(key=things.__getitem__)
     column_of = np.zeros(len(things), np.int32)
     column_of[used] = np.arange(len(used), dtype=np.int32)
-    ones = np.ones(len(numbers))
-    matrix = coo_array((ones, (rows, column_of[numbers])), shape=(n_rows, len(used)))
-    return [things[number] for number in used], _sorted(matrix.tocsr())
+    counts = CompressedRows.counted(rows, column_of[numbers], (n_rows, len(used)))
+    return [things[number] for number in used], counts
 
 
 def _joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -288,20 +283,7 @@ def _joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[
     return values, offsets_of([len(values) for values in lists])
 
 
-def _matrix(columns: NDArray[Any], starts: NDArray[np.int64], width: int) -> Matrix:
+def _counted(columns: NDArray[np.integer], starts: NDArray[np.int64], width: int) -> CompressedRows:
     """How often each column comes in each row, by the columns of the rows one after the other."""
-    from scipy.sparse import csr_array
-
-    shape = (len(starts) - 1, width)
-    counts: Matrix = csr_array((np.ones(len(columns)), columns, starts), shape=shape, copy=True)
-    counts.sum_duplicates()  # in place
-    return counts
-
-
-def _sorted(matrix: Matrix) -> Matrix:
-    """The matrix with the columns of each row in order.
-
-    A sum over a row is then made in one order, whatever other rows there are.
-    """
-    matrix.sort_indices()
-    return matrix
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return CompressedRows.counted(rows, columns, (len(starts) - 1, width))

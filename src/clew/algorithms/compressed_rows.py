@@ -1,0 +1,165 @@
+"""Sparse matrices by rows, of numpy's arrays: what a new process needs before its first answer.
+
+To import scipy's sparse arrays takes twice as long as a question. So matrices are counted and
+multiplied by numpy where there is little to do, and by scipy where there is much. Both add in the
+order of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import Floats, Mask, freeze, offsets_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Slots = NDArray[np.int64]
+
+MAX_BY_NUMPY = 10_000  # entries of a product: some 20 ms
+
+
+@dataclass(frozen=True, eq=False)
+class CompressedRows:
+    """A matrix of few entries, row by row.
+
+    Attributes:
+        starts: int64 [rows + 1], where the entries of each row start, and where the last ones end.
+        columns: int32 [m], the column of each entry, ascending in a row.
+        values: float [m].
+        width: the number of columns.
+
+    Example:
+        >>> matrix = CompressedRows.counted([0, 0, 1, 0], [2, 1, 0, 2], (2, 3))
+        >>> matrix.dense().tolist()
+        [[0.0, 1.0, 2.0], [1.0, 0.0, 0.0]]
+    """
+
+    starts: Slots
+    columns: NDArray[np.int32]
+    values: NDArray[Any]
+    width: int
+
+    @classmethod
+    def counted(
+        cls,
+        rows: Sequence[int] | NDArray[Any],
+        columns: Sequence[int] | NDArray[Any],
+        shape: tuple[int, int],
+        dtype: type[np.floating[Any]] = np.float64,
+    ) -> CompressedRows:
+        """Return how often each place comes.
+
+        Args:
+            rows: the row of each place, in any order.
+            columns: its column.
+            shape: the number of rows and of columns.
+            dtype: the type of the counts.
+        """
+        keys = np.array(rows, np.int64)
+        keys *= shape[1]
+        keys += columns
+        keys.sort()
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        counts = np.diff(first, append=len(keys)).astype(dtype)
+        return cls._of_keys(keys[first], counts, shape)
+
+    @classmethod
+    def summed(
+        cls,
+        rows: NDArray[Any],
+        columns: NDArray[Any],
+        values: NDArray[Any],
+        shape: tuple[int, int],
+    ) -> CompressedRows:
+        """Return the matrix of some entries; those of one place are added in their order.
+
+        Args:
+            rows: the row of each entry, in any order.
+            columns: its column.
+            values: its value.
+            shape: the number of rows and of columns.
+        """
+        keys = np.asarray(rows, np.int64) * shape[1] + columns
+        order = np.argsort(keys, kind="stable")  # takes little time where they ascend already
+        keys = keys[order]
+        is_first = np.diff(keys, prepend=-1) != 0
+        sums = np.bincount(np.cumsum(is_first) - 1, values[order])
+        return cls._of_keys(keys[is_first], sums.astype(values.dtype), shape)
+
+    @classmethod
+    def _of_keys(cls, keys: Slots, values: NDArray[Any], shape: tuple[int, int]) -> CompressedRows:
+        """Return the matrix with entries at different keys, row * width + column, ascending."""
+        rows, columns = np.divmod(keys, max(shape[1], 1))
+        starts = offsets_of(np.bincount(rows, minlength=shape[0]))
+        return cls(starts, columns.astype(np.int32), values, shape[1])
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def rows(self) -> Slots:
+        """The row of every entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def with_values(self, values: NDArray[Any]) -> CompressedRows:
+        """Return the matrix with other values at the same places."""
+        return replace(self, values=values)
+
+    def part(self, start: int, end: int) -> CompressedRows:
+        """Return some rows, one after the other."""
+        starts = self.starts[start : end + 1]
+        some = slice(int(starts[0]), int(starts[-1]))
+        return replace(
+            self, starts=starts - starts[0], columns=self.columns[some], values=self.values[some]
+        )
+
+    def with_columns(self, stays: Mask) -> CompressedRows:
+        """Return the columns that stay, renumbered."""
+        left, numbers = stays[self.columns], np.cumsum(stays, dtype=np.int32) - 1
+        starts = offsets_of(left)[self.starts]
+        columns = numbers[self.columns[left]]
+        return CompressedRows(starts, columns, self.values[left], int(stays.sum()))
+
+    def dense(self) -> Floats:
+        """Return the matrix as an array, float64 [rows, width]."""
+        array = np.zeros((len(self), self.width))
+        array[self.rows, self.columns] = self.values
+        return array
+
+    def times(self, other: CompressedRows) -> CompressedRows:
+        """Return the product with another such matrix [width, k]."""
+        lengths = np.diff(other.starts)[self.columns]
+        shape = (len(self), other.width)
+        if lengths.sum() > MAX_BY_NUMPY:
+            product = self.for_scipy() @ other.for_scipy()
+            product.sort_indices()
+            starts = freeze(product.indptr, np.int64)
+            return CompressedRows(starts, product.indices, product.data, other.width)
+        entries = np.repeat(np.arange(len(self.columns)), lengths)
+        before = np.repeat(offsets_of(lengths)[:-1], lengths)
+        places = other.starts[self.columns][entries] + np.arange(len(entries)) - before
+        values = self.values[entries] * other.values[places]
+        return CompressedRows.summed(self.rows[entries], other.columns[places], values, shape)
+
+    def times_dense(self, other: Floats) -> Floats:
+        """Return the product with an array, float64 [width, k]."""
+        if len(self.values) > MAX_BY_NUMPY:
+            by_scipy: Floats = self.for_scipy() @ other
+            return by_scipy
+        product = np.zeros((len(self), other.shape[1]))
+        for row, column, value in zip(self.rows, self.columns, self.values, strict=True):
+            product[row] += value * other[column]
+        return product
+
+    def for_scipy(self) -> csr_array[Any, tuple[int, int]]:
+        """Return the matrix as a scipy CSR array, which shares the arrays."""
+        from scipy.sparse import csr_array
+
+        parts = (self.values, self.columns, self.starts)
+        return csr_array(parts, shape=(len(self), self.width))
