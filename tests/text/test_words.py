@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from clew.text.words import (
     CODE_NAME,
+    IDEOGRAPHS,
+    OTHER_SCRIPT,
+    UNSPACED,
     _names_and_parts,
     _split,
     _word_pattern,
@@ -48,6 +51,15 @@ from clew.text.words import (
 )
 def test_words(text, expected):
     assert words(text) == expected
+
+
+def test_scripts_that_are_read_without_tables_have_no_mark_and_no_sign_without_spaces():
+    special = re.compile(f"[{UNSPACED}{IDEOGRAPHS}]")
+    plain = [sign for sign in map(chr, range(0x110000)) if not OTHER_SCRIPT.match(sign)]
+    assert len(plain) > 4000
+    assert not [
+        sign for sign in plain if unicodedata.category(sign)[0] == "M" or special.match(sign)
+    ]
 
 
 def test_composed_and_decomposed_are_one_word():

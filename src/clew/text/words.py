@@ -29,6 +29,9 @@ SPACE_BUT_UNDERSCORE = "".join(
     sign if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128))
 )
 SIMPLE_WORD = re.compile(rf"[^\W_]{{1,{MAX_WORD_LENGTH}}}")  # where no sign is unspaced or a mark
+# What is not of the Latin, Greek and Cyrillic scripts, or a sign of punctuation or mathematics. In
+# these blocks no sign is unspaced or a mark: most texts are read without the tables of all scripts.
+OTHER_SCRIPT = re.compile("[^\0-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u20cf\u2100-\u2bff]")
 LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
@@ -180,7 +183,7 @@ def _normalized(text: str) -> str:
 
 def _words_and_pairs(text: str) -> list[str]:
     """The words of a text, with pairs of neighbours in the place of single unspaced signs."""
-    if not _unspaced_or_mark().search(text):
+    if not _has_unspaced_or_mark(text):
         return SIMPLE_WORD.findall(text)
     collected: list[str] = []
     previous, previous_end = "", -1  # the sign before, and where it ends, if it was unspaced
@@ -206,8 +209,13 @@ def _words_and_pairs(text: str) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """The words of a normalized text."""
-    pattern = _word_pattern() if _unspaced_or_mark().search(text) else SIMPLE_WORD
+    pattern = _word_pattern() if _has_unspaced_or_mark(text) else SIMPLE_WORD
     return pattern.findall(text)
+
+
+def _has_unspaced_or_mark(text: str) -> bool:
+    r"""Whether a text has a sign that \w may not do justice to; see `_unspaced_or_mark`."""
+    return bool(OTHER_SCRIPT.search(text) and _unspaced_or_mark().search(text))
 
 
 @lru_cache(maxsize=1)

@@ -117,25 +117,31 @@ class Kernel:
         """Answer a call for whose types there is no machine code yet."""
         request = compiler.request(self, arguments)
         if not request.failed:
-            patience = PATIENCE if self.patience is None else self.patience
-            patience = PATIENCE_IF_STORED if request.is_stored else patience
-            if compiler.comes_first() or request.plain_seconds > patience:
+            if compiler.comes_first() or self._is_worth_waiting(request, request.plain_seconds):
                 return self._call_compiled(request, arguments)
             try:
-                return _unboxed(self._run_plain(request, arguments, patience))
+                return _unboxed(self._run_plain(request, arguments))
             except _Abandoned:
                 return self._call_compiled(request, arguments)
-        return _unboxed(self._run_plain(request, arguments, float("inf")))
+        return _unboxed(self._run_plain(request, arguments))
+
+    def _is_worth_waiting(self, request: compiler.Request, plain_seconds: float) -> bool:
+        """Whether to wait for machine code after so many seconds as plain Python.
+
+        Whether there is some on the disk is looked up when it matters, for that takes a while, too.
+        """
+        patience = PATIENCE if self.patience is None else self.patience
+        return plain_seconds > PATIENCE_IF_STORED and (
+            plain_seconds > patience or request.is_stored
+        )
 
     def _call_compiled(self, request: compiler.Request, arguments: tuple[Any, ...]) -> Any:
         compiler.wait(request, current())
         if request.failed:
-            return _unboxed(self._run_plain(request, arguments, float("inf")))
+            return _unboxed(self._run_plain(request, arguments))
         return self.dispatcher(*arguments)
 
-    def _run_plain(
-        self, request: compiler.Request, arguments: tuple[Any, ...], patience: float
-    ) -> Any:
+    def _run_plain(self, request: compiler.Request, arguments: tuple[Any, ...]) -> Any:
         """Run as plain Python; leave the arguments as they were if that is given up."""
         deadline, begin = current(), time.thread_time()
         before = list(_writeable(arguments))
@@ -146,7 +152,7 @@ class Kernel:
             if request.failed:
                 return
             taken = request.plain_seconds + time.thread_time() - begin
-            if request.is_ready or taken > patience:
+            if request.is_ready or self._is_worth_waiting(request, taken):
                 raise _Abandoned
 
         outer = _LOOKS.next_look, getattr(_LOOKS, "look", None)

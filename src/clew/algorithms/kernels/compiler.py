@@ -141,7 +141,7 @@ class _Compiler:
                 if self.pausing:
                     self.changed.wait(PAUSE_STEP)
                     continue
-                is_worth_it = request.is_stored and self.plain_seconds > LOAD_AFTER
+                is_worth_it = self.plain_seconds > LOAD_AFTER and request.is_stored
                 if request.waiting or is_worth_it or delay <= 0:
                     self.pending.remove(request)
                     return request
