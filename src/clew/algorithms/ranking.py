@@ -365,7 +365,8 @@ def _rank(scores: Scores, width: float) -> tuple[NDArray[np.int64], Scores, NDAr
     if len(unequal):  # else equal scores are the same number, and come by row already
         starts = np.flatnonzero(leads)
         ends = np.append(starts[1:], len(falling))
-        groups = np.unique(np.searchsorted(starts, unequal, side="right") - 1)
+        groups = np.searchsorted(starts, unequal, side="right") - 1
+        groups = groups[np.diff(groups, prepend=-1) > 0]  # `np.unique` imports masked arrays
         if len(groups) <= MAX_SHORT // 4:
             for start, end in zip(starts[groups].tolist(), ends[groups].tolist(), strict=True):
                 order[start:end].sort()
