@@ -165,6 +165,19 @@ def modules_after(program):
     return set(json.loads(output.splitlines()[-1]))
 
 
+def test_a_first_question_over_a_saved_index_loads_nothing_heavy(tmp_path):
+    """scipy, numba and the identifier of languages each take longer to load than the question."""
+    texts = [clew.Document(f"d{i}", f"Anna sails to island {i}.") for i in range(20)]
+    facts = {one.id: [("Anna", "sails to", f"island {i}")] for i, one in enumerate(texts)}
+    index = clew.Index.from_documents(texts, facts=facts)
+    index.save(tmp_path)
+    loaded = modules_after(
+        f"import clew; clew.Index.load({str(tmp_path)!r}).ask('Where does Anna sail to?', recipe='hipporag')"
+    )
+    assert "clew.algorithms.pagerank.kernels.walks" in loaded, "a question that needs a loop"
+    assert not loaded & {"scipy", "numba", "py3langid", "importlib.metadata"}
+
+
 def test_a_new_process_loads_what_it_needs_for_a_question():
     """Each of these takes some hundredths of a second, and is loaded where it is used."""
     loaded = modules_after(

@@ -1,0 +1,47 @@
+"""Sparse matrices of numpy's arrays against dense ones, and against scipy bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clew.algorithms import compressed_rows
+from clew.algorithms.compressed_rows import CompressedRows
+
+
+def drawn(seed, n, width, m):
+    generator = np.random.default_rng(seed)
+    rows, columns = generator.integers(0, n, m), generator.integers(0, width, m)
+    return rows, columns, generator.normal(size=m)
+
+
+@pytest.mark.parametrize(("n", "width", "m"), [(1, 1, 0), (3, 2, 9), (9, 40, 30), (40, 7, 500)])
+def test_a_matrix_is_that_of_its_entries(n, width, m):
+    rows, columns, values = drawn(m, n, width, m)
+    summed, counted = np.zeros((n, width)), np.zeros((n, width))
+    np.add.at(summed, (rows, columns), values)
+    np.add.at(counted, (rows, columns), 1)
+    matrix = CompressedRows.summed(rows, columns, values, (n, width))
+    assert matrix.dense() == pytest.approx(summed)
+    assert np.array_equal(CompressedRows.counted(rows, columns, (n, width)).dense(), counted)
+    assert matrix.part(1, n).dense() == pytest.approx(summed[1:])
+    stays = np.arange(width) % 3 > 0
+    assert matrix.with_columns(stays).dense() == pytest.approx(summed[:, stays])
+    other = np.random.default_rng(0).normal(size=(width, 5))
+    assert matrix.times_dense(other) == pytest.approx(summed @ other)
+    sparse = CompressedRows.summed(*drawn(1, width, 6, 2 * m), (width, 6))
+    assert matrix.times(sparse).dense() == pytest.approx(summed @ sparse.dense())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_numpy_and_scipy_give_the_same_bits(seed, monkeypatch):
+    matrix = CompressedRows.summed(*drawn(seed, 20, 30, 300), (20, 30))
+    sparse = CompressedRows.summed(*drawn(seed + 9, 30, 8, 150), (30, 8))
+    dense = np.random.default_rng(seed).normal(size=(30, 16))
+    found = []
+    for most in (0, 10**9):
+        monkeypatch.setattr(compressed_rows, "MAX_BY_NUMPY", most)
+        product = matrix.times(sparse)
+        assert (np.diff(product.columns)[np.diff(product.rows) == 0] > 0).all()
+        found.append((product.dense().tobytes(), matrix.times_dense(dense).tobytes()))
+    assert found[0] == found[1]
