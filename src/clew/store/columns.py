@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.document import Document
@@ -85,7 +84,7 @@ def columns_of(index: SavedIndex) -> Arrays:
 
 
 def read_columns(
-    array: Callable[[str], NDArray[Any]],
+    reader: ColumnReader,
     count: Callable[[str], int],
     fitted_name: str | None,
     has_attachments: bool = False,
@@ -93,7 +92,7 @@ def read_columns(
     """Return what the arrays of a saved index hold.
 
     Args:
-        array: Returns the array of a name.
+        reader: Reads the arrays.
         count: The tokenizer of the graph.
         fitted_name: The name of the embedded default; None for any other embedder.
         has_attachments: Whether something was saved with the index.
@@ -101,7 +100,6 @@ def read_columns(
     Raises:
         ValueError, TypeError, IndexError: The arrays do not fit together.
     """
-    reader = ColumnReader(array)
     metadata = [parse_metadata(text) for text in reader.texts("metadata")]
     graph = _read_graph(reader, metadata, count)
     strengths, built_strengths = _read_learned(reader)
@@ -155,18 +153,15 @@ def _write_nearest(writer: ColumnWriter, index: SavedIndex) -> None:
         writer.numbers("nearest.rows", nearest.rows, np.int64)
 
 
-def restore_parts(
-    array: Callable[[str], NDArray[Any]], has: Container[str], graph: Graph, options: object
-) -> None:
+def restore_parts(reader: ColumnReader, has: Container[str], graph: Graph, options: object) -> None:
     """Give a loaded graph what was saved of its parts: its words, and its approximate index.
 
     Args:
-        array: Returns the array of a name.
+        reader: Reads the arrays.
         has: The names that there are.
         graph: The graph.
         options: Those of the approximate index, or None.
     """
-    reader = ColumnReader(array)
     if WORDS in has and graph.canonical is None:
         restore_inverted_index(reader, graph)
     _restore_nearest(reader, graph, options)

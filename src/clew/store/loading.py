@@ -20,7 +20,7 @@ from clew.store.file_readings import restore_readings
 from clew.store.manifest import Manifest, generations, read_manifest
 from clew.store.packing import unpack
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
-from clew.store.tables import Arrays
+from clew.store.tables import Arrays, ColumnReader
 from clew.store.verified import Look, look_of, read_record, write_record
 from clew.store.with_changes import with_changes
 
@@ -76,9 +76,10 @@ def load(
     manifest, arrays = _read(Path(path), verify, generation)
     settings = manifest.settings
     config = restore_config(settings["config"], caller_parts)
-    columns = _columns(manifest, arrays, config["count"])
+    reader = _reader(manifest, arrays)
+    columns = _columns(manifest, arrays, reader, config["count"])
     graph = replace(columns.graph, canonical=config["canonical"])
-    _restore_parts(manifest, arrays, graph, config.get("nearest"))
+    _restore_parts(manifest, arrays, reader, graph, config.get("nearest"))
     columns = _changed(manifest, arrays, replace(columns, graph=graph))
     graph = columns.graph
     embedder = restore_embedder(settings["embedder"], caller_parts.get("embedder"), columns.fitted)
@@ -130,7 +131,8 @@ def read_generation(
 ) -> tuple[Manifest, StoredColumns]:
     """Return the manifest of a generation, and what its columns hold; see `load`."""
     manifest, arrays = _read(root, verify, generation)
-    return manifest, _changed(manifest, arrays, _columns(manifest, arrays, count))
+    columns = _columns(manifest, arrays, _reader(manifest, arrays), count)
+    return manifest, _changed(manifest, arrays, columns)
 
 
 def _read(root: Path, verify: Verify, generation: int | None) -> tuple[Manifest, Arrays]:
@@ -217,9 +219,20 @@ def _refuse_larger_than_memory(root: Path, manifest: Manifest) -> None:
         )
 
 
-def _restore_parts(manifest: Manifest, arrays: Arrays, graph: Graph, options: object) -> None:
+def _reader(manifest: Manifest, arrays: Arrays) -> ColumnReader:
     try:
-        restore_parts(_array_of(arrays), arrays, graph, options)
+        return ColumnReader(_array_of(arrays))
+    except MemoryError as error:
+        raise ValueError(_out_of_memory(manifest.file)) from error
+    except MISFITS as error:
+        raise ValueError(_misfit(manifest.file, error)) from error
+
+
+def _restore_parts(
+    manifest: Manifest, arrays: Arrays, reader: ColumnReader, graph: Graph, options: object
+) -> None:
+    try:
+        restore_parts(reader, arrays, graph, options)
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
     except MISFITS as error:
@@ -235,11 +248,13 @@ def _array_of(arrays: Arrays) -> Callable[[str], NDArray[Any]]:
     return array
 
 
-def _columns(manifest: Manifest, arrays: Arrays, count: Callable[[str], int]) -> StoredColumns:
+def _columns(
+    manifest: Manifest, arrays: Arrays, reader: ColumnReader, count: Callable[[str], int]
+) -> StoredColumns:
     try:
         embedder = manifest.settings["embedder"]
         fitted_name = embedder["name"] if embedder["own"] else None
-        return read_columns(_array_of(arrays), count, fitted_name, ATTACHED_NAMES in arrays)
+        return read_columns(reader, count, fitted_name, ATTACHED_NAMES in arrays)
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
     except MISFITS as error:

@@ -16,6 +16,8 @@ from clew.graph import Labels, Ragged, Rows, freeze
 
 Arrays = dict[str, NDArray[Any]]
 
+BLOCK = 256  # texts that are read at once
+
 
 class ColumnWriter:
     """Makes the arrays of columns.
@@ -88,8 +90,7 @@ class ColumnReader:
     def __init__(self, array: Callable[[str], NDArray[Any]]) -> None:
         self._array = array
         raw = self.numbers("strings.bytes")
-        bounds, text = self._starts("strings.starts", raw).tolist(), raw.tobytes()
-        self._strings = [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+        self._strings = _strings(raw, self._starts("strings.starts", raw))
 
     def has(self, name: str) -> bool:
         """Return whether there is an array of this name; an earlier version may have had none."""
@@ -108,15 +109,15 @@ class ColumnReader:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a column of texts."""
-        texts = self.optional_texts(name)
-        if None in texts:
+        codes = self._codes(name)
+        if len(codes) and codes.min() < 0:
             raise ValueError(f"{name} lacks a text")
-        return texts  # type: ignore[return-value]  # none is None
+        return tuple(map(self._strings.__getitem__, codes.tolist()))
 
     def optional_texts(self, name: str) -> tuple[str | None, ...]:
         """Return a column of texts, or None."""
-        codes = _check_codes(name, self.numbers(name), len(self._strings), -1)
-        return tuple(self._strings[code] if code >= 0 else None for code in codes.tolist())
+        codes = self._codes(name).tolist()
+        return tuple(self._strings[code] if code >= 0 else None for code in codes)
 
     def lists(self, name: str) -> tuple[tuple[str, ...], ...]:
         """Return a column of lists of texts."""
@@ -136,12 +137,32 @@ class ColumnReader:
         starts = self._starts(f"{name}.starts", values)
         return Ragged(freeze(starts, np.int64), freeze(values, np.int32))
 
+    def _codes(self, name: str) -> Rows:
+        return _check_codes(name, self.numbers(name), len(self._strings), -1)
+
     def _starts(self, name: str, values: Sized) -> NDArray[np.int64]:
         starts = self._array(name)
         is_row = starts.ndim == 1 and len(starts) > 0
         if not is_row or starts[0] != 0 or starts[-1] != len(values) or (np.diff(starts) < 0).any():
             raise ValueError(f"{name} does not divide its {len(values)} values into lists")
         return starts
+
+
+def _strings(raw: NDArray[Any], starts: NDArray[np.int64]) -> list[str]:
+    """Return the texts of a run of UTF-8, by where each begins and the last ends.
+
+    Those of a block of ASCII are cut out of one text, which takes half the time.
+    """
+    strings: list[str] = []
+    for first in range(0, len(starts) - 1, BLOCK):
+        own = starts[first : first + BLOCK + 1]
+        block, bounds = raw[own[0] : own[-1]].tobytes(), (own - own[0]).tolist()
+        if block.isascii():
+            text = block.decode("ascii")
+            strings += [text[a:b] for a, b in pairwise(bounds)]
+        else:
+            strings += [block[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+    return strings
 
 
 def _check_codes(name: str, codes: Rows, n: int, minimum: int) -> Rows:
