@@ -35,7 +35,7 @@ def _semi_iterate_at_once(starts, targets, weights, shares, start, damping, prod
     rows, targets, scale = _rows_of_slots(starts), targets.astype(np.intp), follow * shares
     for done in range(products):
         tick()
-        gathered = np.zeros_like(z)
+        gathered = np.zeros(len(z), np.result_type(weights, z))  # as the loop adds them
         np.add.at(gathered, rows, weights * z[targets])
         before += z.dtype.type(omega) * (start + scale * gathered - before)
         z, before = before, z
