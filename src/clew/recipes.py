@@ -38,6 +38,7 @@ from clew.pipeline import Pipeline
 from clew.render import Render
 from clew.types import Method
 
+SIMILAR = 0.65  # the least likeness of a name that may have been meant, from 0 to 1
 DEFAULT = "hipporag"  # it finds more than "fused", with facts and in documents of several passages
 
 
@@ -736,7 +737,7 @@ def get(recipe: str | Method) -> Method:
         return recipe
     known = RECIPES.get(recipe.lower())
     if known is None:
-        near = get_close_matches(recipe.lower(), RECIPES, 1)
+        near = get_close_matches(recipe.lower(), RECIPES, 1, SIMILAR)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"unknown recipe {recipe!r}; {meant}known: {', '.join(RECIPES)}")
     return known.method

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import NoReturn, TypeAlias
 
-SIMILAR = 0.65  # the least likeness of what may have been meant, from 0 to 1
+from clew.recipes import SIMILAR
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
