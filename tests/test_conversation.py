@@ -88,7 +88,7 @@ def test_a_model_that_fails_leaves_no_turn_and_the_conversation_goes_on(index):
     def model(prompt):
         raise OSError("no route")
 
-    talk = clew.Conversation.of(index, model=model)
+    talk = clew.Conversation.of(index, model=clew.Model.of(model, retries=0))
     with pytest.raises(RuntimeError, match="failed: OSError: no route"):
         list(talk.ask("Who is the coxswain?"))
     assert talk.turns == []
@@ -126,9 +126,38 @@ class Streams:
         yield from (type("Chunk", (), {"content": piece})() for piece in ("So ", "it ", "is."))
 
 
-def test_pieces_come_as_the_model_writes_them(index):
-    talk = clew.Conversation.of(index, model=Streams())
+def yields(prompt):
+    yield from ("So ", "it ", "is.")
+
+
+@pytest.mark.parametrize("model", [Streams(), yields])
+def test_pieces_come_as_the_model_writes_them(index, model):
+    talk = clew.Conversation.of(index, model=model)
     assert list(talk.ask("Who is the coxswain?")) == ["So ", "it ", "is."]
+
+
+def test_an_answer_in_pieces_is_kept_and_not_asked_for_again():
+    asked = []
+
+    def model(prompt):
+        asked.append(prompt)
+        yield from ("So ", "it is.")
+
+    with_cache = clew.Model.with_cache(model)
+    assert list(with_cache.stream("Is it?")) == ["So ", "it is."]
+    assert list(with_cache.stream("Is it?")) == ["So it is."]
+    assert asked == ["Is it?"]
+
+
+def test_a_stream_that_breaks_is_an_error_and_what_came_was_seen():
+    def model(prompt):
+        yield "So "
+        raise OSError("line cut")
+
+    pieces = clew.Model.of(model).stream("Is it?")
+    assert next(pieces) == "So "
+    with pytest.raises(RuntimeError, match="failed: OSError: line cut"):
+        next(pieces)
 
 
 class Server(BaseHTTPRequestHandler):

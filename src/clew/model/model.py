@@ -20,7 +20,7 @@ from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from clew.model.cache import AnswerCache
 from clew.model.calls import ACCEPTED, Completion, ModelCall, complete_within, may_pass, method_of
 from clew.model.prompts import FittedPrompt, fit_prompt
-from clew.model.streaming import stream_from
+from clew.model.streaming import pieces_of, streaming_method
 from clew.progress import progress_bar
 from clew.text.estimate import estimate_tokens
 from clew.usage import NO_USAGE, Usage, current_counter, record_usage
@@ -180,10 +180,10 @@ class Model:
         return answer.value
 
     def stream(self, prompt: str) -> Iterator[str]:
-        """Yield the model's answer piece by piece; of a model that does not stream, the whole.
+        """Yield the model's answer as it comes; whole, where the model gives it whole.
 
-        A call that fails is not made again, since what was read of it may be shown already; the
-        cache is left aside.
+        An answer that is known already is not asked for again, and one that came in pieces is kept,
+        too. A stream that fails is not begun again, since what came of it may be shown already.
 
         Raises:
             RuntimeError: The model failed, or the prompt is above `max_prompt_tokens`.
@@ -192,23 +192,25 @@ class Model:
             >>> list(Model.of(lambda prompt: "Ben lives on Corfu.").stream("Where?"))
             ['Ben lives on Corfu.']
         """
-        size = self.tokens(prompt)
-        if size > self.max_prompt_tokens:
-            raise RuntimeError(
-                f"the prompt has {size:,} tokens, and the ceiling is {self.max_prompt_tokens:,} "
-                "(max_prompt_tokens of clew.Model.of): it was not sent"
-            )
-        pieces, failed = list[str](), True
+        prompt = prompt.encode("utf-8", "replace").decode()
+        stream, size = streaming_method(self.complete), self.tokens(prompt)
+        is_known = self.answers is not None and self.answers.get(self.name, prompt) is not None
+        if stream is None or is_known or size > self.max_prompt_tokens:
+            yield self(prompt)
+            return
+        pieces, failed = list[str](), 1
         try:
-            for piece in stream_from(self.complete, prompt):
+            for piece in pieces_of(stream(prompt)):
                 pieces.append(piece)
                 yield piece
-            failed = False
+            failed = 0
         except Exception as problem:
             name = type(problem).__name__
             raise RuntimeError(f"the model {self.name} failed: {name}: {problem}") from problem
         finally:
-            record_usage(Usage(1, size, self.tokens("".join(pieces)), 1, int(failed)))
+            record_usage(Usage(1, size, self.tokens("".join(pieces)), 1, failed))
+        if self.answers is not None:
+            self.answers.put(self.name, prompt, "".join(pieces))
 
     def tokens(self, text: str) -> int:
         """Return how many tokens a text has, by the model's counter."""

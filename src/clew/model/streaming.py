@@ -3,44 +3,43 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from clew.model.calls import ModelCall, text_of
 
-STREAMS = ("stream_complete", "stream")  # LlamaIndex's and LangChain's
+STREAMING = {"complete": "stream_complete", "invoke": "stream"}
+"""By the method that answers whole, the one that answers in pieces: LlamaIndex and LangChain."""
 
 
-def stream_from(complete: object, prompt: str) -> Iterator[str]:
-    """Yield the pieces of a model's answer; of a model that does not stream, the whole.
+def streaming_method(complete: object) -> Callable[[str], Iterable[object]] | None:
+    """Return what answers a prompt in pieces; None for a model that answers whole.
 
     Args:
-        complete: What `Model.complete` is: a call of a framework's model, or a function that
-            returns a text, or yields pieces of one.
-        prompt: The whole prompt.
+        complete: What `Model.complete` is: a call of a framework's model or of a function. One that
+            is a generator yields pieces.
 
     Example:
-        >>> list(stream_from(lambda prompt: (word for word in prompt.split()), "one two"))
-        ['one', 'two']
+        >>> streaming_method(print) is None
+        True
     """
-    source: Any = complete.source if isinstance(complete, ModelCall) else complete
-    for name in STREAMS:
-        if hasattr(source, name):
-            yield from _pieces(getattr(source, name)(prompt))
-            return
-    if not callable(complete):
-        raise TypeError(f"cannot ask a {type(complete).__name__}")
-    answer = complete(prompt)
-    if inspect.isawaitable(answer):
-        from clew.model.async_calls import wait_for  # as few models are async
-
-        answer = wait_for(answer, None)
-    is_row = isinstance(answer, Iterator) or inspect.isgenerator(answer)
-    yield from _pieces(answer) if is_row else [text_of(answer)]
+    if not isinstance(complete, ModelCall):
+        return None
+    source: Any = complete.source
+    if complete.method == "__call__":
+        return source if inspect.isgeneratorfunction(source) else None
+    found: Callable[[str], Iterable[object]] | None
+    found = getattr(source, STREAMING.get(complete.method, ""), None)
+    return found
 
 
-def _pieces(responses: Iterable[object]) -> Iterator[str]:
-    """Yield the text that each response adds: LlamaIndex's have it as `delta` beside the whole."""
+def pieces_of(responses: Iterable[object]) -> Iterator[str]:
+    """Yield the text that each response adds: LlamaIndex's have it as `delta` beside the whole.
+
+    Example:
+        >>> list(pieces_of(["Ben ", "", "lives."]))
+        ['Ben ', 'lives.']
+    """
     for response in responses:
         delta = getattr(response, "delta", None)
         piece = delta if isinstance(delta, str) else text_of(response)
