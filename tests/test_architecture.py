@@ -52,6 +52,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "link": GRAPH | {"types"},
     **{stage: GRAPH | {"types", "model"} for stage in STAGES},
     "relevance": GRAPH | {"seed"},
+    "telemetry": {"context", "items", "version"},
     "render": {"graph", "items", "types"},
     "overlap": {"graph", "algorithms"},
     "explain": GRAPH | {"items", "types"},
@@ -63,7 +64,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "recipe_files": STAGES | {"algorithms", "methods", "pipeline", "recipes", "render", "types"},
     "generate": GRAPH | RECORDS,
     "store": GRAPH | {"seed", "document", "source_map", "embedding", "read", "link", "generate", "types", "version"},
-    "index": BELOW_INDEX | PAGE | {"methods", "forking", "relevance", "seed", "processes"},
+    "index": BELOW_INDEX | PAGE | {"telemetry", "methods", "forking", "relevance", "seed", "processes"},
     "printed": {"budget", "context", "deadline", "index", "items", "recipes", "render", "usage"},
     "adapters": BELOW_INDEX | {"index", "forking", "printed"},
     "cite": GRAPH | {"context", "items", "index", "seed"},
@@ -205,6 +206,7 @@ def test_import_clew_loads_nothing_heavy():
 LIBRARIES = ("algorithms/", "graph/", "text/", "embedding/")  # beneath the way of a question
 SHARED = (
     *(
+        "telemetry.py",
         "types.py",
         "usage.py",
         "deadline.py",

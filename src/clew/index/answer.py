@@ -34,6 +34,7 @@ from clew.items import Step
 from clew.pipeline import PAGE_SECONDS
 from clew.relevance import MIN_RELEVANCE, MIN_RELEVANCE_IN_CODE, QuestionRelevance
 from clew.seed.languages import LanguagesPart
+from clew.telemetry import observed
 from clew.text.stems import identify_language
 from clew.types import UNLIMITED, BoundMethodPart, Method, Query, may_ask_model
 from clew.usage import metered
@@ -89,6 +90,16 @@ def answer(
         DeadlineError: The deadline passed before anything was found.
         ValueError: The vector is not finite or of another dimension, or the recipe is unknown.
     """
+    return observed(lambda: _whole_answer(index, question, vector, options, candidate_scores))
+
+
+def _whole_answer(
+    index: IndexContents,
+    question: str,
+    vector: ArrayLike | None,
+    options: QueryOptions,
+    candidate_scores: Mapping[int, float] | None,
+) -> Context:
     method = recipes.get(options.recipe)
     budget = UNLIMITED if options.budget is None else options.budget
     if not index.graph.content.any():
@@ -110,7 +121,7 @@ def answer(
         except BudgetError as error:
             if options.strict:
                 raise
-            warnings.warn(str(error), NothingFitsWarning, stacklevel=3)
+            warnings.warn(str(error), NothingFitsWarning, stacklevel=5)
             context = _empty(question, budget, method, "budget", str(error))
     items = with_locations(context.items, index.document_of)
     context = replace(context, items=items, usage=meter.usage)
@@ -118,7 +129,7 @@ def answer(
         context = replace(context, nothing_found=NOTHING_TOUCHED)
     if options.model is None or context.usage or may_ask_model(method):
         return context
-    warnings.warn(UNUSED_MODEL, UnusedModelWarning, stacklevel=3)
+    warnings.warn(UNUSED_MODEL, UnusedModelWarning, stacklevel=5)
     step = Step("language model", 0.0, {"fallback": UNUSED_MODEL})
     return replace(context, trace=(*context.trace, step))
 
