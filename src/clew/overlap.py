@@ -6,6 +6,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,8 @@ class DuplicatesPart:
 
     def compute(self, graph: Graph) -> Duplicates:
         by_text: defaultdict[str, list[int]] = defaultdict(list)
-        for row in np.flatnonzero(graph.content).tolist():
-            by_text[graph.texts[row].strip()].append(row)
+        for row, text in compress(enumerate(graph.texts), graph.content.tolist()):
+            by_text[text.strip()].append(row)
         by_key: defaultdict[tuple[str, tuple[str, ...], str], list[int]] = defaultdict(list)
         for text, rows in by_text.items():
             for row in rows if len(rows) > 1 else ():

@@ -21,10 +21,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import top_k
-from clew.graph import Floats, Graph, Rows, Vectors, canonical_text, freeze
+from clew.graph import Floats, Graph, Rows, Vectors, canonical_text, freeze, vectors_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.text.stems import FUNCTION_WORDS
 
@@ -131,7 +132,8 @@ class QuestionRelevance:
         graph: what is asked.
         rows: the passages.
         coverage: float64 [passages], the share of the question's words that each has, by their idf.
-        cosines_of: rows -> their cosines with the question, or zeros where it has no vector.
+        cosines_of: places in `rows` -> their cosines with the question, or zeros where it has no
+            vector.
         mean: the mean cosine of a sample of the passages.
         deviation: the standard deviation of these; 0 where they do not differ.
         unknown: the share of the question's words that no passage has.
@@ -148,7 +150,7 @@ class QuestionRelevance:
     graph: Graph
     rows: Rows
     coverage: Floats
-    cosines_of: Callable[[Rows], Floats]
+    cosines_of: Callable[[NDArray[np.integer]], Floats]
     mean: float
     deviation: float
     unknown: float
@@ -174,14 +176,14 @@ class QuestionRelevance:
         unknown = (len(stems) - len(numbers)) * index.postings.idf(0)
         total = known + unknown
 
-        def cosines_of(rows: Rows) -> Floats:
+        def cosines_of(places: NDArray[np.integer]) -> Floats:
             if vector is None or not vector.any():
-                return np.zeros(len(rows))
-            return cosines(graph.vectors[rows], vector)
+                return np.zeros(len(places))
+            return cosines(graph.vectors[index.rows[places]], vector)
 
-        n_sampled = min(len(index.rows), MAX_SAMPLE)
-        places = np.linspace(0, len(index.rows) - 1, n_sampled).round().astype(np.int64)
-        sample = cosines_of(index.rows[places])
+        sample = np.zeros(1)
+        if vector is not None and vector.any():
+            sample = cosines(graph.part(_SamplePart()), vector)
         spread = float(sample.std())
         return cls(
             graph,
@@ -226,5 +228,15 @@ class QuestionRelevance:
         """Return the arguments of `features` for passages by their places in `rows`."""
         deviations = np.zeros(len(places))
         if self.deviation:
-            deviations = (self.cosines_of(self.rows[places]) - self.mean) / self.deviation
+            deviations = (self.cosines_of(places) - self.mean) / self.deviation
         return self.coverage[places], deviations, self.unknown, self.n_terms, len(self.rows)
+
+
+@dataclass(frozen=True)
+class _SamplePart:
+    """The part that copies the vectors of some passages, whose cosines say what is usual."""
+
+    def compute(self, graph: Graph) -> Vectors:
+        rows = graph.part(InvertedIndexPart()).rows
+        places = np.linspace(0, len(rows) - 1, min(len(rows), MAX_SAMPLE)).round()
+        return vectors_of(graph.vectors, rows[places.astype(np.int64)])

@@ -208,7 +208,7 @@ def test_neighbours_of_some_and_with_newer_rows_are_those_of_brute_force(seed, h
     for n_before in (0, 1, 12, 22, 23):
         before = nearest_pairs(vectors[:n_before], k, least)
         old = Neighbours(before[0].astype(np.int64), before[1].astype(np.int64), before[2])
-        found = with_newer(vectors, n_before, old, k, least)
+        found = with_newer(vectors, np.arange(len(vectors)), n_before, old, k, least)
         assert {row: found.others[found.rows == row].tolist() for row in range(n)} == expected
         assert found.cosines == pytest.approx(cosines[found.rows, found.others], abs=2e-6)
 
@@ -270,7 +270,7 @@ class TestPivots:
         vectors, k, n_before = self.rows(3000), 4, 2900
         monkeypatch.setattr(nearest, "MAX_EXACT", 1000)
         before = Neighbours(*nearest_pairs(vectors[:n_before], k, 0.2))
-        grown = with_newer(vectors, n_before, before, k, 0.2)
+        grown = with_newer(vectors, np.arange(len(vectors)), n_before, before, k, 0.2)
         cosines = vectors @ vectors.T
         had = {row: set() for row in range(n_before)}
         for row, other in zip(before.rows.tolist(), before.others.tolist(), strict=True):

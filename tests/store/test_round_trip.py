@@ -20,6 +20,7 @@ from clew.graph import Edges, Facts, Graph, Labels, Ragged
 from clew.read import Piece
 from clew.read.json_values import from_json, to_json
 from clew.store import SavedIndex
+from clew.store.text_column import TextColumn
 
 NODES = "ids kinds texts vectors tokens documents parents previous spans references read_from generated metadata originals"
 WORDS = ("anna", "ben", "corfu", "delos", "married", "lives", "island", "sea", "ferry", "winter")
@@ -83,6 +84,7 @@ def corpora(draw):
 
 def same(a, b, where="index"):
     """Whether two values are equal in all their parts, to the bit and the type."""
+    a, b = (tuple(one) if isinstance(one, TextColumn) else one for one in (a, b))
     if isinstance(a, np.ndarray):
         assert a.dtype == b.dtype, where
         assert a.shape == b.shape, where

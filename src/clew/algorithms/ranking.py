@@ -400,7 +400,16 @@ def _split_chains(
     wide = falling[ends - 1] < falling[starts] - width
     if not wide.any():
         return
-    for start, end in zip(starts[wide].tolist(), ends[wide].tolist(), strict=True):
+    starts, ends = starts[wide], ends[wide]
+    is_short = ends - starts <= MAX_SHORT
+    if is_short.sum() > 1:  # all at once, the next leader of each
+        rising, at, until = -falling, starts[is_short], ends[is_short]
+        while len(at):
+            at = np.searchsorted(rising, rising[at] + width, side="right")
+            at, until = at[at < until], until[at < until]
+            leads[at] = True
+        starts, ends = starts[~is_short], ends[~is_short]
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         chain = -falling[start:end]
         following = np.searchsorted(chain, chain + width, side="right").tolist()
         place = following[0]

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.graph.columns import Floats, Ragged, Rows, Vectors, freeze, offsets_of
+from clew.graph.columns import Floats, Ragged, Rows, Vectors, freeze, offsets_of, seal
 from clew.graph.core import GraphColumns
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+MIN_COUNTED = 200_000  # pairs that are sorted by counting; of fewer, scipy would take time to load
 
 Kinds = tuple[str | tuple[str, float], ...] | None
 
@@ -125,39 +127,64 @@ class Adjacency:
         """The links of the graph's edges from `first_edge` on."""
         if self.merge not in ("max", "sum"):
             raise ValueError(f"merge must be 'max' or 'sum', not {self.merge!r}")
-        n = len(graph)
         tails, heads, weights, rows = self._chosen_edges(graph, first_edge)
-        key = tails * n + heads
-        order = np.argsort(key, kind="stable")
-        first = np.flatnonzero(np.diff(key[order], prepend=-1))  # of each run of parallel edges
-        starts = offsets_of(np.bincount(tails[order][first], minlength=n))
+        m = len(rows)
+        if not self.directed:
+            tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+        order = _order_of_pairs(tails, heads, len(graph))
+        tails = tails[order]
+        heads = heads[order]
+        if m:
+            np.remainder(order, np.int32(m), out=order)  # of both directions, the edge
+        is_first = np.ones(len(order), np.bool_)
+        is_first[1:] = (tails[1:] != tails[:-1]) | (heads[1:] != heads[:-1])
+        starts = offsets_of(np.bincount(tails[is_first], minlength=len(graph)))
+        heads = heads[is_first]
+        del tails
+        of_slots = np.append(np.flatnonzero(is_first), len(order))  # runs of parallel edges
         reduce = np.maximum if self.merge == "max" else np.add
-        merged = reduce.reduceat(weights[order], first) if len(first) else weights
+        weights = weights[order]
+        merged = reduce.reduceat(weights, of_slots[:-1]) if len(heads) else weights
         return Links(
-            freeze(starts, np.int64),
-            freeze(heads[order][first], np.int32),
-            freeze(merged, np.float32),
-            Ragged(freeze(np.append(first, len(order)), np.int64), freeze(rows[order], np.int32)),
+            seal(starts),
+            seal(heads),
+            seal(merged.astype(np.float32)),
+            Ragged(seal(of_slots), seal(rows[order].astype(np.int32, copy=False))),
         )
 
     def _chosen_edges(
         self, graph: GraphColumns, first_edge: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, NDArray[np.int64]]:
-        """Tails, heads, scaled weights and rows of the chosen edges, both ways if undirected."""
+    ) -> tuple[Rows, Rows, Floats, Rows]:
+        """Tails, heads, scaled weights and rows of the chosen edges."""
         edges = graph.edges
         kinds = edges.kinds.names if self.kinds is None else self.kinds
         factor_of = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in kinds)
         factors = np.array([factor_of.get(name, 0.0) for name in edges.kinds.names], np.float64)
-        scale = factors[edges.kinds.codes] if len(edges) else np.zeros(0)
-        chosen = scale[first_edge:] > 0
-        no_loop = edges.tails[first_edge:] != edges.heads[first_edge:]
-        rows = first_edge + np.flatnonzero(chosen & no_loop)
-        tails, heads = edges.tails[rows].astype(np.int64), edges.heads[rows].astype(np.int64)
-        weights = edges.weights[rows] * scale[rows]
-        if self.directed:
-            return tails, heads, weights, rows
-        both_tails, both_heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-        return both_tails, both_heads, np.tile(weights, 2), np.tile(rows, 2)
+        chosen = edges.tails[first_edge:] != edges.heads[first_edge:]  # no loops
+        if len(edges):
+            chosen &= (factors > 0)[edges.kinds.codes[first_edge:]]
+        rows = (first_edge + np.flatnonzero(chosen)).astype(np.int32)
+        weights = edges.weights[rows] * factors[edges.kinds.codes[rows]]
+        return edges.tails[rows], edges.heads[rows], weights, rows
+
+
+def _order_of_pairs(tails: Rows, heads: Rows, n: int) -> Rows:
+    """Return what `np.lexsort((heads, tails))` does, of many in linear time and little memory."""
+    if len(tails) < MIN_COUNTED:
+        return np.argsort(tails.astype(np.int64) * n + heads, kind="stable").astype(np.int32)
+    by_head = _order_of(heads, n)
+    order: Rows = by_head[_order_of(tails[by_head], n)]
+    return order
+
+
+def _order_of(rows: Rows, n: int) -> Rows:
+    """Return the stable order of numbers below n: a sort by counting, which scipy has compiled."""
+    from scipy.sparse import csr_array
+
+    m = len(rows)
+    one_each = (np.zeros(m, np.bool_), rows, np.arange(m + 1, dtype=np.int32))
+    order: Rows = csr_array(one_each, shape=(m, n)).tocsc().indices
+    return order
 
 
 def kinds_without(graph: GraphColumns, kinds: Kinds, excluded: tuple[str, ...]) -> Kinds:

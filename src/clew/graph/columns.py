@@ -6,6 +6,7 @@ The arrays have short names here: `Rows` (int32), `Vectors` (float32), `Floats` 
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
@@ -20,6 +21,10 @@ Mask = NDArray[np.bool_]
 
 Float = TypeVar("Float", bound=np.floating[Any])
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+COPIED_ROWS = 512
+RELEASED_BYTES = 32 * 2**20  # of a mapped file are read before its pages are released
 
 
 class _EmptyMapping(Mapping[str, Any]):
@@ -103,7 +108,43 @@ def vectors_of(vectors: Vectors, rows: Rows) -> Vectors:
     """
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
         return vectors[rows[0] : rows[-1] + 1]
-    return vectors[rows]
+    chosen = np.empty((len(rows), vectors.shape[1]), vectors.dtype)
+    for start, block in in_blocks(rows, COPIED_ROWS):
+        np.take(vectors, block, axis=0, out=chosen[start : start + len(block)], mode="clip")
+        release_pages(vectors)
+    return seal(chosen)
+
+
+def in_blocks(rows: NDArray[Scalar], height: int) -> Iterator[tuple[int, NDArray[Scalar]]]:
+    """Yield blocks of rows, each with the number of its first, to be read once each.
+
+    Of a mapped file no more than some blocks are in memory.
+
+    Example:
+        >>> [(start, len(block)) for start, block in in_blocks(np.zeros((5, 2)), 2)]
+        [(0, 2), (2, 2), (4, 1)]
+    """
+    read = 0
+    for start in range(0, len(rows), height):
+        block = rows[start : start + height]
+        yield start, block
+        read += block.nbytes
+        if read > RELEASED_BYTES:
+            release_pages(rows)
+            read = 0
+    release_pages(rows)
+
+
+def release_pages(array: NDArray[Any]) -> None:
+    """Let the system take back the memory of a mapped file's pages; nothing else changes.
+
+    A page that is needed again is mapped again. An array that maps no file stays as it is.
+    """
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def row_mask(rows: ArrayLike, n: int) -> Mask:

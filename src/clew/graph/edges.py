@@ -98,7 +98,7 @@ class Edges:
         return cls(
             tails,
             freeze(heads, np.int32),
-            Labels.of([kind] * m),
+            Labels((kind,) if m else (), freeze(np.zeros(m), np.int32)),
             freeze(np.broadcast_to(np.asarray(weights, np.float32), (m,)), np.float32),
             freeze(np.full(m, -1) if facts is None else facts, np.int32),
             Ragged.empty(m) if read_from is None else read_from,

@@ -14,9 +14,11 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.columns import Labels, Mask, Ragged, Rows, freeze, offsets_of
+from clew.graph.columns import Labels, Mask, Ragged, Rows, freeze, in_blocks, offsets_of, seal
 from clew.graph.edges import Facts
 from clew.graph.graph import Graph
+
+COPIED_ROWS = 8192  # at once, of which a mapped file has pages in memory
 
 Value = TypeVar("Value")
 Entry = TypeVar("Entry")
@@ -138,9 +140,11 @@ def _pick(column: tuple[Entry, ...], rows: NDArray[np.int64]) -> tuple[Entry, ..
 
 
 def _joined(before: NDArray[Any], new: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    joined = np.concatenate([before, new]).astype(dtype, copy=False)
-    joined.flags.writeable = False  # nobody else has it: `freeze` need not copy it
-    return freeze(joined, dtype)
+    joined = np.empty((len(before) + len(new), *before.shape[1:]), dtype)
+    for start, block in in_blocks(before, COPIED_ROWS):
+        joined[start : start + len(block)] = block
+    joined[len(before) :] = new
+    return seal(joined)
 
 
 def _renumbered(column: Rows, rows: NDArray[np.int64]) -> Rows:

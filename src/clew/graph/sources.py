@@ -57,7 +57,7 @@ class SourcesPart:
         outermost = above
         for _ in range(len(graph).bit_length()):  # each time twice as far up
             outermost = outermost[outermost]
-        ids = np.array(graph.ids, np.object_)
+        ids = np.fromiter(graph.ids, np.object_, len(graph))
         namings: tuple[list[str], ...] = (
             [_source_name(graph, row, int(outermost[row])) for row in content.tolist()],
             ids[outermost[content]].tolist(),

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sized
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph.columns import in_blocks
 from clew.graph.core import GraphColumns
 
+BLOCK_ROWS = 1024  # of vectors that are checked together
 MAX_NAMED = 6  # nodes of a cycle that a message names
 NODE_COLUMNS = (
     "kinds",
@@ -27,6 +30,9 @@ NODE_COLUMNS = (
     "metadata",
     "originals",
 )
+
+# Columns that were found sound, by their id: a graph that is made of another has its very columns.
+_SOUND: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
 def validate(graph: GraphColumns) -> None:
@@ -48,7 +54,11 @@ def validate_vectors(name: str, vectors: NDArray[Any], owners: tuple[str, ...]) 
         raise ValueError(
             f"{name} must be a matrix, one row each; got an array of shape {vectors.shape}"
         )
-    squares = np.einsum("ij,ij->i", vectors, vectors)  # NaN and infinity show in the sums
+    if _SOUND.get(id(vectors)) is vectors:
+        return
+    squares = np.empty(len(vectors), vectors.dtype)  # NaN and infinity show in the sums
+    for start, block in in_blocks(vectors, BLOCK_ROWS):
+        np.einsum("ij,ij->i", block, block, out=squares[start : start + len(block)])
     wrong = np.flatnonzero(~((np.abs(squares - 1) < 1e-3) | (squares == 0)))
     if len(wrong):
         row = int(wrong[0])
@@ -57,18 +67,23 @@ def validate_vectors(name: str, vectors: NDArray[Any], owners: tuple[str, ...]) 
             f"{owners[row]!r} has length {np.sqrt(squares[row]):.4g}; "
             f"{len(wrong)} of {len(vectors)} are wrong"
         )
+    if not vectors.flags.writeable:
+        _SOUND[id(vectors)] = vectors
 
 
 def _check_nodes(graph: GraphColumns) -> None:
     n = len(graph.ids)
     for name in NODE_COLUMNS:
         _check_length(name, getattr(graph, name), n, "node")
-    if len(set(graph.ids)) < n:
+    ids: Any = graph.ids
+    if _SOUND.get(id(ids)) is not ids and len(set(ids)) < n:
         repeated = [id for id, times in Counter(graph.ids).items() if times > 1]
         raise ValueError(
             f"every node needs an id of its own: {len(repeated)} ids came more than once, "
             f"for instance {repeated[0]!r}"
         )
+    if not isinstance(ids, tuple):  # which nothing can refer to weakly
+        _SOUND[id(ids)] = ids
     for name in ("documents", "parents", "previous"):
         _check_rows(name, getattr(graph, name), n, none_allowed=True)
     _check_no_cycle(graph)

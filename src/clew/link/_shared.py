@@ -38,7 +38,7 @@ def grown_edges(
     """
     old = int(np.searchsorted(rows, n_before))
     known = _pairs_of(before, rows)
-    pairs = with_newer(vectors_of(graph.vectors, rows), old, known, k, min_similarity)
+    pairs = with_newer(graph.vectors, rows, old, known, k, min_similarity)
     return Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
 
 

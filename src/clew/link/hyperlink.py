@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 from urllib.parse import unquote, urldefrag
 
-from clew.graph import Edges, Graph
+import numpy as np
+
+from clew.graph import Edges, Graph, Mask
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
 MODULE = "module:"  # the prefix of a link to a Python module
+_WORDS = re.compile(r"[/\\:.#\n]")  # what is between the words of a path
+# A link to a folder that it does not name, such as `..` or `guide/.`
+_UPWARDS = re.compile(r"(?:^|[/\\])\.{1,2}/*(?:#.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -37,11 +44,41 @@ class Hyperlink:
     def on(self, graph: Graph) -> Edges:
         if not any(graph.references):
             return Edges.of(self.kind, [], [])
-        row_of_name = _document_names(graph)
+        return self._edges_of(graph, range(len(graph)))
+
+    def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
+        """Return the edges of a graph with more nodes, from those of the graph before.
+
+        A link that was there leads to another document, or to none, only where one that came has
+        the last part of its name.
+        """
+        came = range(n_before, len(graph))
+        old = graph.references[:n_before]
+        links = "\n".join(dict.fromkeys(chain.from_iterable(old)))
+        links += "\n" + unquote(links)
+        words = set(_WORDS.split(links.lower()))
+        parts = [part for name in _document_names(graph, came) for part in _last_parts(name)]
+        if _UPWARDS.search(links) or any(words.issuperset(_WORDS.split(part)) for part in parts):
+            return self.on(graph)
+        if not any(graph.references[n_before:]):
+            return before
+        return Edges.join([before, self._edges_of(graph, came)])
+
+    def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of a graph of fewer nodes, from those that are left of the graph before.
+
+        What is gone may have had a name that another document has, too.
+        """
+        return self.on(graph)
+
+    def _edges_of(self, graph: Graph, rows: range) -> Edges:
+        """Return the edges from some nodes."""
+        row_of_name = _document_names(graph, range(len(graph)))
         row_of_short_name = dict(_short_names(row_of_name))
         pairs: dict[tuple[int, int], None] = {}
         heads: dict[tuple[str, str], int | None] = {}  # many nodes of a folder name one target
-        for row, references in enumerate(graph.references):
+        for row in rows:
+            references = graph.references[row]
             if not references:
                 continue
             document = int(graph.documents[row])
@@ -58,13 +95,21 @@ class Hyperlink:
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
 
 
-def _document_names(graph: Graph) -> dict[str, int]:
+def _last_parts(name: str) -> list[str]:
+    """Return what a link to a document has in it: its file without ending, its folder."""
+    path = name.removeprefix(MODULE).replace(".", "/") if name.startswith(MODULE) else name
+    folder, file = posixpath.split(path.rstrip("/"))
+    stem = posixpath.splitext(file)[0].lower()
+    is_front = stem in (*FRONT_PAGES, "__init__")
+    return [stem, posixpath.basename(folder).lower()] if is_front else [stem]
+
+
+def _document_names(graph: Graph, rows: range) -> dict[str, int]:
     """The row of each document by its id, URL, source and module; the first row for equal names."""
     row_of: dict[str, int] = {}
-    for row, id in enumerate(graph.ids):
-        if graph.documents[row] != row:
-            continue
-        metadata = graph.metadata[row]
+    some = np.arange(rows.start, rows.stop)
+    for row in some[graph.documents[rows.start : rows.stop] == some].tolist():
+        id, metadata = graph.ids[row], graph.metadata[row]
         for name in (id, metadata.get("url"), metadata.get("source")):
             if name:
                 row_of.setdefault(_normalized(str(name)), row)

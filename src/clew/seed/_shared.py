@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.cosines import cosines
+from clew.algorithms.nearest.coarse import MAX_WIDTH, CoarseVectors
 from clew.algorithms.ranking import min_max_scale, top_k
 from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze
 from clew.text.words import contains_phrase
+
+MIN_COARSE = 20_000  # facts, of which the nearest are found by bounds; of fewer, by all cosines
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,15 +25,20 @@ class FactRanking:
     Attributes:
         vectors: float32 [f, d], a row of zeros where a fact has no vector.
         has_vector: which facts have one.
+        coarse: bounds of their cosines; None where all cosines are computed.
     """
 
     vectors: Vectors
     has_vector: Mask
+    coarse: CoarseVectors | None = None
 
     @classmethod
     def of(cls, graph: Graph) -> FactRanking:
         """Return the facts of a graph."""
         vectors = graph.facts.vectors
+        if len(vectors) >= MIN_COARSE and vectors.shape[1] <= MAX_WIDTH:
+            coarse = graph.part(CoarseFactsPart())
+            return cls(vectors, coarse.has_vector, coarse)
         has_vector = np.zeros(len(vectors), np.bool_)
         if len(vectors):
             has_vector = np.asarray(vectors.any(axis=1))
@@ -45,13 +53,31 @@ class FactRanking:
         return ""
 
     def nearest(self, vector: Vectors, k: int) -> tuple[NDArray[np.int64], Floats]:
-        """Return the `k` facts nearest to a question, best first, and the scores of all facts.
+        """Return the `k` facts nearest to a question, best first, and their scores.
 
         Scores are cosines scaled to [0, 1] over all facts; 0 for a fact without a vector.
         """
-        near = cosines(self.vectors, vector)
-        ranked = top_k(np.where(self.has_vector, near, near.min()), k)
-        return ranked, np.where(self.has_vector, min_max_scale(near), 0)
+        found = None
+        if self.coarse is not None and k > 0:
+            found = self.coarse.extremes(self.vectors, vector, k, self.has_vector)
+        if found is None:
+            near = cosines(self.vectors, vector)
+            ranked = top_k(np.where(self.has_vector, near, near.min()), k)
+            return ranked, np.where(self.has_vector, min_max_scale(near), 0)[ranked]
+        scaled = min_max_scale([*found.cosines, found.lowest, found.highest])
+        return found.rows, scaled[: len(found.rows)]
+
+
+@dataclass(frozen=True)
+class CoarseFactsPart:
+    """The part that computes the bounds of the facts' cosines."""
+
+    def compute(self, graph: Graph) -> CoarseVectors:
+        return CoarseVectors.of(graph.facts.vectors)
+
+    def grow(self, graph: Graph, base: Graph, before: CoarseVectors) -> CoarseVectors:
+        new = graph.facts.vectors[len(base.facts) :]  # facts of the base come first
+        return before.with_rows(new) if len(new) else before
 
 
 def entity_scores(graph: Graph, facts: Rows, scores: Floats, k: int) -> tuple[Floats, Rows]:

@@ -83,19 +83,19 @@ class LinkedFacts:
             if vector is None or obstacle:
                 return passages_alone(query, obstacle)
             ranked, scores = facts.nearest(vector, self.max_facts)
-            nearest = freeze(ranked[scores[ranked] > 0], np.int32)
+            nearest, scores = freeze(ranked[scores > 0], np.int32), scores[scores > 0]
             choice = choose_facts(graph, query, nearest, asks=self.asks)
             if choice.mask is not None:
-                nearest = freeze(nearest[choice.mask], np.int32)
+                nearest, scores = freeze(nearest[choice.mask], np.int32), scores[choice.mask]
                 if not len(nearest):
                     return passages_alone(query, NONE_CHOSEN)
-            means, terminals = entity_scores(graph, nearest, scores[nearest], self.max_facts)
+            means, terminals = entity_scores(graph, nearest, scores, self.max_facts)
             similar = _scaled_similarities(len(graph), query, rows, vectors)
             return Seeds(
                 means + self.passage_weight * similar,
                 terminals,
                 nearest,
-                freeze(scores[nearest], np.float64),
+                freeze(scores, np.float64),
                 choice.notes,
             )
 

@@ -129,22 +129,23 @@ class RecognisedFacts:
                 return without_facts(passages.scores, obstacle)
             similar = _shares(sharpen(passages.scores, self.exponent))
             ranked, scores = facts.nearest(vector, self.max_facts)
-            ranked = ranked[scores[ranked] > 0]  # before names: a fact that is not near links none
+            is_near = scores > 0  # before names: a fact that is not near links none
+            ranked, scores = ranked[is_near], scores[is_near]
             choice = choose_facts(graph, query, freeze(ranked, np.int32), asks=self.asks)
             add_notes(notes, choice.notes)
             recognised, why = choice.mask, NONE_CHOSEN
             if recognised is None:
                 recognised = names_mentioned(graph, ranked, query.text)
                 why = "none of the nearest facts is recognised"
-            nearest = freeze(ranked[recognised], np.int32)
+            nearest, scores = freeze(ranked[recognised], np.int32), scores[recognised]
             if not len(nearest):
                 return without_facts(similar, why)
-            means, terminals = entity_scores(graph, nearest, scores[nearest], self.max_facts)
+            means, terminals = entity_scores(graph, nearest, scores, self.max_facts)
             return Seeds(
                 (1 - self.passage_share) * _shares(means) + self.passage_share * similar,
                 terminals,
                 nearest,
-                freeze(scores[nearest], np.float64),
+                freeze(scores, np.float64),
                 notes,
             )
 

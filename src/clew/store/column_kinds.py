@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from clew.graph import EMPTY, Labels, Mask, Ragged, Rows
 from clew.read.json_values import from_json, to_json
 from clew.store.tables import ColumnReader, ColumnWriter
+from clew.store.text_column import TextColumn
 
 MAX_RUNS = 1000
 """Runs of consecutive rows that are copied or compared one by one."""
@@ -109,7 +110,9 @@ class Texts:
 
     table: str = ""
 
-    def take(self, column: Sequence[str], rows: NDArray[np.int64]) -> tuple[str, ...]:
+    def take(self, column: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
+        if isinstance(column, TextColumn) and (np.diff(rows) > 0).all():
+            return column.take(rows)
         bounds = runs_of(rows)
         if len(bounds) > MAX_RUNS:
             return tuple(column[row] for row in rows.tolist())
@@ -117,13 +120,19 @@ class Texts:
         runs = zip(starts, np.diff(bounds).tolist(), strict=True)
         return tuple(chain.from_iterable(column[start : start + n] for start, n in runs))
 
-    def gather(self, parts: Sequence[Sequence[str]], places: NDArray[np.int64]) -> tuple[str, ...]:
+    def gather(self, parts: Sequence[Sequence[str]], places: NDArray[np.int64]) -> Sequence[str]:
         return self.take(tuple(chain.from_iterable(parts)), places)
 
     def renumbered(self, column: Sequence[str], new: Rows) -> Sequence[str]:
         return column
 
     def differing(self, before: Sequence[object], after: Sequence[object]) -> Mask:
+        if (
+            isinstance(before, TextColumn)
+            and isinstance(after, TextColumn)
+            and before.table is after.table
+        ):
+            return before.differing(after)
         others = np.fromiter(map(is_not, before, after), np.bool_, len(after))
         for row in np.flatnonzero(others).tolist():
             others[row] = before[row] != after[row]

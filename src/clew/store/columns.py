@@ -255,7 +255,7 @@ def _write_graph(writer: ColumnWriter, graph: Graph) -> None:
 def _read_graph(
     reader: ColumnReader, metadata: Sequence[Metadata], count: Callable[[str], int]
 ) -> Graph:
-    ids = reader.texts("nodes.ids")
+    ids = reader.stored_texts("nodes.ids")
     rows: dict[str, Any] = {
         name: freeze(reader.numbers(f"nodes.{name}"), np.int32) for name in ROW_COLUMNS
     }
@@ -263,7 +263,7 @@ def _read_graph(
     return Graph(
         ids=ids,
         kinds=reader.labels("nodes.kinds"),
-        texts=reader.texts("nodes.texts"),
+        texts=reader.stored_texts("nodes.texts"),
         vectors=freeze(reader.numbers("nodes.vectors", 2), np.float32),
         **rows,
         spans=freeze(reader.numbers("nodes.spans", 2), np.int32),
@@ -280,7 +280,7 @@ def _read_graph(
 
 def _read_facts(reader: ColumnReader) -> Facts:
     return Facts(
-        reader.texts("facts.texts"),
+        reader.stored_texts("facts.texts"),
         freeze(reader.numbers("facts.vectors", 2), np.float32),
         freeze(reader.numbers("facts.subjects"), np.int32),
         freeze(reader.numbers("facts.objects"), np.int32),

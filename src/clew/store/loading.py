@@ -27,6 +27,9 @@ from clew.store.with_changes import with_changes
 MAPPED = ("nodes.vectors", "facts.vectors")
 """Arrays that stay on the disk and are mapped when they are used."""
 
+TEXTS = ("strings.bytes",)
+"""The array of all texts. It is mapped, too, and its checksum is checked each time."""
+
 RETRIES = 50
 
 MISFITS = (ValueError, TypeError, IndexError, KeyError, OverflowError, RecursionError)
@@ -78,7 +81,9 @@ def load(
     config = restore_config(settings["config"], caller_parts)
     reader = _reader(manifest, arrays)
     columns = _columns(manifest, arrays, reader, config["count"])
-    graph = replace(columns.graph, canonical=config["canonical"])
+    graph = columns.graph
+    if config["canonical"] is not None:
+        graph = replace(graph, canonical=config["canonical"])
     _restore_parts(manifest, arrays, reader, graph, config.get("nearest"))
     columns = _changed(manifest, arrays, replace(columns, graph=graph))
     graph = columns.graph
@@ -191,7 +196,10 @@ def _arrays(root: Path, manifest: Manifest, verify: Verify) -> Arrays:
     unknown = {path for path, look in looks.items() if verify == "full" or known.get(path) != look}
     arrays = {
         name: read_array(
-            root, entry, mapped=name in mapped, full=verify != "size" and entry.path in unknown
+            root,
+            entry,
+            mapped=name in mapped or name in TEXTS,
+            full=name in TEXTS or (verify != "size" and entry.path in unknown),
         )
         for name, entry in manifest.entries.items()
     }

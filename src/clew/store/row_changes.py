@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clew.graph import Rows, freeze
 from clew.store.tables import ColumnReader, ColumnWriter
+from clew.store.text_column import TextColumn
 
 Places = NDArray[np.int64]
 
@@ -66,6 +67,9 @@ def change_of_objects(before: Sequence[Hashable], after: Sequence[Hashable]) -> 
         >>> change.gone, change.new, change.numbering
         (array([1]), array([2]), array([ 0, -1,  1], dtype=int32))
     """
+    if before is after or (isinstance(before, TextColumn) and before.begins(after)):
+        rows = np.arange(len(after))
+        return _in_order(len(before), np.where(rows < len(before), rows, -1))
     place = {key: i for i, key in enumerate(before)}
     found = np.array([place.get(key, -1) for key in after], np.int64)
     return _in_order(len(before), found)

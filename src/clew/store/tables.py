@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Sized
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.graph import Labels, Ragged, Rows, freeze
+from clew.store.text_column import StringTable, TextColumn
 
 Arrays = dict[str, NDArray[Any]]
 
 BLOCK = 256  # texts that are read at once
+MIN_STORED = 10_000  # texts in all that stay as they were saved; fewer are made at once
 
 
 class ColumnWriter:
@@ -90,7 +92,9 @@ class ColumnReader:
     def __init__(self, array: Callable[[str], NDArray[Any]]) -> None:
         self._array = array
         raw = self.numbers("strings.bytes")
-        self._strings = _strings(raw, self._starts("strings.starts", raw))
+        starts = self._starts("strings.starts", raw)
+        are_many = len(starts) > MIN_STORED
+        self._strings = StringTable(raw, starts) if are_many else _strings(raw, starts)
 
     def has(self, name: str) -> bool:
         """Return whether there is an array of this name; an earlier version may have had none."""
@@ -112,12 +116,22 @@ class ColumnReader:
         codes = self._codes(name)
         if len(codes) and codes.min() < 0:
             raise ValueError(f"{name} lacks a text")
-        return tuple(map(self._strings.__getitem__, codes.tolist()))
+        strings, rows = self._made(codes)
+        return tuple(map(strings.__getitem__, rows.tolist()))
 
     def optional_texts(self, name: str) -> tuple[str | None, ...]:
         """Return a column of texts, or None."""
-        codes = self._codes(name).tolist()
-        return tuple(self._strings[code] if code >= 0 else None for code in codes)
+        codes = self._codes(name)
+        strings, rows = self._made(np.maximum(codes, 0) if len(self._strings) else codes)
+        pairs = zip(codes.tolist(), rows.tolist(), strict=True)
+        return tuple(strings[row] if code >= 0 else None for code, row in pairs)
+
+    def stored_texts(self, name: str) -> tuple[str, ...]:
+        """Return a column of texts, which are made when they are asked for where they are many."""
+        if not isinstance(self._strings, StringTable):
+            return self.texts(name)
+        codes = _check_codes(name, self.numbers(name), len(self._strings), 0)
+        return cast("tuple[str, ...]", TextColumn(self._strings, codes))  # it does what one does
 
     def lists(self, name: str) -> tuple[tuple[str, ...], ...]:
         """Return a column of lists of texts."""
@@ -136,6 +150,13 @@ class ColumnReader:
         values = self.numbers(f"{name}.values")
         starts = self._starts(f"{name}.starts", values)
         return Ragged(freeze(starts, np.int64), freeze(values, np.int32))
+
+    def _made(self, codes: Rows) -> tuple[Sequence[str], NDArray[Any]]:
+        """Return texts, each made once, and which of them a column has."""
+        if not isinstance(self._strings, StringTable):
+            return self._strings, codes
+        used, places = np.unique(codes, return_inverse=True)
+        return list(map(self._strings.make, used.tolist())), places
 
     def _codes(self, name: str) -> Rows:
         return _check_codes(name, self.numbers(name), len(self._strings), -1)

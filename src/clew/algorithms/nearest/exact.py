@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.nearest.pivots import pairs_by_pivots
 from clew.algorithms.ranking import TOLERANCE, dense_ranks, equalize, exceeds, reaches, top_k
-from clew.graph import Floats, Rows, Vectors, freeze
+from clew.graph import Floats, Rows, Vectors, freeze, in_blocks
 
 BLOCK_BYTES = 64 * 2**20
 MAX_EXACT = 20_000  # rows; of more, some 99 in 100 of the nearest are found, by pivots
@@ -27,6 +27,7 @@ MIN_SAVING = 3  # times that the vectors are longer than those of the bounds
 LEFT_OUT = 0.4  # of the lowest cosine; with more, too many pairs pass, with less, each costs more
 MAX_SAMPLE = 2048  # rows, evenly spaced, whose leading directions the bounds are made in
 MAX_COMPARED = 8192  # pairs whose cosines are computed at once
+COPIED_ROWS = 4096  # vectors that are compared with newer ones at once
 TILE = 32  # columns of a block that are passed over together
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]  # rows, neighbours, cosines
@@ -228,12 +229,18 @@ def nearest_of_some(
 
 
 def with_newer(
-    vectors: Vectors, n_before: int, before: Neighbours, k: int, min_cosine: float
+    every: Vectors,
+    compared: NDArray[np.integer],
+    n_before: int,
+    before: Neighbours,
+    k: int,
+    min_cosine: float,
 ) -> Neighbours:
     """Return what `nearest_pairs` returns, from its result for the first rows alone.
 
     Args:
-        vectors: float32 [n, d], unit rows or zeros.
+        every: float32 [m, d], unit rows or zeros.
+        compared: int [n], which of them are the rows.
         n_before: the number of rows that were there before.
         before: their nearest rows.
         k: neighbours of a row, at most.
@@ -242,10 +249,10 @@ def with_newer(
     Example:
         >>> before = Neighbours(np.array([0, 1]), np.array([1, 0]), np.array([0.8, 0.8]))
         >>> vectors = np.array([[1, 0], [0.8, 0.6], [1, 0]], np.float32)
-        >>> with_newer(vectors, 2, before, 1, 0.5).others.tolist()
+        >>> with_newer(vectors, np.arange(3), 2, before, 1, 0.5).others.tolist()
         [2, 0, 0]
     """
-    n = len(vectors)
+    n = len(compared)
     floors = np.full(n_before, min_cosine, np.float32)  # no k-th nearest of a row is farther
     rows, lengths = np.unique(before.rows, return_counts=True)
     full = lengths >= k
@@ -254,10 +261,12 @@ def with_newer(
     height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
     for start in range(n_before, n, height):
         some = np.arange(start, min(start + height, n))
-        cosines = vectors[some] @ vectors.T
+        new, cosines = every[compared[some]], np.empty((len(some), n), np.float32)
+        for first, block in in_blocks(compared, COPIED_ROWS):
+            cosines[:, first : first + len(block)] = new @ every[block].T
         cosines[np.arange(len(some)), some] = -1
-        new, old = np.nonzero(cosines[:, :n_before] >= floors - np.float32(2 * TOLERANCE))
-        blocks.append((old, some[new], cosines[new, old].astype(np.float64)))
+        came, old = np.nonzero(cosines[:, :n_before] >= floors - np.float32(2 * TOLERANCE))
+        blocks.append((old, some[came], cosines[came, old].astype(np.float64)))
         rows, others, scores = _candidates(cosines, k, np.full(len(some), min_cosine, np.float32))
         blocks.append((some[rows], others, scores))
     return _finished(blocks, k, min_cosine)

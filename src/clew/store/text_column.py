@@ -1,0 +1,159 @@
+"""Texts that stay in the run of bytes they were saved as, and are made when they are asked for.
+
+An index of many passages has a million texts, most of which no question reads. As Python's own they
+take twice the memory of their bytes, and those bytes may be pages of a mapped file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import Rows, release_pages
+
+MAX_MADE = 4096  # texts of recent use that are not made again
+ENCODING = "utf-8", "surrogatepass"
+BLOCK = 16_384  # texts that are read before the pages of their file are released
+
+
+class StringTable:
+    """Distinct texts as one run of UTF-8.
+
+    Args:
+        raw: uint8 [b], the run of bytes.
+        starts: int64 [n + 1], where each text begins, and where the last ends.
+
+    Raises:
+        ValueError: The bytes between two starts are no text.
+
+    Example:
+        >>> table = StringTable(np.frombuffer(b"seaisland", np.uint8), np.array([0, 3, 9]))
+        >>> table[1]
+        'island'
+    """
+
+    def __init__(self, raw: NDArray[np.uint8], starts: NDArray[np.int64]) -> None:
+        self.raw = raw
+        self.starts = np.asarray(starts, np.int64)
+        self._bytes = memoryview(raw.view(np.ndarray))  # type: ignore[arg-type]  # it has a buffer
+        self._starts = memoryview(self.starts.view(np.ndarray))  # type: ignore[arg-type]
+        self._made: dict[int, str] = {}
+        self._check()
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, code: int) -> str:
+        text = self._made.get(code)
+        if text is None:
+            if len(self._made) >= MAX_MADE:
+                self._made.clear()
+            text = self._made[code] = self.make(code)
+        return text
+
+    def make(self, code: int) -> str:
+        """Return a text that is made anew."""
+        return str(self._bytes[self._starts[code] : self._starts[code + 1]], *ENCODING)
+
+    def __reduce__(self) -> tuple[type[StringTable], tuple[Any, ...]]:
+        return StringTable, (np.array(self.raw), np.array(self.starts))
+
+    def _check(self) -> None:
+        """Raise ValueError unless every text begins at a character, and all bytes are UTF-8."""
+        begins = self.starts[:-1][self.starts[:-1] < len(self.raw)]
+        if ((self.raw[begins] & 0xC0) == 0x80).any():
+            raise ValueError("strings.starts divides a character of strings.bytes")
+        for start, end in pairwise([*self.starts[::BLOCK].tolist(), len(self.raw)]):
+            str(self._bytes[start:end], *ENCODING)
+            release_pages(self.raw)
+
+
+class TextColumn(Sequence[str]):
+    """A column of stored texts, and of others behind them: it does what a tuple of them does.
+
+    Example:
+        >>> table = StringTable(np.frombuffer(b"seaisland", np.uint8), np.array([0, 3, 9]))
+        >>> texts = TextColumn(table, np.array([1, 0], np.int32))
+        >>> texts, texts == ("island", "sea"), texts[1:] + ("port",)
+        (('island', 'sea'), True, ('sea', 'port'))
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # no two columns are compared by a hash
+
+    def __init__(self, table: StringTable, codes: Rows, others: tuple[str, ...] = ()) -> None:
+        self.table, self.codes, self.others = table, codes, others
+
+    def __len__(self) -> int:
+        return len(self.codes) + len(self.others)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> TextColumn: ...
+    def __getitem__(self, row: int | slice) -> str | TextColumn:
+        n = len(self.codes)
+        if isinstance(row, slice):
+            rows = range(len(self))[row]
+            if rows.step != 1:
+                return TextColumn(self.table, self.codes[:0], tuple(self[one] for one in rows))
+            behind = self.others[max(rows.start - n, 0) : max(rows.stop - n, 0)]
+            return TextColumn(self.table, self.codes[rows.start : max(rows.stop, 0)], behind)
+        if row < 0:
+            row += len(self)
+        if 0 <= row < n:
+            return self.table[int(self.codes[row])]
+        if not 0 <= row < len(self):
+            raise IndexError("there is no such text")
+        return self.others[row - n]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._stored(), self.others)
+
+    def __add__(self, others: Sequence[str]) -> TextColumn:
+        return TextColumn(self.table, self.codes, (*self.others, *others))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (tuple, TextColumn)):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            one == another for one, another in zip(self, other, strict=True)
+        )
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> tuple[type[tuple[str, ...]], tuple[tuple[str, ...]]]:
+        return tuple, (tuple(self),)
+
+    def take(self, rows: NDArray[np.int64]) -> TextColumn:
+        """Return the column of some rows, of which those of stored texts come first."""
+        n = int(np.searchsorted(rows >= len(self.codes), True))
+        behind = tuple(self.others[row] for row in (rows[n:] - len(self.codes)).tolist())
+        return TextColumn(self.table, self.codes[rows[:n]], behind)
+
+    def begins(self, other: object) -> bool:
+        """Return whether another column is this one, perhaps with more texts behind."""
+        return (
+            isinstance(other, TextColumn)
+            and other.table is self.table
+            and other.codes is self.codes
+            and other.others[: len(self.others)] == self.others
+        )
+
+    def differing(self, other: TextColumn) -> NDArray[np.bool_]:
+        """Return the rows of other texts in a column of the same table and length: bool [n]."""
+        n = min(len(self.codes), len(other.codes))
+        unequal = np.ones(len(self), np.bool_)
+        unequal[:n] = self.codes[:n] != other.codes[:n]  # a table has a text once
+        for row in (n + np.flatnonzero(unequal[n:])).tolist():
+            unequal[row] = self[row] != other[row]
+        return unequal
+
+    def _stored(self) -> Iterator[str]:
+        for start in range(0, len(self.codes), BLOCK):
+            yield from map(self.table.make, self.codes[start : start + BLOCK].tolist())
+            release_pages(self.table.raw)

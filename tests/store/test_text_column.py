@@ -1,0 +1,99 @@
+"""Columns of texts that stay as they were saved do all that a tuple of the texts does."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clew
+from clew.store import tables, text_column
+from clew.store.tables import ColumnWriter
+from clew.store.text_column import StringTable, TextColumn
+
+texts = st.lists(st.sampled_from(["", "sea", "é", "京都", "\ud800", "a\nb", "sea "]), max_size=12)
+RECIPES = ("bm25", "fused", "hipporag", "agrag", "budgeted")
+
+
+def stored(values):
+    writer = ColumnWriter()
+    writer.texts("texts", values)
+    arrays = writer.done()
+    table = StringTable(arrays["strings.bytes"], arrays["strings.starts"])
+    return TextColumn(table, arrays["texts"])
+
+
+@given(texts, texts, st.integers(-13, 13), st.integers(-13, 13), st.integers(1, 3))
+def test_a_column_is_the_tuple_of_its_texts(some, others, start, stop, step):
+    column, expected = stored(some) + tuple(others), (*some, *others)
+    assert column == expected
+    assert expected == column
+    assert tuple(column) == expected
+    assert len(column) == len(expected)
+    assert column[start:stop] == expected[start:stop]
+    assert column[start:stop:step] == expected[start:stop:step]
+    assert column[::-step] == expected[::-step]
+    assert repr(column) == repr(expected)
+    assert pickle.loads(pickle.dumps(column)) == expected
+    for row in range(-len(expected), len(expected)):
+        assert column[row] == expected[row]
+    for row in (len(expected), -len(expected) - 1):
+        with pytest.raises(IndexError):
+            column[row]
+    assert (column == (*expected, "more")) is False
+
+
+def test_a_text_that_was_made_is_forgotten_when_many_are(monkeypatch):
+    monkeypatch.setattr(text_column, "MAX_MADE", 3)
+    column = stored([f"text {i}" for i in range(20)])
+    for _ in range(2):
+        for row in range(20):
+            assert column[row] == f"text {row}"
+            assert len(column.table._made) <= 3
+
+
+@pytest.mark.parametrize(
+    ("raw", "starts"),
+    [
+        (b"\xc3\xa9a", [0, 1, 3]),  # within a character
+        (b"a\xff", [0, 1, 2]),  # no UTF-8
+        (b"ab\xc3", [0, 2, 3]),
+    ],
+)
+def test_bytes_that_are_no_texts_are_refused_when_they_are_opened(raw, starts):
+    with pytest.raises(ValueError, match=r"strings|utf-8"):
+        StringTable(np.frombuffer(raw, np.uint8), np.array(starts))
+
+
+def test_an_index_of_stored_texts_answers_changes_and_is_saved_as_any_other(monkeypatch, tmp_path):
+    documents = [
+        clew.Document(f"d{i}", f"{name} of {place} met Ben in {place}. See [it](d{i + 1}.md).")
+        for i, name in enumerate(("Ada", "Kim", "Lou", "Zoé", "Max", "Ida"))
+        for place in ("Corfu",)
+    ]
+    clew.Index.from_documents(documents, extractor=clew.Names()).save(tmp_path / "one")
+    at_once = clew.Index.load(tmp_path / "one", extractor=clew.Names())
+    monkeypatch.setattr(tables, "MIN_STORED", 0)
+    lazily = clew.Index.load(tmp_path / "one", extractor=clew.Names())
+    assert type(lazily.graph.texts) is TextColumn
+    assert type(at_once.graph.texts) is tuple
+    new = clew.Document("new", "Eve of Paxos met Ada in Corfu.")
+    for round_ in range(3):
+        for recipe in RECIPES:
+            one, other = (
+                index.ask("Who met Ben in Corfu?", recipe=recipe) for index in (at_once, lazily)
+            )
+            assert one.text == other.text
+            assert one.ids == other.ids
+        for name in ("ids", "texts"):
+            assert getattr(at_once.graph, name) == getattr(lazily.graph, name)
+        assert at_once.graph.facts.texts == lazily.graph.facts.texts
+        if round_ == 0:
+            at_once, lazily = at_once.add([new]), lazily.add([new])
+        elif round_ == 1:
+            lazily.save(tmp_path / "two")
+            lazily = clew.Index.load(tmp_path / "two", extractor=clew.Names()).delete("d2")
+            at_once = at_once.delete("d2")
