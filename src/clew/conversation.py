@@ -217,7 +217,7 @@ def answer_prompt(
         wishes: What else the model is asked to do.
 
     Example:
-        >>> prompt = answer_prompt(Model.of(str), "[1] Ben is on Corfu.", "Where is Ben?")
+        >>> prompt = answer_prompt(Model.of(print), "[1] Ben is on Corfu.", "Where is Ben?")
         >>> prompt.splitlines()[-1]
         'Question: Where is Ben?'
     """
