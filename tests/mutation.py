@@ -270,8 +270,8 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     },
     "algorithms/nearest/exact": {
         (
-            "new, old = np.nonzero(cosines[:, :n_before] >= floors - np.float32(2 * TOLERANCE))",
-            "new, old = np.nonzero(cosines[:, :n_before] >= floors - np.float32(2 ** TOLERANCE))",
+            "came, old = np.nonzero(cosines[:, :n_before] >= floors - np.float32(2 * TOLERANCE))",
+            "came, old = np.nonzero(cosines[:, :n_before] >= floors - np.float32(2 ** TOLERANCE))",
         ): "a lower floor lets more candidates wait, of which the nearest are taken",
         (
             "cosines[own, own] = -1",

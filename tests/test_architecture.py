@@ -206,6 +206,7 @@ def test_import_clew_loads_nothing_heavy():
 LIBRARIES = ("algorithms/", "graph/", "text/", "embedding/")  # beneath the way of a question
 SHARED = (
     *(
+        "context.py",
         "telemetry.py",
         "types.py",
         "usage.py",
