@@ -19,25 +19,30 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from clew.algorithms.ranking import best_row, exceeds
 from clew.context import Context
 from clew.items import Item
 from clew.seed.bm25 import InvertedIndexPart
-from clew.text.spans import lines, paragraphs, sentences
-from clew.text.words import terms
+from clew.text.question_words import (
+    STEM,
+    QuestionWords,
+    WordsByStem,
+    covered_words,
+    matching_words,
+    weigh_by_covers,
+    weigh_words,
+    words_by_stem,
+)
+from clew.text.quotable import quotable
 
 if TYPE_CHECKING:
     from clew.index.index import Index
 
 MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
-STEM = 4  # letters that two forms of a word have in common
-MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
-IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _CITATION = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
 
 
@@ -47,24 +52,6 @@ class Sentence(NamedTuple):
     number: int
     item: Item
     text: str
-
-
-class QuestionWords(NamedTuple):
-    """The words of a question.
-
-    Attributes:
-        by_stem: the words by their first letters.
-        weights: how much each word counts.
-        n_texts: how many texts the rarity of words was counted in.
-    """
-
-    by_stem: Mapping[str, Sequence[str]]
-    weights: Mapping[str, float]
-    n_texts: int
-
-    def weight_of(self, words: Iterable[str]) -> float:
-        """Return the sum of the words' weights, in an order that does not depend on theirs."""
-        return sum(sorted(self.weights[word] for word in words))
 
 
 DEPRECATED = {"cited": "citations", "quoted": "quotes"}
@@ -120,41 +107,19 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
         'Ben lives on Corfu. [1]'
     """
     candidates = [
-        Sentence(number, item, text)
+        Sentence(number, item, piece.text)
         for number, item in enumerate(context, 1)
-        for text in _quotable(item)
+        for piece in quotable(item.text, item.metadata)
     ]
-    asked = sorted(set(terms(context.question)))
-    by_stem = {
-        word[:STEM]: [other for other in asked if other[:STEM] == word[:STEM]] for word in asked
-    }
-    covers = [
-        _question_words(terms(f"{one.item.heading} {one.text}"), by_stem) for one in candidates
-    ]
-    question = _weighted_words(asked, by_stem, covers, index)
+    by_stem = words_by_stem(context.question)
+    covers = [covered_words(f"{one.item.heading} {one.text}", by_stem) for one in candidates]
+    counts = _passage_counts(by_stem, index)
+    question = weigh_words(by_stem, *counts) if counts else weigh_by_covers(by_stem, covers)
     chosen = _greedy_cover(candidates, covers, question, max_quotes)
     if _covers_too_little(question, covers, chosen):
         return ""
     texts = [(" ".join(candidates[i].text.split()), candidates[i].number) for i in sorted(chosen)]
     return "\n".join(f"{text} [{number}]" for text, number in texts)
-
-
-def _weighted_words(
-    asked: Sequence[str],
-    by_stem: Mapping[str, Sequence[str]],
-    covers: Sequence[frozenset[str]],
-    index: Index | None,
-) -> QuestionWords:
-    """Return the question's words, their rarity counted in the index or in the sentences."""
-    counts, n_texts = _passage_counts(by_stem, index) or (
-        {word: sum(word in cover for cover in covers) for word in asked},
-        len(covers),
-    )
-    weights = {
-        word: _letters(word) * math.log((n_texts + 1) / (count + 0.5))
-        for word, count in counts.items()
-    }
-    return QuestionWords(by_stem, weights, n_texts)
 
 
 def _greedy_cover(
@@ -189,42 +154,14 @@ def _covers_too_little(
     return single < MIN_SINGLE_COVER * whole and together < MIN_COVER * whole
 
 
-def _question_words(
-    text_words: Iterable[str], by_stem: Mapping[str, Sequence[str]]
-) -> frozenset[str]:
-    """Return the words of a question that a text has, in this form or another."""
-    return frozenset(
-        word
-        for other in text_words
-        for word in by_stem.get(other[:STEM], ())
-        if word == other or _is_same_word(word, other)
-    )
-
-
-def _is_same_word(one: str, other: str) -> bool:
-    """Return whether two words share four letters and differ in their last two at most.
-
-    Such are "cost" and "costs", "маяк" and "маяка".
-    """
-    shared = max(STEM, max(len(one), len(other)) - 2)
-    return min(len(one), len(other)) >= shared and one[:shared] == other[:shared]
-
-
-def _letters(word: str) -> int:
-    """Return the number of letters of a word; an ideograph stands for two."""
-    return sum(2 if IDEOGRAPH.match(sign) else 1 for sign in word)
-
-
-def _passage_counts(
-    by_stem: Mapping[str, Sequence[str]], index: Index | None
-) -> tuple[dict[str, int], int] | None:
+def _passage_counts(by_stem: WordsByStem, index: Index | None) -> tuple[dict[str, int], int] | None:
     """Return how many passages have each word, and how many there are; None without passages."""
     inverted = index and index.graph.part(InvertedIndexPart())
     if not inverted or not inverted.stems:
         return None
     passages: dict[str, set[int]] = {word: set() for words in by_stem.values() for word in words}
     for other in {form for forms in inverted.forms for form in forms if form[:STEM] in by_stem}:
-        for word in _question_words([other], by_stem):
+        for word in matching_words([other], by_stem):
             passages[word].update(inverted.rows_with(other))
     return {word: len(having) for word, having in passages.items()}, len(inverted.rows)
 
@@ -234,59 +171,3 @@ def _cited_numbers(text: str) -> Iterator[int]:
         for part in re.split(r"[,;]", marks):
             first, *last = (int(number) for number in re.split(r"[-–]", part))
             yield from range(first, min(last[-1], first + 100) + 1) if last else [first]
-
-
-def _quotable(item: Item) -> Iterator[str]:
-    """Yield an item's sentences, the lines of what is no prose, and the rows of its tables."""
-    text = item.text
-    for begin, end in paragraphs(text):
-        for _, run in groupby(lines(text, begin, end), lambda span: text[span[0]] == "|"):
-            spans = list(run)
-            rows = _table_rows([text[start:stop] for start, stop in spans], item.metadata)
-            yield from rows or _sentences(text, spans[0][0], spans[-1][1])
-
-
-def _table_rows(texts: list[str], columns: Mapping[str, Any]) -> list[str]:
-    """Return the rows of a table, each value behind the name of its column; none for no table.
-
-    Lines of `column: value` are one row. Otherwise the lines of a table have equally many values,
-    with the same sign between two.
-    """
-    if columns and all(line.partition(":")[0] in columns for line in texts):
-        whole = ", ".join(texts)
-        return [whole] if len(whole) <= MAX_LETTERS else texts
-    for sign in "|\t,;":
-        cells = [_cells(line, sign) for line in texts]
-        in_prose = sign in ",;" and any(f"{sign} " in line for line in texts)
-        equally_many = len(cells) > 1 and len({len(row) for row in cells}) == 1
-        if equally_many and len(cells[0]) > 1 and not in_prose:
-            return _named_rows(cells, sign)
-    return []
-
-
-def _cells(line: str, sign: str) -> list[str]:
-    stripped = line.strip("| " if sign == "|" else " ")
-    return [cell.strip() for cell in stripped.split(sign)]
-
-
-def _named_rows(cells: list[list[str]], sign: str) -> list[str]:
-    is_rule = [set("".join(row)) <= set("-: ") for row in cells]
-    has_header = is_rule[1] or sign != "|"  # a piece of a long table may have no header
-    names = cells[0] if has_header else [""] * len(cells[0])
-    body = [
-        row for row, rule in zip(cells[has_header:], is_rule[has_header:], strict=True) if not rule
-    ]
-    return [
-        ", ".join(
-            f"{name}: {cell}" if name else cell
-            for name, cell in zip(names, row, strict=True)
-            if cell
-        )
-        for row in body
-    ]
-
-
-def _sentences(text: str, start: int, end: int) -> Iterator[str]:
-    for begin, stop in sentences(text, start, end, "en"):
-        spans = [(begin, stop)] if stop - begin <= MAX_LETTERS else lines(text, begin, stop)
-        yield from (text[a:b] for a, b in spans)
