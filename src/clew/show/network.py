@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 QUESTION = "question"
 
 
-class _Edge(NamedTuple):
-    """An edge to add: both ends, its kind, the fact that it states (or ""), and its weight."""
+class PathEdge(NamedTuple):
+    """An edge that is drawn: both ends, its kind, the fact that it states (or ""), and its weight.
+
+    `forward` says whether the edge of the graph leads from `tail` to `head` too.
+    """
 
     tail: str
     head: str
     kind: str
     text: str
     weight: float
+    forward: bool = True
 
 
 def to_networkx(context: Drawable) -> networkx.MultiDiGraph[str]:
@@ -64,10 +68,10 @@ def to_networkx(context: Drawable) -> networkx.MultiDiGraph[str]:
         network.add_node(item.id, **_item_attributes(item, rank))
     present: set[tuple[str, str, str, str]] = set()
     for item in context:
-        for step in _path_edges(item, question):
+        for step in path_edges(item, question):
             _add_edge(network, present, step, on_path=True)
     for edge in context.edges:
-        joined = _Edge(edge.tail, edge.head, edge.kind, edge.text, edge.weight)
+        joined = PathEdge(edge.tail, edge.head, edge.kind, edge.text, edge.weight)
         _add_edge(network, present, joined, on_path=False)
     return network
 
@@ -110,19 +114,19 @@ def _item_attributes(item: Item, rank: int) -> dict[str, Any]:
     }
 
 
-def _path_edges(item: Item, question: str) -> list[_Edge]:
+def path_edges(item: Item, question: str) -> list[PathEdge]:
     """The hops from the question's node to the item's own.
 
     A path that ends before the item is led to it: a fact hangs on its subject, and anything else
     takes the place of the last hop's target.
     """
     path = [
-        _Edge(hop.source if i else question, hop.target, hop.kind, hop.text, hop.weight)
+        PathEdge(hop.source if i else question, hop.target, hop.kind, hop.text, hop.weight, hop.forward)
         for i, hop in enumerate(item.why)
     ]
     if path and path[-1].head != item.id:
         if item.role == "fact" and path[-1].head != item.text:
-            path.append(_Edge(path[-1].head, item.id, "fact", item.text, 1.0))
+            path.append(PathEdge(path[-1].head, item.id, "fact", item.text, 1.0))
         else:
             path[-1] = path[-1]._replace(head=item.id)
     return path
@@ -131,7 +135,7 @@ def _path_edges(item: Item, question: str) -> list[_Edge]:
 def _add_edge(
     network: networkx.MultiDiGraph[str],
     present: set[tuple[str, str, str, str]],
-    edge: _Edge,
+    edge: PathEdge,
     *,
     on_path: bool,
 ) -> None:

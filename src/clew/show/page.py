@@ -1,37 +1,38 @@
-"""A context as one page of HTML that needs nothing else: no network, no script."""
+"""A context as one page of HTML that needs nothing else: no network, and no script to be read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
+import base64
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 
-from clew.items import Item
+from clew.show.budget_bar import budget_bar
+from clew.show.cards import cards
 from clew.show.drawable import Drawable
-from clew.show.network import network_to_draw
-from clew.show.paths import display_name, path_in_words
-from clew.show.style import STYLE
+from clew.show.drawing import drawing_of
+from clew.show.escaping import escaped
+from clew.show.highlight import matching_spans
+from clew.show.notes import notes
 from clew.show.svg import to_svg
-
-ROLES = {
-    "seed": "the question touches it",
-    "expansion": "the links lead to it",
-    "bridge": "it joins others",
-    "fact": "a fact that is stated",
-    "report": "a report on a community",
-    "fill": "fills the wanted number",
-}
+from clew.show.wording import role_of
 
 
-def to_html(context: Drawable, *, max_edges: int = 60) -> str:
+def to_html(context: Drawable, *, max_edges: int = 24, folder: Path | None = None) -> str:
     """Return a page that shows a context.
 
-    It has the question, a drawing of the paths, the items in reading order, what was left out, and
-    the time of each stage.
+    It has the question, the budget, a drawing of the paths, the items in reading order with the
+    sentence that matches, what was left out and why, and the time of each stage. A script on the
+    page lights paths, searches and jumps; without it all is there to be read. Nothing is loaded.
 
     Args:
         context: What to show.
         max_edges: How many edges beside the paths are drawn at most, the strongest first. The page
-            says how many were left out.
+            says how many were left out, and every item lists all of its neighbours.
+        folder: The folder that the page will be in: files that were read are linked from there.
+            Without one, only addresses of the web are.
 
     Returns:
         The page.
@@ -42,84 +43,111 @@ def to_html(context: Drawable, *, max_edges: int = 60) -> str:
         >>> path = (Hop("question", "touches", "oars", weight=0.9),)
         >>> item = Item("oars", "Oars are of ash.", 0.7, "seed", "passage", 5, why=path)
         >>> page = to_html(Context((item,), item.text, 5, None, "What are oars of?", "dense"))
-        >>> "Why: the question touches it (0.90)." in page
+        >>> "the question touches it (0.90)." in page
         True
     """
-    network, left_out = network_to_draw(context, max_edges)
-    note = f"<p class='note'>{left_out} weaker edges are not drawn.</p>" if left_out else ""
-    stages = [
-        (step.stage, f"{1000 * step.seconds:.1f} ms, {_notes_in_words(step.notes)}")
-        for step in context.trace
+    matches = matching_spans(context)
+    items = "\n".join(cards(context, matches, folder))
+    body = [
+        _header(context),
+        _figure(context, max_edges, matches) if len(context) else _nothing(context),
+        '<div class="columns">',
+        f'<section class="items" aria-label="Items">{_count(context)}{items}</section>'
+        if items
+        else "",
+        f'<aside aria-label="About this context">{"".join(notes(context))}</aside>',
+        "</div>",
     ]
-    parts = [
-        f"<header><h1>{escape(context.question)}</h1>{_summary(context)}</header>",
-        f"<figure>{to_svg(network)}{note}{_legend({item.role for item in context})}</figure>",
-        *(_article(rank, item) for rank, item in enumerate(context, 1)),
-        _table("Left out", [(dropped.id, dropped.reason) for dropped in context.dropped]),
-        _table("Could not be joined", context.missing),
-        _table("Stages", stages),
-        _folded("The text as a language model reads it", f"<pre>{escape(context.text)}</pre>"),
-    ]
-    body = "\n".join(part for part in parts if part)
-    title = f"<title>{escape(context.question)}</title>"
-    viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    head = f'<head><meta charset="utf-8">{viewport}{title}<style>{STYLE}</style></head>'
-    return f'<!doctype html>\n<html lang="en">{head}<body><main>\n{body}\n</main></body></html>\n'
+    title = escaped(" ".join(context.question.split())) or "A context"
+    main = "\n".join(part for part in body if part)
+    return (
+        f'<!doctype html>\n<html lang="en"><head>{_head(title)}</head>'
+        f"<body><main>\n{main}\n</main>\n<script>{_asset('page.js')}</script></body></html>\n"
+    )
 
 
-def _summary(context: Drawable) -> str:
-    budget = "" if context.budget is None else f" of {context.budget:,}"
+def _head(title: str) -> str:
+    style = _asset("page.css")
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src "
+        f"'{_digest(_asset('page.js'))}'; base-uri 'none'; form-action 'none'"
+    )
+    return (
+        '<meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="referrer" content="no-referrer">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{style}</style>"
+    )
+
+
+def _header(context: Drawable) -> str:
+    count = "1 item" if len(context) == 1 else f"{len(context)} items"
     proof = (
         ""
         if context.gap is None
         else f" · proven within {context.gap:.1%} of the best connected page"
     )
+    question = escaped(context.question) or "No question"
+    search = (
+        '<p class="search" hidden><label for="search">Search</label> '
+        '<input id="search" type="search" autocomplete="off" spellcheck="false"> '
+        '<output id="found" for="search" aria-live="polite"></output></p>'
+    )
     return (
-        f"<p>{len(context)} items · {context.tokens:,}{budget} tokens{proof}</p>"
-        f"<p class='method'>{escape(context.method)}</p>"
+        f'<header><p class="note">The question</p><h1 dir="auto">{question}</h1>'
+        f'<p class="note">{count} to read{proof}</p>{budget_bar(context)}'
+        f"{search if len(context) else ''}</header>"
     )
 
 
-def _legend(roles: set[str]) -> str:
-    """The roles that occur, each with its colour and meaning."""
+def _figure(context: Drawable, max_edges: int, matches: dict[int, tuple[int, int]]) -> str:
+    drawing = drawing_of(context, max_edges, matches)
+    left_out = (
+        f'<p class="note">{drawing.left_out} weaker edges are not drawn.</p>'
+        if drawing.left_out
+        else ""
+    )
+    roles = dict.fromkeys(box.role for box in drawing.boxes if box.role != "question")
+    return (
+        '<figure><div class="scroll" role="region" tabindex="0" aria-label="The drawing">'
+        f"{to_svg(drawing)}</div>{left_out}<figcaption>{_legend(roles)}</figcaption></figure>"
+    )
+
+
+def _legend(roles: Iterable[str]) -> str:
+    """The roles that occur with their meaning, and how to read lines, boxes and numbers."""
     spans = "".join(
-        f"<span class='role {role}'>{role}</span> {escape(meaning)} "
-        for role, meaning in ROLES.items()
-        if role in roles
+        f'<li><span class="role {escaped(role)}">{escaped(role_of(role).name)}</span> '
+        f"{escaped(role_of(role).meaning)}</li>"
+        for role in roles
     )
-    return f"<figcaption>{spans}</figcaption>"
-
-
-def _article(rank: int, item: Item) -> str:
-    role = escape(item.role)
-    place = escape(item.location or item.id)
-    if item.span:
-        place += f", characters {item.span[0]:,} to {item.span[1]:,}"
-    id = f" · {escape(item.id)}" if item.location else ""
     return (
-        f"<article id='item-{rank}' class='{role}'>"
-        f"<h2><span class='rank'>{rank}</span> {escape(display_name(item))} "
-        f"<span class='role {role}'>{role}</span></h2>"
-        f"<p class='note'>{place}{id} · prize {item.score:.3f}"
-        f" · {item.tokens} tokens</p>"
-        f"<p class='path'>Why: {escape(path_in_words(item))}.</p>"
-        f"<pre>{escape(item.text.strip())}</pre></article>"
+        f'<ul class="legend">{spans}</ul>'
+        "<p>Solid lines are the paths from the question to the items, dashed lines are other "
+        "links. A line is wider the stronger the link is, from 0 to 1. A box is darker the higher "
+        "its prize is: what the method holds it to be worth for this question. Relevance says how "
+        "well an item answers by itself, from 0 to 1. A token is a word or a piece of one, as a "
+        "language model counts.</p>"
     )
 
 
-def _table(title: str, pairs: Sequence[tuple[str, str]]) -> str:
-    """A folded table of two columns; nothing where it has no rows."""
-    if not pairs:
-        return ""
-    rows = "".join(
-        f"<tr><td>{escape(left)}</td><td>{escape(right)}</td></tr>" for left, right in pairs
-    )
-    return _folded(f"{title} ({len(pairs)})", f"<table>{rows}</table>")
+def _nothing(context: Drawable) -> str:
+    reason = escaped(context.nothing_found) or "no item was selected"
+    return f'<section class="note-box nothing"><h2>Nothing was found</h2><p>{reason}.</p></section>'
 
 
-def _folded(title: str, content: str) -> str:
-    return f"<details><summary>{title}</summary>{content}</details>"
+def _count(context: Drawable) -> str:
+    return f'<h2 class="items-title">What is read, in this order ({len(context)})</h2>'
 
 
-def _notes_in_words(notes: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in notes.items())
+@cache
+def _asset(name: str) -> str:
+    """Return a file of this package."""
+    return files("clew.show").joinpath(name).read_text(encoding="utf-8").strip()
+
+
+def _digest(text: str) -> str:
+    """Return the hash by which a policy allows a script or a style."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,147 @@
+"""Places for the boxes of a drawing, the labels between them, and the bends of long lines.
+
+A column of boxes for each number of hops from the question; between two of them a column of labels.
+A line within a column bows to the right, where its label is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from clew.show.layers import Segment, heights_of_columns, ordered_columns
+
+MARGIN, COLUMN_GAP = 12.0, 30.0  # pixels
+BEND_SIZE = 4.0  # pixels that a long line takes in a column which it only crosses
+PATH_WEIGHT, OTHER_WEIGHT, BEND_WEIGHT = 4.0, 1.0, 8.0  # how straight: long lines before all
+
+
+class Sized(Protocol):
+    """Anything with a size in pixels."""
+
+    @property
+    def width(self) -> float: ...
+    @property
+    def height(self) -> float: ...
+
+
+class Node(Sized, Protocol):
+    """A box, which has the id of its node."""
+
+    @property
+    def id(self) -> str: ...
+
+
+class Join(Sized, Protocol):
+    """A line between two boxes, which has the size of its label."""
+
+    @property
+    def tail(self) -> str: ...
+    @property
+    def head(self) -> str: ...
+    @property
+    def paths(self) -> Sequence[int]: ...
+
+
+@dataclass(frozen=True)
+class Area:
+    """A rectangle: its upper left corner and its size, in pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """The x of its right side."""
+        return self.x + self.width
+
+    @property
+    def middle(self) -> float:
+        """The y of its middle."""
+        return self.y + self.height / 2
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where all of a drawing is.
+
+    Attributes:
+        boxes: The area of each box, in order.
+        labels: The area of each line's label, in order.
+        routes: The areas that each line passes, from left to right, with both boxes and its label.
+            Where both boxes are in one column, its label is the last one.
+        width: Of the drawing, in pixels.
+        height: Of the drawing, in pixels.
+    """
+
+    boxes: tuple[Area, ...]
+    labels: tuple[Area, ...]
+    routes: tuple[tuple[Area, ...], ...]
+    width: float
+    height: float
+
+
+def place(boxes: Sequence[Node], lines: Sequence[Join], hops: Mapping[str, int]) -> Placed:
+    """Return where the boxes, the labels and the bends of the lines are.
+
+    Args:
+        boxes: In the order in which they stand from above where nothing crosses.
+        lines: No line leads from a box to itself; a tail has no more hops than its head.
+        hops: By id of a box; its column.
+    """
+    number_of = {box.id: at for at, box in enumerate(boxes)}
+    sizes = [(box.width, box.height) for box in boxes]
+    column_of = [2 * hops[box.id] for box in boxes]
+    segments: list[Segment] = []
+    passed: list[list[int]] = []  # by line, the things that it passes
+    label_of: list[int] = []
+    for line in lines:
+        tail, head = number_of[line.tail], number_of[line.head]
+        between = range(column_of[tail] + 1, max(column_of[head], column_of[tail] + 2))
+        first = len(sizes)
+        label_of.append(first)
+        for at in between:
+            is_label = at == between[0]
+            sizes.append((line.width, line.height) if is_label else (0.0, BEND_SIZE))
+            column_of.append(at)
+        chain = [tail, *range(first, len(sizes)), head]
+        weight = PATH_WEIGHT if line.paths else OTHER_WEIGHT
+        if column_of[head] == column_of[tail]:
+            chain = [tail, head, first]
+            segments += [Segment(tail, first, weight), Segment(head, first, weight)]
+        else:
+            segments += [
+                Segment(left, right, weight if min(left, right) < len(boxes) else BEND_WEIGHT)
+                for left, right in zip(chain, chain[1:], strict=False)
+            ]
+        passed.append(chain)
+    areas, width, height = _areas(column_of, segments, sizes)
+    routes = tuple(tuple(areas[thing] for thing in chain) for chain in passed)
+    labels = tuple(areas[label] for label in label_of)
+    return Placed(tuple(areas[: len(boxes)]), labels, routes, width, height)
+
+
+def _areas(
+    column_of: Sequence[int], segments: Sequence[Segment], sizes: Sequence[tuple[float, float]]
+) -> tuple[list[Area], float, float]:
+    """Return the area of each thing, and the width and height of the whole."""
+    columns: list[list[int]] = [[] for _ in range(max(column_of) + 1)]
+    for thing, at in enumerate(column_of):
+        columns[at].append(thing)
+    columns = ordered_columns(columns, segments)
+    heights = heights_of_columns(columns, segments, [height for _, height in sizes])
+    areas = [Area(0.0, 0.0, 0.0, 0.0)] * len(sizes)
+    left = MARGIN
+    for column in columns:
+        wide = max((sizes[thing][0] for thing in column), default=0.0)
+        for thing in column:
+            width, height = sizes[thing]
+            width = width or wide  # a bend crosses all of its column
+            x = left + (wide - width) / 2
+            areas[thing] = Area(round(x, 1), heights[thing] - height / 2 + MARGIN, width, height)
+        left += wide + (COLUMN_GAP if column else 0.0)
+    bottom = max(area.y + area.height for area in areas)
+    return areas, round(left - COLUMN_GAP + MARGIN, 1), round(bottom + MARGIN, 1)
