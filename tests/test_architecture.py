@@ -43,7 +43,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "source_map": {"graph"},
     "document": {"graph", "source_map"},
     "items": {"graph"},
-    "show": {"graph", "items"},
+    "show": {"graph", "items", "text"},
     "context": {"graph", "items", "show", "usage"},
     "types": {"graph", "algorithms", "context", "model"},
     "model": {"text", "usage", "forking", "progress"},

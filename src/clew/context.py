@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clew.items import ContextEdge, Dropped, Hop, Item, Step
-from clew.show import to_html, to_mermaid, to_networkx
+from clew.show import framed, to_html, to_mermaid, to_networkx, write_html
 from clew.usage import NO_USAGE, Usage
 
 if TYPE_CHECKING:
@@ -133,12 +135,29 @@ class Context:
         """
         return to_networkx(self)
 
-    def to_html(self) -> str:
-        """Return a page of HTML that shows the context; it needs neither network nor script.
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return a page of HTML that shows the context, and write it to a file if one is named.
 
-        See `clew.show.to_html`.
+        The page needs no network, and can be read without script. See `clew.show.to_html`.
+
+        Args:
+            path: The file to write; what it held before is lost. On the page in a file, the files
+                that were read are links.
+
+        Raises:
+            OSError: The file cannot be written; known before the page is made.
+
+        Example:
+            >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
+            >>> context = Context((item,), item.text, 8, 20, "What is a clew?", "dense")
+            >>> context.to_html().startswith("<!doctype html>")
+            True
         """
-        return to_html(self)
+        return to_html(self) if path is None else write_html(self, Path(path))
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, as notebooks show it."""
+        return framed(to_html(self), f"The context for: {self.question}")
 
 
 def _item_values(item: Item) -> dict[str, object]:

@@ -16,7 +16,7 @@ from clew.cli import models
 from clew.cli.parser import Commands, add_command, positive_integer, question, share, token_budget
 from clew.cli.report import explanation, fallbacks, print_answer, print_sources, rejects_all
 from clew.cli.settings import add_settings_option, method_of
-from clew.cli.source import add_reading_options, check_writable, open_source
+from clew.cli.source import add_reading_options, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
 from clew.conversation import Conversation
@@ -24,6 +24,7 @@ from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
 from clew.index.index import Index
 from clew.relevance import MIN_RELEVANCE
 from clew.render import STYLES
+from clew.show import check_writable
 from clew.store import is_index
 from clew.types import Method
 
@@ -171,8 +172,7 @@ def ask(options: argparse.Namespace) -> int:
 def _print_context(context: Context, options: argparse.Namespace) -> None:
     """Print the context in the form that the options name, and write the page to look at."""
     if options.html:
-        # Half of a surrogate pair, as broken JSON has it, is no text.
-        options.html.write_text(context.to_html(), encoding="utf-8", errors="replace")
+        context.to_html(options.html)
         print_remark(f"wrote {options.html}")
     if options.json:
         print_result(json.dumps(context.to_dict(), ensure_ascii=False, indent=2))

@@ -364,19 +364,6 @@ def existing_path(source: str) -> Path:
     return path
 
 
-def check_writable(file: Path) -> None:
-    """Check that a file can be written, before the work that it is for; it stays as it is.
-
-    Raises:
-        OSError: It is a folder, its folder is missing, or writing is not allowed.
-    """
-    existed = file.exists()
-    with file.open("ab"):
-        pass
-    if not existed:
-        file.unlink()
-
-
 def check_writable_folder(folder: Path) -> None:
     """Check that a folder can be made or written to, before the work that it is for.
 

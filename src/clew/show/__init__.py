@@ -8,14 +8,18 @@ from clew.show.flowchart import to_mermaid
 from clew.show.location import lines_of, location_of
 from clew.show.network import to_networkx
 from clew.show.page import to_html
+from clew.show.page_file import check_writable, framed, write_html
 from clew.show.paths import path_in_words
 
 __all__ = [
     "Drawable",
+    "check_writable",
+    "framed",
     "lines_of",
     "location_of",
     "path_in_words",
     "to_html",
     "to_mermaid",
     "to_networkx",
+    "write_html",
 ]

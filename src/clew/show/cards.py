@@ -12,7 +12,7 @@ from clew.show.escaping import escaped
 from clew.show.neighbours import Neighbour, neighbours_of
 from clew.show.paths import display_name, path_in_words, shorten
 from clew.show.source_link import source_link
-from clew.show.wording import role_of
+from clew.show.wording import role_of, share_in_words
 from clew.text.spans import Span
 
 MAX_TITLE = 60  # letters of a neighbour's title
@@ -28,16 +28,17 @@ def cards(context: Drawable, matches: Mapping[int, Span], folder: Path | None) -
     """
     near = neighbours_of(context)
     entries = {item.id: (rank, item) for rank, item in enumerate(context, 1)}
+    names = {item.id: display_name(item) for item in context if item.role != "fact"}
     for rank, item in enumerate(context, 1):
         role, words = escaped(item.role), role_of(item.role)
         parts = [
-            f'<h3><span class="rank">{rank}</span> <bdi>{escaped(display_name(item))}</bdi> '
+            f'<h3><span class="rank">{rank}</span> <bdi>{escaped(_title(item))}</bdi> '
             f'<span class="role {role}" title="{escaped(words.meaning)}">'
             f"{escaped(words.name)}</span></h3>",
             f'<p class="note">{_numbers(item)}</p>',
-            f'<p class="note place">{_place(item, folder)}</p>',
-            f'<p class="why"><b>Why:</b> {escaped(path_in_words(item))}.</p>',
-            _text(item, matches.get(rank)),
+            "" if item.role == "fact" else f'<p class="note place">{_place(item, folder)}</p>',
+            f'<p class="why"><b>Why:</b> {escaped(path_in_words(item, names))}.</p>',
+            "" if item.role == "fact" else _text(item, matches.get(rank)),
             '<p class="actions"><button type="button" class="light" aria-pressed="false" hidden>'
             f'Show its path<span class="spoken"> to item {rank}</span></button></p>',
             _neighbours(near[item.id], entries),
@@ -48,8 +49,15 @@ def cards(context: Drawable, matches: Mapping[int, Span], folder: Path | None) -
         )
 
 
+def _title(item: Item) -> str:
+    """The title of an item; a fact is its own title."""
+    return item.text if item.role == "fact" else display_name(item)
+
+
 def _numbers(item: Item) -> str:
-    relevance = "" if item.relevance is None else f"relevance {item.relevance:.2f} · "
+    relevance = ""
+    if item.relevance is not None:
+        relevance = f"relevance {escaped(share_in_words(item.relevance))} · "
     tokens = "1 token" if item.tokens == 1 else f"{item.tokens:,} tokens"
     return f"{relevance}prize {item.score:.3g} · {tokens}"
 
@@ -96,7 +104,7 @@ def _end(id: str, entries: Mapping[str, tuple[int, Item]]) -> str:
     if id not in entries:
         return f"<b><bdi>{escaped(display_name(id))}</bdi></b>"
     rank, item = entries[id]
-    title = shorten(item.text if item.role == "fact" else display_name(item), MAX_TITLE)
+    title = shorten(_title(item), MAX_TITLE)
     return f'<a href="#item-{rank}">{rank} · <bdi>{escaped(title)}</bdi></a>'
 
 

@@ -17,7 +17,7 @@ from clew.text.spans import Span
 if TYPE_CHECKING:
     import networkx
 
-ITEM_WIDTH, QUESTION_WIDTH, MAX_NAME_WIDTH, MAX_LABEL_WIDTH = 232.0, 176.0, 170.0, 148.0  # pixels
+ITEM_WIDTH, QUESTION_WIDTH, MAX_NAME_WIDTH, MAX_LABEL_WIDTH = 216.0, 152.0, 160.0, 128.0  # pixels
 TEXT_SIZE, LABEL_SIZE, LINE_HEIGHT, PADDING = 12.0, 11.0, 16.0, 9.0  # pixels
 
 
@@ -136,6 +136,8 @@ def _lines(
         is_turned = place_of[tail] > place_of[head]
         ends = (head, tail) if is_turned else (tail, head)
         joint = joints.setdefault(ends, _Joint({}, 0.0, set()))
+        if text == network.nodes[head]["text"]:  # the box of a fact says it already
+            kind, text = "touches" if tail == network.graph["question"] else "states", ""
         joint.words[link_in_words(kind, text, weight, forward=forward != is_turned)] = None
         joint.weight = max(joint.weight, min(1.0, weight))
         joint.paths |= {rank} if rank else set()
@@ -176,8 +178,10 @@ def _box(id: str, node: Mapping[str, Any], top: float, matches: Mapping[int, Spa
     name = str(node["title"]).split(" > ")[-1]
     start, end = matches.get(rank, (0, len(node["text"])))
     room = ITEM_WIDTH - 2 * PADDING
-    title = wrapped(f"{rank} · {name}", room, 1.08 * TEXT_SIZE, 1)
-    detail = wrapped(node["text"][start:end], room, TEXT_SIZE, 2)
+    is_fact = node["role"] == "fact"
+    name = node["text"] if is_fact else name
+    title = wrapped(f"{rank} · {name}", room, 1.08 * TEXT_SIZE, 3 if is_fact else 1)
+    detail = [] if is_fact else wrapped(node["text"][start:end], room, TEXT_SIZE, 2)
     share = max(0.0, node["score"] / top) if top > 0 else 0.0
     return _sized(id, node, ITEM_WIDTH, title, detail, share)
 

@@ -42,11 +42,13 @@ def wrapped(text: str, pixels: float, size: float, max_lines: int) -> list[str]:
 
 
 def _fitting(text: str, pixels: float, size: float) -> int:
-    """Return how many signs fit, up to the end of a word unless that is hardly half of a line."""
+    """Return how many signs fit, up to the end of a word unless a word is longer than a line."""
     end, used = 0, 0.0
     while end < len(text) and used + width_of(text[end], size) <= pixels:
         used += width_of(text[end], size)
         end += 1
     end = max(end, 1)
     at_word = text.rfind(" ", 0, end + 1)
-    return at_word if at_word > end // 2 else end
+    next_word = text[at_word + 1 :].partition(" ")[0]
+    is_long = width_of(next_word, size) > pixels
+    return end if at_word <= 0 or is_long else at_word

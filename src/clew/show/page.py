@@ -12,12 +12,14 @@ from pathlib import Path
 from clew.show.budget_bar import budget_bar
 from clew.show.cards import cards
 from clew.show.drawable import Drawable
-from clew.show.drawing import drawing_of
+from clew.show.drawing import Drawing, drawing_of
 from clew.show.escaping import escaped
 from clew.show.highlight import matching_spans
 from clew.show.notes import notes
 from clew.show.svg import to_svg
 from clew.show.wording import role_of
+
+MIN_SCALE = 0.82  # of the drawing on a narrow screen
 
 
 def to_html(context: Drawable, *, max_edges: int = 24, folder: Path | None = None) -> str:
@@ -47,10 +49,11 @@ def to_html(context: Drawable, *, max_edges: int = 24, folder: Path | None = Non
         True
     """
     matches = matching_spans(context)
+    drawing = drawing_of(context, max_edges, matches)
     items = "\n".join(cards(context, matches, folder))
     body = [
         _header(context),
-        _figure(context, max_edges, matches) if len(context) else _nothing(context),
+        _figure(drawing) if len(context) else _nothing(context),
         '<div class="columns">',
         f'<section class="items" aria-label="Items">{_count(context)}{items}</section>'
         if items
@@ -61,13 +64,15 @@ def to_html(context: Drawable, *, max_edges: int = 24, folder: Path | None = Non
     title = escaped(" ".join(context.question.split())) or "A context"
     main = "\n".join(part for part in body if part)
     return (
-        f'<!doctype html>\n<html lang="en"><head>{_head(title)}</head>'
+        f'<!doctype html>\n<html lang="en"><head>{_head(title, drawing)}</head>'
         f"<body><main>\n{main}\n</main>\n<script>{_asset('page.js')}</script></body></html>\n"
     )
 
 
-def _head(title: str) -> str:
-    style = _asset("page.css")
+def _head(title: str, drawing: Drawing) -> str:
+    """The title, the style, and a policy that allows nothing but this style and this script."""
+    min_width = MIN_SCALE * drawing.placed.width  # smaller letters are hard to read: it scrolls
+    style = f"{_asset('page.css')}\nsvg.drawing {{ min-width: {min_width:.0f}px; }}"
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src "
         f"'{_digest(_asset('page.js'))}'; base-uri 'none'; form-action 'none'"
@@ -101,8 +106,7 @@ def _header(context: Drawable) -> str:
     )
 
 
-def _figure(context: Drawable, max_edges: int, matches: dict[int, tuple[int, int]]) -> str:
-    drawing = drawing_of(context, max_edges, matches)
+def _figure(drawing: Drawing) -> str:
     left_out = (
         f'<p class="note">{drawing.left_out} weaker edges are not drawn.</p>'
         if drawing.left_out

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from clew.graph import EMPTY
 from clew.items import Hop, Item
 
 ENTITY_PREFIX = "entity:"
@@ -15,8 +18,12 @@ VERBS = {  # of edge kinds that read the same in both directions
 }
 
 
-def path_in_words(item: Item) -> str:
+def path_in_words(item: Item, names: Mapping[str, str] = EMPTY) -> str:
     """Return the path to an item as one sentence without a full stop.
+
+    Args:
+        item: An item of a context.
+        names: What nodes on the path are called, by id; others have their id without its prefix.
 
     Example:
         >>> path = (Hop("question", "touches", "oars", weight=0.91),)
@@ -27,7 +34,7 @@ def path_in_words(item: Item) -> str:
         return "no path to it is known"
     clauses = []
     for i, hop in enumerate(item.why):
-        target = "it" if hop.target == item.id else f"“{display_name(hop.target)}”"
+        target = "it" if hop.target == item.id else f"“{names.get(hop.target) or display_name(hop.target)}”"
         clauses.append(_later_clause(hop, target) if i else _first_clause(hop, target, item))
     return "the question " + ", which ".join(clauses)
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from clew.show.layers import Segment, heights_of_columns, ordered_columns
 
-MARGIN, COLUMN_GAP = 12.0, 30.0  # pixels
+MARGIN, COLUMN_GAP = 8.0, 24.0  # pixels
 BEND_SIZE = 4.0  # pixels that a long line takes in a column which it only crosses
 PATH_WEIGHT, OTHER_WEIGHT, BEND_WEIGHT = 4.0, 1.0, 8.0  # how straight: long lines before all
 

@@ -12,6 +12,7 @@ from clew.show.wording import role_of
 
 MAX_TOOLTIP = 400  # letters
 MIN_WIDTH, MAX_WIDTH = 0.9, 5.0  # pixels, of a line of weight 0 and of one of weight 1
+MAX_OTHER_WIDTH = 2.5  # likewise, beside the paths
 MIN_STRENGTH, MAX_STRENGTH = 0.35, 1.0  # how opaque, likewise
 MIN_SHADE, MAX_SHADE = 0.05, 0.42  # how opaque the fill of a box is, by its score
 
@@ -44,7 +45,7 @@ def to_svg(drawing: Drawing) -> str:
 
 def _curve(line: Line, route: tuple[Area, ...], number_of: Mapping[str, int]) -> str:
     """A line through the areas that it passes, wide and dark by its weight."""
-    if route[-1].x > route[-2].right:
+    if route[1].x > route[0].right:
         pairs = list(zip(route, route[1:], strict=False))
         curve = " ".join(
             f"{_bend(left, right)} H{right.right:g}" if i < len(pairs) - 1 else _bend(left, right)
@@ -52,7 +53,8 @@ def _curve(line: Line, route: tuple[Area, ...], number_of: Mapping[str, int]) ->
         )
     else:  # within a column: from both boxes to the label on the right
         curve = f"{_bend(route[0], route[-1])} {_bend(route[1], route[-1])}"
-    wide = MIN_WIDTH + (MAX_WIDTH - MIN_WIDTH) * line.weight
+    most = MAX_WIDTH if line.paths else MAX_OTHER_WIDTH
+    wide = MIN_WIDTH + (most - MIN_WIDTH) * line.weight
     strength = MIN_STRENGTH + (MAX_STRENGTH - MIN_STRENGTH) * line.weight
     return (
         f'<path class="{_line_class(line)}" {_line_data(line, number_of)} d="{curve}" '

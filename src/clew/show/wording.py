@@ -33,6 +33,7 @@ LINKS = {  # what is read from the tail to the head, and from the head to the ta
     "hyperlink": ("links to", "is linked from"),
     "related": ("is related to", "is related to"),
     "contains": ("contains", "is a part of"),
+    "states": ("states", "is stated by"),
     "read from": ("is a source of", "is read from"),
 }
 WEIGHTED = frozenset({"touches", "similar", "shared", "alike", "synonym", "related"})
@@ -67,4 +68,14 @@ def link_in_words(kind: str, text: str, weight: float, *, forward: bool = True) 
         return f"“{' '.join(text.split())}”"
     own_name = " ".join(kind.split())
     words = LINKS.get(kind, (own_name, own_name))[not forward]
-    return f"{words} {weight:.2f}" if kind in WEIGHTED else words
+    return f"{words} {share_in_words(weight)}" if kind in WEIGHTED else words
+
+
+def share_in_words(value: float) -> str:
+    """Return a number with two digits behind the point; one that is hardly above 0 as "<0.01".
+
+    Example:
+        >>> share_in_words(0.4), share_in_words(1e-5), share_in_words(0.0)
+        ('0.40', '<0.01', '0.00')
+    """
+    return "<0.01" if 0 < value < 0.005 else f"{value:.2f}"
