@@ -8,7 +8,7 @@ from clew.show.drawable import Drawable
 from clew.show.escaping import escaped
 from clew.show.paths import display_name
 
-MIN_LETTERED = 3.0  # percent of the bar that a number needs
+MIN_LETTERED, MIN_ON_PHONE = 1.6, 5.0  # percent of the bar that a number needs
 
 
 class BarSegment(NamedTuple):
@@ -50,15 +50,13 @@ def budget_bar(context: Drawable) -> str:
     for segment in segments:
         share = 100 * segment.tokens / whole
         rank = f' data-rank="{segment.number}"' if segment.number else ""
-        number = (
-            f'<text x="{left + share / 2:.2f}%" y="18">{segment.number}</text>'
-            if share >= MIN_LETTERED
-            else ""
-        )
+        tight = ' class="tight"' if share < MIN_ON_PHONE else ""
+        number = f'<text{tight} x="{left + share / 2:.2f}%" y="18">{segment.number}</text>'
         parts.append(
             f'<g class="{escaped(segment.style)}"{rank}>'
             f"<title>{escaped(segment.name)}: {segment.tokens:,} tokens</title>"
-            f'<rect x="{left:.2f}%" width="{share:.2f}%" y="1" height="24"/>{number}</g>'
+            f'<rect x="{left:.2f}%" width="{share:.2f}%" y="1" height="24"/>'
+            f"{number if share >= MIN_LETTERED else ''}</g>"
         )
         left += share
     words = _in_words(context)

@@ -16,6 +16,10 @@ from clew.show.wording import role_of, share_in_words
 from clew.text.spans import Span
 
 MAX_TITLE = 60  # letters of a neighbour's title
+BUTTON = (  # the script shows it: without one it does nothing
+    '<p class="actions"><button type="button" class="light" aria-pressed="false" hidden>'
+    'Show its path<span class="spoken"> to item {rank}</span></button></p>'
+)
 
 
 def cards(context: Drawable, matches: Mapping[int, Span], folder: Path | None) -> Iterator[str]:
@@ -30,23 +34,29 @@ def cards(context: Drawable, matches: Mapping[int, Span], folder: Path | None) -
     entries = {item.id: (rank, item) for rank, item in enumerate(context, 1)}
     names = {item.id: display_name(item) for item in context if item.role != "fact"}
     for rank, item in enumerate(context, 1):
-        role, words = escaped(item.role), role_of(item.role)
+        role = escaped(item.role)
         parts = [
-            f'<h3><span class="rank">{rank}</span> <bdi>{escaped(_title(item))}</bdi> '
-            f'<span class="role {role}" title="{escaped(words.meaning)}">'
-            f"{escaped(words.name)}</span></h3>",
+            _heading(rank, item),
             f'<p class="note">{_numbers(item)}</p>',
             "" if item.role == "fact" else f'<p class="note place">{_place(item, folder)}</p>',
             f'<p class="why"><b>Why:</b> {escaped(path_in_words(item, names))}.</p>',
             "" if item.role == "fact" else _text(item, matches.get(rank)),
-            '<p class="actions"><button type="button" class="light" aria-pressed="false" hidden>'
-            f'Show its path<span class="spoken"> to item {rank}</span></button></p>',
+            BUTTON.format(rank=rank),
             _neighbours(near[item.id], entries),
         ]
         yield (
             f'<article id="item-{rank}" class="{role}" data-rank="{rank}" '
             f'data-id="{escape(item.id)}">{"".join(parts)}</article>'
         )
+
+
+def _heading(rank: int, item: Item) -> str:
+    role, words = escaped(item.role), role_of(item.role)
+    return (
+        f'<h3><span class="rank">{rank}</span> <bdi>{escaped(_title(item))}</bdi> '
+        f'<span class="role {role}" title="{escaped(words.meaning)}">'
+        f"{escaped(words.name)}</span></h3>"
+    )
 
 
 def _title(item: Item) -> str:

@@ -17,8 +17,9 @@ from clew.text.spans import Span
 if TYPE_CHECKING:
     import networkx
 
-ITEM_WIDTH, QUESTION_WIDTH, MAX_NAME_WIDTH, MAX_LABEL_WIDTH = 216.0, 152.0, 160.0, 128.0  # pixels
+ITEM_WIDTH, QUESTION_WIDTH, MAX_NAME_WIDTH, MAX_LABEL_WIDTH = 216.0, 152.0, 160.0, 150.0  # pixels
 TEXT_SIZE, LABEL_SIZE, LINE_HEIGHT, PADDING = 12.0, 11.0, 16.0, 9.0  # pixels
+BOLD = 1.08  # how much wider bold letters are
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def drawing_of(context: Drawable, max_edges: int, matches: Mapping[int, Span]) -
     """
     network, left_out = network_to_draw(context, max_edges)
     hops, ranks = hops_from_question(network), reading_ranks(network)
-    order = sorted(network, key=lambda id: (hops[id], ranks[id], id))
+    order = sorted(network, key=lambda node: (hops[node], ranks[node], node))
     lines = _lines(context, network, {id: (hops[id], at) for at, id in enumerate(order)})
     passing: dict[str, set[int]] = {}
     for line in lines:
@@ -159,7 +160,7 @@ def _edges(
 
 def _line(tail: str, head: str, joint: _Joint) -> Line:
     full = "; ".join(joint.words)
-    label = wrapped(full, MAX_LABEL_WIDTH, LABEL_SIZE, 4 if joint.paths else 2)
+    label = wrapped(full, MAX_LABEL_WIDTH, LABEL_SIZE, 6 if joint.paths else 3)
     width = max((width_of(line, LABEL_SIZE) for line in label), default=0.0) + 8
     height = (LABEL_SIZE + 3) * len(label) + 2
     paths = tuple(sorted(joint.paths))
@@ -171,16 +172,20 @@ def _box(id: str, node: Mapping[str, Any], top: float, matches: Mapping[int, Spa
     if rank is None:
         is_question = node["role"] == "question"
         width = QUESTION_WIDTH if is_question else MAX_NAME_WIDTH
-        title = wrapped(node["text"], width - 2 * PADDING, TEXT_SIZE, 6 if is_question else 2)
+        title = wrapped(
+            node["text"], width - 2 * PADDING, BOLD * TEXT_SIZE, 8 if is_question else 3
+        )
         if not is_question:
-            width = max((width_of(line, TEXT_SIZE) for line in title), default=0.0) + 3 * PADDING
+            width = (
+                max((width_of(line, BOLD * TEXT_SIZE) for line in title), default=0.0) + 3 * PADDING
+            )
         return _sized(id, node, width, title, ())
     name = str(node["title"]).split(" > ")[-1]
     start, end = matches.get(rank, (0, len(node["text"])))
     room = ITEM_WIDTH - 2 * PADDING
     is_fact = node["role"] == "fact"
     name = node["text"] if is_fact else name
-    title = wrapped(f"{rank} · {name}", room, 1.08 * TEXT_SIZE, 3 if is_fact else 1)
+    title = wrapped(f"{rank} · {name}", room, BOLD * TEXT_SIZE, 4 if is_fact else 2)
     detail = [] if is_fact else wrapped(node["text"][start:end], room, TEXT_SIZE, 2)
     share = max(0.0, node["score"] / top) if top > 0 else 0.0
     return _sized(id, node, ITEM_WIDTH, title, detail, share)

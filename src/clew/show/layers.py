@@ -9,6 +9,7 @@ Koutsofios, North and Vo 1993).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -97,14 +98,14 @@ def heights_of_columns(
         >>> heights_of_columns([[0], [1, 2]], [Segment(0, 2, 1.0)], [10.0, 20.0, 20.0])
         [44.0, 10.0, 44.0]
     """
-    from scipy.optimize import linprog
+    from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
     number = len(sizes)
     rows: list[tuple[int, int, float]] = []  # of the matrix: row, column and value
     limits: list[float] = []
     for column in columns:  # what stands below stands far enough below
-        for above, below in zip(column, column[1:], strict=False):
+        for above, below in pairwise(column):
             rows += [(len(limits), above, 1.0), (len(limits), below, -1.0)]
             limits.append(-(sizes[above] + sizes[below]) / 2 - GAP)
     costs = [0.0] * number
@@ -114,14 +115,18 @@ def heights_of_columns(
             rows += [(place, left, sign), (place, right, -sign), (place, number + at, -1.0)]
             limits.append(0.0)
         costs.append(weight)
-    bounds = [(size / 2, None) for size in sizes] + [(0.0, None)] * len(segments)
     if not limits:
         return [size / 2 for size in sizes]
     across, down, values = zip(*rows, strict=True)
     matrix = csr_array((values, (across, down)), shape=(len(limits), len(costs)))
+    lowest = np.array([size / 2 for size in sizes] + [0.0] * len(segments))
     # The least sum of heights, times little, decides between optima: the drawing is not loose.
     costs[:number] = [1e-4] * number
-    solved = linprog(costs, A_ub=matrix, b_ub=limits, bounds=bounds, method="highs")
+    solved = milp(
+        costs,  # no variable is a whole number: it is solved as a linear program
+        constraints=LinearConstraint(matrix, -np.inf, np.array(limits)),
+        bounds=Bounds(lowest, np.inf),
+    )
     if not solved.success:
         raise RuntimeError(f"no heights were found for the drawing: {solved.message}")
     return [round(float(height), 1) for height in solved.x[:number]]

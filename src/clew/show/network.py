@@ -121,7 +121,9 @@ def path_edges(item: Item, question: str) -> list[PathEdge]:
     takes the place of the last hop's target.
     """
     path = [
-        PathEdge(hop.source if i else question, hop.target, hop.kind, hop.text, hop.weight, hop.forward)
+        PathEdge(
+            hop.source if i else question, hop.target, hop.kind, hop.text, hop.weight, hop.forward
+        )
         for i, hop in enumerate(item.why)
     ]
     if path and path[-1].head != item.id:

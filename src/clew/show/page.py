@@ -138,6 +138,7 @@ def _legend(roles: Iterable[str]) -> str:
 
 def _nothing(context: Drawable) -> str:
     reason = escaped(context.nothing_found) or "no item was selected"
+    reason = reason[0].upper() + reason[1:]
     return f'<section class="note-box nothing"><h2>Nothing was found</h2><p>{reason}.</p></section>'
 
 

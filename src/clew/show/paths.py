@@ -34,7 +34,11 @@ def path_in_words(item: Item, names: Mapping[str, str] = EMPTY) -> str:
         return "no path to it is known"
     clauses = []
     for i, hop in enumerate(item.why):
-        target = "it" if hop.target == item.id else f"“{names.get(hop.target) or display_name(hop.target)}”"
+        target = (
+            "it"
+            if hop.target == item.id
+            else f"“{names.get(hop.target) or display_name(hop.target)}”"
+        )
         clauses.append(_later_clause(hop, target) if i else _first_clause(hop, target, item))
     return "the question " + ", which ".join(clauses)
 

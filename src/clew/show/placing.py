@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 from clew.show.layers import Segment, heights_of_columns, ordered_columns
 
 MARGIN, COLUMN_GAP = 8.0, 24.0  # pixels
 BEND_SIZE = 4.0  # pixels that a long line takes in a column which it only crosses
-PATH_WEIGHT, OTHER_WEIGHT, BEND_WEIGHT = 4.0, 1.0, 8.0  # how straight: long lines before all
+PATH_WEIGHT, OTHER_WEIGHT = 4.0, 1.0  # how straight a line should be
+FIRST_SHARE, BEND_WEIGHT = 0.5, 8.0  # less before its label, more where it crosses columns
 
 
 class Sized(Protocol):
@@ -114,9 +116,10 @@ def place(boxes: Sequence[Node], lines: Sequence[Join], hops: Mapping[str, int])
             segments += [Segment(tail, first, weight), Segment(head, first, weight)]
         else:
             segments += [
-                Segment(left, right, weight if min(left, right) < len(boxes) else BEND_WEIGHT)
-                for left, right in zip(chain, chain[1:], strict=False)
+                Segment(left, right, BEND_WEIGHT if min(left, right) >= len(boxes) else weight)
+                for left, right in pairwise(chain[1:])
             ]
+            segments.append(Segment(tail, first, FIRST_SHARE * weight))
         passed.append(chain)
     areas, width, height = _areas(column_of, segments, sizes)
     routes = tuple(tuple(areas[thing] for thing in chain) for chain in passed)

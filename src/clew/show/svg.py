@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from clew.show.drawing import LABEL_SIZE, LINE_HEIGHT, PADDING, Box, Drawing, Line
 from clew.show.escaping import escaped
@@ -29,9 +30,12 @@ def to_svg(drawing: Drawing) -> str:
     label = "The paths from the question to the items"
     size = f"{placed.width:g} {placed.height:g}"
     lines = list(zip(drawing.lines, placed.labels, placed.routes, strict=True))
-    parts = [
+    opening = (
         f'<svg class="drawing" viewBox="0 0 {size}" width="{placed.width:g}" '
-        f'height="{placed.height:g}" role="group" aria-label="{label}">',
+        f'height="{placed.height:g}" role="group" aria-label="{label}">'
+    )
+    parts = [
+        opening,
         *(_curve(line, route, number_of) for line, _, route in reversed(lines)),
         *(_label(line, area, number_of) for line, area, _ in lines if line.label),
         *(
@@ -46,7 +50,7 @@ def to_svg(drawing: Drawing) -> str:
 def _curve(line: Line, route: tuple[Area, ...], number_of: Mapping[str, int]) -> str:
     """A line through the areas that it passes, wide and dark by its weight."""
     if route[1].x > route[0].right:
-        pairs = list(zip(route, route[1:], strict=False))
+        pairs = list(pairwise(route))
         curve = " ".join(
             f"{_bend(left, right)} H{right.right:g}" if i < len(pairs) - 1 else _bend(left, right)
             for i, (left, right) in enumerate(pairs)
@@ -87,7 +91,8 @@ def _label(line: Line, area: Area, number_of: Mapping[str, int]) -> str:
 def _box(at: int, box: Box, area: Area) -> str:
     rows = [(text, "name") for text in box.title] + [(text, "detail") for text in box.detail]
     texts = "".join(
-        f'<text class="{style}" x="{PADDING:g}" y="{LINE_HEIGHT * (i + 1):g}">{escaped(text)}</text>'
+        f'<text class="{style}" x="{PADDING:g}" y="{LINE_HEIGHT * (i + 1):g}">'
+        f"{escaped(text)}</text>"
         for i, (text, style) in enumerate(rows)
     )
     tooltip = f"<title>{escaped(shorten(box.full, MAX_TOOLTIP))}</title>"

@@ -24,8 +24,8 @@ ROLES = {
 LINKS = {  # what is read from the tail to the head, and from the head to the tail
     "touches": ("matches", "is matched by"),
     "mentions": ("names", "is named in"),
-    "next": ("stands next to", "stands next to"),
-    "shared": ("names the same things as", "names the same things as"),
+    "next": ("is next to", "is next to"),
+    "shared": ("shares names with", "shares names with"),
     "similar": ("is like", "is like"),
     "alike": ("has a name like", "has a name like"),
     "synonym": ("is another name for", "is another name for"),
