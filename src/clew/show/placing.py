@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from clew.show.layers import Segment, heights_of_columns, ordered_columns
 
@@ -66,6 +66,17 @@ class Area:
         return self.y + self.height / 2
 
 
+class Stop(NamedTuple):
+    """A level piece of a line, within one column: from `left` to `right` at the height `y`."""
+
+    left: float
+    right: float
+    y: float
+
+
+Strand = tuple[Stop, ...]  # from left to right; between two stops a curve in the gap of two columns
+
+
 @dataclass(frozen=True)
 class Placed:
     """Where all of a drawing is.
@@ -73,15 +84,15 @@ class Placed:
     Attributes:
         boxes: The area of each box, in order.
         labels: The area of each line's label, in order.
-        routes: The areas that each line passes, from left to right, with both boxes and its label.
-            Where both boxes are in one column, its label is the last one.
+        strands: What each line is drawn of: one strand from box to box, through its label; or two
+            to its label, where both boxes are in one column.
         width: Of the drawing, in pixels.
         height: Of the drawing, in pixels.
     """
 
     boxes: tuple[Area, ...]
     labels: tuple[Area, ...]
-    routes: tuple[tuple[Area, ...], ...]
+    strands: tuple[tuple[Strand, ...], ...]
     width: float
     height: float
 
@@ -98,7 +109,7 @@ def place(boxes: Sequence[Node], lines: Sequence[Join], hops: Mapping[str, int])
     sizes = [(box.width, box.height) for box in boxes]
     column_of = [2 * hops[box.id] for box in boxes]
     segments: list[Segment] = []
-    passed: list[list[int]] = []  # by line, the things that it passes
+    passed: list[list[list[int]]] = []  # by line and strand, the things that it passes
     label_of: list[int] = []
     for line in lines:
         tail, head = number_of[line.tail], number_of[line.head]
@@ -112,25 +123,38 @@ def place(boxes: Sequence[Node], lines: Sequence[Join], hops: Mapping[str, int])
         chain = [tail, *range(first, len(sizes)), head]
         weight = PATH_WEIGHT if line.paths else OTHER_WEIGHT
         if column_of[head] == column_of[tail]:
-            chain = [tail, head, first]
             segments += [Segment(tail, first, weight), Segment(head, first, weight)]
+            passed.append([[tail, first], [head, first]])
         else:
             segments += [
                 Segment(left, right, BEND_WEIGHT if min(left, right) >= len(boxes) else weight)
                 for left, right in pairwise(chain[1:])
             ]
             segments.append(Segment(tail, first, FIRST_SHARE * weight))
-        passed.append(chain)
-    areas, width, height = _areas(column_of, segments, sizes)
-    routes = tuple(tuple(areas[thing] for thing in chain) for chain in passed)
+            passed.append([chain])
+    columns, areas, width, height = _areas(column_of, segments, sizes)
+    strands = tuple(
+        tuple(_strand([(columns[column_of[at]], areas[at]) for at in chain]) for chain in chains)
+        for chains in passed
+    )
     labels = tuple(areas[label] for label in label_of)
-    return Placed(tuple(areas[: len(boxes)]), labels, routes, width, height)
+    return Placed(tuple(areas[: len(boxes)]), labels, strands, width, height)
+
+
+def _strand(passed: Sequence[tuple[Stop, Area]]) -> Strand:
+    """Return the strand through some things: from the right side of the first to the last one."""
+    (start, tail), *between, (end, head) = passed
+    return (
+        Stop(tail.right, start.right, tail.middle),
+        *(Stop(column.left, column.right, thing.middle) for column, thing in between),
+        Stop(end.left, head.x, head.middle),
+    )
 
 
 def _areas(
     column_of: Sequence[int], segments: Sequence[Segment], sizes: Sequence[tuple[float, float]]
-) -> tuple[list[Area], float, float]:
-    """Return the area of each thing, and the width and height of the whole."""
+) -> tuple[list[Stop], list[Area], float, float]:
+    """Return the sides of each column, the area of each thing, and the width and height of all."""
     columns: list[list[int]] = [[] for _ in range(max(column_of) + 1)]
     for thing, at in enumerate(column_of):
         columns[at].append(thing)
@@ -138,6 +162,7 @@ def _areas(
     heights = heights_of_columns(columns, segments, [height for _, height in sizes])
     areas = [Area(0.0, 0.0, 0.0, 0.0)] * len(sizes)
     left = MARGIN
+    sides = []
     for column in columns:
         wide = max((sizes[thing][0] for thing in column), default=0.0)
         for thing in column:
@@ -145,6 +170,7 @@ def _areas(
             width = width or wide  # a bend crosses all of its column
             x = left + (wide - width) / 2
             areas[thing] = Area(round(x, 1), heights[thing] - height / 2 + MARGIN, width, height)
+        sides.append(Stop(left, left + wide, 0.0))
         left += wide + (COLUMN_GAP if column else 0.0)
     bottom = max(area.y + area.height for area in areas)
-    return areas, round(left - COLUMN_GAP + MARGIN, 1), round(bottom + MARGIN, 1)
+    return sides, areas, round(left - COLUMN_GAP + MARGIN, 1), round(bottom + MARGIN, 1)

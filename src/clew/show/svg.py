@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from clew.show.drawing import LABEL_SIZE, LINE_HEIGHT, PADDING, Box, Drawing, Line
 from clew.show.escaping import escaped
 from clew.show.paths import shorten
-from clew.show.placing import Area
+from clew.show.placing import Area, Strand
 from clew.show.wording import role_of
 
 MAX_TOOLTIP = 400  # letters
@@ -29,14 +29,14 @@ def to_svg(drawing: Drawing) -> str:
     number_of = {box.id: at for at, box in enumerate(drawing.boxes)}
     label = "The paths from the question to the items"
     size = f"{placed.width:g} {placed.height:g}"
-    lines = list(zip(drawing.lines, placed.labels, placed.routes, strict=True))
+    lines = list(zip(drawing.lines, placed.labels, placed.strands, strict=True))
     opening = (
         f'<svg class="drawing" viewBox="0 0 {size}" width="{placed.width:g}" '
         f'height="{placed.height:g}" role="group" aria-label="{label}">'
     )
     parts = [
         opening,
-        *(_curve(line, route, number_of) for line, _, route in reversed(lines)),
+        *(_curve(line, strands, number_of) for line, _, strands in reversed(lines)),
         *(_label(line, area, number_of) for line, area, _ in lines if line.label),
         *(
             _box(at, box, area)
@@ -47,32 +47,29 @@ def to_svg(drawing: Drawing) -> str:
     return "\n".join(parts)
 
 
-def _curve(line: Line, route: tuple[Area, ...], number_of: Mapping[str, int]) -> str:
-    """A line through the areas that it passes, wide and dark by its weight."""
-    if route[1].x > route[0].right:
-        pairs = list(pairwise(route))
-        curve = " ".join(
-            f"{_bend(left, right)} H{right.right:g}" if i < len(pairs) - 1 else _bend(left, right)
-            for i, (left, right) in enumerate(pairs)
-        )
-    else:  # within a column: from both boxes to the label on the right
-        curve = f"{_bend(route[0], route[-1])} {_bend(route[1], route[-1])}"
+def _curve(line: Line, strands: Sequence[Strand], number_of: Mapping[str, int]) -> str:
+    """A line along its strands, wide and dark by its weight."""
     most = MAX_WIDTH if line.paths else MAX_OTHER_WIDTH
     wide = MIN_WIDTH + (most - MIN_WIDTH) * line.weight
     strength = MIN_STRENGTH + (MAX_STRENGTH - MIN_STRENGTH) * line.weight
     return (
-        f'<path class="{_line_class(line)}" {_line_data(line, number_of)} d="{curve}" '
-        f'stroke-width="{wide:.2f}" stroke-opacity="{strength:.2f}"/>'
+        f'<path class="{_line_class(line)}" {_line_data(line, number_of)} '
+        f'd="{" ".join(map(_along, strands))}" stroke-width="{wide:.2f}" '
+        f'stroke-opacity="{strength:.2f}"/>'
     )
 
 
-def _bend(left: Area, right: Area) -> str:
-    """A curve from the right side of one area to the left side of another."""
-    middle = (left.right + right.x) / 2
-    return (
-        f"M{left.right:g},{left.middle:g} C{middle:g},{left.middle:g} "
-        f"{middle:g},{right.middle:g} {right.x:g},{right.middle:g}"
-    )
+def _along(strand: Strand) -> str:
+    """The commands that draw a strand: level in a column, and curved between two."""
+    first = strand[0]
+    parts = [f"M{first.left:.1f},{first.y:.1f} H{first.right:.1f}"]
+    for one, other in pairwise(strand):
+        middle = (one.right + other.left) / 2
+        parts.append(
+            f"C{middle:.1f},{one.y:.1f} {middle:.1f},{other.y:.1f} {other.left:.1f},{other.y:.1f} "
+            f"H{other.right:.1f}"
+        )
+    return " ".join(parts)
 
 
 def _label(line: Line, area: Area, number_of: Mapping[str, int]) -> str:
