@@ -120,6 +120,8 @@ def test_a_click_lights_the_path_of_an_item_and_escape_ends_it(opened):
     assert sorted(lit(page)) == ["2 · a", "When does the"]
     page.click("#item-2 button.light")
     assert not lit(page)
+    page.click("svg.bar [data-rank='5']")
+    assert page.locator("article.chosen").get_attribute("id") == "item-5"
 
 
 def test_all_is_reached_and_done_with_the_keyboard(opened):

@@ -111,6 +111,10 @@ def test_the_sentence_with_most_of_the_question_is_marked_and_one_that_shares_li
             )
     rain = Context((item("r", "The rain. The snow.", touch("r")),), "", 0, None, "Who sails?", "")
     assert parsed(rain).css_first("mark") is None
+    common = [item(f"r{i}", f"Where does it rain? Sentence {i}.", touch("r")) for i in range(5)]
+    husband = item("h", "Anna's husband lives in Corfu.", touch("h"))
+    crowd = Context((husband, *common), "", 0, None, context.question, "")
+    assert [mark.text() for mark in parsed(crowd).css("mark")] == [husband.text]
 
 
 def test_the_bar_has_a_segment_for_each_item_and_the_free_room_in_their_proportions(context):
@@ -330,7 +334,14 @@ def test_every_name_that_the_script_and_the_style_look_for_is_on_the_page(contex
     classes = {
         name for node in page.css("[class]") for name in (node.attributes["class"] or "").split()
     }
-    others = {"bridge", "report", "fill", "nothing", "tight"}  # on the pages of other contexts
+    others = {
+        "bridge",
+        "report",
+        "fill",
+        "nothing",
+        "tight",
+        "aligned",
+    }  # on the pages of other contexts
     styled = set(re.findall(r"\.([a-z]+(?:-[a-z]+)*)(?=[\s:.,{>\[)])", asset("page.css")))
     assert styled <= classes | made | others
 

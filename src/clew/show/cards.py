@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -16,6 +17,8 @@ from clew.show.wording import role_of, share_in_words
 from clew.text.spans import Span
 
 MAX_TITLE = 60  # letters of a neighbour's title
+MAX_BEYOND = 8  # items behind a name that are listed: a name of all items would fill the page
+ALIGNED = re.compile(r"^(?: {2,}|\t|\|)\S?", re.MULTILINE)  # code and tables stand in columns
 BUTTON = (  # the script shows it: without one it does nothing
     '<p class="actions"><button type="button" class="light" aria-pressed="false" hidden>'
     'Show its path<span class="spoken"> to item {rank}</span></button></p>'
@@ -96,7 +99,8 @@ def _text(item: Item, match: Span | None) -> str:
             f"{escaped(text[:start].lstrip())}<mark>{escaped(text[start:end])}</mark>"
             f"{escaped(text[end:].rstrip())}"
         )
-    return f'<div class="text" dir="auto">{inner}</div>'
+    style = "text aligned" if ALIGNED.search(text) else "text"
+    return f'<div class="{style}" dir="auto">{inner}</div>'
 
 
 def _neighbours(near: Sequence[Neighbour], entries: Mapping[str, tuple[int, Item]]) -> str:
@@ -121,5 +125,6 @@ def _end(id: str, entries: Mapping[str, tuple[int, Item]]) -> str:
 def _further(ranks: Sequence[int]) -> str:
     if not ranks:
         return ""
-    links = ", ".join(f'<a href="#item-{rank}">{rank}</a>' for rank in ranks)
-    return f" (joins item {links} too)" if len(ranks) == 1 else f" (joins items {links} too)"
+    links = ", ".join(f'<a href="#item-{rank}">{rank}</a>' for rank in ranks[:MAX_BEYOND])
+    more = f" and {len(ranks) - MAX_BEYOND} more" if len(ranks) > MAX_BEYOND else ""
+    return f" (joins item{'s' if len(ranks) > 1 else ''} {links}{more} too)"

@@ -86,6 +86,7 @@
     const link = event.target.closest('a[href^="#item-"]');
     const button = event.target.closest("button.light");
     const connector = event.target.closest(".node.connector");
+    const segment = event.target.closest(".bar [data-rank]");
     if (link) {
       event.preventDefault(); // in a frame without an address the link would load the page around
       const rank = link.getAttribute("href").slice("#item-".length);
@@ -98,6 +99,8 @@
       else choose(rank, "box");
     } else if (connector) {
       light(numbers(connector, "paths"), connector.dataset.node);
+    } else if (segment) {
+      choose(segment.dataset.rank, "article");
     } else if (event.target.closest(".drawing")) {
       unlight();
     } else if (event.target.closest("article") && !event.target.closest("a, summary, details")) {
