@@ -130,9 +130,9 @@ def _legend(roles: Iterable[str]) -> str:
         f'<ul class="legend">{spans}</ul>'
         "<p>Solid lines are the paths from the question to the items, dashed lines are other "
         "links. A line is wider the stronger the link is, from 0 to 1. A box has more colour "
-        "the higher its prize is: what the method holds it to be worth for this question. Relevance says how "
-        "well an item answers by itself, from 0 to 1. A token is a word or a piece of one, as a "
-        "language model counts.</p>"
+        "the higher its prize is: what the method holds it to be worth for this question. "
+        "Relevance says how well an item answers by itself, from 0 to 1. A token is a word or a "
+        "piece of one, as a language model counts.</p>"
     )
 
 
