@@ -174,3 +174,17 @@ def test_lines_of_text_fit_and_lose_nothing_but_what_is_cut(text, pixels, most):
     whole = "".join(text.split())
     joined = "".join("".join(lines).split())
     assert joined == whole or (joined.endswith("…") and whole.startswith(joined[:-1]))
+
+
+def test_items_stand_in_reading_order_beside_a_question_that_is_as_high_as_the_first():
+    """Links beside the paths, however many, do not move the items of a star."""
+    items = tuple(
+        Item(f"p{i}", "text", 0.5, "seed", "passage", 3, why=(Hop("question", "touches", f"p{i}"),))
+        for i in range(12)
+    )
+    edges = tuple(ContextEdge(f"p{i}", f"p{11 - i}", "similar", 0.9) for i in range(6))
+    drawing = drawing_of(Context(items, "", 0, None, "Who?", "", edges), 9, {})
+    boxes = dict(zip((box.rank for box in drawing.boxes), drawing.placed.boxes, strict=True))
+    heights = [boxes[rank].y for rank in range(1, 13)]
+    assert heights == sorted(heights)
+    assert boxes[None].middle == pytest.approx(boxes[1].middle, abs=0.2)

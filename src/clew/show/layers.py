@@ -9,6 +9,7 @@ Koutsofios, North and Vo 1993).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -28,12 +29,15 @@ class Segment(NamedTuple):
     weight: float
 
 
-def ordered_columns(columns: Sequence[Column], segments: Sequence[Segment]) -> list[Column]:
+def ordered_columns(
+    columns: Sequence[Column], segments: Sequence[Segment], fixed: AbstractSet[int] = frozenset()
+) -> list[Column]:
     """Return the columns, each in the order with the fewest crossings that was found.
 
     Args:
         columns: The things of each column, in the order that is kept where nothing crosses.
         segments: The lines between things of neighbouring columns.
+        fixed: Things that keep their order among each other.
 
     Example:
         >>> lines = [Segment(0, 3, 1.0), Segment(1, 2, 1.0)]
@@ -54,7 +58,7 @@ def ordered_columns(columns: Sequence[Column], segments: Sequence[Segment]) -> l
         forward = sweep % 2 == 0
         for at in range(1, len(current)) if forward else range(len(current) - 2, -1, -1):
             before = current[at - 1 if forward else at + 1]
-            _sort_by_means(current[at], before, left_of if forward else right_of)
+            _sort_by_means(current[at], before, left_of if forward else right_of, fixed)
         number = crossings(current, segments)
         if number < fewest:
             best, fewest = [list(column) for column in current], number
@@ -132,12 +136,15 @@ def heights_of_columns(
     return [round(float(height), 1) for height in solved.x[:number]]
 
 
-def _sort_by_means(column: Column, before: Column, neighbours: Mapping[int, list[int]]) -> None:
+def _sort_by_means(
+    column: Column, before: Column, neighbours: Mapping[int, list[int]], fixed: AbstractSet[int]
+) -> None:
     """Sort a column by the mean place of each thing's neighbours; what has none stays in place."""
     place = {thing: y for y, thing in enumerate(before)}
+    scale = len(column) / max(1, len(before))
     keys = {}
     for y, thing in enumerate(column):
         near = [place[other] for other in neighbours.get(thing, ()) if other in place]
-        share = len(before) / len(column)
-        keys[thing] = sum(near) / len(near) if near else (y + 0.5) * share - 0.5
+        is_free = near and thing not in fixed
+        keys[thing] = (sum(near) / len(near) + 0.5) * scale if is_free else y + 0.5
     column.sort(key=lambda thing: keys[thing])

@@ -6,7 +6,8 @@ A line within a column bows to the right, where its label is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, Protocol
@@ -16,6 +17,8 @@ from clew.show.layers import Segment, heights_of_columns, ordered_columns
 MARGIN, COLUMN_GAP = 8.0, 24.0  # pixels
 BEND_SIZE = 4.0  # pixels that a long line takes in a column which it only crosses
 PATH_WEIGHT, OTHER_WEIGHT = 4.0, 1.0  # how straight a line should be
+BROAD = 8  # lines from one box, from which on it stands beside the first of them
+LOOSE = 0.1  # how straight all lines of a broad fan but its first should be, together
 FIRST_SHARE, BEND_WEIGHT = 0.5, 8.0  # less before its label, more where it crosses columns
 
 
@@ -29,10 +32,14 @@ class Sized(Protocol):
 
 
 class Node(Sized, Protocol):
-    """A box, which has the id of its node."""
+    """A box: the id of its node, its number if it is an item, and the paths that pass it."""
 
     @property
     def id(self) -> str: ...
+    @property
+    def rank(self) -> int | None: ...
+    @property
+    def paths(self) -> Sequence[int]: ...
 
 
 class Join(Sized, Protocol):
@@ -132,7 +139,10 @@ def place(boxes: Sequence[Node], lines: Sequence[Join], hops: Mapping[str, int])
             ]
             segments.append(Segment(tail, first, FIRST_SHARE * weight))
             passed.append([chain])
-    columns, areas, width, height = _areas(column_of, segments, sizes)
+    main = {at for at, box in enumerate(boxes) if box.rank or box.paths}
+    for line, chains in zip(lines, passed, strict=True):
+        main.update(*chains if line.paths else ())
+    columns, areas, width, height = _areas(column_of, segments, sizes, main)
     strands = tuple(
         tuple(_strand([(columns[column_of[at]], areas[at]) for at in chain]) for chain in chains)
         for chains in passed
@@ -152,13 +162,17 @@ def _strand(passed: Sequence[tuple[Stop, Area]]) -> Strand:
 
 
 def _areas(
-    column_of: Sequence[int], segments: Sequence[Segment], sizes: Sequence[tuple[float, float]]
+    column_of: Sequence[int],
+    segments: Sequence[Segment],
+    sizes: Sequence[tuple[float, float]],
+    first: AbstractSet[int],
 ) -> tuple[list[Stop], list[Area], float, float]:
     """Return the sides of each column, the area of each thing, and the width and height of all."""
     columns: list[list[int]] = [[] for _ in range(max(column_of) + 1)]
     for thing, at in enumerate(column_of):
         columns[at].append(thing)
-    columns = ordered_columns(columns, segments)
+    columns = _in_reading_order(columns, segments, first)
+    segments = list(_from_above(columns, segments))
     heights = heights_of_columns(columns, segments, [height for _, height in sizes])
     areas = [Area(0.0, 0.0, 0.0, 0.0)] * len(sizes)
     left = MARGIN
@@ -174,3 +188,36 @@ def _areas(
         left += wide + (COLUMN_GAP if column else 0.0)
     bottom = max(area.y + area.height for area in areas)
     return sides, areas, round(left - COLUMN_GAP + MARGIN, 1), round(bottom + MARGIN, 1)
+
+
+def _in_reading_order(
+    columns: Sequence[list[int]], segments: Sequence[Segment], first: AbstractSet[int]
+) -> list[list[int]]:
+    """Order what the paths pass by the paths alone, so that items are in reading order if they can.
+
+    What only belongs to other lines takes its place among them then.
+    """
+    paths = [segment for segment in segments if first >= {segment.left, segment.right}]
+    ordered = ordered_columns([[at for at in column if at in first] for column in columns], paths)
+    both = [
+        main + [at for at in column if at not in first]
+        for main, column in zip(ordered, columns, strict=True)
+    ]
+    return ordered_columns(both, segments, first)
+
+
+def _from_above(columns: Sequence[list[int]], segments: Sequence[Segment]) -> Iterator[Segment]:
+    """Yield the segments; of a broad fan hardly any but the first one pulls at its beginning.
+
+    So the beginning stands where reading begins, and not in the middle of a long column.
+    """
+    place = {thing: y for column in columns for y, thing in enumerate(column)}
+    fans: dict[int, list[Segment]] = {}
+    for segment in segments:
+        fans.setdefault(segment.left, []).append(segment)
+    for fan in fans.values():
+        top = min(fan, key=lambda segment: place[segment.right])
+        for segment in fan:
+            is_loose = len(fan) > BROAD and segment is not top
+            weight = LOOSE / len(fan) if is_loose else segment.weight
+            yield segment._replace(weight=weight)
