@@ -70,9 +70,10 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "cite": GRAPH | {"context", "items", "index", "seed"},
     "conversation": GRAPH | {"cite", "context", "index", "items", "model", "read", "recipes", "render", "types"},
     "global_answer": GRAPH | {"model", "index", "select", "types"},
+    "serve": GRAPH | RECORDS | {"budget", "cite", "conversation", "index", "processes", "recipes", "render", "version"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
     "measure": BELOW_INDEX | {"index", "budget"},
-    "cli": BELOW_INDEX | {"conversation", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance"},
+    "cli": BELOW_INDEX | {"conversation", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption"},
     "__main__": {"cli"},
 }  # fmt: skip
 

@@ -34,6 +34,13 @@ def end_on_interrupt() -> None:
         signal.signal(signal.SIGINT, _end)
 
 
+def end_at_once(code: int) -> None:
+    """End this process with what it has printed, and wait for no thread."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 def _end(*_: object) -> None:
     os.write(2, b"clew: interrupted\n")
     os._exit(EXIT_CODE)

@@ -1,4 +1,4 @@
-"""The command `clew`: ask a folder, index it, document it, and compare the recipes.
+"""The command `clew`: ask a folder, index it, serve it, document it, and compare the recipes.
 
 Each command is a module with `add_parser(commands)`, which declares what can be typed, and a
 function of the module's name, which does it. Results go to stdout, everything else to stderr. An
@@ -18,7 +18,10 @@ from clew.cli.terminal import prepare_output, print_error, print_result
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = ("ask", "chat", "index", "cache", "check", "document", "recipes", "measure", "warm")
+COMMANDS = (
+    *("ask", "chat", "index", "cache", "check", "document", "recipes", "measure", "warm"),
+    *("serve", "mcp"),
+)
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 INTERRUPTED = 130
 

@@ -1,0 +1,305 @@
+"""`clew serve`: ask an index in a browser, over HTTP, and from chat front ends."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import sys
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clew import recipes
+from clew.cli import models
+from clew.cli.ask import BUDGET
+from clew.cli.parser import (
+    Commands,
+    add_command,
+    non_negative_integer,
+    positive_integer,
+    share,
+)
+from clew.cli.settings import add_settings_option, label_of, method_of
+from clew.cli.source import add_reading_options, build_index, existing_path, open_source
+from clew.cli.terminal import print_remark
+from clew.cli.watch import print_line
+from clew.index.answer import UNTRUSTED_SHARE
+from clew.index.index import Index
+from clew.interruption import end_at_once, is_command
+from clew.serve.served_index import DEADLINE, ServedIndex, ServedOptions
+from clew.store import is_index
+
+HOST, PORT, MAX_PORT = "127.0.0.1", 8765, 65_535
+MAX_WAITING = 64
+TOKEN_VARIABLE = "CLEW_TOKEN"  # noqa: S105 - the name of a variable
+PATIENCE = 0.6  # seconds that questions have when the server stops
+GRACE = 1  # seconds until their connections are cut
+
+EXAMPLES = """examples:
+  clew serve docs.clew                          a page to ask: http://127.0.0.1:8765
+  clew serve docs/ --names --open               a folder; the page opens in the browser
+  clew serve docs.clew --writable               documents may be added and deleted over HTTP
+  clew serve docs.clew --writable --folder docs/      POST /api/sync reads the folder again
+  clew serve docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini     a model answers
+  CLEW_TOKEN=... clew serve docs.clew --host 0.0.0.0  for others, who have to bring the token
+
+  curl http://127.0.0.1:8765/api/ask -H 'Content-Type: application/json' \\
+       -d '{"question": "How do I cancel a running job?", "budget": 800}'
+
+Chat front ends that know OpenAI's API connect to http://127.0.0.1:8765/v1; their model is `clew`,
+or `clew/RECIPE`. Without a --model the answer is quotes. All routes are at /docs.
+
+The server listens on this machine alone, unless it has a token. It speaks plain HTTP: put a proxy
+with TLS before it where others ask. Whoever may ask may read all that is in the index. A change is
+saved to the index that was opened; one of a folder that was read lasts until the server stops.
+Ctrl-C stops it."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command and its options."""
+    summary = "ask an index in a browser and over HTTP (needs the extra serve)"
+    parser = add_command(commands, "serve", summary, EXAMPLES, serve)
+    parser.add_argument(
+        "source",
+        metavar="INDEX|FOLDER|FILE",
+        help="what to serve; an index is a folder made by `clew index`",
+    )
+    parser.add_argument(
+        "--host",
+        default=HOST,
+        help=f"where to listen (default: {HOST}, this machine alone; others need a token)",
+    )
+    parser.add_argument(
+        "--port",
+        type=port_number,
+        default=PORT,
+        metavar="N",
+        help=f"the port; 0 for any that is free (default: {PORT})",
+    )
+    parser.add_argument(
+        "--token",
+        metavar="T",
+        help=f"what every request has to bring (default: the environment's {TOKEN_VARIABLE}, "
+        "which other users of the machine do not see)",
+    )
+    parser.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="a page elsewhere that may ask, such as https://chat.example.org; may come again",
+    )
+    parser.add_argument(
+        "--writable", action="store_true", help="documents may come and go over HTTP"
+    )
+    parser.add_argument(
+        "--folder",
+        metavar="FOLDER",
+        help="what POST /api/sync reads again where a saved index is served (default: what is "
+        "served, if it is a folder)",
+    )
+    parser.add_argument(
+        "--model",
+        metavar=models.METAVAR,
+        help=f"the language model that answers; without one the answer is quotes: {models.HELP}",
+    )
+    models.add_model_options(parser)
+    parser.add_argument(
+        "--recipe",
+        default=recipes.DEFAULT,
+        metavar="NAME|FILE.toml",
+        help=f"the method where a question names none (default: {recipes.DEFAULT})",
+    )
+    add_settings_option(parser)
+    parser.add_argument(
+        "--budget",
+        type=positive_integer,
+        default=BUDGET,
+        metavar="N",
+        help=f"tokens of a context where a question says nothing else (default: {BUDGET})",
+    )
+    parser.add_argument(
+        "--max-share",
+        type=share,
+        default=UNTRUSTED_SHARE,
+        metavar="S",
+        help="one source has at most this share of a context, above 0 and at most 1, since "
+        f"strangers may write the documents (default: {UNTRUSTED_SHARE:g}; 1 for no cap)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=positive_integer,
+        metavar="N",
+        help="how many questions are looked up at once (default: one for each core)",
+    )
+    parser.add_argument(
+        "--queue",
+        type=non_negative_integer,
+        default=MAX_WAITING,
+        metavar="N",
+        help="how many more may wait; what comes beyond is refused at once "
+        f"(default: {MAX_WAITING})",
+    )
+    parser.add_argument(
+        "--deadline",
+        type=positive_integer,
+        default=int(DEADLINE),
+        metavar="SECONDS",
+        help="how long a question may wait and be looked up, after which the best so far comes "
+        f"(default: {DEADLINE:g})",
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    add_reading_options(parser)
+    parser.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="read the folder anew and keep nothing of it; see `clew cache`",
+    )
+
+
+def port_number(text: str) -> int:
+    """Return the number of a port, or 0.
+
+    Example:
+        >>> port_number("8765")
+        8765
+    """
+    if not text.isdecimal() or int(text) > MAX_PORT:
+        raise argparse.ArgumentTypeError(
+            f"a whole number from 0 to {MAX_PORT} is wanted, not {text!r}"
+        )
+    return int(text)
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Serve until Ctrl-C; what is wrong with the options is an error before anything is read."""
+    run, rules_of = _server()
+    token = options.token or os.environ.get(TOKEN_VARIABLE) or None
+    rules = rules_of(options.host, token, tuple(options.allow_origin))
+    served_options = _served_options(options)
+    with _listening(options.host, options.port) as listener:
+        if not is_index(existing_path(options.source)):
+            options.untrusted = True  # whoever may send documents is a stranger
+        served = ServedIndex(open_source(options), served_options)
+        served.prepare()
+        host, port = listener.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{port}"
+        print_line(f"serving {options.source} ({len(served.index):,} documents) at {address}")
+        print_remark("Ctrl-C stops it" + ("" if token is None else "; the page asks for the token"))
+        if options.open:
+            webbrowser.open(address)
+        with _signals_are_no_end():
+            run(served, rules, listener, options)
+    print_remark("stopped")
+    if is_command(sys.orig_argv):
+        end_at_once(0)  # questions that were given up go on in threads, and the memory is large
+    return 0
+
+
+def _server() -> tuple[Callable[..., None], Callable[..., object]]:
+    """Return what runs a server and what makes its rules, which need the extra `serve`."""
+    import asyncio
+
+    try:
+        import uvicorn
+
+        from clew.serve.access import AccessRules
+        from clew.serve.app import create_app
+        from clew.serve.service import Service
+    except ImportError as error:
+        raise ImportError(
+            f"there is no module {error.name!r}, which `clew serve` needs: install the extra, "
+            "pip install 'clew[serve]'"
+        ) from error
+
+    class Server(uvicorn.Server):
+        """Gives up what is waited for while there is time to say so."""
+
+        def __init__(self, config: uvicorn.Config, service: Service) -> None:
+            super().__init__(config)
+            self.service = service
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Stop."""
+            asyncio.get_running_loop().call_later(PATIENCE, self.service.give_up)
+            await super().shutdown(sockets)
+
+    def run(
+        served: ServedIndex,
+        rules: AccessRules,
+        listener: socket.socket,
+        options: argparse.Namespace,
+    ) -> None:
+        service = Service.of(served, options.workers, options.queue)
+        config = uvicorn.Config(
+            create_app(service, rules),
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=GRACE,
+        )
+        Server(config, service).run(sockets=[listener])
+
+    return run, AccessRules
+
+
+def _served_options(options: argparse.Namespace) -> ServedOptions:
+    path = existing_path(options.source)
+    is_saved = is_index(path)
+    if options.folder is not None and not is_saved:
+        raise ValueError(
+            f"--folder is what a saved index is made of; {options.source} is no saved index, and "
+            "POST /api/sync reads it again by itself"
+        )
+    folder = None if options.folder is None else existing_path(options.folder)
+
+    def read_folder(before: Index) -> Index:
+        return before.sync(folder) if is_saved else build_index(options, before=before)
+
+    return ServedOptions(
+        recipe=label_of(options.recipe, options.set),
+        method=method_of(options.recipe, options.set),
+        budget=options.budget,
+        max_share=options.max_share,
+        deadline=float(options.deadline),
+        model=None if options.model is None else models.model_of(options.model, options),
+        writable=options.writable,
+        saved_to=Path(path) if is_saved else None,
+        read_again=None if is_saved and folder is None else read_folder,
+    )
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Listen, before anything is read: a port that is taken is an error at once.
+
+    Raises:
+        ValueError: The host or the port cannot be listened on.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise ValueError(
+            f"cannot listen on {host}, port {port}: {error}; choose another with --port"
+        ) from error
+    with listener:
+        yield listener
+
+
+@contextmanager
+def _signals_are_no_end() -> Iterator[None]:
+    """Leave SIGINT and SIGTERM to the server, which raises them once more when it has stopped."""
+    before = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

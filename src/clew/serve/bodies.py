@@ -1,0 +1,343 @@
+"""What requests to the server hold, and what comes back, as the OpenAPI document describes them."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+
+from clew.document import Document
+
+MAX_QUESTION = 10_000  # characters
+MAX_BUDGET = 100_000  # tokens of a context
+MAX_LIMIT = 1000  # items
+MAX_ID = 10_000  # characters
+MAX_CANDIDATES = 1000
+MAX_CANDIDATE_SIGNS = 2_000_000  # of all of them: they are indexed before the deadline counts
+MAX_MESSAGES = 1000
+MAX_METADATA, MAX_METADATA_DEPTH = 20_000, 20  # of a document: characters as JSON, and levels
+
+Plain = str | int | float | bool
+Question = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+
+
+def checked_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return metadata that every answer can bring along.
+
+    Raises:
+        ValueError: They are too long or too deep, or a number is none.
+    """
+    within: list[Any] = [metadata]
+    for _ in range(MAX_METADATA_DEPTH):
+        within = [
+            inner
+            for one in within
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, (dict, list))
+        ]
+    if within:
+        raise ValueError(f"metadata have at most {MAX_METADATA_DEPTH} levels")
+    size = len(json.dumps(metadata, allow_nan=False))
+    if size > MAX_METADATA:
+        raise ValueError(f"metadata have at most {MAX_METADATA:,} characters as JSON; got {size:,}")
+    return metadata
+
+
+Metadata = Annotated[dict[str, Any], AfterValidator(checked_metadata)]
+
+
+class StrictBody(BaseModel):
+    """A body in which a field that is not known is an error."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class QuestionBody(StrictBody):
+    """A question and how it is answered."""
+
+    question: Question = Field(
+        description="A text with at least one word.", examples=["How do I cancel a running job?"]
+    )
+    recipe: str | None = Field(
+        None, description="A name of `/api/recipes`; null for the server's own."
+    )
+    budget: int | None = Field(
+        None, ge=1, le=MAX_BUDGET, description="The most tokens; null for the server's own number."
+    )
+    limit: int | None = Field(
+        None, ge=1, le=MAX_LIMIT, description="So many items, if there are so many."
+    )
+    where: dict[str, Plain | list[Plain]] | None = Field(
+        None,
+        description="The wanted values of metadata by key; a list allows any of its values.",
+        examples=[{"file_name": ["guide.md"]}],
+    )
+    min_relevance: float | None = Field(
+        None, ge=0, le=1, description="What is less relevant than this is left out."
+    )
+
+    def keywords(self) -> dict[str, Any]:
+        """Return what `ServedIndex.ask` takes, without what is null."""
+        names = ("recipe", "budget", "limit", "where", "min_relevance")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+class AskBody(QuestionBody):
+    """A question to the index."""
+
+    picture: bool = Field(
+        False, description="Whether `html` comes too: a page that shows the path to every item."
+    )
+    answer: bool = Field(
+        True, description="Whether `answer` comes too: the model's, or quotes where there is none."
+    )
+    stream: bool = Field(
+        False,
+        description="Whether events come, one after the other: `context`, then `piece`s of the "
+        "answer, and at last `answer`; `error` where something went wrong.",
+    )
+
+
+class CandidateBody(StrictBody):
+    """What another retriever found."""
+
+    text: str = Field(min_length=1)
+    id: Id | None = Field(None, description="Null for its place in the list.")
+    metadata: Metadata = Field(default_factory=dict)
+    score: float | None = Field(None, description="Higher for better; all have one, or none.")
+
+
+class NarrowBody(QuestionBody):
+    """A question, and what another retriever found for it, the best first."""
+
+    candidates: list[CandidateBody] = Field(
+        min_length=1,
+        max_length=MAX_CANDIDATES,
+        description=f"Together they have at most {MAX_CANDIDATE_SIGNS:,} characters.",
+    )
+
+    @model_validator(mode="after")
+    def _is_not_too_long(self) -> Self:
+        signs = sum(len(one.text) for one in self.candidates)
+        if signs > MAX_CANDIDATE_SIGNS:
+            raise ValueError(
+                f"candidates have at most {MAX_CANDIDATE_SIGNS:,} characters in all; got {signs:,}"
+            )
+        return self
+
+    def pairs(self) -> list[Any]:
+        """Return what `clew.narrow` takes: documents, or pairs of one and its score."""
+        documents = [
+            Document(one.id or f"candidate-{number}", one.text, one.metadata)
+            for number, one in enumerate(self.candidates, 1)
+        ]
+        scores = [one.score for one in self.candidates]
+        if all(score is None for score in scores):
+            return list(documents)
+        return list(zip(documents, scores, strict=True))
+
+
+class DocumentBody(StrictBody):
+    """A document. What it holds is a text, and never the path of a file."""
+
+    id: Id
+    text: str = Field(min_length=1)
+    metadata: Metadata = Field(default_factory=dict)
+    format: Literal["text", "markdown"] = Field(
+        "text", description="What the text is written in, which decides how it is cut."
+    )
+
+    def document(self) -> Document:
+        """Return the document."""
+        return Document(self.id, self.text, self.metadata, format=self.format)
+
+
+class DocumentsBody(StrictBody):
+    """Documents to add."""
+
+    documents: list[DocumentBody] = Field(min_length=1)
+    replace: bool = Field(
+        False, description="Whether a document of a known id takes its place; else it is an error."
+    )
+
+
+class DeleteBody(StrictBody):
+    """Which documents go: those of some ids, or those of some metadata."""
+
+    ids: list[Id] | None = Field(None, min_length=1)
+    where: dict[str, Plain | list[Plain]] | None = Field(None, min_length=1)
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if (self.ids is None) == (self.where is None):
+            raise ValueError("give `ids` or `where`, one of the two")
+        return self
+
+
+class SyncBody(StrictBody):
+    """What the index is made to hold."""
+
+    documents: list[DocumentBody] | None = Field(
+        None, min_length=1, description="These alone; null for the server's folder as it is now."
+    )
+
+
+class ChatPart(BaseModel):
+    """A part of a message; only texts are read."""
+
+    type: str = "text"
+    text: str = ""
+
+
+class ChatMessageBody(BaseModel):
+    """A message of a conversation."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[ChatPart] | None = None
+
+    @property
+    def text(self) -> str:
+        """What the message says."""
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content if part.type == "text")
+        return self.content or ""
+
+
+class ChatBody(BaseModel):
+    """A request as OpenAI's chat completions have it; what is not named here has no effect."""
+
+    model: str = Field("clew", description="A name of `/v1/models`: `clew`, or `clew/RECIPE`.")
+    messages: list[ChatMessageBody] = Field(min_length=1, max_length=MAX_MESSAGES)
+    stream: bool | None = False
+    stream_options: dict[str, Any] | None = None
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong."""
+
+    message: str = Field(description="What came, what was wanted, what to do.")
+    type: str = Field(description="A name for programs, such as `invalid_request`.")
+
+
+class ErrorBody(BaseModel):
+    """What comes back where something went wrong."""
+
+    error: ErrorDetail
+
+
+class ChangeBody(BaseModel):
+    """What a change did."""
+
+    added: list[str]
+    replaced: list[str]
+    deleted: list[str]
+    documents: int = Field(description="How many there are now.")
+    saved: bool = Field(description="Whether the change is on the disk.")
+
+
+class RecipeBody(BaseModel):
+    """A method by its name."""
+
+    name: str
+    does: str
+    when: str
+    source: str
+    is_default: bool
+
+
+class NeighbourBody(BaseModel):
+    """What something is linked to."""
+
+    id: str
+    kind: str
+    edge: str = Field(description="The kinds of the edges between them.")
+    weight: float
+    fact: str = Field(description='The fact that the edge states, or "".')
+    beginning: str = Field(description="Of its text.")
+
+
+class SourceBody(BaseModel):
+    """Where something stands."""
+
+    id: str
+    kind: str
+    opened: str = Field(description="The id of the node that the rest is of.")
+    document: str | None
+    text: str = Field(description="Of the document, from `offset` on, at most 200,000 characters.")
+    offset: int
+    length: int = Field(description="Of the whole document, in characters.")
+    span: list[int] = Field(description="First and last character in the document, half-open.")
+    heading: str
+    location: str
+    lines: list[int] | None
+    metadata: dict[str, Any]
+    read_from: list[str]
+
+
+class ShownHopBody(BaseModel):
+    """One step of the path from the question to an item."""
+
+    source: str
+    kind: str
+    target: str
+    text: str
+    weight: float
+    forward: bool
+    cost: float | None
+
+
+class ShownItemBody(BaseModel):
+    """One thing to read; see `clew.Item`."""
+
+    id: str
+    text: str
+    score: float
+    role: str
+    kind: str
+    tokens: int
+    source: str | None
+    document: str | None
+    heading: str
+    span: list[int] | None
+    group: str | None
+    location: str
+    lines: list[int] | None
+    anchor: str | None
+    page: int | None
+    relevance: float | None
+    metadata: dict[str, Any]
+    why: list[ShownHopBody]
+    why_in_words: str = Field(description="`why` as a sentence without a full stop.")
+
+
+class ShownAnswerBody(BaseModel):
+    """An answer in words."""
+
+    text: str = Field(description="With the numbers of items in brackets, from 1.")
+    by: str = Field(description="`quotes`, or the name of the model.")
+    cited: dict[str, str] = Field(description="The id of each item that is cited, by number.")
+
+
+class ShownContextBody(BaseModel):
+    """A context, as `Context.to_dict` has it; see `clew.Context` for what is not named here."""
+
+    model_config = ConfigDict(extra="allow")
+
+    question: str
+    items: list[ShownItemBody]
+    text: str
+    tokens: int
+    budget: int | None
+    nothing_found: str
+    relevance: float | None
+    answer: ShownAnswerBody | None = None
+    html: str | None = Field(None, description="Where `picture` was asked for.")

@@ -1,0 +1,118 @@
+"""A conversation: the last question is looked up, and a model answers from the numbered passages.
+
+Without a model the answer is the sentences that answer, word for word. Either names its passages by
+their numbers, in brackets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from clew.cite import citations
+from clew.context import Context
+from clew.conversation import NOTHING, answer_prompt, standalone_prompt
+from clew.items import Item
+from clew.model import Model
+from clew.serve.served_index import AskedAnswer
+from clew.show import location_of
+
+MAX_REMEMBERED = 12  # messages before the last
+
+
+class ModelFailedError(RuntimeError):
+    """The language model gave no answer."""
+
+
+class ChatMessage(NamedTuple):
+    """One message: its role, "system", "user" or "assistant", and its text."""
+
+    role: str
+    text: str
+
+
+def last_question(messages: Sequence[ChatMessage]) -> str:
+    """Return the text of the last message of the user.
+
+    Raises:
+        ValueError: There is none with a word in it.
+
+    Example:
+        >>> last_question([ChatMessage("user", "Who?"), ChatMessage("assistant", "Anna.")])
+        'Who?'
+    """
+    for message in reversed(messages):
+        if message.role == "user" and message.text.strip():
+            return message.text
+    raise ValueError("a conversation has a message of the role 'user' with at least one word")
+
+
+def standalone_question(messages: Sequence[ChatMessage], model: Model | None) -> str:
+    """Return the last question as it can be looked up.
+
+    A model writes out what it refers to, where something came before it. Where the model fails, or
+    there is none, the question is looked up as it stands.
+    """
+    question = last_question(messages)
+    before = [one for one in messages if one.role in ("user", "assistant")][:-1]
+    if model is None or not before:
+        return question
+    prompt = standalone_prompt(model, question, _lines(before[-MAX_REMEMBERED:]))
+    written = model.ask(prompt, str).value or ""
+    return written.strip() or question
+
+
+def answer_pieces(
+    answer: AskedAnswer, messages: Sequence[ChatMessage], model: Model | None
+) -> Iterator[str]:
+    """Yield the answer, piece by piece: the model's, or quotes in one piece.
+
+    Args:
+        answer: What was looked up, with numbered items.
+        messages: The conversation; the last question is answered.
+        model: The model; None for quotes.
+
+    Raises:
+        ModelFailedError: The model gave no answer.
+    """
+    if not answer.context.items:
+        yield NOTHING
+    elif model is None:
+        yield answer.quotes or NOTHING
+    else:
+        try:
+            yield from model.stream(_prompt(answer.context, messages, model))
+        except RuntimeError as error:
+            raise ModelFailedError(str(error)) from error
+
+
+def cited_items(text: str, context: Context) -> dict[int, Item]:
+    """Return the items that an answer cites, by number."""
+    return citations(text, context)
+
+
+def source_lines(text: str, context: Context) -> str:
+    r"""Return what an answer cites as lines to be shown below it; "" where it cites nothing.
+
+    Example:
+        >>> item = Item("boats.md", "Oars are of ash.", 0.7, "seed", "passage", 5)
+        >>> print(source_lines("Ash [1].", Context((item,), "", 5, None, "Of what?", "dense")))
+        [1] boats.md
+    """
+    cited = cited_items(text, context)
+    return "\n".join(f"[{number}] {location_of(item)}" for number, item in cited.items())
+
+
+def _prompt(context: Context, messages: Sequence[ChatMessage], model: Model) -> str:
+    """Return the prompt; what was said first is left out first where it is too long."""
+    wishes = [one.text for one in messages if one.role in ("system", "developer")]
+    talk = [one for one in messages if one.role in ("user", "assistant")]
+    while talk and talk[-1].role != "user":
+        talk.pop()
+    *before, question = talk
+    lines = _lines(before[-MAX_REMEMBERED:])
+    return answer_prompt(model, context.text, question.text, lines, wishes)
+
+
+def _lines(messages: Sequence[ChatMessage]) -> list[str]:
+    return [f"{one.role}: {one.text}" for one in messages]

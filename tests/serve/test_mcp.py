@@ -1,0 +1,155 @@
+"""The tools and resources of an assistant, by the client of the protocol's own SDK."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+import clew
+from clew.serve import ServedIndex, ServedOptions
+
+pytest.importorskip("mcp")
+
+from mcp import Client, StdioServerParameters
+
+from clew.serve.mcp_server import create_mcp_server
+
+HARBOUR = Path(__file__).parents[2] / "examples" / "harbour"
+DOCUMENTS = {
+    "notes/anna.md": "Anna Reed married Ben Okri.",
+    "notes/ben.md": "Ben Okri lives on Corfu.",
+    "other.md": "Oars are of ash.",
+}
+FACTS = {
+    "notes/anna.md": [("Anna Reed", "married", "Ben Okri")],
+    "notes/ben.md": [("Ben Okri", "lives on", "Corfu")],
+}
+
+
+@pytest.fixture(scope="module")
+def server():
+    documents = [clew.Document(id, text, {"file_name": id}) for id, text in DOCUMENTS.items()]
+    return create_mcp_server(ServedIndex(clew.Index.from_documents(documents, facts=FACTS)))
+
+
+def call(server, tool, **arguments):
+    async def asked():
+        async with Client(server) as client:
+            return await client.call_tool(tool, arguments)
+
+    return anyio.run(asked)
+
+
+def text_of(result):
+    (content,) = result.content
+    return content.text
+
+
+def test_an_assistant_finds_tools_that_only_read_with_what_they_take(server):
+    async def listed():
+        async with Client(server) as client:
+            return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in anyio.run(listed)}
+    assert set(tools) == {"ask", "open_source", "neighbours"}
+    assert all(tool.annotations.read_only_hint and tool.description for tool in tools.values())
+    assert tools["ask"].input_schema["required"] == ["question"]
+    for name in clew.recipes.names():
+        assert name in json.dumps(tools["ask"].input_schema)
+
+
+def test_an_answer_is_numbered_and_names_where_each_passage_is_to_be_opened(server):
+    page = text_of(call(server, "ask", question="Where does Anna Reed's husband live?"))
+    passages, _, sources = page.partition("\nSources:\n")
+    numbers = re.findall(r"^\[(\d+)\]", passages, re.MULTILINE)
+    assert numbers == re.findall(r"^\[(\d+)\]", sources, re.MULTILINE) != []
+    ids = re.findall(r"\(id: ([^)]*)\)", sources)
+    assert {"notes/anna.md", "notes/ben.md"} <= set(ids)
+    for id in DOCUMENTS.keys() & set(ids):
+        opened = text_of(call(server, "open_source", id=id))
+        assert DOCUMENTS[id] in opened
+
+
+def test_an_answer_keeps_to_the_budget_and_the_filter(server):
+    question = "Who lives on Corfu?"
+    for budget in (20, 40):
+        page = text_of(call(server, "ask", question=question, budget=budget))
+        passages, found, _ = page.partition("\n\nSources:")
+        assert found
+        assert clew.Graph.of([passages]).tokens[0] <= budget
+    only = text_of(call(server, "ask", question=question, where={"file_name": "other.md"}))
+    assert "Corfu" not in only
+
+
+def test_the_neighbours_of_a_name_are_the_passages_that_have_it(server):
+    found = text_of(call(server, "neighbours", id="entity:ben okri"))
+    assert {"notes/anna.md", "notes/ben.md"} <= set(re.findall(r"^(\S+) \(", found, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("open_source", {"id": "../../etc/passwd"}, "there is nothing with the id"),
+        ("neighbours", {"id": "nobody"}, "there is nothing with the id"),
+        ("ask", {"question": "   "}, "at least one word"),
+        ("ask", {"question": "Who?", "recipe": "hiporag"}, "unknown recipe"),
+        ("ask", {"question": "Who?", "budget": 0}, "greater than or equal to 1"),
+    ],
+)
+def test_a_mistake_is_an_error_in_words(server, tool, arguments, why):
+    result = call(server, tool, **arguments)
+    assert result.is_error
+    assert why in text_of(result)
+    assert "Traceback" not in text_of(result)
+
+
+def test_a_document_is_a_resource_by_its_id(server):
+    async def read():
+        async with Client(server) as client:
+            (listed,) = (await client.read_resource("clew://documents")).contents
+            texts = {}
+            for one in json.loads(listed.text)["listed"]:
+                (content,) = (await client.read_resource(one["uri"])).contents
+                texts[one["id"]] = content.text
+            (status,) = (await client.read_resource("clew://status")).contents
+            return texts, json.loads(status.text)
+
+    texts, status = anyio.run(read)
+    assert texts == DOCUMENTS
+    assert status["documents"] == len(DOCUMENTS)
+
+
+def test_a_recipe_of_the_server_is_asked_where_the_assistant_names_none():
+    asked = []
+
+    class Served(ServedIndex):
+        def ask(self, *arguments, **keywords):
+            found = super().ask(*arguments, **keywords)
+            asked.append(found.context.method)
+            return found
+
+    options = ServedOptions(recipe="bm25", method=clew.recipes.get("bm25"), budget=50)
+    served = Served(clew.Index.from_documents(["Oars are of ash."]), options)
+    call(create_mcp_server(served), "ask", question="oars?")
+    assert asked[0].startswith("Pipeline(seed=BM25")
+
+
+def test_the_command_talks_over_stdin_and_stdout(tmp_path):
+    folder = clew.Index.from_documents(HARBOUR, splitter=clew.Splitter())
+    folder.save(tmp_path / "harbour.clew")
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "clew", "mcp", str(tmp_path / "harbour.clew")]
+    )
+
+    async def asked():
+        async with Client(command) as client:
+            return await client.call_tool(
+                "ask", {"question": "Who is the coxswain of the lifeboat?"}
+            )
+
+    assert "Jonas Lund" in text_of(anyio.run(asked))
