@@ -138,7 +138,7 @@ def test_an_index_is_served_with_a_token_from_the_environment_and_saved(folder, 
 
 
 @on_posix
-def test_a_question_under_way_is_given_up_in_words(folder, tmp_path):
+def test_an_open_question_is_given_up_in_words(folder, tmp_path):
     (tmp_path / "own_model.py").write_text(SLOW_MODEL)
     server = Serving(folder, "--model", "own_model:slow", cwd=tmp_path)
     asked = {"question": "When do ferries sail?"}
@@ -174,10 +174,10 @@ def test_what_is_wrong_is_said_in_a_line_before_anything_is_read(
     monkeypatch.delenv("CLEW_TOKEN", raising=False)
     given = [argument.format(folder=folder) for argument in arguments]
     assert cli.main(["serve", *given]) == 2
-    said = capsys.readouterr().err
-    assert wanted in said
-    assert said.count("\n") == 1
-    assert "read" not in said.partition(":")[0]
+    printed = capsys.readouterr().err
+    assert wanted in printed
+    assert printed.count("\n") == 1
+    assert "read" not in printed.partition(":")[0]
 
 
 def test_a_port_is_a_number_that_ports_have(folder, capsys):

@@ -1,8 +1,8 @@
 """The index that a server holds: asked by many at once, changed by one at a time.
 
 An index does not change. A change makes the next one, saves it where the server has a saved index,
-and puts it in the place of the one before; a question under way keeps the one it began with. What
-HTTP and other protocols offer is here once, and knows none of them.
+and puts it in the place of the one before; a question keeps the one that it began with. What HTTP
+and other protocols offer is here once, and knows none of them.
 
 Documents and questions may be strangers'. No source has more than its share of a page, no string is
 ever a path, and a recipe is one of clew's own names, never a file.
