@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from urllib.parse import quote
 
 from clew.cli.terminal import show_controls
 from clew.items import Item
 from clew.show import location_of
+from clew.show.source_link import file_of, fragment_of, source_link
 
 LINK = "\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
 """The hyperlink of terminals, OSC 8; what knows none shows the text alone."""
@@ -38,15 +37,11 @@ def print_with_links(before: str, item: Item, behind: str = "") -> None:
 
 
 def address_of(item: Item) -> str:
-    """Return the address of an item's file, at its anchor, page or line; "" without such a file."""
-    path = Path(str(item.metadata.get("path") or item.document or item.id))
-    if not path.is_file():
+    """Return where an item opens: on the web, or its file at its anchor, page or line; or ""."""
+    if address := source_link(item):
+        return address
+    file = file_of(item)
+    if file is None:
         return ""
-    place = ""
-    if item.anchor:
-        place = f"#{quote(item.anchor)}"
-    elif item.page:
-        place = f"#page={item.page}"
-    elif item.lines:
-        place = f"#L{item.lines[0]}"
-    return f"{path.resolve().as_uri()}{place}"
+    line = f"#L{item.lines[0]}" if item.lines else ""
+    return f"{file.resolve().as_uri()}{fragment_of(item) or line}"

@@ -104,7 +104,7 @@ def source_lines(text: str, context: Context) -> str:
 
 
 def _prompt(context: Context, messages: Sequence[ChatMessage], model: Model) -> str:
-    """Return the prompt; what was said first is left out first where it is too long."""
+    """Return the prompt; the oldest messages are left out first where it is too long."""
     wishes = [one.text for one in messages if one.role in ("system", "developer")]
     talk = [one for one in messages if one.role in ("user", "assistant")]
     while talk and talk[-1].role != "user":

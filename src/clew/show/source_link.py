@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -17,7 +18,7 @@ def source_link(item: Item, folder: Path | None = None) -> str:
     """Return the address where the source of an item opens, or "".
 
     An address of the web is taken from the metadata as it is. A file has an address relative to the
-    folder of the page, with its page or anchor; its own folder is not told.
+    folder of the page, with its page or anchor; the address does not show where that folder is.
 
     Args:
         item: An item of a context.
@@ -35,13 +36,41 @@ def source_link(item: Item, folder: Path | None = None) -> str:
         value = item.metadata.get(key)
         if isinstance(value, str) and _is_web_address(value):
             return value
-    if folder is None:
+    file = None if folder is None else file_of(item)
+    if folder is None or file is None:
         return ""
+    try:
+        relative = os.path.relpath(file.resolve(), folder.resolve())
+    except (OSError, ValueError):  # one on another drive
+        return ""
+    return "./" + quote(Path(relative).as_posix()) + fragment_of(item)
+
+
+def file_of(item: Item) -> Path | None:
+    """Return the file that an item is from; None where its metadata name no file that is there.
+
+    Example:
+        >>> file_of(Item("sea", "Salt.", 1.0, "seed", "passage", 2)) is None
+        True
+    """
     for key in FILE_KEYS:
-        value = item.metadata.get(key)
-        if isinstance(value, str) and (address := _file_address(value, folder)):
-            return address + _fragment(item)
-    return ""
+        name = item.metadata.get(key)
+        with suppress(OSError, ValueError):  # no name of a file here
+            if isinstance(name, str) and Path(name).is_file():
+                return Path(name)
+    return None
+
+
+def fragment_of(item: Item) -> str:
+    """Return the place in its file as an address has it: the page or the anchor, or "".
+
+    Example:
+        >>> fragment_of(Item("sea", "Salt.", 1.0, "seed", "passage", 2, page=3))
+        '#page=3'
+    """
+    if item.page is not None:
+        return f"#page={item.page}"
+    return f"#{quote(item.anchor)}" if item.anchor else ""
 
 
 def _is_web_address(text: str) -> bool:
@@ -52,20 +81,3 @@ def _is_web_address(text: str) -> bool:
         return parts.scheme in SCHEMES and bool(parts.hostname)
     except ValueError:
         return False
-
-
-def _file_address(name: str, folder: Path) -> str:
-    """Return the address of a file as seen from a folder; "" where there is no such file."""
-    try:
-        if not Path(name).is_file():
-            return ""
-        relative = os.path.relpath(Path(name).resolve(), folder.resolve())
-        return "./" + quote(Path(relative).as_posix())
-    except (OSError, ValueError):  # no name of a file here, or one on another drive
-        return ""
-
-
-def _fragment(item: Item) -> str:
-    if item.page is not None:
-        return f"#page={item.page}"
-    return f"#{quote(item.anchor)}" if item.anchor else ""
