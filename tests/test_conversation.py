@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -303,3 +304,50 @@ def test_what_is_misspelt_is_understood(capsys, typed, meant):
     code, _, err = run(capsys, *typed)
     assert code == 2
     assert meant in err
+
+
+def test_several_folders_and_files_are_asked_as_one(capsys, tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "ferries.txt").write_text("Ferries sail at ten.")
+    (tmp_path / "b.txt").write_text("Oars are of ash.")
+    (tmp_path / "c.txt").write_text("Sails are of flax.")
+    sources = [str(tmp_path / "a"), str(tmp_path / "b.txt")]
+    for question, answer in (("When do ferries sail?", "at ten"), ("Of what are oars?", "of ash")):
+        code, out, _ = run(capsys, "ask", *sources, question, "--min-relevance", "0")
+        assert code == 0
+        assert answer in out
+        assert "flax" not in out
+
+
+def test_an_index_is_asked_alone(capsys, tmp_path, index):
+    index.save(tmp_path / "made.clew")
+    code, _, err = run(capsys, "ask", str(tmp_path / "made.clew"), str(HARBOUR), "Who?")
+    assert code == 2
+    assert "is an index, which is asked alone" in err
+    code, _, err = run(capsys, "chat", str(HARBOUR), "-", "--ask", "Who?")
+    assert code == 2
+    assert "stdin is asked alone" in err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_a_shell_completes_commands_and_options(capsys, shell):
+    pytest.importorskip("shtab")
+    code, script, _ = run(capsys, "completion", shell)
+    assert code == 0
+    for typed in ("ask", "chat", "completion", "budget", "recipe"):
+        assert typed in script
+
+
+def test_bash_completes_what_is_begun(capsys, tmp_path):
+    pytest.importorskip("shtab")
+    _, script, _ = run(capsys, "completion", "bash")
+    (tmp_path / "clew.bash").write_text(script)
+    lines = f"""
+    source {tmp_path / "clew.bash"}
+    COMP_WORDS=(clew ask --bud); COMP_CWORD=2
+    function_of=$(complete -p clew | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
+    $function_of clew --bud ask
+    echo "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", lines], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "--budget", done.stderr

@@ -20,7 +20,7 @@ __all__ = ["build_parser", "main"]
 
 COMMANDS = (
     *("ask", "chat", "index", "cache", "check", "document", "recipes", "measure", "warm"),
-    *("serve", "mcp"),
+    *("serve", "mcp", "completion"),
 )
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 INTERRUPTED = 130

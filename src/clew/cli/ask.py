@@ -16,7 +16,7 @@ from clew.cli import models
 from clew.cli.parser import Commands, add_command, positive_integer, question, share, token_budget
 from clew.cli.report import explanation, fallbacks, print_answer, print_sources, rejects_all
 from clew.cli.settings import add_settings_option, method_of
-from clew.cli.source import add_reading_options, open_source
+from clew.cli.source import add_reading_options, is_saved, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
 from clew.conversation import Conversation
@@ -25,7 +25,6 @@ from clew.index.index import Index
 from clew.relevance import MIN_RELEVANCE
 from clew.render import STYLES
 from clew.show import check_writable
-from clew.store import is_index
 from clew.types import Method
 
 BUDGET = 2000  # tokens, unless the user says otherwise
@@ -35,6 +34,7 @@ MODEL_LIBRARY = "sentence_transformers"  # which loads the models that --embedde
 EXAMPLES = """examples:
   clew ask docs/ "How do I cancel a running job?"          the context, then its sources
   clew ask docs/ "..." --budget 500 --explain              why each item is there, what was left out
+  clew ask docs/ README.md "..."                           several folders and files
   clew ask docs/ "..." --names --style numbered            names and facts are used; items numbered
   clew ask docs/ "..." --where file_name=jobs.md --where file_name=queues.md
   clew ask docs/ "What is all of this about?" --reports --recipe global    reports on the corpus
@@ -77,8 +77,10 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "ask", summary, EXAMPLES, ask)
     parser.add_argument(
         "source",
+        nargs="+",
         metavar="FOLDER|FILE|INDEX",
-        help="what to read; an index is a folder made by `clew index`; - reads stdin",
+        help="what to read, also several folders and files; an index is a folder made by "
+        "`clew index`; - reads stdin",
     )
     parser.add_argument("question", type=question, help="the question, in quotes")
     for name, settings in QUESTION_OPTIONS.items():
@@ -140,6 +142,7 @@ def ask(options: argparse.Namespace) -> int:
     A wrong recipe, filter or model, and a place that no page can be written to, is an error before
     anything is read.
     """
+    options.source = one_or_several(options.source)
     if options.html:
         check_writable(options.html)
     recipe = options.recipe or recipes.DEFAULT
@@ -234,7 +237,7 @@ def _hint_at_models(context: Context, index: Index, options: argparse.Namespace)
     Source code is asked for by its names, and an index keeps the embedder that it was made with.
     """
     is_of_use = not (options.embedder or rejects_all(context) or index.is_of_code)
-    if not is_of_use or is_index(Path(options.source)) or find_spec(MODEL_LIBRARY) is None:
+    if not is_of_use or is_saved(options.source) or find_spec(MODEL_LIBRARY) is None:
         return ""
     return "; --embedder NAME finds what is said in other words"
 

@@ -13,7 +13,7 @@ from clew.cli.links import print_with_links
 from clew.cli.parser import Commands, add_command, question, token_budget
 from clew.cli.report import explanation, print_answer
 from clew.cli.settings import add_settings_option, method_of
-from clew.cli.source import add_reading_options, open_source
+from clew.cli.source import add_reading_options, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.conversation import BUDGET, NOTHING, Conversation
 
@@ -47,8 +47,10 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "chat", summary, EXAMPLES, chat)
     parser.add_argument(
         "source",
+        nargs="+",
         metavar="FOLDER|FILE|INDEX",
-        help="what to read; an index is a folder made by `clew index`",
+        help="what to read, also several folders and files; an index is a folder made by "
+        "`clew index`",
     )
     parser.add_argument(
         "--ask",
@@ -87,6 +89,7 @@ def add_parser(commands: Commands) -> None:
 
 def chat(options: argparse.Namespace) -> int:
     """Answer the questions of `--ask`, or those that are typed until /quit."""
+    options.source = one_or_several(options.source)
     recipe = options.recipe or recipes.DEFAULT
     method = method_of(recipe, options.set)
     model = None if options.model is None else models.model_of(options.model, options)

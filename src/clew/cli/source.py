@@ -175,7 +175,7 @@ def open_source(options: argparse.Namespace) -> Index:
         ValueError: It is a saved index, and an option would change how it is built; or nothing
             came in on stdin.
     """
-    if options.source == STDIN:
+    if isinstance(options.source, list) or options.source == STDIN:
         return _read(options)
     path = existing_path(options.source)
     if is_index(path):
@@ -209,7 +209,8 @@ def _read(options: argparse.Namespace, before: Index | None = None) -> Index:
     seconds = time.perf_counter() - begin
     count = f"{len(index):,} documents ({_passage_count(index):,} passages)"
     if before is None:
-        kept = options.source == STDIN or not getattr(options, "no_cache", True)
+        is_single = isinstance(options.source, str) and options.source != STDIN
+        kept = not is_single or not getattr(options, "no_cache", True)
         hint = "" if kept or seconds <= SLOW else f"; `clew index {options.source} -o DIR` keeps it"
         print_remark(f"read {count} in {seconds:.1f} s{hint}")
     elif index.documents is not before.documents:
@@ -342,7 +343,29 @@ def skipped_files(files: Sequence[tuple[str, str]]) -> str:
     return f"not read: {'; '.join(groups)}"
 
 
-def _source_of(options: argparse.Namespace) -> Path | list[Document]:
+def one_or_several(sources: list[str]) -> str | list[str]:
+    """Return what was named: alone, or as a list of folders and files.
+
+    Raises:
+        ValueError: There is an index, or stdin, among several.
+    """
+    if len(sources) == 1:
+        return sources[0]
+    for source in sources:
+        if source == STDIN or is_saved(source):
+            what = "stdin" if source == STDIN else f"{source} is an index, which"
+            raise ValueError(f"{what} is asked alone; several sources are folders and files")
+    return sources
+
+
+def is_saved(source: str | list[str]) -> bool:
+    """Return whether a source is a saved index."""
+    return isinstance(source, str) and is_index(Path(source).expanduser())
+
+
+def _source_of(options: argparse.Namespace) -> Path | list[Path] | list[Document]:
+    if isinstance(options.source, list):
+        return [existing_path(source) for source in options.source]
     if options.source != STDIN:
         return existing_path(options.source)
     read = sys.stdin.buffer.read()
