@@ -10,8 +10,8 @@ from clew.cli.terminal import print_result
 SHELLS = ("bash", "zsh", "tcsh")
 EXAMPLES = """examples:
   eval "$(clew completion bash)"                        for this shell; in ~/.bashrc for every one
-  clew completion zsh > ~/.zfunc/_clew                  in a folder that is in zsh's fpath
-  clew completion tcsh > ~/.clew.tcsh                   and `source ~/.clew.tcsh` in ~/.tcshrc"""
+  clew completion zsh                                   as the file _clew in a folder of fpath
+  clew completion tcsh                                  as a file that ~/.tcshrc reads"""
 
 
 def add_parser(commands: Commands) -> None:
