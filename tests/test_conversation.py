@@ -351,3 +351,20 @@ def test_bash_completes_what_is_begun(capsys, tmp_path):
     """
     done = subprocess.run(["bash", "-c", lines], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "--budget", done.stderr
+
+
+def test_a_model_that_fails_is_one_line_of_the_command(capsys, tmp_path, monkeypatch):
+    (tmp_path / "mine_that_fails.py").write_text(
+        "def answer(prompt):\n    raise TypeError('no route')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    question = "Who is the coxswain of the lifeboat?"
+    typed = ("--no-cache", "--model", "mine_that_fails:answer")
+    code, out, err = run(capsys, "ask", str(HARBOUR), question, "--answer", *typed)
+    assert (code, out.strip()) == (2, "")
+    assert err.splitlines()[-1].endswith("failed: TypeError: no route")
+    code, _, err = run(capsys, "chat", str(HARBOUR), *typed, "--ask", question, "--ask", "/why")
+    assert code == 0
+    assert "failed: TypeError: no route" in err
+    assert "there is no answer yet" in err

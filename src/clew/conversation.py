@@ -112,7 +112,7 @@ class Conversation:
 
         Raises:
             ValueError: The question has no word.
-            RuntimeError: The model failed.
+            ModelError: The model failed.
         """
         asked = self.standalone(question)
         context = self.look_up(asked)

@@ -107,6 +107,8 @@ def test_other_programs_keep_their_own_interrupts():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+# A signal may come while Python collects garbage, and hypothesis has a callback there: what it raises is reported and dropped.
+@pytest.mark.filterwarnings("ignore:.*gc_callback:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("interrupts", [12, pytest.param(300, marks=pytest.mark.slow)])
 def test_an_index_is_usable_after_interrupts_at_any_moment(embed, interrupts):
     facts = {f"d{i}": [(NAMES[i % 5], "met", NAMES[i * 2 % 5])] for i in range(0, 40, 2)}
@@ -129,9 +131,12 @@ def test_an_index_is_usable_after_interrupts_at_any_moment(embed, interrupts):
         raise KeyboardInterrupt
 
     expected, moments = ask_all(build()), random.Random(0)
-    begin = time.monotonic()
-    assert ask_all(build()) == expected
-    longest = time.monotonic() - begin
+    for _ in range(4):  # by then there is machine code
+        index, seconds = build(), []
+        for _ in range(2):  # the first time stages are bound
+            begin = time.monotonic()
+            assert ask_all(index) == expected
+            seconds.append(time.monotonic() - begin)
     before = signal.signal(signal.SIGALRM, interrupt)
     hits = 0
     try:
@@ -139,7 +144,7 @@ def test_an_index_is_usable_after_interrupts_at_any_moment(embed, interrupts):
             if i % 4 == 0:
                 index = build()
             try:
-                signal.setitimer(signal.ITIMER_REAL, moments.uniform(0.0005, longest))
+                signal.setitimer(signal.ITIMER_REAL, moments.uniform(0, seconds[i % 4 > 0]) + 1e-5)
                 ask_all(index)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except KeyboardInterrupt:

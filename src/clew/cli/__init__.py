@@ -15,6 +15,7 @@ from importlib import import_module
 
 from clew.cli.parser import Parser
 from clew.cli.terminal import prepare_output, print_error, print_result
+from clew.model import ModelError
 
 __all__ = ["build_parser", "main"]
 
@@ -22,7 +23,7 @@ COMMANDS = (
     *("ask", "chat", "index", "cache", "check", "document", "recipes", "measure", "warm"),
     *("serve", "mcp", "completion"),
 )
-USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
+USER_ERRORS = (ValueError, TypeError, OSError, ImportError, ModelError)
 INTERRUPTED = 130
 
 DESCRIPTION = """From a folder of texts and a question to what a language model should read:

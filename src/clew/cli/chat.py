@@ -16,6 +16,7 @@ from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.conversation import BUDGET, NOTHING, Conversation
+from clew.model import ModelError
 
 EXAMPLES = """examples:
   clew chat docs/                                     no model: it quotes the sentences that answer
@@ -129,7 +130,7 @@ def _answer(question: str, conversation: Conversation) -> None:
     """Print the answer as it is written, and what it cites."""
     try:
         print_answer(question, conversation)
-    except RuntimeError as error:  # the model failed; the conversation goes on
+    except ModelError as error:  # the model failed; the conversation goes on
         print_remark(str(error))
         return
     turn = conversation.turns[-1]

@@ -28,7 +28,7 @@ def print_answer(question: str, conversation: Conversation) -> None:
     """Print the answer as it is written, and what it cites.
 
     Raises:
-        RuntimeError: The model failed.
+        ModelError: The model failed.
     """
     try:
         for piece in conversation.ask(question):

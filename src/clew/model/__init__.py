@@ -10,6 +10,7 @@ from clew.model.model import (
     InvokableModel,
     Model,
     ModelAnswer,
+    ModelError,
     ModelSource,
 )
 from clew.model.openai_compatible import OpenAICompatible
@@ -27,6 +28,7 @@ __all__ = [
     "InvokableModel",
     "Model",
     "ModelAnswer",
+    "ModelError",
     "ModelSource",
     "OpenAICompatible",
     "fit_prompt",

@@ -38,6 +38,10 @@ RETRY = (
 )
 
 
+class ModelError(RuntimeError):
+    """A language model gave no answer."""
+
+
 class CompletingModel(Protocol):
     """A LlamaIndex LLM: `complete` takes a prompt and returns an object with a `text`."""
 
@@ -172,11 +176,11 @@ class Model:
         """Return the model's answer as it is.
 
         Raises:
-            RuntimeError: there is none.
+            ModelError: there is none.
         """
         answer = self.ask(prompt, str)
         if answer.value is None:
-            raise RuntimeError(answer.error)
+            raise ModelError(answer.error)
         return answer.value
 
     def stream(self, prompt: str) -> Iterator[str]:
@@ -186,7 +190,7 @@ class Model:
         too. A stream that fails is not begun again, since what came of it may be shown already.
 
         Raises:
-            RuntimeError: The model failed, or the prompt is above `max_prompt_tokens`.
+            ModelError: The model failed, or the prompt is above `max_prompt_tokens`.
 
         Example:
             >>> list(Model.of(lambda prompt: "Ben lives on Corfu.").stream("Where?"))
@@ -206,7 +210,7 @@ class Model:
             failed = 0
         except Exception as problem:
             name = type(problem).__name__
-            raise RuntimeError(f"the model {self.name} failed: {name}: {problem}") from problem
+            raise ModelError(f"the model {self.name} failed: {name}: {problem}") from problem
         finally:
             record_usage(Usage(1, size, self.tokens("".join(pieces)), 1, failed))
         if self.answers is not None:

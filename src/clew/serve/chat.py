@@ -20,10 +20,6 @@ from clew.show import location_of
 MAX_REMEMBERED = 12  # messages before the last
 
 
-class ModelFailedError(RuntimeError):
-    """The language model gave no answer."""
-
-
 class ChatMessage(NamedTuple):
     """One message: its role, "system", "user" or "assistant", and its text."""
 
@@ -73,17 +69,14 @@ def answer_pieces(
         model: The model; None for quotes.
 
     Raises:
-        ModelFailedError: The model gave no answer.
+        ModelError: The model gave no answer.
     """
     if not answer.context.items:
         yield NOTHING
     elif model is None:
         yield answer.quotes or NOTHING
     else:
-        try:
-            yield from model.stream(_prompt(answer.context, messages, model))
-        except RuntimeError as error:
-            raise ModelFailedError(str(error)) from error
+        yield from model.stream(_prompt(answer.context, messages, model))
 
 
 def cited_items(text: str, context: Context) -> dict[int, Item]:

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from clew.budget import BudgetError
 from clew.deadline import DeadlineError
-from clew.serve.chat import ModelFailedError
+from clew.model import ModelError
 from clew.serve.served_index import KnownIdError, NoFolderError, ReadOnlyError, UnknownIdError
 from clew.serve.work_queue import QueueFullError
 
@@ -28,7 +28,7 @@ MAX_SHOWN = 100  # characters of what came
 MAX_PROBLEMS = 5
 
 KINDS: Mapping[type[Exception], tuple[int, str]] = {  # the first that fits
-    ModelFailedError: (502, "model_failed"),
+    ModelError: (502, "model_failed"),
     UnknownIdError: (404, "not_found"),
     ReadOnlyError: (403, "read_only"),
     KnownIdError: (409, "known_id"),
@@ -89,7 +89,7 @@ def error_response(status: int, message: str, kind: str) -> PlainJSONResponse:
 
 def described(error: Exception) -> tuple[int, str, str]:
     """Return the status, the name and the sentence for an error; what is not known is logged."""
-    if isinstance(error, ModelFailedError):
+    if isinstance(error, ModelError):
         LOGGER.warning("%s", error)
     for kind, (status, name) in KINDS.items():
         if isinstance(error, kind):

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from clew.deadline import Deadline, DeadlineError
-from clew.model import TIMEOUT
+from clew.model import TIMEOUT, ModelError
 from clew.processes import usable_cores
-from clew.serve.chat import ModelFailedError
 from clew.serve.measurements import Measurements
 from clew.serve.served_index import ServedIndex
 from clew.serve.work_queue import STOPPING, QueueFullError, WorkQueue
@@ -97,7 +96,7 @@ class Service:
         Where the reader goes, it is given up at its next piece.
 
         Raises:
-            ModelFailedError: No piece came within the model's time.
+            ModelError: No piece came within the model's time.
             QueueFullError: Too many wait.
         """
         loop, gone = asyncio.get_running_loop(), threading.Event()
@@ -122,7 +121,7 @@ class Service:
                 yield piece
             future.result()
         except TimeoutError:
-            raise ModelFailedError(f"the model gave nothing within {seconds:g} seconds") from None
+            raise ModelError(f"the model gave nothing within {seconds:g} seconds") from None
         finally:
             gone.set()
             future.cancel()
