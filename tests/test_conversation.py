@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -368,3 +369,30 @@ def test_a_model_that_fails_is_one_line_of_the_command(capsys, tmp_path, monkeyp
     assert code == 0
     assert "failed: TypeError: no route" in err
     assert "there is no answer yet" in err
+
+
+def test_the_path_of_two_hops_stands_below_what_it_leads_to(capsys, tmp_path):
+    (tmp_path / "anna.txt").write_text("Anna Reed married Ben Okri.")
+    (tmp_path / "ben.txt").write_text("Ben Okri lives on Corfu. Ben Okri plays chess.")
+    (tmp_path / "facts.json").write_text(
+        json.dumps(
+            {
+                "anna.txt": [["Anna Reed", "married", "Ben Okri"]],
+                "ben.txt": [["Ben Okri", "lives on", "Corfu"]],
+            }
+        )
+    )
+    facts = ("--facts", str(tmp_path / "facts.json"))
+    (tmp_path / "docs").mkdir()
+    for name in ("anna.txt", "ben.txt"):
+        (tmp_path / name).rename(tmp_path / "docs" / name)
+    question = "Where does the husband of Anna Reed live?"
+    for typed in (("ask", "--sources"), ("ask", "--answer")):
+        command, how = typed
+        code, out, _ = run(
+            capsys, command, str(tmp_path / "docs"), question, "--no-cache", how, *facts
+        )
+        assert code == 0
+        lines = out.splitlines()
+        (at,) = [i for i, line in enumerate(lines) if re.match(r"\s*\[?\d+\]?\s+ben\.txt", line)]
+        assert re.match(r"\s+the question .*(Anna Reed married Ben Okri|ben okri)", lines[at + 1])

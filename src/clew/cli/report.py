@@ -6,6 +6,7 @@ from clew.cli.links import print_with_links
 from clew.cli.terminal import print_piece, print_result
 from clew.context import Context
 from clew.conversation import Conversation
+from clew.items import Item
 from clew.show import path_in_words
 
 MAX_NOTE = 300  # characters of a list in a note
@@ -15,13 +16,15 @@ MAX_DROPPED = 10  # lines on what was left out, unless there are hardly more
 def print_sources(context: Context) -> None:
     """Print the size of the context, and a line for each item.
 
-    A line has the item's number, where it is to be opened, its headings, and its tokens.
+    A line has the item's number, where it is to be opened, its headings, and its tokens. Below what
+    links lead to stands the path.
     """
     budget = "" if context.budget is None else f" of {context.budget:,}"
     items = "item" if len(context) == 1 else "items"
     print_result(f"sources: {len(context)} {items}, {context.tokens:,}{budget} tokens")
     for number, item in enumerate(context, 1):
         print_with_links(f"{number:>4}  ", item, f"  ({item.tokens:,} tokens)")
+        _print_path(item, indent=6)
 
 
 def print_answer(question: str, conversation: Conversation) -> None:
@@ -37,6 +40,13 @@ def print_answer(question: str, conversation: Conversation) -> None:
         print_result()
     for number, item in conversation.turns[-1].sources.items():
         print_with_links(f"[{number}] ", item)
+        _print_path(item, indent=4)
+
+
+def _print_path(item: Item, indent: int) -> None:
+    """Print the path to what links alone lead to: it need not look like the question."""
+    if len(item.why) > 1:
+        print_result(f"{' ' * indent}{_on_one_line(path_in_words(item))}")
 
 
 def fallbacks(context: Context) -> list[str]:
