@@ -98,7 +98,7 @@ READ_WHOLE = ("passage", "report")
 PASSAGES = seed.InOwnWords()
 
 # On ordinary documents no passage that answers had a smaller share of the highest score.
-NEAR_THE_BEST = select.Top(min_share=0.4)
+NEAR_THE_BEST = select.Top(min_share=0.4, min_share_with_facts=0.0003)
 
 # The four presets and the journey are cumulative: they share these stages.
 NEAREST_FIVE = seed.TopSeeds(5)

@@ -147,6 +147,10 @@ def test_what_a_walk_over_facts_leads_to_is_not_left_out():
         prizes[graph.row("a")], prizes[graph.row("b")] = 1.0, 0.01
         found = select(Top(min_share=0.4), graph, prizes)
         assert [graph.ids[row] for row in found.nodes] == expected
+        for share in (0.02, 0.005):  # the walk leaves b a hundredth
+            found = select(Top(min_share=0.4, min_share_with_facts=share), graph, prizes)
+            named = ["a"] if share > 0.01 else expected
+            assert [graph.ids[row] for row in found.nodes] == named
 
 
 @given(st.integers(2, 8), st.integers(0, 200), st.sampled_from([0.3, 0.5, 0.8]))

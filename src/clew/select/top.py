@@ -48,14 +48,18 @@ class Top:
     k: int | None = None
     max_passed: int = 100
     min_share: float = 0.0
+    min_share_with_facts: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.min_share <= 1:
-            raise ValueError(f"min_share is a share of the highest prize, not {self.min_share}")
+        for name in ("min_share", "min_share_with_facts"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(
+                    f"{name} is a share of the highest prize, not {getattr(self, name)}"
+                )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         content = graph.content
-        min_share = 0.0 if len(graph.facts) else self.min_share
+        min_share = self.min_share_with_facts if len(graph.facts) else self.min_share
 
         def select(
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
