@@ -27,7 +27,7 @@ def hostile(index):
 
 
 def test_what_is_sent_is_json_and_no_page(hostile):
-    asked = {"question": "When do ferries sail?", "picture": True}
+    asked = {"question": "When do ferries sail?", "limit": 10, "picture": True}
     response = hostile.post("/api/ask", json=asked)
     assert response.headers["content-type"] == "application/json"
     assert response.headers["x-content-type-options"] == "nosniff"
