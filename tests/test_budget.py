@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import clew
 from clew import BudgetError, Document, Graph, Index, Query, recipes
@@ -55,6 +57,40 @@ def test_what_was_wanted_and_fits_after_an_overflow_is_put_back():
         for row in sorted(set(range(12)) - set(read)):
             page = clew.Render().pieces(graph, clew.types.Reading.of(np.array([*read, row])))
             assert graph.count("\n".join(page)) > budget, "there was room for another"
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(0, 30)), min_size=2, max_size=8),
+    st.integers(30, 160),
+)
+@example([(1, 24), (13, 17), (36, 7), (26, 16)], 118)
+def test_no_page_is_worth_less_than_the_best_ones_that_fit_together(sizes, budget):
+    """Headings are not in the tokens of an item: the best of what was first chosen may fit, and more than what is chosen again."""
+    weights = np.linspace(1.0, 0.3, len(sizes))
+    graph = Graph.of(
+        [f"item {i} " + "word " * (words - 1) for i, (words, _) in enumerate(sizes)],
+        vectors=np.stack([weights, np.sqrt(1 - weights**2)], axis=1),
+        metadata=[
+            {"title": " ".join(f"heading{i}-{j}" for j in range(words))}
+            for i, (_, words) in enumerate(sizes)
+        ],
+        count=lambda text: len(text.split()),
+    )
+    first = clew.select.Top().on(graph)  # by the items' own tokens
+    prizes, everything = weights, clew.types.Subgraph(np.arange(len(sizes), dtype=np.int32))
+    chosen = first(Query("?"), clew.types.Seeds(prizes), prizes, everything, budget).nodes.tolist()
+
+    def takes(rows):
+        return graph.count("\n".join(clew.Render().pieces(graph, clew.types.Reading.of(rows))))
+
+    while chosen and takes(np.array(chosen)) > budget:
+        chosen.pop()
+    try:
+        context = recipes.get("dense").on(graph)(Query("?", np.float32([1, 0])), budget)
+    except BudgetError:
+        assert not chosen
+        return
+    assert sum(item.score for item in context) >= weights[chosen].sum() - 1e-6
 
 
 def test_a_budget_that_holds_nothing_is_an_error_of_its_own():

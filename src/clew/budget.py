@@ -166,6 +166,8 @@ def fit_to_budget(
     first = _page(request, select(budget), arrange, budget)
     selected, wanted = _reselect_until_fitting(first, request, select, arrange, budget)
     page = _drop_until_fitting(selected, budget)
+    if first.tokens > budget and not current().has_passed():
+        page = max(page, _drop_until_fitting(first, budget), key=_value)
     if not len(page.reading) and selected.request.missing:  # a line on it leaves no other room
         bare = replace(selected.request, missing=())
         page = _drop_until_fitting(replace(selected, request=bare), budget)
@@ -212,6 +214,11 @@ def _drop_until_fitting(page: FittedPage, budget: int) -> FittedPage:
         reason = f"the rendered context was {excess} tokens over the budget of {budget}"
         page = without_entry(page, _every_entry(page), reason)
     return page
+
+
+def _value(page: FittedPage) -> float:
+    """Return the sum of the prizes that are read."""
+    return sum(page.request.scores(page.reading))
 
 
 def _refill(page: FittedPage, wanted: set[int], arrange: Arrange, budget: int) -> FittedPage:

@@ -150,14 +150,9 @@ AGENTIC = Pipeline(
     render=SAYS_MISSING,
 )
 
-# What documentation finds the context of a section by: "hipporag", but by each passage alone. A
-# section is a part of one document, whose other words say nothing of it.
-SECTIONS = Pipeline(
-    seed.RecognisedFacts(),
-    (spread.PageRank(0.5, WALKED_FACTS),),
-    (select.Top(),),
-    order=order.ByPrize(),
-)
+# What documentation finds the context of a section by: each passage alone. A section is a part of
+# one document, whose other words say nothing of it, and facts lead out of it.
+SECTIONS = Pipeline(seed.Blend(), selects=(select.Top(),), order=order.ByPrize())
 
 RECIPES: dict[str, Recipe] = {
     "dense": Recipe(

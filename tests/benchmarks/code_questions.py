@@ -310,7 +310,7 @@ def compare(package: str, options: argparse.Namespace) -> Table:
     prefix = f"{reference.package.name}/"
     lines = {prefix + document.id: line_starts(document.text) for document in documents}
     documents = [replace(document, id=prefix + document.id) for document in documents]
-    extractors = {"": None, " + Symbols": clew.NamesAndSymbols()}
+    extractors = {"": None, " + symbols": clew.Symbols()}
     clew.Index.from_documents(["def warm(): up"])
     for label, extractor in extractors.items():
         started = time.perf_counter()

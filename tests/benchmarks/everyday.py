@@ -261,7 +261,7 @@ def build_index(folder: Path, options: argparse.Namespace) -> clew.Index:
     return clew.Index.from_documents(
         folder,
         splitter=Splitter(tokens=TOKENS, sentences=options.sentences),
-        extractor=clew.NamesAndSymbols() if options.names else None,
+        extractor=clew.NamesAndSymbols() if options.names else clew.Symbols(),
         embedder=embedder_of(options.embedder),
     )
 

@@ -201,8 +201,10 @@ def test_a_model_writes_it(index, tmp_path):
     facts = {document.id: [("json", "has", document.id)] for document in index.documents}
     with_facts = clew.Index.from_documents(list(index.documents), facts=facts)
     model = Writer()
-    filtered = write_documentation(with_facts, model=model, sections=5, coverage=0, workers=1)
-    promised = estimate_documentation(with_facts, sections=5)
+    filtered = write_documentation(
+        with_facts, recipe="hipporag", model=model, sections=5, coverage=0, workers=1
+    )
+    promised = estimate_documentation(with_facts, recipe="hipporag", sections=5)
     filtering = [prompt for prompt in model.prompts if "Which of these facts" in prompt]
     assert filtering
     assert filtered.usage.calls == len(model.prompts)

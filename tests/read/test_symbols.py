@@ -235,6 +235,23 @@ def test_an_index_with_symbols_is_saved_changed_and_asked(tmp_path):
     assert "good calls carve" in less.graph.facts.texts, "one file alone defines it now"
 
 
+@pytest.mark.parametrize("tokens", [16, 256])
+def test_an_index_reads_the_symbols_of_code_without_being_asked(tmp_path, tokens):
+    facts_of(PYTHON, tmp_path)
+    (tmp_path / "guide.md").write_text("Ann married Ben. They `run` it, and live on Corfu.\n")
+    index = Index.from_documents(tmp_path, splitter=Splitter(tokens))
+    assert index.extractor == Symbols()
+    texts = index.graph.facts.texts
+    assert "run calls kit.wood.carve" in texts
+    assert [text for text in texts if text.endswith(" mentions run")]
+    assert not [text for text in texts if "Ben" in text], "names are asked for"
+    found = index.ask("What calls Box.open?", budget=256)
+    assert any("self.box.open()" in item.text for item in found)
+    assert any(hop.text == "Saw.use calls Box.open" for item in found for hop in item.why)
+    assert not len(Index.from_documents(tmp_path, extractor=None).graph.facts)
+    assert not len(Index.from_documents(["`run` calls `carve`."]).graph.facts)
+
+
 def test_members_that_others_must_define_are_known_in_each_of_their_forms():
     text = """from abc import abstractmethod
 from typing import Protocol

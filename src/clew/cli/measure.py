@@ -29,6 +29,7 @@ from clew.cli.settings import (
 from clew.cli.source import TOKENS, existing_path
 from clew.cli.terminal import print_result, shows_progress
 from clew.generate import Reports
+from clew.index.config import SYMBOLS
 from clew.index.index import Index
 from clew.measure import (
     Benchmark,
@@ -343,7 +344,10 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
     else:
         index, questions = (
             Index.from_documents(
-                path, embedder=options.embedder, extractor=extractor, splitter=Splitter(TOKENS)
+                path,
+                embedder=options.embedder,
+                extractor=extractor or SYMBOLS,
+                splitter=Splitter(TOKENS),
             ),
             (),
         )

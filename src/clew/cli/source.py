@@ -24,7 +24,7 @@ from clew.cli.terminal import print_remark, shows_progress
 from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.generate import Descriptions, Reports, Summaries
-from clew.index.config import IndexConfig
+from clew.index.config import SYMBOLS, IndexConfig
 from clew.index.index import Index
 from clew.index.saving import is_made_by
 from clew.model import Model
@@ -136,8 +136,8 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
     extractors.add_argument(
         "--names",
         action="store_true",
-        help="extract names, the symbols of source code, and facts about them, without a language "
-        "model, for the recipes on facts",
+        help="extract the names in prose, and facts about them, without a language model, for the "
+        "recipes on facts (the symbols of source code are read without being asked for)",
     )
     return extractors
 
@@ -243,7 +243,11 @@ def build_index(
     facts = None if options.facts is None else read_facts(options.facts)
     config = IndexConfig.from_keywords(
         embedder=_embedder_of(options, before),
-        extractor=configured("names", NamesAndSymbols(), settings) if options.names else extractor,
+        extractor=(
+            configured("names", NamesAndSymbols(), settings)
+            if options.names
+            else extractor or SYMBOLS
+        ),
         splitter=splitter_of(options),
         canonical=Plain() if options.plain else None,
         nearest=options.nearest,

@@ -23,6 +23,7 @@ from clew.read import (
     FileReading,
     LoadedDocuments,
     Split,
+    Symbols,
     Triple,
     load_documents,
     make_canonical,
@@ -43,6 +44,11 @@ DEFAULT_LINKS: tuple[Link, ...] = (
     Similar(),
     Synonym(),
 )
+
+SYMBOLS = Symbols()
+"""What reads facts unless somebody says otherwise: what source code defines, calls and imports.
+
+Where no document is source code there is nothing that it reads."""
 
 ExtractorLike = Extractor | Callable[[str], Iterable[Triple]]
 """What reads facts: an object with `triples(passages)`, or a function text -> triples."""
@@ -79,8 +85,9 @@ class IndexConfig:
             sentence-transformers model, or the name of one. None stands for the embedded default,
             which is fitted on the passages and needs no download.
         extractor: Reads facts out of the passages: a function text -> triples, or an object with
-            `triples(passages)`, such as `clew.NamesAndSymbols()` for prose and source code, which
-            needs no language model, or `clew.Triples(model)`. Passages that it could not read are
+            `triples(passages)`. `clew.Symbols()`, which is there without being named, reads source
+            code alone; `clew.NamesAndSymbols()` reads prose, too, and takes longer; neither needs a
+            language model, and `clew.Triples(model)` asks one. Passages that it could not read are
             in `Index.failed`, with the reasons; `Index.add([])` tries them again. None reads no
             facts.
         splitter: Cuts documents into sections, passages and sentences, as `clew.Splitter()` does.
@@ -116,7 +123,7 @@ class IndexConfig:
     """
 
     embedder: Embedder | None = None
-    extractor: ExtractorLike | None = None
+    extractor: ExtractorLike | None = SYMBOLS
     splitter: Split | None = None
     links: tuple[Link, ...] = DEFAULT_LINKS
     canonical: Callable[[str], str] | None = None

@@ -133,8 +133,8 @@ def filtered_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
     """Return the index as if some documents had never come; None where it has to be built whole.
 
     That is where a vector may come from the whole corpus, as by the embedded default, where there
-    are names, which are spelt as the first document spells them, and where the extractor has read
-    all passages together.
+    are names, which are spelt as the first document spells them, and where the extractor has learnt
+    from all passages together.
 
     Args:
         index: The index.
@@ -144,7 +144,7 @@ def filtered_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
     may_know_of_others = (
         index.fitted
         or bool(index.graph.kinds.mask("entity").any())
-        or (extractor is not None and is_corpus_wide(extractor))
+        or (extractor is not None and is_corpus_wide(extractor) and not _has_learnt_nothing(index))
     )
     forbidden = None if may_know_of_others else _rows_of(index, ids)
     return None if forbidden is None else _without(index, ids, forbidden)
@@ -194,6 +194,11 @@ def _is_learning_on(index: IndexContents) -> bool:
     """Whether it is known what all passages have taught the extractor, in the form that it has."""
     learning, known = as_learning(index.config.extractor), index.knowledge
     return learning is not None and known is not None and known.form == learning.knowledge_form
+
+
+def _has_learnt_nothing(index: IndexContents) -> bool:
+    """Whether it is known that no passage has taught the extractor anything, as prose `Symbols`."""
+    return _is_learning_on(index) and index.knowledge is not None and index.knowledge.is_empty
 
 
 def _passages_of(index: IndexContents) -> Callable[[Collection[str]], list[Passage]]:

@@ -39,6 +39,16 @@ class Knowledge:
     form: str
     tables: Mapping[str, Mapping[str, int]]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no passage has taught anything.
+
+        Example:
+            >>> Knowledge("words 1", {"small": {}}).is_empty
+            True
+        """
+        return not any(self.tables.values())
+
     def grown(self, more: Knowledge) -> Knowledge:
         """Return what these passages and others have taught together.
 
