@@ -90,7 +90,7 @@ _counter: ContextVar[Callable[[str], int] | None] = ContextVar("counter", defaul
 
 @contextmanager
 def metered(count: Callable[[str], int] | None = None) -> Iterator[UsageMeter]:
-    """Measure what `clew.Model`s are asked for within a block, whoever asks them.
+    """Measure what models (`clew.Model`) are asked for within a block, whoever asks them.
 
     Args:
         count: The tokenizer, text -> number of tokens, for models without one of their own. None

@@ -61,9 +61,9 @@ class Index(IndexContents):
         """Return an index of the documents.
 
         Args:
-            documents: Texts, paths of files and folders, `clew.Document`s, LlamaIndex documents and
-                nodes, LangChain documents and graph documents, or several of them. A piece keeps
-                its own id. What clew cuts is named `{id}#{start}-{end}`.
+            documents: Texts, paths of files and folders, values of `clew.Document`, LlamaIndex
+                documents and nodes, LangChain documents and graph documents, or several of them. A
+                piece keeps its own id. What clew cuts is named `{id}#{start}-{end}`.
             facts: Triples (subject, relation, object) by document id, beside those that documents
                 bring along.
             progress: Whether to show bars on stderr.

@@ -1,6 +1,6 @@
 """Everything that a caller may hand in becomes documents.
 
-Sources are texts, files, folders, `clew.Document`s, and the objects of LangChain and LlamaIndex.
+Sources are texts, files, folders, `clew.Document` values, and objects of LangChain and LlamaIndex.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def load_documents(
     text that comes again without an id of its own is left out.
 
     Args:
-        sources: A path to a file or folder, or an iterable of texts, paths, `clew.Document`s,
+        sources: A path to a file or folder, or an iterable of texts, paths, values of `Document`,
             LlamaIndex nodes, LangChain documents and graph documents. The facts that came with a
             node or graph document become the document's facts.
         untrusted: Whether a string among others is always a text, and a string by itself is

@@ -1,0 +1,249 @@
+"""What the pages of the guide need beside Sphinx: drawings, tables and names out of clew itself.
+
+A page has four blocks of its own, each of one line:
+
+- `{drawing} NAME`: what the page's Python calls NAME, a context, as clew draws it. The Python of the
+  page is run in the order of reading when the site is built.
+- `{names} MODULE`: all public names of a module with their docstrings.
+- `{about} MODULE`: the docstring of a module alone.
+- `{departures} RECIPE`: in what the recipe that is named without `_paper` differs from its paper.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import os
+import re
+import shutil
+import tempfile
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from blocks import Block, Reader, blocks_of
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from public import homes, modules, names_of
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+import clew
+
+FOLDER = Path(__file__).parents[1]
+SAMPLES = (FOLDER / "curies", FOLDER.parent / "harbour")
+DOTTED = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
+SECTION = re.compile(r"(Args|Attributes|Example|Examples|Glossary|Raises|Returns|Yields):")
+ITEM = re.compile(r"- |\d+\. ")
+MAX_VALUE = 90  # letters of a constant's value
+log = logging.getLogger(__name__)
+
+
+def read_source(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Replace the blocks that this module knows; run the page's code where it is drawn from."""
+    own = {"{drawing}", "{names}", "{about}", "{departures}"}
+    blocks = blocks_of(source[0])
+    if not any(block.language in own for block in blocks):
+        return
+    drawn = any(block.language == "{drawing}" for block in blocks)
+    with in_samples() if drawn else contextlib.nullcontext():
+        reader, parts, at = Reader(), [], 0
+        for block in blocks:
+            if block.language in own:
+                parts += [source[0][at : block.start], *made_of(app, docname, block, reader)]
+                at = block.end
+            elif drawn:
+                reader.carry_out(block)
+    source[0] = "".join([*parts, source[0][at:]])
+
+
+@contextlib.contextmanager
+def in_samples() -> Iterator[None]:
+    """Work in a new folder that has the documents of the examples."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for sample in SAMPLES:
+            shutil.copytree(sample, sample.name)
+        before = os.environ.get("CLEW_CACHE")
+        os.environ["CLEW_CACHE"] = str(Path(folder) / "cache")
+        try:
+            yield
+        finally:
+            os.environ.pop("CLEW_CACHE")
+            if before is not None:
+                os.environ["CLEW_CACHE"] = before
+
+
+def made_of(app: Sphinx, docname: str, block: Block, reader: Reader) -> Iterator[str]:
+    """Yield the Markdown that takes the place of a block."""
+    if block.language == "{drawing}":
+        yield from drawing(app, docname, block, reader.names[block.rest])
+    elif block.language == "{departures}":
+        yield "| the paper | ours | what that brings |\n|---|---|---|\n"
+        for each in clew.recipes.DEPARTURES[block.rest]:
+            cells = (each.published, each.ours, each.brings)
+            yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
+    elif block.language == "{about}":
+        yield f"```{{eval-rst}}\n.. automodule:: {block.rest}\n   :no-index:\n```"
+    else:
+        yield "\n".join(["```{eval-rst}", *names_in(block.rest), "```"])
+
+
+def drawing(app: Sphinx, docname: str, block: Block, context: Any) -> Iterator[str]:
+    """Yield a figure with the drawing of a context; the whole page of it is a file beside it."""
+    page = context.to_html()
+    name = f"{docname.replace('/', '-')}-{block.rest}.html"
+    folder = Path(app.outdir) / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(page, encoding="utf-8")
+    svg = re.search(r'<svg class="drawing".*?</svg>(?=</div>)', page, re.DOTALL)
+    assert svg is not None, f"{docname}: {block.rest} has nothing to draw"
+    svg_alone = re.sub(r"</?a\b[^>]*>", "", svg[0])  # its links lead to items of the whole page
+    link = f"{'../' * docname.count('/')}pictures/{name}"
+    yield (
+        f'```{{raw}} html\n<figure class="clew"><div class="clew-scroll" tabindex="0" role="region" '
+        f'aria-label="The drawing">{svg_alone}</div><figcaption>{block.text.strip()} '
+        f'<a href="{link}">The whole page</a> has the texts, the reasons and the budget.'
+        "</figcaption></figure>\n```"
+    )
+
+
+def names_in(module: str) -> Iterator[str]:
+    """Yield reStructuredText that documents each public name of a module, once on the site."""
+    yield from (f".. automodule:: {module}", "")
+    elsewhere = []
+    for name, value in names_of(module):
+        if isinstance(value, types.ModuleType):
+            elsewhere.append(f":py:mod:`{value.__name__}`")
+        elif (home := homes().get(id(value), (module, name))) != (module, name):
+            elsewhere.append(f":py:obj:`{'.'.join(home)}`")
+        else:
+            yield from documented(module, name, value)
+    if elsewhere:
+        yield from (f"Also here: {', '.join(elsewhere)}.", "")
+
+
+def documented(module: str, name: str, value: object) -> Iterable[str]:
+    """Return the directive for one name."""
+    path = f"{module}.{name}"
+    if inspect.isclass(value):
+        kind = "exception" if issubclass(value, BaseException) else "class"
+        return (f".. auto{kind}:: {path}", "   :members:", "   :show-inheritance:", "")
+    if inspect.isroutine(value):
+        return (f".. autofunction:: {path}", "")
+    shown = ("",) if len(repr(value)) <= MAX_VALUE else ("   :no-value:", "")
+    return (f".. autodata:: {path}", *shown)
+
+
+def add_aliases(app: Sphinx, env: Any) -> None:
+    """Let the inventory have each public name, wherever its documentation is."""
+    domain = env.domains.python_domain
+    for module in modules():
+        for name, value in names_of(module):
+            path, home = f"{module}.{name}", homes().get(id(value))
+            if isinstance(value, types.ModuleType) or path in domain.objects or home is None:
+                continue
+            entry = domain.objects[".".join(home)]
+            domain.objects[path] = entry._replace(aliased=True)
+
+
+def as_markdown(
+    app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
+) -> None:
+    """Let a docstring's indented blocks and lists be what they are in Markdown.
+
+    A constant that has no docstring has none of its type, either.
+    """
+    if what == "data" and inspect.cleandoc("\n".join(lines)) in docstrings_of_type(value):
+        lines.clear()
+    above, found, inside = "", [], False
+    for at, line in enumerate(lines):
+        is_below = at > 0 and bool(lines[at - 1].strip())
+        starts = line.startswith("    ") and not is_below
+        if starts and not inside and above[:1].strip() and not SECTION.fullmatch(above):
+            found += ["::", ""]
+            inside = True
+        inside = inside and (not line.strip() or line.startswith(" "))
+        if ITEM.match(line) and is_below and not ITEM.match(above) and not above.startswith(" "):
+            found.append("")
+        above = line if line.strip() else above
+        found.append(line)
+    lines[:] = found
+
+
+def docstrings_of_type(value: object) -> set[str]:
+    """Return what stands at the type of a value, not at the value."""
+    texts = (inspect.getdoc(value), inspect.getdoc(type(value)), type(value).__doc__)
+    return {inspect.cleandoc(text) for text in texts if text}
+
+
+def name_role(
+    role: str, rawtext: str, text: str, lineno: int, inliner: Any, *_: object, **__: object
+) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    """Link the backquoted name of something of clew; show everything else as it stands."""
+    literal = nodes.literal(rawtext, text)
+    env = inliner.document.settings.env
+    if not DOTTED.fullmatch(text):
+        return [literal], []
+    target = text.removesuffix("()")
+    if target.startswith("clew.") and not exists(target):
+        log.warning("nothing is called %s", text, location=(env.docname, lineno))
+    is_sure = "." in target or target[0].isupper()  # a parameter may be called as a function is
+    reference = addnodes.pending_xref(
+        rawtext,
+        literal,
+        refdomain="py",
+        reftype="obj",
+        reftarget=target,
+        refexplicit=False,
+        refwarn=False,
+        **{"py:module": env.ref_context.get("py:module")},
+        **{"py:class": env.ref_context.get("py:class")},
+        **({"refspecific": True} if is_sure else {}),
+    )
+    return [reference], []
+
+
+@cache
+def exists(path: str) -> bool:
+    """Return whether a dotted name is a module or something in one."""
+    parts = path.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            value: object = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[length:]:
+            fields = getattr(value, "__dataclass_fields__", {})
+            if not hasattr(value, part) and part not in fields:
+                return False
+            value = getattr(value, part, None)
+        return True
+    return False
+
+
+def inline_math(translator: Any, node: nodes.math) -> None:
+    """Write a formula in a line as MathML, which browsers draw by themselves."""
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def display_math(translator: Any, node: nodes.math_block) -> None:
+    """Write a formula of its own as MathML."""
+    rows: Sequence[str] = [row for row in node.astext().split("\n\n") if row.strip()]
+    for row in rows:
+        translator.body.append(f'<div class="math">{tex2mathml(row, as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Tell Sphinx what there is."""
+    app.connect("source-read", read_source)
+    app.connect("env-updated", add_aliases)
+    app.connect("autodoc-process-docstring", as_markdown, priority=100)
+    app.add_role("name", name_role)
+    app.add_html_math_renderer("mathml", (inline_math, None), (display_math, None))
+    return {"parallel_read_safe": False, "parallel_write_safe": True}
