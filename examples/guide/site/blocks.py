@@ -2,7 +2,7 @@
 
 Python runs in one namespace for the page. A line of shell that begins with `clew` runs the command
 in this process. A block of `text` below one of these is what it prints: every line of it, but that
-a line of three dots stands for any number of lines.
+a line of three dots stands for any number of lines, and three dots at the end of a line for its rest.
 
 A comment `<!-- not run: REASON -->` above a block says why it is only checked for its syntax.
 """
@@ -14,7 +14,7 @@ import io
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,14 +67,14 @@ class Reader:
 
     Attributes:
         names: What Python's names stand for by now.
-        printed: What the last block printed.
+        printed: What the last block printed; None where it was not run.
         ran: How many blocks were run.
         checked: How many were checked for their syntax alone.
         compared: How many printed what the page shows.
     """
 
-    names: dict[str, object] = field(default_factory=lambda: {"__name__": "__page__"})
-    printed: str = ""
+    names: dict[str, object] = field(default_factory=lambda: {"__name__": "__main__"})
+    printed: str | None = None
     ran: int = 0
     checked: int = 0
     compared: int = 0
@@ -88,17 +88,24 @@ class Reader:
             done = subprocess.run(["bash", "-n", "-c", block.text], check=False)  # noqa: S603, S607
             assert done.returncode == 0, block.text
             self._run(block, lambda: run_shell(block.text))
-        elif block.language == "text" and self.printed:
+        elif block.language == "text" and self.printed is not None:
             assert matches(self.printed, block.text), f"{self.printed}\nis not\n{block.text}"
             self.compared += 1
 
-    def _run(self, block: Block, work) -> None:  # noqa: ANN001
-        self.printed = ""
+    def _run(self, block: Block, work: Callable[[], None]) -> None:
+        self.printed = None
         if block.reason:
             self.checked += 1
             return
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            work()
+        with (
+            contextlib.redirect_stdout(io.StringIO()) as printed,
+            contextlib.redirect_stderr(io.StringIO()) as errors,
+        ):
+            try:
+                work()
+            except (Exception, SystemExit) as error:
+                error.add_note(f"in\n{block.text}\n{errors.getvalue()}")
+                raise
         self.printed, self.ran = printed.getvalue(), self.ran + 1
 
 
@@ -133,21 +140,17 @@ def matches(printed: str, shown: str) -> bool:
         >>> matches("one\\ntwo\\nthree\\n", "one\\n...\\nthree\\n")
         True
     """
-    parts = ["\n".join(part) for part in split_lines(shown)]
-    pattern = r"(?:.*\n)*?".join(re.escape(part + "\n" if part else "") for part in parts)
+    pattern = "".join(
+        r"(?:.*\n)*?" if line == "..." else line_pattern(line) for line in trimmed(shown).splitlines()
+    )
     return re.fullmatch(pattern, trimmed(printed)) is not None
 
 
-def split_lines(text: str) -> Iterator[list[str]]:
-    """Yield the lines between lines of three dots, each without spaces at its end."""
-    part: list[str] = []
-    for line in trimmed(text).splitlines():
-        if line == "...":
-            yield part
-            part = []
-        else:
-            part.append(line)
-    yield part
+def line_pattern(line: str) -> str:
+    """Return a regular expression for one line that a page shows."""
+    if line.endswith(" ..."):
+        return re.escape(line.removesuffix("...")) + r".*\n"
+    return re.escape(line) + r"\n"
 
 
 def trimmed(text: str) -> str:

@@ -37,7 +37,7 @@ extensions = [
     "guide",
 ]
 root_doc = "index"
-exclude_patterns = ["site", "curies"]
+exclude_patterns = ["site"]
 nitpicky = False  # signatures name types of numpy and of the frameworks; "guide" checks our own
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]

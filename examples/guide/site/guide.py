@@ -1,11 +1,14 @@
 """What the pages of the guide need beside Sphinx: drawings, tables and names out of clew itself.
 
-A page has four blocks of its own, each of one line:
+A page has blocks of its own:
 
 - `{drawing} NAME`: what the page's Python calls NAME, a context, as clew draws it. The Python of the
   page is run in the order of reading when the site is built.
 - `{names} MODULE`: all public names of a module with their docstrings.
 - `{about} MODULE`: the docstring of a module alone.
+- `{settings} CLASS`: a class with its fields, which the reference has, too.
+- `{page} FILE HEADING`: another page of the repository, from a heading on if there is one.
+- `{recipes}`: a table of all recipes, and when to choose each.
 - `{departures} RECIPE`: in what the recipe that is named without `_paper` differs from its paper.
 """
 
@@ -35,7 +38,24 @@ from sphinx.util import logging
 import clew
 
 FOLDER = Path(__file__).parents[1]
-SAMPLES = (FOLDER / "curies", FOLDER.parent / "harbour")
+SAMPLES = (FOLDER / "curies.jsonl", FOLDER.parent / "harbour")
+ROOT = FOLDER.parents[1]
+PAGES = {
+    "CHANGELOG.md": "changelog",
+    "CONTRIBUTING.md": "own-stage",
+    "SECURITY.md": "security",
+    "examples/harbour": "samples",
+    "integrations/langchain-clew/README.md": "reference/langchain-clew",
+    "integrations/llama-index-postprocessor-clew/README.md": (
+        "reference/llama-index-postprocessor-clew"
+    ),
+    "integrations/llama-index-retrievers-clew/README.md": "reference/llama-index-retrievers-clew",
+    "tests/benchmarks/README.md": "measured",
+    "tests/benchmarks/everyday/README.md": "measured-everyday",
+}
+"""The pages of the repository that are pages of the site, too."""
+CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([\w./#-]+)\)")
 DOTTED = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
 SECTION = re.compile(r"(Args|Attributes|Example|Examples|Glossary|Raises|Returns|Yields):")
 ITEM = re.compile(r"- |\d+\. ")
@@ -45,7 +65,8 @@ log = logging.getLogger(__name__)
 
 def read_source(app: Sphinx, docname: str, source: list[str]) -> None:
     """Replace the blocks that this module knows; run the page's code where it is drawn from."""
-    own = {"{drawing}", "{names}", "{about}", "{departures}"}
+    source[0] = with_links(source[0], FOLDER / f"{docname}.md", docname)
+    own = {"{drawing}", "{names}", "{about}", "{settings}", "{departures}", "{recipes}", "{page}"}
     blocks = blocks_of(source[0])
     if not any(block.language in own for block in blocks):
         return
@@ -66,7 +87,7 @@ def in_samples() -> Iterator[None]:
     """Work in a new folder that has the documents of the examples."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for sample in SAMPLES:
-            shutil.copytree(sample, sample.name)
+            (shutil.copytree if sample.is_dir() else shutil.copy)(sample, sample.name)
         before = os.environ.get("CLEW_CACHE")
         os.environ["CLEW_CACHE"] = str(Path(folder) / "cache")
         try:
@@ -82,14 +103,75 @@ def made_of(app: Sphinx, docname: str, block: Block, reader: Reader) -> Iterator
     if block.language == "{drawing}":
         yield from drawing(app, docname, block, reader.names[block.rest])
     elif block.language == "{departures}":
-        yield "| the paper | ours | what that brings |\n|---|---|---|\n"
-        for each in clew.recipes.DEPARTURES[block.rest]:
-            cells = (each.published, each.ours, each.brings)
-            yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
+        rows = [(d.published, d.ours, d.brings) for d in clew.recipes.DEPARTURES[block.rest]]
+        yield from table(("the paper", "ours", "what that brings"), rows)
+    elif block.language == "{page}":
+        yield other_page(docname, *block.rest.partition(" ")[::2])
+    elif block.language == "{recipes}":
+        known = clew.recipes.RECIPES.items()
+        rows = [(f"`{name}`", each.summary, each.when) for name, each in known]
+        yield from table(("recipe", "what it does", "when to choose it"), rows)
     elif block.language == "{about}":
         yield f"```{{eval-rst}}\n.. automodule:: {block.rest}\n   :no-index:\n```"
+    elif block.language == "{settings}":
+        yield f"```{{eval-rst}}\n.. autoclass:: {block.rest}\n   :no-index:\n```"
     else:
         yield "\n".join(["```{eval-rst}", *names_in(block.rest), "```"])
+
+
+def other_page(docname: str, path: str, heading: str) -> str:
+    """Return a page of the repository as a part of this one.
+
+    Args:
+        docname: This page.
+        path: Where the other one is, from here.
+        heading: The line that it is read from, whose level becomes the second; "" for all of it.
+    """
+    file = (FOLDER / docname).parent / path
+    text = file.read_text(encoding="utf-8")
+    if heading:
+        text = text[text.index(heading) :]
+        parts = CODE.split(text)
+        parts[::2] = [re.sub(r"^#(#+ )", r"\1", part, flags=re.MULTILINE) for part in parts[::2]]
+        text = "".join(parts)
+    return with_links(text, file.resolve(), docname)
+
+
+def with_links(text: str, file: Path, docname: str) -> str:
+    """Return a page whose links to other pages of the repository are links within the site.
+
+    Args:
+        text: The page.
+        file: Where it is in the repository, from where its links count.
+        docname: The page of the site that it becomes a part of.
+    """
+
+    def within(found: re.Match[str]) -> str:
+        path, _, anchor = found[1].partition("#")
+        target = Path(os.path.normpath(file.parent / path)) if path else file
+        place = target.relative_to(ROOT).as_posix()
+        if target.is_relative_to(FOLDER) and target.exists():
+            page = target.relative_to(FOLDER).as_posix()
+        elif place in PAGES:
+            page = f"{PAGES[place]}.md"
+        elif target.is_file():  # Sphinx lays a copy of it beside the pages
+            page = os.path.relpath(target, FOLDER)
+        else:
+            raise ValueError(f"{file} links to {found[1]}, which is not in the repository")
+        if not path:
+            return found[0]
+        return f"]({os.path.relpath(page, Path(docname).parent)}{'#' if anchor else ''}{anchor})"
+
+    parts = CODE.split(text)
+    parts[::2] = [LINK.sub(within, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a table in Markdown."""
+    yield f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n"
+    for cells in rows:
+        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
 
 
 def drawing(app: Sphinx, docname: str, block: Block, context: Any) -> Iterator[str]:
@@ -131,7 +213,7 @@ def documented(module: str, name: str, value: object) -> Iterable[str]:
     path = f"{module}.{name}"
     if inspect.isclass(value):
         kind = "exception" if issubclass(value, BaseException) else "class"
-        return (f".. auto{kind}:: {path}", "   :members:", "   :show-inheritance:", "")
+        return (f".. auto{kind}:: {path}", "   :members:", "")
     if inspect.isroutine(value):
         return (f".. autofunction:: {path}", "")
     shown = ("",) if len(repr(value)) <= MAX_VALUE else ("   :no-value:", "")
@@ -159,6 +241,7 @@ def as_markdown(
     """
     if what == "data" and inspect.cleandoc("\n".join(lines)) in docstrings_of_type(value):
         lines.clear()
+    lines[:] = tables_as_lists(lines)
     above, found, inside = "", [], False
     for at, line in enumerate(lines):
         is_below = at > 0 and bool(lines[at - 1].strip())
@@ -172,6 +255,32 @@ def as_markdown(
         above = line if line.strip() else above
         found.append(line)
     lines[:] = found
+
+
+def tables_as_lists(lines: Sequence[str]) -> list[str]:
+    """Return lines with the tables of Markdown as those of reStructuredText.
+
+    A row whose first cell is empty goes on with the row above it. Other bars stand for themselves.
+    """
+    found: list[str] = []
+    rows: list[list[str]] = []
+    for line in [*lines, ""]:
+        if line.startswith("|"):
+            cells = [cell.strip() for cell in line.strip("| ").split("|")]
+            cells = [""] * (line.count("|") - 1 - len(cells)) + cells
+            if rows and not cells[0]:
+                rows[-1] = [" ".join(pair).strip() for pair in zip(rows[-1], cells, strict=True)]
+            elif set(line) - set("|- "):
+                rows.append(cells)
+            continue
+        if rows:
+            found += [".. list-table::", "   :header-rows: 1", ""]
+            for row in rows:
+                found += [f"   {'  ' if i else '* '}- {cell}" for i, cell in enumerate(row)]
+            found.append("")
+            rows = []
+        found.append(line if ">>>" in line else re.sub(r"\|(\w+)\|", r"\\|\1\\|", line))
+    return found
 
 
 def docstrings_of_type(value: object) -> set[str]:
