@@ -2,7 +2,7 @@
 
 Python runs in one namespace for the page. A line of shell that begins with `clew` runs the command
 in this process. A block of `text` below one of these is what it prints: every line of it, but that
-a line of three dots stands for any number of lines, and three dots at the end of a line for its rest.
+a line of three dots stands for any number of lines, and three dots behind a line for its rest.
 
 A comment `<!-- not run: REASON -->` above a block says why it is only checked for its syntax.
 """
@@ -141,7 +141,8 @@ def matches(printed: str, shown: str) -> bool:
         True
     """
     pattern = "".join(
-        r"(?:.*\n)*?" if line == "..." else line_pattern(line) for line in trimmed(shown).splitlines()
+        r"(?:.*\n)*?" if line == "..." else line_pattern(line)
+        for line in trimmed(shown).splitlines()
     )
     return re.fullmatch(pattern, trimmed(printed)) is not None
 

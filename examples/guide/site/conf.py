@@ -1,4 +1,4 @@
-"""The configuration of Sphinx: pages in Markdown, names by their docstrings, nothing from elsewhere.
+"""The configuration of Sphinx: pages in Markdown, names by docstrings, nothing from elsewhere.
 
 From the root of the repository, with the extra `site` and the packages in `integrations`:
 

@@ -2,8 +2,8 @@
 
 A page has blocks of its own:
 
-- `{drawing} NAME`: what the page's Python calls NAME, a context, as clew draws it. The Python of the
-  page is run in the order of reading when the site is built.
+- `{drawing} NAME`: what the page's Python calls NAME, a context, as clew draws it. The Python of
+  the page is run in the order of reading when the site is built.
 - `{names} MODULE`: all public names of a module with their docstrings.
 - `{about} MODULE`: the docstring of a module alone.
 - `{settings} CLASS`: a class with its fields, which the reference has, too.
@@ -25,15 +25,17 @@ import types
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from blocks import Block, Reader, blocks_of
 from docutils import nodes
+from docutils.parsers.rst.states import Inliner
 from docutils.utils.math.latex2mathml import tex2mathml
 from public import homes, modules, names_of
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
 
 import clew
 
@@ -174,8 +176,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
         yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
 
 
-def drawing(app: Sphinx, docname: str, block: Block, context: Any) -> Iterator[str]:
+def drawing(app: Sphinx, docname: str, block: Block, context: object) -> Iterator[str]:
     """Yield a figure with the drawing of a context; the whole page of it is a file beside it."""
+    assert isinstance(context, clew.Context), f"{docname}: {block.rest} is no context"
     page = context.to_html()
     name = f"{docname.replace('/', '-')}-{block.rest}.html"
     folder = Path(app.outdir) / "pictures"
@@ -186,7 +189,7 @@ def drawing(app: Sphinx, docname: str, block: Block, context: Any) -> Iterator[s
     svg_alone = re.sub(r"</?a\b[^>]*>", "", svg[0])  # its links lead to items of the whole page
     link = f"{'../' * docname.count('/')}pictures/{name}"
     yield (
-        f'```{{raw}} html\n<figure class="clew"><div class="clew-scroll" tabindex="0" role="region" '
+        '```{raw} html\n<figure class="clew"><div class="clew-scroll" tabindex="0" role="region" '
         f'aria-label="The drawing">{svg_alone}</div><figcaption>{block.text.strip()} '
         f'<a href="{link}">The whole page</a> has the texts, the reasons and the budget.'
         "</figcaption></figure>\n```"
@@ -220,7 +223,7 @@ def documented(module: str, name: str, value: object) -> Iterable[str]:
     return (f".. autodata:: {path}", *shown)
 
 
-def add_aliases(app: Sphinx, env: Any) -> None:
+def add_aliases(app: Sphinx, env: BuildEnvironment) -> None:
     """Let the inventory have each public name, wherever its documentation is."""
     domain = env.domains.python_domain
     for module in modules():
@@ -290,7 +293,7 @@ def docstrings_of_type(value: object) -> set[str]:
 
 
 def name_role(
-    role: str, rawtext: str, text: str, lineno: int, inliner: Any, *_: object, **__: object
+    role: str, rawtext: str, text: str, lineno: int, inliner: Inliner, *_: object, **__: object
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """Link the backquoted name of something of clew; show everything else as it stands."""
     literal = nodes.literal(rawtext, text)
@@ -334,13 +337,13 @@ def exists(path: str) -> bool:
     return False
 
 
-def inline_math(translator: Any, node: nodes.math) -> None:
+def inline_math(translator: HTML5Translator, node: nodes.math) -> None:
     """Write a formula in a line as MathML, which browsers draw by themselves."""
     translator.body.append(tex2mathml(node.astext()))
     raise nodes.SkipNode
 
 
-def display_math(translator: Any, node: nodes.math_block) -> None:
+def display_math(translator: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula of its own as MathML."""
     rows: Sequence[str] = [row for row in node.astext().split("\n\n") if row.strip()]
     for row in rows:
