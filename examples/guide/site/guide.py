@@ -8,7 +8,7 @@ A page has blocks of its own:
 - `{about} MODULE`: the docstring of a module alone.
 - `{settings} CLASS`: a class with its fields, which the reference has, too.
 - `{page} FILE HEADING`: another page of the repository, from a heading on if there is one.
-- `{recipes}`: a table of all recipes, and when to choose each.
+- `{recipes}`: a list of all recipes, and when to choose each.
 - `{departures} RECIPE`: in what the recipe that is named without `_paper` differs from its paper.
 """
 
@@ -33,6 +33,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from public import homes, modules, names_of
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
@@ -61,6 +62,7 @@ LINK = re.compile(r"\]\((?!https?:)([\w./#-]+)\)")
 DOTTED = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
 SECTION = re.compile(r"(Args|Attributes|Example|Examples|Glossary|Raises|Returns|Yields):")
 ITEM = re.compile(r"- |\d+\. ")
+MIN_SCALE = 0.8  # of a drawing where it is wider than the page: then it scrolls
 MAX_VALUE = 90  # letters of a constant's value
 log = logging.getLogger(__name__)
 
@@ -110,11 +112,13 @@ def made_of(app: Sphinx, docname: str, block: Block, reader: Reader) -> Iterator
     elif block.language == "{page}":
         yield other_page(docname, *block.rest.partition(" ")[::2])
     elif block.language == "{recipes}":
-        known = clew.recipes.RECIPES.items()
-        rows = [(f"`{name}`", each.summary, each.when) for name, each in known]
-        yield from table(("recipe", "what it does", "when to choose it"), rows)
+        for name, recipe in clew.recipes.RECIPES.items():
+            yield f"- **`{name}`**: {recipe.summary}. *When:* {recipe.when}.\n"
     elif block.language == "{about}":
-        yield f"```{{eval-rst}}\n.. automodule:: {block.rest}\n   :no-index:\n```"
+        yield (
+            f"From the docstring of {{py:mod}}`{block.rest}`:\n\n```{{eval-rst}}\n"
+            f".. container:: docstring\n\n   .. automodule:: {block.rest}\n      :no-index:\n```"
+        )
     elif block.language == "{settings}":
         yield f"```{{eval-rst}}\n.. autoclass:: {block.rest}\n   :no-index:\n```"
     else:
@@ -187,10 +191,15 @@ def drawing(app: Sphinx, docname: str, block: Block, context: object) -> Iterato
     svg = re.search(r'<svg class="drawing".*?</svg>(?=</div>)', page, re.DOTALL)
     assert svg is not None, f"{docname}: {block.rest} has nothing to draw"
     svg_alone = re.sub(r"</?a\b[^>]*>", "", svg[0])  # its links lead to items of the whole page
+    width = re.search(r'width="([\d.]+)"', svg_alone)
+    assert width is not None
+    style = f'style="min-width: {MIN_SCALE * float(width[1]):.0f}px" '
+    svg_alone = svg_alone.replace("<svg ", f"<svg {style}", 1)
+    caption = re.sub(r"`(.+?)`", r"<code>\1</code>", " ".join(block.text.split()))
     link = f"{'../' * docname.count('/')}pictures/{name}"
     yield (
         '```{raw} html\n<figure class="clew"><div class="clew-scroll" tabindex="0" role="region" '
-        f'aria-label="The drawing">{svg_alone}</div><figcaption>{block.text.strip()} '
+        f'aria-label="The drawing">{svg_alone}</div><figcaption>{caption} '
         f'<a href="{link}">The whole page</a> has the texts, the reasons and the budget.'
         "</figcaption></figure>\n```"
     )
@@ -279,10 +288,12 @@ def tables_as_lists(lines: Sequence[str]) -> list[str]:
         if rows:
             found += [".. list-table::", "   :header-rows: 1", ""]
             for row in rows:
-                found += [f"   {'  ' if i else '* '}- {cell}" for i, cell in enumerate(row)]
+                cells = [re.sub(r"^-", r"\\-", cell) for cell in row]
+                found += [f"   {'  ' if i else '* '}- {cell}" for i, cell in enumerate(cells)]
             found.append("")
             rows = []
-        found.append(line if ">>>" in line else re.sub(r"\|(\w+)\|", r"\\|\1\\|", line))
+        is_literal = ">>>" in line or line.startswith("    ")
+        found.append(line if is_literal else re.sub(r"\|(\w+)\|", r"\\|\1\\|", line))
     return found
 
 
@@ -353,6 +364,9 @@ def display_math(translator: HTML5Translator, node: nodes.math_block) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx what there is."""
+    for kind in PyObject.doc_field_types:
+        if kind.name == "variable":
+            kind.label = "Fields"
     app.connect("source-read", read_source)
     app.connect("env-updated", add_aliases)
     app.connect("autodoc-process-docstring", as_markdown, priority=100)
