@@ -23,6 +23,11 @@ NEEDS = {
     "first-app/langchain.md": ["langchain_clew"],
     "first-app/llama-index.md": ["llama_index.retrievers.clew", "llama_index.postprocessor.clew"],
 }
+(COMMAND,) = re.findall(  # as the configuration says
+    r"^    python (-m sphinx .*) build/site$",
+    (GUIDE / "site" / "conf.py").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
 REASONS = ("installs", "needs", "serves until", "goes on until", "downloads", "compiles")
 
 
@@ -96,11 +101,12 @@ def test_every_error_with_a_name_of_its_own_is_in_operations():
     rows = re.findall(r"^\| (`\w+`.*?) \|", text_of("operations.md"), re.MULTILINE)
     told = {name for row in rows for name in re.findall(r"`(\w+(?:Error|Warning))`", row)}
     defined = {
-        statement.name
+        name
         for folder in FOLDERS.values()
         for file in modules(folder).values()
-        for statement in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(statement, ast.ClassDef) and re.search("(Error|Warning)$", statement.name)
+        for name in re.findall(
+            r"^ *class (\w+(?:Error|Warning))\b", file.read_text(encoding="utf-8"), re.MULTILINE
+        )
     }
     public = {name for name in defined if not name.startswith("_")}
     assert told == public
@@ -146,14 +152,9 @@ def site(tmp_path_factory):
     pytest.importorskip("llama_index.retrievers.clew")
     pytest.importorskip("llama_index.postprocessor.clew")
     found = tmp_path_factory.mktemp("site")
-    (command,) = re.findall(
-        r"^    python (-m sphinx .*) build/site$",
-        (GUIDE / "site" / "conf.py").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
     away = ["-d", str(tmp_path_factory.mktemp("doctrees")), str(found)]
     done = subprocess.run(
-        [sys.executable, *command.split(), *away], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, *COMMAND.split(), *away], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[-5000:]
     return found
@@ -224,3 +225,19 @@ def test_every_method_has_its_picture(site):
         assert '<figure class="clew">' in html
         assert html.count('class="node') >= 5
         assert "<math" in html
+
+
+def test_the_workflow_builds_the_site_so_and_publishes_what_it_built_from_main_alone():
+    yaml = pytest.importorskip("yaml")
+    jobs = yaml.safe_load((ROOT / ".github/workflows/site.yml").read_text("utf-8"))["jobs"]
+    lines = [step.get("run", "") for step in jobs["build"]["steps"]]
+    (line,) = [one.split() for one in lines if one.startswith("python -m sphinx")]
+    options = set(line) - {"python", "-d", "build/doctrees", "build/site"}
+    assert options == set(COMMAND.split())
+    (packed,) = [step["with"]["path"] for step in jobs["build"]["steps"] if "path" in str(step)]
+    assert packed == line[-1]
+    assert jobs["build"]["permissions"] == {"contents": "read"}
+    publish = jobs["publish"]
+    assert publish["needs"] == "build"
+    assert "github.ref == 'refs/heads/main'" in publish["if"]
+    assert not any("run" in step for step in publish["steps"])
