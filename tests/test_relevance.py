@@ -20,6 +20,7 @@ from clew.relevance import (
     FITTED,
     MIN_COVERAGE,
     MIN_RELEVANCE,
+    MIN_RELEVANCE_IN_CODE,
     MIN_WORDS,
     QuestionRelevance,
     relevance,
@@ -189,3 +190,8 @@ def test_code_is_silent_less_readily_than_text():
         found = index.ask(UNANSWERED[1], min_relevance=0.0).relevance
         context = index.ask(UNANSWERED[1])
         assert (not context.items) == (found < least)
+
+
+def test_the_help_of_a_question_says_below_what_nothing_is_read():
+    told = " ".join(inspect.getdoc(clew.QueryOptions).split())
+    assert f"below {MIN_RELEVANCE:g}, or below {MIN_RELEVANCE_IN_CODE:g} in an index of" in told

@@ -44,6 +44,7 @@ myst_heading_anchors = 3
 myst_url_schemes = ("http", "https")
 
 default_role = "name"
+highlight_language = "none"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 napoleon_numpy_docstring = False

@@ -269,6 +269,36 @@ def as_markdown(
     lines[:] = found
 
 
+def shorter_signature(
+    app: Sphinx,
+    what: str,
+    name: str,
+    value: object,
+    options: object,
+    signature: str | None,
+    returned: str | None,
+) -> tuple[str, str | None] | None:
+    """Show the fields of a Pydantic model without its validators, and nothing of a protocol."""
+    if what != "class" or signature is None:
+        return None
+    if getattr(value, "_is_protocol", False):
+        return "", None
+    fields = getattr(value, "model_fields", None)
+    if fields is None:
+        return None
+    shown = (
+        f"{field}={info.get_default(call_default_factory=True)!r}" for field, info in fields.items()
+    )
+    return f"(*, {', '.join(shown)})", None
+
+
+def is_left_out(
+    app: Sphinx, what: str, name: str, value: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out how Pydantic is configured."""
+    return True if name == "model_config" else None
+
+
 def tables_as_lists(lines: Sequence[str]) -> list[str]:
     """Return lines with the tables of Markdown as those of reStructuredText.
 
@@ -369,6 +399,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
             kind.label = "Fields"
     app.connect("source-read", read_source)
     app.connect("env-updated", add_aliases)
+    app.connect("autodoc-skip-member", is_left_out)
+    app.connect("autodoc-process-signature", shorter_signature)
     app.connect("autodoc-process-docstring", as_markdown, priority=100)
     app.add_role("name", name_role)
     app.add_html_math_renderer("mathml", (inline_math, None), (display_math, None))
