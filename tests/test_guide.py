@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import logging
 import posixpath
 import re
@@ -51,7 +52,11 @@ def samples(tmp_path, monkeypatch):
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("went to the network"))
     logger = logging.getLogger("clew.questions")
     level, handlers = logger.level, [*logger.handlers]
+    loop = asyncio.new_event_loop()  # LlamaIndex makes one, and loses it, where there is none
+    asyncio.set_event_loop(loop)
     yield
+    loop.close()
+    asyncio.set_event_loop(None)
     logger.setLevel(level)
     logger.handlers[:] = handlers
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import pkgutil
-import types
 from functools import cache
+from pathlib import Path
 
 import clew
 
@@ -21,14 +21,17 @@ CONSTANTS = (bool, bytes, float, int, str, tuple, type(None))
 def modules() -> tuple[str, ...]:
     """Return the modules with public names, those first by which a thing is rather documented."""
     walked = [each.name for each in pkgutil.walk_packages(clew.__path__, "clew.")]
-    found = [
-        name
-        for name in walked
-        if not any(part.startswith("_") for part in name.split("."))
-        and hasattr(importlib.import_module(name), "__all__")
-    ]
+    found = [name for name in walked if "._" not in name and "\n__all__ = " in source_of(name)]
     found.sort(key=lambda name: (name == "clew.adapters", name.count(".")))
     return ("clew", *ALSO, *found, *ADAPTERS)
+
+
+def source_of(module: str) -> str:
+    """Return the text of a module, which is not imported: it may need what is not installed."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None, module
+    assert spec.origin is not None, module
+    return Path(spec.origin).read_text(encoding="utf-8")
 
 
 @cache
@@ -58,8 +61,3 @@ def homes() -> dict[int, tuple[str, str]]:
             if not isinstance(value, CONSTANTS):
                 found.setdefault(id(value), (module, name))
     return found
-
-
-def is_module(value: object) -> bool:
-    """Return whether a public name is that of a module."""
-    return isinstance(value, types.ModuleType)
