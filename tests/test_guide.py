@@ -65,7 +65,13 @@ def text_of(page):
     return (GUIDE / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "```python" in text_of(page)])
+def prose_of(page):
+    return re.sub(r"^```.*?^```$", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "page", [one for one in PAGES if re.search("```(python|bash)", text_of(one))]
+)
 def test_the_code_of_a_page_prints_what_the_page_shows(page, blocks, samples):
     for module in NEEDS.get(page, []):
         pytest.importorskip(module)
@@ -104,7 +110,7 @@ def test_what_a_page_shows_is_compared_line_by_line(blocks):
 
 def test_every_error_with_a_name_of_its_own_is_in_operations():
     rows = re.findall(r"^\| (`\w+`.*?) \|", text_of("operations.md"), re.MULTILINE)
-    told = {name for row in rows for name in re.findall(r"`(\w+(?:Error|Warning))`", row)}
+    named = {name for row in rows for name in re.findall(r"`(\w+(?:Error|Warning))`", row)}
     defined = {
         name
         for folder in FOLDERS.values()
@@ -114,19 +120,30 @@ def test_every_error_with_a_name_of_its_own_is_in_operations():
         )
     }
     public = {name for name in defined if not name.startswith("_")}
-    assert told == public
+    assert named == public
+
+
+def test_every_figure_of_a_share_of_questions_stands_in_the_tables():
+    tables = (ROOT / "tests/benchmarks/README.md").read_text(encoding="utf-8")
+    measured = set(re.findall(r"(?<![\w.])\.\d{2,3}\b", tables))
+    found = {
+        page: set(re.findall(r"(?<![\w.])\.\d{2,3}\b", prose_of(page)))
+        for page in PAGES
+        if page != "operations.md"  # whose figures are limits
+    }
+    assert sum(map(len, found.values())) > 50
+    assert not {page: wrong for page, figures in found.items() if (wrong := figures - measured)}
 
 
 def test_every_recipe_is_told_of():
-    told = "".join(map(text_of, PAGES))
-    assert not [name for name in clew.recipes.names() if f"`{name}`" not in told]
+    named = "".join(map(text_of, PAGES))
+    assert not [name for name in clew.recipes.names() if f"`{name}`" not in named]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_read_on_a_git_host_too(page):
     """Its links lead to files of the repository."""
-    without_code = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", without_code):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose_of(page)):
         assert (GUIDE / page).parent.joinpath(target).exists(), target
 
 

@@ -237,11 +237,13 @@ def add_aliases(app: Sphinx, env: BuildEnvironment) -> None:
     domain = env.domains.python_domain
     for module in modules():
         for name, value in names_of(module):
-            path, home = f"{module}.{name}", homes().get(id(value))
-            if isinstance(value, types.ModuleType) or path in domain.objects or home is None:
+            path, home = f"{module}.{name}", ".".join(homes().get(id(value), (module, name)))
+            if isinstance(value, types.ModuleType) or path in domain.objects:
                 continue
-            entry = domain.objects[".".join(home)]
-            domain.objects[path] = entry._replace(aliased=True)
+            if home in domain.objects:
+                domain.objects[path] = domain.objects[home]._replace(aliased=True)
+            else:
+                log.warning("no page has {names} %s, where %s is", home.rpartition(".")[0], path)
 
 
 def as_markdown(
