@@ -190,6 +190,24 @@ def links(site):
     }
 
 
+def test_a_page_is_renewed_where_it_prints_something_else():
+    page = "```python\nprint(1)\nprint(2)\n```\n\n```text\nSHOWN\n```\n"
+    program = "from renew import renewed; import sys; sys.stdout.write(renewed(sys.stdin.read()))"
+    pytest.importorskip("sphinx")
+    done = {
+        shown: subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=GUIDE / "site",
+            input=page.replace("SHOWN", shown),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for shown in ("3", "1\n...")
+    }
+    assert done == {"3": page.replace("SHOWN", "1\n2"), "1\n...": page.replace("SHOWN", "1\n...")}
+
+
 @pytest.mark.slow
 def test_every_internal_link_leads_somewhere(site, links):
     checked = 0

@@ -4,6 +4,8 @@ Python runs in one namespace for the page. A line of shell that begins with `cle
 in this process. A block of `text` below one of these is what it prints: every line of it, but that
 a line of three dots stands for any number of lines, and three dots behind a line for its rest.
 
+`renew.py` beside this file writes into a page what its code prints now.
+
 A comment `<!-- not run: REASON -->` above a block says why it is only checked for its syntax.
 """
 
