@@ -152,3 +152,50 @@ def test_indexing_again_reads_what_has_changed_and_says_where_nothing_has(
     assert cli.main([*command, "--tokens", "32"]) == 0  # made in another way: built anew
     assert synced == [1]
     assert clew.Index.load(where).splitter.tokens == 32
+
+
+def test_a_pattern_changes_the_kept_index_and_what_it_leaves_out_is_counted(
+    capsys, folder, read, monkeypatch
+):
+    monkeypatch.setattr(known_files, "SAFE_NANOSECONDS", -(10**12))
+    (folder / "drafts").mkdir()
+    write(folder / "drafts/ferry.md", "Draft ferries sail at six.")
+    write(folder / "drafts/moon.md", "Draft moons.")
+    everything = ask(capsys, folder)
+    assert "at six" in everything.out
+    patterns = ["--exclude", "drafts/", "--include", "*.md", "--exclude", "*.log"]
+    fewer = ask(capsys, folder, *patterns)
+    assert "at six" not in fewer.out
+    assert "clew: 2 files left out by --exclude\n" in fewer.err
+    assert "clew: --exclude: no file matches '*.log'; patterns are relative" in fewer.err
+    assert len(folder_cache.cached_folders()) == 1
+    read.clear()
+    again = ask(capsys, folder, *patterns)
+    assert (again.out, again.err, read) == (fewer.out, "", [])
+    assert ask(capsys, folder).out == everything.out  # they are in again
+    assert read == ["drafts/ferry.md", "drafts/moon.md"]
+
+
+def test_an_index_keeps_its_patterns_until_others_are_typed(capsys, folder, tmp_path):
+    where = tmp_path / "docs.clew"
+    command = ["index", str(folder), "-o", str(where)]
+    assert cli.main([*command, "--exclude", "moon*"]) == 0
+    assert "1 file left out by --exclude" in capsys.readouterr().err
+    write(folder / "moons.md", "Jupiter has many moons.")
+    write(folder / "tide.md", "Low tide is at noon.")
+    assert cli.main(command) == 0
+    assert "2 files left out by --exclude" in capsys.readouterr().err
+    assert sorted(clew.Index.load(where).document_of) == ["ferry.md", "tide.md"]
+    assert cli.main([*command, "--include", "*.md"]) == 0
+    assert len(clew.Index.load(where)) == 4
+    assert cli.main([*command, "--include", "[oops"]) == 2
+    assert "clew: --include has patterns as in a .gitignore" in capsys.readouterr().err
+    assert cli.main(["ask", str(where), "Ferries?", "--exclude", "*.md"]) == 2
+    assert "--exclude belongs to `clew index`" in capsys.readouterr().err
+
+
+def test_every_command_that_reads_a_folder_takes_patterns(capsys):
+    for command in ("ask", "chat", "index", "serve", "mcp", "document", "measure"):
+        with pytest.raises(SystemExit):
+            cli.main([command, "--help"])
+        assert "no .gitignore is read" in " ".join(capsys.readouterr().out.split())

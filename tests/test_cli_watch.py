@@ -30,10 +30,20 @@ def folder(tmp_path):
 class Watching:
     """The command in a process of its own, whose lines come one by one."""
 
-    def __init__(self, folder, output):
+    def __init__(self, folder, output, *options):
         before = signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored here
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "clew", "index", str(folder), "-o", str(output), "--watch"],
+            [
+                sys.executable,
+                "-m",
+                "clew",
+                "index",
+                str(folder),
+                "-o",
+                str(output),
+                "--watch",
+                *options,
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -63,6 +73,23 @@ def watching(folder, tmp_path):
     command.process.wait()
     command.reader.join()
     command.process.stdout.close()
+
+
+def test_what_patterns_leave_out_is_not_watched(folder, tmp_path):
+    output = tmp_path / "docs.clew"
+    command = Watching(folder, output, "--exclude", "drafts/")
+    try:
+        command.line_with("Ctrl-C ends it")
+        (folder / "drafts").mkdir()
+        (folder / "drafts/a.md").write_text("A draft.")
+        (folder / "tides.md").write_text("# Tides\n\nLow tide is at noon.")
+        assert "1 file changed (tides.md)" in command.line_with("changed")
+        assert sorted(clew.Index.load(output).document_of) == ["ferry.md", "moon.md", "tides.md"]
+    finally:
+        command.process.kill()
+        command.process.wait()
+        command.reader.join()
+        command.process.stdout.close()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent otherwise there")

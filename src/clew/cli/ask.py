@@ -35,6 +35,7 @@ EXAMPLES = """examples:
   clew ask docs/ "How do I cancel a running job?"          the context, then its sources
   clew ask docs/ "..." --budget 500 --explain              why each item is there, what was left out
   clew ask docs/ README.md "..."                           several folders and files
+  clew ask docs/ "..." --include '*.md' --exclude drafts/  some of the files
   clew ask docs/ "..." --names --style numbered            names and facts are used; items numbered
   clew ask docs/ "..." --where file_name=jobs.md --where file_name=queues.md
   clew ask docs/ "What is all of this about?" --reports --recipe global    reports on the corpus
@@ -44,7 +45,7 @@ EXAMPLES = """examples:
   clew ask docs/ "..." --json | jq '.items[].id'
   clew ask docs/ "..." --html why.html                     a page that shows the path to every item
 
-A folder is read each time; save an index with `clew index` to read it once.
+The next question on a folder reads what has changed alone; `clew cache` shows what is kept for it.
 The context goes to stdout, remarks to stderr."""
 
 # The parameters of `Index.ask` that are passed on as they are typed: a line each.

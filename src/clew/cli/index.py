@@ -20,6 +20,7 @@ from clew.cli.source import (
     build_index,
     check_writable_folder,
     existing_path,
+    patterns_of,
     splitter_of,
 )
 from clew.cli.terminal import print_result
@@ -32,12 +33,16 @@ from clew.store import is_index
 EXAMPLES = """examples:
   clew index docs/ -o docs.clew
   clew index docs/ -o docs.clew --tokens 128 --embedder all-MiniLM-L6-v2
+  clew index docs/ -o docs.clew --include '*.md' --exclude drafts/
   clew index docs/ -o docs.clew --facts facts.json   {"intro.md": [["clew", "is a", "ball"]]}
   clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini --dry-run
   clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini
   clew index docs/ -o docs.clew                      again: reads what has changed
   clew index docs/ -o docs.clew --watch              goes on reading what changes
   clew ask docs.clew "How do I cancel a running job?"
+
+An index keeps its --include and --exclude. Patterns that are typed replace both; --include '*'
+reads all files again.
 
 --dry-run says how many calls and tokens a language model would be asked for. The same command
 again asks it only for what failed.
@@ -117,7 +122,14 @@ def index(options: argparse.Namespace) -> int:
         if extractor is None:
             raise ValueError("--dry-run says what a model would be asked: name one with --model")
         source = existing_path(options.source)
-        estimate = estimate_extraction(source, extractor, splitter=splitter_of(options))
+        patterns = patterns_of(options, _index_before(options))
+        estimate = estimate_extraction(
+            source,
+            extractor,
+            splitter=splitter_of(options),
+            include=patterns.include,
+            exclude=patterns.exclude,
+        )
         print_result(str(estimate))
         return 0
     built = _build(options, extractor)
@@ -126,7 +138,9 @@ def index(options: argparse.Namespace) -> int:
             existing_path(options.source),
             options.output,
             built,
-            lambda before: build_index(options, extractor, savable=True, before=before),
+            lambda before: build_index(
+                options, extractor, savable=True, before=before, keeps_patterns=True
+            ),
         )
     return 0
 
@@ -135,7 +149,7 @@ def _build(options: argparse.Namespace, extractor: Triples | None) -> Index:
     """Return the index, built and saved; print what is in it, or that nothing has changed."""
     begin = time.perf_counter()
     before = _index_before(options)
-    built = build_index(options, extractor, savable=True, before=before)
+    built = build_index(options, extractor, savable=True, before=before, keeps_patterns=True)
     if before is not None and built.documents is before.documents:
         if built is not before:  # other looks of files that give the same, or other files left out
             built.save(options.output)

@@ -26,7 +26,7 @@ from clew.cli.settings import (
     method_of,
     recipe_settings,
 )
-from clew.cli.source import TOKENS, existing_path
+from clew.cli.source import TOKENS, add_pattern_options, existing_path, patterns_of, print_skipped
 from clew.cli.terminal import print_result, shows_progress
 from clew.generate import Reports
 from clew.index.config import SYMBOLS
@@ -111,6 +111,7 @@ def add_parser(commands: Commands) -> None:
         "--gold, by the first N",
     )
     _add_judging_options(parser)
+    add_pattern_options(parser)
 
 
 def _add_comparison_options(parser: Parser) -> None:
@@ -328,10 +329,15 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
     """Return the index of what is named, and its questions where it is a benchmark."""
     path, settings = existing_path(options.source), index_settings(options.set)
     check_used(settings, [] if is_index(path) else _parts(options), options)
+    patterns = patterns_of(options)
+    is_benchmark = path.is_dir() and find_file(path, "corpus.jsonl") is not None
+    if any(patterns) and (is_index(path) or is_benchmark):
+        what = "a saved index" if is_index(path) else "a benchmark"
+        raise ValueError(f"--include and --exclude are of a folder of documents; {path} is {what}")
     if is_index(path):
         return Index.load(path, embedder=options.embedder), ()
     extractor = configured("names", Names(), settings) if options.names else None
-    if path.is_dir() and find_file(path, "corpus.jsonl") is not None:
+    if is_benchmark:
         own = options.names or options.own_vectors
         benchmark = Benchmark.open(
             path,
@@ -342,15 +348,16 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
         index = benchmark.index(extractor=extractor, progress=shows_progress())
         questions = tuple(question.text for question in benchmark.questions)
     else:
-        index, questions = (
-            Index.from_documents(
-                path,
-                embedder=options.embedder,
-                extractor=extractor or SYMBOLS,
-                splitter=Splitter(TOKENS),
-            ),
-            (),
+        index = Index.from_documents(
+            path,
+            embedder=options.embedder,
+            extractor=extractor or SYMBOLS,
+            splitter=Splitter(TOKENS),
+            include=patterns.include,
+            exclude=patterns.exclude,
         )
+        questions = ()
+        print_skipped(index.skipped)
     reports = [configured("reports", Reports(), settings)] if options.reports else []
     return index.generate(*reports), questions
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from clew.algorithms.community_detection.modularity import METHODS
 from clew.algorithms.nearest.hnsw import HNSW
@@ -30,6 +30,7 @@ from clew.index.saving import is_made_by
 from clew.model import Model
 from clew.processes import usable_cores
 from clew.read import NamesAndSymbols, Plain, Splitter, Triples
+from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
 from clew.store import is_index
 from clew.types import Generate
 
@@ -54,6 +55,7 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
     Returns:
         The group of extractors, of which only one can be chosen.
     """
+    add_pattern_options(parser)
     parser.add_argument(
         "--tokens",
         type=positive_integer,
@@ -142,6 +144,50 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
     return extractors
 
 
+def add_pattern_options(parser: Parser) -> None:
+    """Declare which files below a folder are read."""
+    parser.add_argument(
+        "--include",
+        action="append",
+        metavar="PATTERN",
+        help="read only the files below a folder that match, as in a .gitignore: '*.md', "
+        "'guide/**', '!drafts/'; may come several times",
+    )
+    parser.add_argument(
+        "--exclude",
+        action="append",
+        metavar="PATTERN",
+        help="leave out the files and folders that match; may come several times. Hidden files, "
+        "tools' folders and saved indexes are left out anyway; no .gitignore is read",
+    )
+
+
+class Patterns(NamedTuple):
+    """Which files below a folder are read, as `IndexConfig` has it."""
+
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+
+
+def patterns_of(options: argparse.Namespace, before: Index | None = None) -> Patterns:
+    """Return the patterns that were typed.
+
+    Args:
+        options: What was typed.
+        before: An index whose patterns stay where none was typed.
+
+    Raises:
+        ValueError: A pattern cannot be read.
+    """
+    include, exclude = options.include or (), options.exclude or ()
+    if before is not None and not (include or exclude):
+        return Patterns(before.config.include, before.config.exclude)
+    try:
+        return Patterns(checked_patterns(INCLUDE, include), checked_patterns(EXCLUDE, exclude))
+    except ValueError as error:
+        raise ValueError(f"--{error}") from error
+
+
 def nearest_index(text: str) -> HNSW:
     """Return the approximate index that `--nearest` describes.
 
@@ -224,10 +270,12 @@ def build_index(
     *,
     savable: bool = False,
     before: Index | None = None,
+    keeps_patterns: bool = False,
 ) -> Index:
     """Return the index of the folder or file `options.source`.
 
-    Remarks name the files that were not read and the passages without facts.
+    Remarks name the files that were not read and the passages without facts, and count what
+    patterns leave out.
 
     Args:
         options: What was typed.
@@ -235,12 +283,14 @@ def build_index(
         savable: Whether it will be saved: what cannot be is refused before anything is embedded.
         before: The index of the same folder as it was. What has not changed is taken from there,
             if it is made in the same way.
+        keeps_patterns: Whether the patterns of the index before stay where none was typed.
     """
     settings = index_settings(options.set)
     used = [name for name in ("names", *GENERATORS) if getattr(options, name)]
     check_used(settings, ["splitter", *used, *(["triples"] if extractor else [])], options)
     generators = generators_of(options)
     facts = None if options.facts is None else read_facts(options.facts)
+    patterns = patterns_of(options, before if keeps_patterns else None)
     config = IndexConfig.from_keywords(
         embedder=_embedder_of(options, before),
         extractor=(
@@ -253,6 +303,8 @@ def build_index(
         nearest=options.nearest,
         encoding=options.encoding,
         untrusted=options.untrusted,
+        include=patterns.include,
+        exclude=patterns.exclude,
         savable=savable,
         processes=options.processes or usable_cores(),
     )
@@ -260,7 +312,13 @@ def build_index(
     whole = before is not None and not before.failed  # what failed is asked for again
     if before is not None and whole and not generators and is_made_by(before, config):
         here = replace(before, config=replace(before.config, processes=config.processes))
-        index = here.sync(source, facts=facts, progress=progress)
+        index = here.sync(
+            source,
+            facts=facts,
+            include=config.include,
+            exclude=config.exclude,
+            progress=progress,
+        )
         if index is here:
             return before
     else:
@@ -270,7 +328,7 @@ def build_index(
     if index.usage:
         print_remark(f"the language model: {index.usage}")
     if index.skipped and (before is None or index.skipped != before.skipped):
-        print_remark(skipped_files(index.skipped))
+        print_skipped(index.skipped)
     if index.failed:
         (first, reason), n = index.failed[0], len(index.failed)
         print_remark(
@@ -324,6 +382,17 @@ def read_facts(path: Path) -> dict[str, list[Any]]:
             f"{path} must hold one JSON object, {{document id: [[subject, relation, object], ...]}}"
         )
     return facts
+
+
+def print_skipped(skipped: Sequence[tuple[str, str]]) -> None:
+    """Print a line on what patterns left out, and one on what was not read.
+
+    Args:
+        skipped: As an index has it.
+    """
+    remarks, others = pattern_remarks(skipped)
+    for remark in (*remarks, *([skipped_files(others)] if others else [])):
+        print_remark(remark)
 
 
 def skipped_files(files: Sequence[tuple[str, str]]) -> str:
@@ -409,7 +478,7 @@ def check_writable_folder(folder: Path) -> None:
 
 def _refuse_building_options(options: argparse.Namespace) -> None:
     """Refuse options that change how an index is built: this one is built already."""
-    given = ("tokens", "facts", "nearest", "encoding")
+    given = ("tokens", "facts", "nearest", "encoding", INCLUDE, EXCLUDE)
     typed = [name for name in given if getattr(options, name) is not None]
     typed += [
         name

@@ -16,6 +16,7 @@ from clew.cli.terminal import print_error, print_result
 from clew.index.index import Index
 from clew.read.files import files_at
 from clew.read.known_files import Look, is_settled, look_of
+from clew.read.patterns import FileChoice
 
 INTERVAL = 1.0  # seconds between two looks at the folder
 MAX_LOOKING = 0.1  # the share of the time that looking takes, in a large folder
@@ -40,7 +41,7 @@ def watch(source: Path, output: Path, index: Index, update: Callable[[Index], In
     is_up_to_date, complaint = False, ""
     while True:
         start, now = time.perf_counter(), time.time_ns()
-        looks = looks_of(source)
+        looks = looks_of(source, FileChoice(index.config.include, index.config.exclude))
         pause = max(INTERVAL, (time.perf_counter() - start) / MAX_LOOKING)
         if looks != before or not is_up_to_date:
             try:
@@ -70,10 +71,10 @@ def _saved_again(
     return new
 
 
-def looks_of(source: Path) -> dict[Path, Look]:
+def looks_of(source: Path, choice: FileChoice | None = None) -> dict[Path, Look]:
     """Return how the files look that would be read; none where there is no such folder now."""
     try:
-        return {file: look_of(file) for file, _ in files_at(source, [])}
+        return {file: look_of(file) for file, _ in files_at(source, [], choice)}
     except OSError:
         return {}
 

@@ -15,6 +15,7 @@ from clew.document import Document
 from clew.embedding.attach import rows_to_embed, texts_embedded_as, texts_to_embed
 from clew.graph import Vectors
 from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
+from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
 from clew.index.in_place import with_documents_in_place, without_documents_in_place
 from clew.index.labels import without_label
@@ -22,6 +23,7 @@ from clew.index.question import Where, metadata_test
 from clew.read import Triple, load_documents
 from clew.usage import metered
 
+MAX_SHOWN = 3  # of what was left out, where that is all there was
 FROM_A_GRAPH = "this index was made of a graph: change the graph, and make an index of that"
 
 Contents = TypeVar("Contents", bound=IndexContents)
@@ -81,6 +83,36 @@ def rebuild(
         changed=0,
         saved_as=None,
     )
+
+
+def no_documents(skipped: Sequence[tuple[str, str]]) -> str:
+    """Return what an error says where there is nothing to index.
+
+    Example:
+        >>> no_documents([("logo.png", "binary")])
+        'no documents came: an index needs at least one with text; left out: logo.png: binary'
+    """
+    shown = "; ".join(f"{source}: {reason}" for source, reason in skipped[:MAX_SHOWN])
+    more = f"; and {len(skipped) - MAX_SHOWN:,} more" if len(skipped) > MAX_SHOWN else ""
+    rest = f"; left out: {shown}{more}" if skipped else ""
+    return f"no documents came: an index needs at least one with text{rest}"
+
+
+def with_patterns(
+    index: Contents, include: str | Sequence[str] | None, exclude: str | Sequence[str] | None
+) -> Contents:
+    """Return the index that reads other files from now on; None keeps what it has.
+
+    Raises:
+        TypeError, ValueError: What is given is no pattern; see `clew.read.patterns`.
+    """
+    config = IndexConfig.from_keywords(
+        index.config,
+        include=index.config.include if include is None else include,
+        exclude=index.config.exclude if exclude is None else exclude,
+    )
+    now, before = (config.include, config.exclude), (index.config.include, index.config.exclude)
+    return index if now == before else replace(index, config=config)
 
 
 def with_documents(
@@ -170,7 +202,7 @@ def with_replaced(
         raise ValueError(FROM_A_GRAPH)
     loaded, skipped, files = index.config.load(documents, index.files)
     if others_go and not loaded:
-        raise ValueError("no documents came: an index needs at least one with text")
+        raise ValueError(no_documents(skipped))
     new_facts: Mapping[str, Sequence[Triple]] = collect_facts(loaded, facts)
     there = {document.id: document for document in index.documents}
     staying = () if others_go else index.documents

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from clew.algorithms.nearest.hnsw import HNSW
@@ -30,6 +31,7 @@ from clew.read import (
 )
 from clew.read.json_values import check_savable
 from clew.read.limits import enforce_limits
+from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
 from clew.text.estimate import estimate_tokens
 from clew.text.tokens import CounterSource, make_counter
 from clew.types import Generate, Link
@@ -67,6 +69,8 @@ class IndexKeywords(TypedDict, total=False):
     nearest: HNSW | None
     untrusted: bool
     encoding: str | None
+    include: str | Sequence[str]
+    exclude: str | Sequence[str]
     savable: bool
     max_document: int
     max_line: int
@@ -111,6 +115,12 @@ class IndexConfig:
             question says otherwise (`max_share`).
         encoding: The name of the encoding of the files that are read, such as "cp1252". None stands
             for UTF-8, and for what a file that is not UTF-8 looks like; `Index.skipped` names it.
+        include: Which files below a folder are read, by patterns as in a `.gitignore` there:
+            "*.md" matches at any depth, "guide/*.md" and "/notes.md" from the folder on, "drafts/"
+            all below a folder; "!" before a pattern takes back what one before it matches. None of
+            them reads all. A file that is named itself is read.
+        exclude: Which files are left out, by such patterns. `Index.skipped` counts them, and names
+            a pattern that matches nothing.
         savable: Whether documents whose metadata a saved index cannot hold are refused before
             anything is embedded. False refuses them in `Index.save`.
         max_document: Characters that a document may have; a longer one is refused.
@@ -132,6 +142,8 @@ class IndexConfig:
     nearest: HNSW | None = None
     untrusted: bool = False
     encoding: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     savable: bool = False
     max_document: int = 20_000_000
     max_line: int = 100_000
@@ -154,7 +166,8 @@ class IndexConfig:
             ['The sea.']
         """
         with working(self.processes):
-            loaded = load_documents(sources, self.untrusted, self.encoding, known)
+            choice = FileChoice(self.include, self.exclude)
+            loaded = load_documents(sources, self.untrusted, self.encoding, known, choice)
         if self.savable:
             check_savable(loaded.documents)
         return enforce_limits(loaded, self.max_document, self.max_line, self.max_depth)
@@ -232,5 +245,7 @@ CONVERTERS: dict[str, Callable[..., object]] = {
     "generators": tuple,
     "nearest": _nearest,
     "encoding": _encoding,
+    INCLUDE: partial(checked_patterns, INCLUDE),
+    EXCLUDE: partial(checked_patterns, EXCLUDE),
     "processes": _processes,
 }

@@ -19,7 +19,14 @@ from clew.embedding.embedder import EmbedderSource
 from clew.graph import Edges, Graph, canonical_text
 from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.build import build_graph, collect_facts, edges_by, generate_texts
-from clew.index.changes import rebuild, with_documents, with_replaced, without_documents
+from clew.index.changes import (
+    no_documents,
+    rebuild,
+    with_documents,
+    with_patterns,
+    with_replaced,
+    without_documents,
+)
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
 from clew.index.dropped import warning_if_dropped
@@ -89,13 +96,7 @@ class Index(IndexContents):
     ) -> Self:
         loaded, skipped, files = chosen.load(documents)
         if not loaded:
-            example = (
-                f"; {len(skipped)} files were skipped, "
-                f"for instance {skipped[0][0]}: {skipped[0][1]}"
-                if skipped
-                else ""
-            )
-            raise ValueError(f"no documents came: an index needs at least one with text{example}")
+            raise ValueError(no_documents(skipped))
         collected = collect_facts(loaded, facts)
         with metered(chosen.count) as meter:
             built = build_graph(tuple(loaded), collected, chosen, progress=progress)
@@ -340,6 +341,8 @@ class Index(IndexContents):
         documents: object,
         *,
         facts: Mapping[str, Iterable[Triple]] | None = None,
+        include: str | Sequence[str] | None = None,
+        exclude: str | Sequence[str] | None = None,
         progress: bool = False,
     ) -> Self:
         """Return the index of these documents alone: `upsert`, and all others are deleted.
@@ -350,6 +353,8 @@ class Index(IndexContents):
         Args:
             documents: As in `from_documents`, such as the path of a folder that has changed.
             facts: As in `from_documents`.
+            include: As in `from_documents`, from now on. None keeps the patterns of the index.
+            exclude: Likewise.
             progress: Whether to show bars on stderr.
 
         Raises:
@@ -362,7 +367,10 @@ class Index(IndexContents):
             ('b', 'c')
         """
         return warning_if_dropped(
-            with_replaced(self, documents, facts, progress, others_go=True), self
+            with_replaced(
+                with_patterns(self, include, exclude), documents, facts, progress, others_go=True
+            ),
+            self,
         )
 
     def delete(self, ids: str | Iterable[str] | None = None, *, where: Where | None = None) -> Self:

@@ -15,11 +15,14 @@ from clew.index.contents import IndexContents
 from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
 from clew.model import AnswerCache
+from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns
 from clew.store import DEFAULT_VERIFY, SavedAs, SavedIndex, Verify, load, save
 from clew.store.config_record import describe_config
 from clew.store.file_readings import savable_readings
 
-NOT_OF_THE_RESULT = ("embedder", "savable", "processes")  # or, the embedder, compared by itself
+NOT_OF_THE_RESULT = (  # but of which documents come, or of the machine, or compared by itself
+    *("include", "exclude", "savable", "processes", "embedder"),
+)
 ANSWERS = "answers of language models"  # the attachment's name
 
 
@@ -152,6 +155,8 @@ def _check_kinds(values: Mapping[str, object]) -> None:
         value, usual = values.get(option.name, option.default), option.default
         if isinstance(usual, (bool, int, tuple)):
             is_right = type(value) is type(usual)
+            if is_right and option.name in (INCLUDE, EXCLUDE):
+                checked_patterns(option.name, value)
         elif option.name == "encoding":
             is_right = isinstance(value, str | None)
         elif option.name == "nearest":

@@ -40,6 +40,7 @@ from clew.read.formats.table import find_links
 from clew.read.graph_documents import relation_words
 from clew.read.known_files import FileReading
 from clew.read.llama_index_nodes import without_relationships
+from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
 from clew.read.sources import LoadedDocuments, load_documents, load_single, text_id
 from clew.read.split.splitter import Splitter
 from clew.text.tokens import make_counter
@@ -129,7 +130,12 @@ def read_nodes(
 
 
 def read_passages(
-    sources: object, *, splitter: Split | None = None, count: object = None
+    sources: object,
+    *,
+    splitter: Split | None = None,
+    count: object = None,
+    include: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
 ) -> list[Passage]:
     """Return the passages that an extractor is shown.
 
@@ -137,17 +143,26 @@ def read_passages(
         sources: The documents, as in `Index.from_documents`.
         splitter: As in `Index.from_documents`.
         count: As in `Index.from_documents`.
+        include: As in `Index.from_documents`.
+        exclude: As in `Index.from_documents`.
 
     Example:
         >>> [passage.text for passage in read_passages(["The moon is far."])]
         ['The moon is far.']
     """
-    documents = load_documents(sources).documents
+    choice = FileChoice(checked_patterns(INCLUDE, include), checked_patterns(EXCLUDE, exclude))
+    documents = load_documents(sources, choice=choice).documents
     return passages_to_extract(documents, _cut(documents, splitter, make_counter(count)))
 
 
 def estimate_extraction(
-    sources: object, extractor: Triples, *, splitter: Split | None = None, count: object = None
+    sources: object,
+    extractor: Triples,
+    *,
+    splitter: Split | None = None,
+    count: object = None,
+    include: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
 ) -> ExtractionEstimate:
     """Return how often `Index.from_documents` would call a model, and with how many tokens.
 
@@ -158,12 +173,17 @@ def estimate_extraction(
         extractor: What would read them.
         splitter: As in `Index.from_documents`.
         count: As in `Index.from_documents`.
+        include: As in `Index.from_documents`.
+        exclude: As in `Index.from_documents`.
 
     Example:
         >>> estimate_extraction(["The moon is far."], Triples(lambda prompt: "{}")).calls
         1
     """
-    return extractor.estimate(read_passages(sources, splitter=splitter, count=count))
+    passages = read_passages(
+        sources, splitter=splitter, count=count, include=include, exclude=exclude
+    )
+    return extractor.estimate(passages)
 
 
 def _cut(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from clew.read.formats.file_format import SourceFile, UnreadableFileError
 from clew.read.formats.table import format_of_file
 from clew.read.formats.text import TEXT
 from clew.read.generated import is_built_site, is_saved_index, why_generated, why_of_a_site
+from clew.read.patterns import FileChoice
 
 MAX_BYTES = 20_000_000  # a larger file is hardly meant to be read
 TOOL_FOLDERS = ("__pycache__", "node_modules")
@@ -30,23 +32,26 @@ class FileToRead(NamedTuple):
     encoding: str | None = None
 
 
-def files_at(path: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:
+def files_at(
+    path: Path, skipped: list[tuple[str, str]], choice: FileChoice | None = None
+) -> list[tuple[Path, str]]:
     """Return a file, or the files below a folder in the order of their paths, each with its id.
 
     The id of a file is its path below the folder with forward slashes, or its name. Left out below
     a folder are links to folders and to files outside of it, and everything that is hidden,
-    belongs to a tool or was made by one (`clew.read.generated`).
+    belongs to a tool or was made by one (`clew.read.generated`). No `.gitignore` is read.
 
     Args:
         path: A file or folder.
-        skipped: Receives (path, reason) for what is left out.
+        skipped: Receives (path, reason) for what is left out, unless patterns leave it out.
+        choice: Which files below a folder are read; None for all. It counts the others.
 
     Raises:
         FileNotFoundError: There is nothing at `path`.
     """
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r}")
-    return files_below(path, skipped) if path.is_dir() else [(path, path.name)]
+    return files_below(path, skipped, choice) if path.is_dir() else [(path, path.name)]
 
 
 class FileContents(NamedTuple):
@@ -79,15 +84,18 @@ def read_file(file: FileToRead) -> FileContents:
         return FileContents([], skipped, not isinstance(reason, _UnopenedFileError))
 
 
-def files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path, str]]:
+def files_below(
+    folder: Path, skipped: list[tuple[str, str]], choice: FileChoice | None = None
+) -> list[tuple[Path, str]]:
     """Return the files below a folder that would be read, each with its id, by path.
 
     Args:
         folder: The folder.
-        skipped: Receives (path, reason) for what is left out.
+        skipped: As in `files_at`.
+        choice: As in `files_at`.
     """
     files, sites = list[Path](), list[Path]()
-    inside = folder.resolve()
+    sorting = _Sorting(choice or FileChoice(), skipped, folder.resolve())
 
     def report(error: OSError) -> None:
         skipped.append((Path(error.filename).as_posix(), f"cannot be opened: {error.strerror}"))
@@ -99,21 +107,64 @@ def files_below(folder: Path, skipped: list[tuple[str, str]]) -> list[tuple[Path
             skipped.append((here.as_posix(), "a saved index"))
             folder_names.clear()
             continue
-        folder_names.sort()
         if is_built_site(here, {*folder_names, *file_names}):
             sites.append(here)
         in_site = any(here.is_relative_to(site) for site in sites)
-        for name in tuple(folder_names):
-            if reason := _why_no_folder(here / name, in_site):
-                skipped.append(((here / name).as_posix(), reason))
-                folder_names.remove(name)
-        for name in sorted(file_names):
-            if reason := _why_no_file(here / name, inside, in_site):
-                skipped.append(((here / name).as_posix(), reason))
-            else:
-                files.append(here / name)
+        path = "" if here == folder else f"{here.relative_to(folder).as_posix()}/"
+        folder_names[:] = sorting.folders(here, path, sorted(folder_names), in_site)
+        files += sorting.files(here, path, sorted(file_names), in_site)
     below = sorted(file.relative_to(folder) for file in files)
     return [(folder / path, path.as_posix()) for path in below]
+
+
+class _Sorting(NamedTuple):
+    """What is in a folder is sorted into what is read and what is left out.
+
+    Attributes:
+        choice: Which files are read; it counts the others.
+        skipped: Receives (path, reason) for all else that is left out.
+        inside: The folder that is read, resolved.
+    """
+
+    choice: FileChoice
+    skipped: list[tuple[str, str]]
+    inside: Path
+
+    def folders(self, here: Path, path: str, names: Sequence[str], in_site: bool) -> list[str]:
+        """Return the folders that are gone through, of a folder and its path below `inside`."""
+        staying = []
+        for name in names:
+            if self.choice.excludes_folder(f"{path}{name}"):
+                for file in _named_below(here / name):
+                    self.choice.leave_out(f"{path}{file}")
+            elif reason := _why_no_folder(here / name, in_site):
+                self.skipped.append(((here / name).as_posix(), reason))
+            else:
+                staying.append(name)
+        return staying
+
+    def files(self, here: Path, path: str, names: Sequence[str], in_site: bool) -> Iterator[Path]:
+        """Yield the files that are read."""
+        for name in names:
+            reason = _why_by_name(here / name)
+            if reason is None and not self.choice.takes(f"{path}{name}"):
+                continue
+            if reason := reason or _why_no_file(here / name, self.inside, in_site):
+                self.skipped.append(((here / name).as_posix(), reason))
+            else:
+                yield here / name
+
+
+def _named_below(folder: Path) -> Iterator[str]:
+    """Yield the files of a folder and below, by its name and on, that are not left out by name."""
+    if _why_by_name(folder) or folder.is_symlink():
+        return
+    for root, folder_names, file_names in os.walk(folder):
+        here = Path(root)
+        folder_names[:] = [name for name in folder_names if not _why_by_name(here / name)]
+        for name in file_names:
+            if not _why_by_name(here / name):
+                yield (here / name).relative_to(folder.parent).as_posix()
 
 
 def _why_no_folder(folder: Path, in_site: bool) -> str | None:
@@ -126,9 +177,7 @@ def _why_no_folder(folder: Path, in_site: bool) -> str | None:
 
 
 def _why_no_file(file: Path, inside: Path, in_site: bool) -> str | None:
-    """Return why a file below a folder is left out, or None."""
-    if reason := _why_by_name(file):
-        return reason
+    """Return why a file below a folder is left out, but for its name, or None."""
     if _leads_outside(file, inside):
         return "a link to a file outside the folder: give it as a source of its own"
     return why_generated(file) or (why_of_a_site(file) if in_site else None)

@@ -24,6 +24,7 @@ from clew.read.langchain_documents import (
     without_shared_sources,
 )
 from clew.read.llama_index_nodes import from_node, is_node, relate_nodes, unwrap_node
+from clew.read.patterns import FileChoice
 
 MAX_PATH_LENGTH = 250  # a longer string is a text
 KNOWN_SOURCES = (
@@ -79,6 +80,7 @@ def load_documents(
     untrusted: bool = False,
     encoding: str | None = None,
     known: Mapping[str, FileReading] = EMPTY,
+    choice: FileChoice | None = None,
 ) -> LoadedDocuments:
     """Return the documents of any sources.
 
@@ -94,6 +96,7 @@ def load_documents(
             refused, so that nobody who writes a text can have a file read.
         encoding: The encoding of files that are read; None to find it out.
         known: What files gave before, by path. Those that have not changed since are not opened.
+        choice: Which files below folders are read; None for all. A file that is named is read.
 
     Raises:
         FileNotFoundError: A path leads nowhere.
@@ -114,7 +117,9 @@ def load_documents(
         if untrusted and isinstance(source, str):
             found.append(Document(text_id(source), source))
         else:
-            found += _find_in(source, encoding)
+            found += _find_in(source, encoding, choice)
+    if choice is not None:
+        found += choice.remarks()
     loaded = _read_files(found, known)
     documents = _merge_repeated_facts(_without_repeated_texts(loaded))
     documents = without_shared_sources(relate_nodes(documents))
@@ -141,7 +146,7 @@ def load_single(source: object) -> Document | None:
     if isinstance(source, str):
         found: _Found = Document(text_id(source), source)
     else:
-        found = next(_find_in(source, None))
+        found = next(_find_in(source))
     return found if isinstance(found, Document) and found.text.strip() else None
 
 
@@ -177,15 +182,17 @@ def _as_list(sources: object) -> Iterable[object]:
     raise TypeError(f"documents are {KNOWN_SOURCES}, one or a list of them; got a {kind}")
 
 
-def _find_in(source: object, encoding: str | None) -> Iterator[_Found]:
+def _find_in(
+    source: object, encoding: str | None = None, choice: FileChoice | None = None
+) -> Iterator[_Found]:
     """Yield the documents and files of a source, and what is skipped, in the order of reading."""
     if isinstance(source, Document):
         yield source
     elif isinstance(source, Path):
-        yield from _find_files(source, encoding)
+        yield from _find_files(source, encoding, choice)
     elif isinstance(source, str):
         if _may_be_path(source) and _exists(source):
-            yield from _find_files(Path(source), encoding)
+            yield from _find_files(Path(source), encoding, choice)
         else:
             yield Document(text_id(source), source)
     elif is_langchain_document(source):
@@ -200,9 +207,9 @@ def _find_in(source: object, encoding: str | None) -> Iterator[_Found]:
         raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN_SOURCES}")
 
 
-def _find_files(path: Path, encoding: str | None) -> Iterator[_Found]:
+def _find_files(path: Path, encoding: str | None, choice: FileChoice | None) -> Iterator[_Found]:
     skipped: list[tuple[str, str]] = []
-    files = files_at(path, skipped)
+    files = files_at(path, skipped, choice)
     yield from skipped
     yield from (FileToRead(file, id, encoding) for file, id in files)
 
