@@ -185,7 +185,7 @@ def test_style_where_and_limit_reach_the_index(capsys, saved):
 
 
 def test_a_value_of_where_is_text_and_number():
-    from clew.cli.ask import parse_where
+    from clew.cli.question_options import parse_where
 
     assert parse_where(["year=2020", "year=2021", "name=x=y"]) == {
         "year": ["2020", 2020, "2021", 2021],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
-from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,21 +12,25 @@ from typing import Any
 
 from clew import recipes
 from clew.cli import models
-from clew.cli.parser import Commands, add_command, positive_integer, question, share, token_budget
+from clew.cli.parser import Commands, add_command, question
+from clew.cli.question_options import (
+    add_question_options,
+    add_source,
+    chosen_method,
+    question_parameters,
+)
 from clew.cli.report import explanation, fallbacks, print_answer, print_sources, rejects_all
-from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, is_saved, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
 from clew.conversation import Conversation
 from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
 from clew.index.index import Index
-from clew.relevance import MIN_RELEVANCE
+from clew.index.question import DEFAULT_BUDGET
 from clew.render import STYLES
 from clew.show import check_writable
 from clew.types import Method
 
-BUDGET = 2000  # tokens, unless the user says otherwise
 NOTHING_FOUND = 1  # the exit code
 MODEL_LIBRARY = "sentence_transformers"  # which loads the models that --embedder names
 
@@ -48,64 +51,15 @@ EXAMPLES = """examples:
 The next question on a folder reads what has changed alone; `clew cache` shows what is kept for it.
 The context goes to stdout, remarks to stderr."""
 
-# The parameters of `Index.ask` that are passed on as they are typed: a line each.
-QUESTION_OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "budget": {
-        "type": token_budget,
-        "default": BUDGET,
-        "metavar": "N",
-        "help": f"the context has at most N tokens; none for no limit (default: {BUDGET})",
-    },
-    "limit": {"type": positive_integer, "metavar": "K", "help": "K items, if there are so many"},
-    "max_share": {
-        "type": share,
-        "metavar": "S",
-        "help": "one source has at most this share of the context, above 0 and at most 1 "
-        "(default: 0.5 with --untrusted, else no cap)",
-    },
-    "min_relevance": {
-        "type": share,
-        "metavar": "R",
-        "help": "leave out what is less relevant than this, from 0 to 1 (default: nothing, unless "
-        f"the best is below {MIN_RELEVANCE:g}: then nothing is found)",
-    },
-}
-
 
 def add_parser(commands: Commands) -> None:
     """Declare the command and its options."""
     summary = "make the context for a question, from a folder, a file or an index"
     parser = add_command(commands, "ask", summary, EXAMPLES, ask)
-    parser.add_argument(
-        "source",
-        nargs="+",
-        metavar="FOLDER|FILE|INDEX",
-        help="what to read, also several folders and files; an index is a folder made by "
-        "`clew index`; - reads stdin",
-    )
+    add_source(parser, "FOLDER|FILE|INDEX", "; - reads stdin", several=True)
     parser.add_argument("question", type=question, help="the question, in quotes")
-    for name, settings in QUESTION_OPTIONS.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", **settings)
-    parser.add_argument(
-        "--recipe",
-        metavar="NAME|FILE.toml",
-        help=f"the method (default: {recipes.DEFAULT}; `clew recipes` lists them, and "
-        "`clew recipes NAME --toml` writes one to a file)",
-    )
-    add_settings_option(parser)
-    parser.add_argument(
-        "--where",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="read only what has this metadata value; the same key again allows another value",
-    )
-    parser.add_argument(
-        "--model",
-        metavar=models.METAVAR,
-        help=f"the language model, for recipes that ask one: {models.HELP}",
-    )
-    models.add_model_options(parser)
+    add_question_options(parser, DEFAULT_BUDGET)
+    models.add_model_options(parser, "the language model, for recipes that ask one")
     parser.add_argument(
         "--style", choices=STYLES, help="how the context is written (default: as the recipe has it)"
     )
@@ -129,12 +83,7 @@ def add_parser(commands: Commands) -> None:
         action="store_true",
         help="say why every item is there, what was left out, and how long each stage took",
     )
-    add_reading_options(parser)
-    parser.add_argument(
-        "--no-cache",
-        action="store_true",
-        help="read the folder anew and keep nothing of it; see `clew cache`",
-    )
+    add_reading_options(parser, cached=True)
 
 
 def ask(options: argparse.Namespace) -> int:
@@ -146,15 +95,11 @@ def ask(options: argparse.Namespace) -> int:
     options.source = one_or_several(options.source)
     if options.html:
         check_writable(options.html)
-    recipe = options.recipe or recipes.DEFAULT
-    method = _with_style(method_of(recipe, options.set), recipe, options.style)
-    where = parse_where(options.where)
-    model = None if options.model is None else models.model_of(options.model, options)
+    method = _with_style(chosen_method(options), options)
+    parameters = question_parameters(options)
+    model = models.typed_model(options)
     index = open_source(options)
-    parameters = {name: getattr(options, name) for name in QUESTION_OPTIONS}
-    conversation = Conversation.of(
-        index, recipe=method, where=where or None, model=model, **parameters
-    )
+    conversation = Conversation.of(index, recipe=method, model=model, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedModelWarning)  # it is a remark here
         if options.answer:
@@ -192,36 +137,6 @@ def _print_context(context: Context, options: argparse.Namespace) -> None:
         print_result(f"\n{explanation(context)}")
 
 
-def parse_where(pairs: Iterable[str]) -> dict[str, list[Any]]:
-    """Return the values that are allowed for each metadata key.
-
-    Args:
-        pairs: Texts of the form KEY=VALUE.
-
-    Returns:
-        Each value as text and, where it reads as JSON, also as the number or truth value.
-
-    Raises:
-        ValueError: A text has another form.
-
-    Example:
-        >>> parse_where(["year=2020", "kind=note"])
-        {'year': ['2020', 2020], 'kind': ['note']}
-    """
-    allowed: dict[str, list[Any]] = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals or not key:
-            raise ValueError(f"--where takes KEY=VALUE; got {pair!r}")
-        values = allowed.setdefault(key, [])
-        values.append(text)
-        try:
-            values.append(json.loads(text))
-        except ValueError:
-            continue
-    return allowed
-
-
 def _nothing_in_words(context: Context, index: Index) -> str:
     """Return why nothing was found, and what to do."""
     if rejects_all(context):
@@ -243,12 +158,13 @@ def _hint_at_models(context: Context, index: Index, options: argparse.Namespace)
     return "; --embedder NAME finds what is said in other words"
 
 
-def _with_style(method: Method, recipe: str, style: str | None) -> Method:
-    """Return the method, with its context written in another style if one is named."""
-    if style is None:
+def _with_style(method: Method, options: argparse.Namespace) -> Method:
+    """Return the method, with its context written in another style if one was typed."""
+    if options.style is None:
         return method
     if not is_dataclass(method) or not hasattr(method, "render"):
+        recipe = options.recipe or recipes.DEFAULT
         raise ValueError(f"the recipe {recipe!r} has a style of its own: leave --style out")
     changed: Any = method
-    styled: Method = replace(changed, render=replace(changed.render, style=style))
+    styled: Method = replace(changed, render=replace(changed.render, style=options.style))
     return styled

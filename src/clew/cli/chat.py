@@ -7,12 +7,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
-from clew import recipes
 from clew.cli import models
 from clew.cli.links import print_with_links
-from clew.cli.parser import Commands, add_command, question, token_budget
+from clew.cli.parser import Commands, add_command, question
+from clew.cli.question_options import (
+    add_question_options,
+    add_source,
+    chosen_method,
+    question_parameters,
+)
 from clew.cli.report import explanation, print_answer
-from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.conversation import BUDGET, NOTHING, Conversation
@@ -46,13 +50,7 @@ def add_parser(commands: Commands) -> None:
     """Declare the command and its options."""
     summary = "talk with a folder, a file or an index"
     parser = add_command(commands, "chat", summary, EXAMPLES, chat)
-    parser.add_argument(
-        "source",
-        nargs="+",
-        metavar="FOLDER|FILE|INDEX",
-        help="what to read, also several folders and files; an index is a folder made by "
-        "`clew index`",
-    )
+    add_source(parser, "FOLDER|FILE|INDEX", several=True)
     parser.add_argument(
         "--ask",
         action="append",
@@ -61,41 +59,18 @@ def add_parser(commands: Commands) -> None:
         metavar="QUESTION",
         help="ask this and leave; may come several times",
     )
-    parser.add_argument(
-        "--model",
-        metavar=models.METAVAR,
-        help=f"the language model that answers (default: none, quotes): {models.HELP}",
-    )
-    models.add_model_options(parser)
-    parser.add_argument(
-        "--recipe",
-        metavar="NAME|FILE.toml",
-        help=f"the method (default: {recipes.DEFAULT}; `clew recipes` lists them)",
-    )
-    add_settings_option(parser)
-    parser.add_argument(
-        "--budget",
-        type=token_budget,
-        default=BUDGET,
-        metavar="N",
-        help=f"an answer is made of at most N tokens (default: {BUDGET:,})",
-    )
-    add_reading_options(parser)
-    parser.add_argument(
-        "--no-cache",
-        action="store_true",
-        help="read the folder anew and keep nothing of it; see `clew cache`",
-    )
+    models.add_model_options(parser, "the language model that answers (default: none, quotes)")
+    add_question_options(parser, BUDGET)
+    add_reading_options(parser, cached=True)
 
 
 def chat(options: argparse.Namespace) -> int:
     """Answer the questions of `--ask`, or those that are typed until /quit."""
     options.source = one_or_several(options.source)
-    recipe = options.recipe or recipes.DEFAULT
-    method = method_of(recipe, options.set)
-    model = None if options.model is None else models.model_of(options.model, options)
+    method, parameters = chosen_method(options), question_parameters(options)
+    model = models.typed_model(options)
     index = open_source(options)
-    conversation = Conversation.of(index, recipe=method, budget=options.budget, model=model)
+    conversation = Conversation.of(index, recipe=method, model=model, **parameters)
     for text in options.ask or _typed():
         if options.ask:
             print_result(f"> {text}")

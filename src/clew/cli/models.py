@@ -24,8 +24,15 @@ RULE = (
 )
 
 
-def add_model_options(parser: Parser) -> None:
-    """Declare how a model is asked."""
+def add_model_options(parser: Parser, purpose: str | None = None) -> None:
+    """Declare `--model`, and how a model is asked.
+
+    Args:
+        parser: The parser of a command.
+        purpose: What the model is for; None where the command declares `--model` itself.
+    """
+    if purpose is not None:
+        parser.add_argument("--model", metavar=METAVAR, help=f"{purpose}: {HELP}")
     parser.add_argument(
         "--prompt-tokens",
         type=positive_integer,
@@ -44,6 +51,11 @@ def add_model_options(parser: Parser) -> None:
         metavar="N",
         help=f"make a call that failed again, at most N times (default: {RETRIES})",
     )
+
+
+def typed_model(options: argparse.Namespace, *, answers: Path | None = None) -> Model | None:
+    """Return the model that was typed, if any; see `model_of`."""
+    return None if options.model is None else model_of(options.model, options, answers=answers)
 
 
 def model_of(

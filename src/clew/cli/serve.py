@@ -10,23 +10,15 @@ import sys
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from clew import recipes
 from clew.cli import models
-from clew.cli.ask import BUDGET
-from clew.cli.parser import (
-    Commands,
-    add_command,
-    non_negative_integer,
-    positive_integer,
-    share,
-)
-from clew.cli.settings import add_settings_option, label_of, method_of
-from clew.cli.source import add_reading_options, build_index, existing_path, open_source
+from clew.cli.parser import Commands, add_command, non_negative_integer, positive_integer
+from clew.cli.served import add_served_options, open_served, served_options
+from clew.cli.source import build_index, existing_path
 from clew.cli.terminal import print_remark
 from clew.cli.watch import print_line
-from clew.index.answer import UNTRUSTED_SHARE
 from clew.index.index import Index
 from clew.interruption import end_at_once, is_command
 from clew.serve.served_index import DEADLINE, ServedIndex, ServedOptions
@@ -62,11 +54,7 @@ def add_parser(commands: Commands) -> None:
     """Declare the command and its options."""
     summary = "ask an index in a browser and over HTTP (needs the extra serve)"
     parser = add_command(commands, "serve", summary, EXAMPLES, serve)
-    parser.add_argument(
-        "source",
-        metavar="INDEX|FOLDER|FILE",
-        help="what to serve; an index is a folder made by `clew index`",
-    )
+    add_served_options(parser)
     parser.add_argument(
         "--host",
         default=HOST,
@@ -101,33 +89,8 @@ def add_parser(commands: Commands) -> None:
         help="what POST /api/sync reads again where a saved index is served (default: what is "
         "served, if it is a folder)",
     )
-    parser.add_argument(
-        "--model",
-        metavar=models.METAVAR,
-        help=f"the language model that answers; without one the answer is quotes: {models.HELP}",
-    )
-    models.add_model_options(parser)
-    parser.add_argument(
-        "--recipe",
-        default=recipes.DEFAULT,
-        metavar="NAME|FILE.toml",
-        help=f"the method where a question names none (default: {recipes.DEFAULT})",
-    )
-    add_settings_option(parser)
-    parser.add_argument(
-        "--budget",
-        type=positive_integer,
-        default=BUDGET,
-        metavar="N",
-        help=f"tokens of a context where a question says nothing else (default: {BUDGET})",
-    )
-    parser.add_argument(
-        "--max-share",
-        type=share,
-        default=UNTRUSTED_SHARE,
-        metavar="S",
-        help="one source has at most this share of a context, above 0 and at most 1, since "
-        f"strangers may write the documents (default: {UNTRUSTED_SHARE:g}; 1 for no cap)",
+    models.add_model_options(
+        parser, "the language model that answers; without one the answer is quotes"
     )
     parser.add_argument(
         "--workers",
@@ -152,12 +115,6 @@ def add_parser(commands: Commands) -> None:
         f"(default: {DEADLINE:g})",
     )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    add_reading_options(parser)
-    parser.add_argument(
-        "--no-cache",
-        action="store_true",
-        help="read the folder anew and keep nothing of it; see `clew cache`",
-    )
 
 
 def port_number(text: str) -> int:
@@ -179,12 +136,9 @@ def serve(options: argparse.Namespace) -> int:
     run, rules_of = _server()
     token = options.token or os.environ.get(TOKEN_VARIABLE) or None
     rules = rules_of(options.host, token, tuple(options.allow_origin))
-    served_options = _served_options(options)
+    how = _with_changes(served_options(options), options)
     with _listening(options.host, options.port) as listener:
-        if not is_index(existing_path(options.source)):
-            options.untrusted = True  # whoever may send documents is a stranger
-        served = ServedIndex(open_source(options), served_options)
-        served.prepare()
+        served = open_served(options, how)
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}"
@@ -250,7 +204,8 @@ def _server() -> tuple[Callable[..., None], Callable[..., object]]:
     return run, AccessRules
 
 
-def _served_options(options: argparse.Namespace) -> ServedOptions:
+def _with_changes(how: ServedOptions, options: argparse.Namespace) -> ServedOptions:
+    """Return how questions are asked, and how what is served may change."""
     path = existing_path(options.source)
     is_saved = is_index(path)
     if options.folder is not None and not is_saved:
@@ -263,13 +218,10 @@ def _served_options(options: argparse.Namespace) -> ServedOptions:
     def read_folder(before: Index) -> Index:
         return before.sync(folder) if is_saved else build_index(options, before=before)
 
-    return ServedOptions(
-        recipe=label_of(options.recipe, options.set),
-        method=method_of(options.recipe, options.set),
-        budget=options.budget,
-        max_share=options.max_share,
+    return replace(
+        how,
         deadline=float(options.deadline),
-        model=None if options.model is None else models.model_of(options.model, options),
+        model=models.typed_model(options),
         writable=options.writable,
         saved_to=Path(path) if is_saved else None,
         read_again=None if is_saved and folder is None else read_folder,

@@ -49,8 +49,14 @@ GENERATORS: Mapping[str, Callable[[Model | None, argparse.Namespace], Generate]]
 }
 
 
-def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
+def add_reading_options(
+    parser: Parser, *, cached: bool = False
+) -> argparse._MutuallyExclusiveGroup:
     """Declare the options of reading a folder.
+
+    Args:
+        parser: The parser of a command.
+        cached: Whether what is read is kept for the next question.
 
     Returns:
         The group of extractors, of which only one can be chosen.
@@ -134,6 +140,12 @@ def add_reading_options(parser: Parser) -> argparse._MutuallyExclusiveGroup:
         action="store_true",
         help="strangers write what is read: no source has more than half of a context",
     )
+    if cached:
+        parser.add_argument(
+            "--no-cache",
+            action="store_true",
+            help="read the folder anew and keep nothing of it; see `clew cache`",
+        )
     extractors = parser.add_mutually_exclusive_group()
     extractors.add_argument(
         "--names",

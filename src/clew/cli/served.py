@@ -1,0 +1,65 @@
+"""What `clew serve` and `clew mcp` share: an index that others ask."""
+
+from __future__ import annotations
+
+import argparse
+
+from clew import recipes
+from clew.cli.parser import Parser, positive_integer, share
+from clew.cli.question_options import add_recipe_options, add_source, chosen_method
+from clew.cli.settings import label_of
+from clew.cli.source import add_reading_options, existing_path, open_source
+from clew.index.answer import UNTRUSTED_SHARE
+from clew.index.question import DEFAULT_BUDGET
+from clew.serve.served_index import ServedIndex, ServedOptions
+from clew.store import is_index
+
+
+def add_served_options(parser: Parser) -> None:
+    """Declare what is served, how it is read, and how it is asked where a question does not say."""
+    add_source(parser, "INDEX|FOLDER|FILE")
+    parser.add_argument(
+        "--budget",
+        type=positive_integer,
+        default=DEFAULT_BUDGET,
+        metavar="N",
+        help=f"tokens of a context where a question says nothing else (default: {DEFAULT_BUDGET})",
+    )
+    parser.add_argument(
+        "--max-share",
+        type=share,
+        default=UNTRUSTED_SHARE,
+        metavar="S",
+        help="one source has at most this share of a context, above 0 and at most 1, since "
+        f"strangers may write the documents (default: {UNTRUSTED_SHARE:g}; 1 for no cap)",
+    )
+    add_recipe_options(parser)
+    add_reading_options(parser, cached=True)
+
+
+def served_options(options: argparse.Namespace) -> ServedOptions:
+    """Return how questions are asked that do not say, as it was typed.
+
+    Raises:
+        ValueError: The recipe or a setting is wrong.
+    """
+    return ServedOptions(
+        recipe=label_of(options.recipe or recipes.DEFAULT, options.set),
+        method=chosen_method(options),
+        budget=options.budget,
+        max_share=options.max_share,
+    )
+
+
+def open_served(options: argparse.Namespace, how: ServedOptions) -> ServedIndex:
+    """Return what is served, ready for the first question.
+
+    Args:
+        options: What was typed.
+        how: How it is asked.
+    """
+    if not is_index(existing_path(options.source)):
+        options.untrusted = True  # whoever may send or write documents is a stranger
+    served = ServedIndex(open_source(options), how)
+    served.prepare()
+    return served
