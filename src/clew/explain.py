@@ -14,12 +14,14 @@ import numpy as np
 from clew.algorithms.ranking import top_k
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
-from clew.graph import Adjacency, Graph, Links, Rows, freeze
+from clew.graph import Adjacency, Graph, Links, MentionedEntitiesPart, Rows, freeze
 from clew.items import ContextEdge, Hop
 from clew.types import Seeds, Subgraph
 
 QUESTION, READ_FROM = "question", "read from"
+SHARED, RELATED = "shared", "related"  # kinds of edges that are made of names or facts
 MAX_HOPS = 4
+MAX_SHARED = 3  # names that an edge is said to be by
 MAX_START_ROWS = 64  # where a seed names no terminals, paths start at its highest scores
 
 Path = tuple[Hop, ...]
@@ -193,12 +195,36 @@ def _edge_between(links: Links, source: int, target: int) -> int:
 
 def _hop_over(graph: Graph, edge: int, source: int, target: int) -> Hop:
     """Return the hop from one end of an edge to the other."""
-    fact = int(graph.edges.facts[edge])
     return Hop(
         graph.ids[source],
         graph.edges.kinds[edge],
         graph.ids[target],
-        graph.facts.texts[fact] if fact >= 0 else "",
+        _stated(graph, edge, source, target),
         float(graph.edges.weights[edge]),
         int(graph.edges.tails[edge]) == source,
     )
+
+
+def _stated(graph: Graph, edge: int, source: int, target: int) -> str:
+    """Return the fact that an edge states, or what it is made of and hides by itself."""
+    fact, kind = int(graph.edges.facts[edge]), graph.edges.kinds[edge]
+    if fact >= 0:
+        return graph.facts.texts[fact]
+    if kind not in (SHARED, RELATED):
+        return ""
+    mentioned = graph.part(MentionedEntitiesPart())
+    if kind == RELATED and (text := _relation(graph, mentioned[source], mentioned[target])):
+        return text
+    both = np.intersect1d(mentioned[source], mentioned[target])
+    rarest = both[np.argsort(graph.read_from.lengths[both], kind="stable")]
+    names = [graph.texts[row] for row in rarest[:MAX_SHARED].tolist()]
+    return ", ".join([*names, *(["…"] if len(both) > MAX_SHARED else [])])
+
+
+def _relation(graph: Graph, of_source: Rows, of_target: Rows) -> str:
+    """Return the first fact between what two passages name, or ""."""
+    subjects, objects = graph.facts.subjects, graph.facts.objects
+    along = np.isin(subjects, of_source) & np.isin(objects, of_target)
+    back = np.isin(subjects, of_target) & np.isin(objects, of_source)
+    found = np.flatnonzero(along | back)
+    return graph.facts.texts[int(found[0])] if len(found) else ""

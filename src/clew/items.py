@@ -21,7 +21,8 @@ class Hop:
         source: The id of the node where the step begins; "question" for the first step.
         kind: The kind of the edge; "touches" or "fact" for the first step.
         target: The id of the node where the step ends; for the first step to a fact, its text.
-        text: The fact that the edge states, or "".
+        text: The fact that the edge states. Of an edge of kind "shared", the names that both
+            passages have, the rarest first; of kind "related", a fact that relates them. Else "".
         weight: The affinity of the edge, in (0, 1]; for the first step, the score of the seed,
             from 0 on.
         forward: Whether the step follows the edge's own direction.
@@ -105,10 +106,12 @@ class Dropped:
     Attributes:
         id: The id of the node or the fact.
         reason: Why it is not there, in words.
+        title: Its headings and first words, on one line; "" where these are not known.
     """
 
     id: str
     reason: str
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ class ContextEdge:
         head: The id of the node where it ends.
         kind: Its kind.
         weight: Its affinity, in (0, 1].
-        text: The fact that it states, or "".
+        text: What it states, as in `Hop`, or "".
         cost: What it costs for this question, where the method prices edges; else None.
     """
 

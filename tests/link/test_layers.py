@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.graph import Graph, Ragged
+from clew.graph import Graph, MentionedEntitiesPart, Ragged
 from clew.link import Alike, Related
 from clew.link.related import related_pairs
-from clew.methods.da_rag.layers import ChunkLayer, MentionedEntitiesPart, SimilarityLayer
+from clew.methods.da_rag.layers import ChunkLayer, SimilarityLayer
 
 CHUNKS = st.lists(
     st.lists(st.integers(0, 5), max_size=4, unique=True).map(sorted), min_size=1, max_size=6

@@ -191,3 +191,57 @@ def test_nothing_found_can_be_shown():
     assert list(to_networkx(empty)) == ["question"]
     assert "0 items" in to_html(empty)
     assert to_mermaid(empty).startswith("flowchart LR")
+
+
+NAMED = {
+    "ferry": "Ferries sail from Corfu. Ada Brandt keeps the timetable with Ben Okri in Lindow.",
+    "clock": "Ada Brandt and Ben Okri repaired the clock of Lindow in winter.",
+    "quay": "Lindow has a quay.",
+    "rain": "Rain falls on stone.",
+}
+
+
+def asked_along_names(**options):
+    documents = [clew.Document(id, text, {"title": id.title()}) for id, text in NAMED.items()]
+    index = clew.Index.from_documents(documents, extractor=clew.Names(min_passages=1))
+    method = clew.Pipeline(
+        clew.seed.BM25(),
+        spreads=(clew.spread.PageRank(),),
+        selects=(clew.select.Top(3),),
+        order=clew.order.ByPrize(),
+    )
+    return index.ask("When do ferries sail?", recipe=method, min_relevance=0, **options)
+
+
+def test_a_path_over_shared_names_says_which():
+    context = asked_along_names()
+    [clock] = [item for item in context if item.id == "clock"]
+    hop = clock.why[-1]
+    assert (hop.source, hop.kind, hop.target) == ("ferry", "shared", "clock")
+    both = {
+        name
+        for name in ("Ada Brandt", "Ben Okri", "Lindow", "Corfu")
+        if name in NAMED["ferry"] and name in NAMED["clock"]
+    }
+    assert set(hop.text.split(", ")) == both
+    assert f"names {hop.text}, as it does" in path_in_words(clock)
+    assert f"in common: {hop.text}" in context.to_mermaid()
+    assert f"has in common: {hop.text}" in context.to_html()
+    edges = {(one.tail, one.head): one.text for one in context.edges if one.kind == "shared"}
+    assert edges.pop(("ferry", "clock")) == hop.text
+    assert set(edges.values()) == {"Lindow"}, "both share it with the quay"
+
+
+def test_what_was_left_out_is_named_by_its_words():
+    whole = asked_along_names()
+    [large] = [item.tokens for item in whole if item.id == "clock"]
+    context = asked_along_names(budget=whole.tokens - large)
+    [dropped] = [one for one in context.dropped if one.id == "clock"]
+    assert dropped.title == f"Clock: {NAMED['clock']}"
+    assert f"clock: {dropped.title}" in context.to_html()
+    from clew.cli.report import explanation
+
+    lines = explanation(context).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.strip().startswith("clock: its "))
+    assert lines[at + 1].strip() == dropped.title
+    assert context.to_dict()["dropped"][0]["title"] == dropped.title

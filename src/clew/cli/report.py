@@ -6,7 +6,7 @@ from clew.cli.links import print_with_links
 from clew.cli.terminal import print_piece, print_result
 from clew.context import Context
 from clew.conversation import Conversation
-from clew.items import Item
+from clew.items import Dropped, Item
 from clew.show import path_in_words
 
 MAX_NOTE = 300  # characters of a list in a note
@@ -108,12 +108,17 @@ def _dropped_in_words(context: Context) -> list[str]:
     shown = count if count <= MAX_DROPPED + 2 else MAX_DROPPED
     lines = ["", f"left out: {count}"]
     lines += [
-        f"      {_on_one_line(dropped.id)}: {_on_one_line(dropped.reason)}"
+        f"      {_on_one_line(dropped.id)}: {_on_one_line(dropped.reason)}{_beginning(dropped)}"
         for dropped in context.dropped[:shown]
     ]
     if shown < count:
         lines.append(f"      and {count - shown} more (--json has all)")
     return lines
+
+
+def _beginning(dropped: Dropped) -> str:
+    """On a line of its own, what was left out begins with."""
+    return f"\n        {_on_one_line(dropped.title)}" if dropped.title else ""
 
 
 def _short_note(value: object) -> object:

@@ -44,6 +44,7 @@ from clew.graph.headings import (
     titles_of,
     titles_of_all,
 )
+from clew.graph.mentioned import MentionedEntitiesPart
 from clew.graph.sources import Sources, SourcesPart
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "Labels",
     "Links",
     "Mask",
+    "MentionedEntitiesPart",
     "Overlay",
     "Part",
     "Ragged",

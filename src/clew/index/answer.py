@@ -27,7 +27,7 @@ from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Vectors, canonical_text
 from clew.index.contents import IndexContents
 from clew.index.filtering import filtered_index
-from clew.index.locating import with_locations
+from clew.index.locating import with_locations, with_titles
 from clew.index.options import option_names
 from clew.index.question import QueryOptions, Where
 from clew.items import Step
@@ -124,7 +124,8 @@ def _whole_answer(
             warnings.warn(str(error), NothingFitsWarning, stacklevel=5)
             context = _empty(question, budget, method, "budget", str(error))
     items = with_locations(context.items, index.document_of)
-    context = replace(context, items=items, usage=meter.usage)
+    dropped = with_titles(context.dropped, index.graph)
+    context = replace(context, items=items, dropped=dropped, usage=meter.usage)
     if not context.items and not context.nothing_found:
         context = replace(context, nothing_found=NOTHING_TOUCHED)
     if options.model is None or context.usage or may_ask_model(method):

@@ -76,6 +76,8 @@ def _box_label(node: Mapping[str, Any], width: int) -> str:
 
 
 def _edge_label(edge: Mapping[str, Any], width: int) -> str:
+    if edge["text"] and edge["kind"] == "shared":
+        return shorten(f"in common: {edge['text']}", width)
     if edge["text"]:
         return shorten(edge["text"], width)
     if edge["kind"] in WEIGHTED_KINDS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from clew.items import Step
+from clew.items import Dropped, Step
 from clew.show.drawable import Drawable
 from clew.show.escaping import escaped
 from clew.show.paths import display_name
@@ -15,7 +15,7 @@ MAX_OPEN = 8  # rows of a list that is not folded
 def notes(context: Drawable) -> Iterator[str]:
     """Yield the sections beside the items; one without content is left out."""
     if context.dropped:
-        rows = [(display_name(dropped.id), dropped.reason) for dropped in context.dropped]
+        rows = [(_named(dropped), dropped.reason) for dropped in context.dropped]
         yield _list("Left out", rows, "was selected and is not read")
     elif len(context):
         yield (
@@ -34,6 +34,12 @@ def notes(context: Drawable) -> Iterator[str]:
             "The text as a language model reads it",
             f"<pre tabindex='0' dir='auto'>{escaped(context.text)}</pre>",
         )
+
+
+def _named(dropped: Dropped) -> str:
+    """The id of what was left out, and what it begins with."""
+    name = display_name(dropped.id)
+    return f"{name}: {dropped.title}" if dropped.title else name
 
 
 def _list(title: str, rows: Sequence[tuple[str, str]], meaning: str) -> str:

@@ -89,6 +89,10 @@ def _later_clause(hop: Hop, target: str) -> str:
         return f"names {target}" if hop.forward else f"is named in {target}"
     if hop.kind == "fact":
         return f"the fact “{hop.text}” ties to {target}"
+    if hop.kind == "shared" and hop.text:
+        return f"names {hop.text}, as {target} does"
+    if hop.kind == "related" and hop.text:
+        return f"“{hop.text}” relates to {target}"
     if hop.kind not in VERBS:
         return f"is tied to {target} ({hop.kind})"
     weight = f" ({hop.weight:.2f})" if hop.kind == "similar" else ""

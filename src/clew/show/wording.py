@@ -64,8 +64,11 @@ def link_in_words(kind: str, text: str, weight: float, *, forward: bool = True) 
         >>> link_in_words("mentions", "", 1.0, forward=False)
         'is named in'
     """
+    text = " ".join(text.split())
+    if text and kind == "shared":
+        return f"has in common: {text}"
     if text:
-        return f"“{' '.join(text.split())}”"
+        return f"“{text}”"
     own_name = " ".join(kind.split())
     words = LINKS.get(kind, (own_name, own_name))[not forward]
     return f"{words} {share_in_words(weight)}" if kind in WEIGHTED else words

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.algorithms.nearest.exact import nearest_pairs
-from clew.graph import Edges, Graph, Links, Mask, Ragged, Rows, freeze
+from clew.graph import Edges, Graph, Links, Rows, freeze
 from clew.link.alike import MIN_SIMILARITY, alike_edges
 from clew.link.related import related_edges
 
@@ -104,28 +104,6 @@ class KnowledgeLayer:
 
     def compute(self, graph: Graph) -> Layer:
         return _layer(graph, graph.rows("entity"), "fact", None)
-
-
-@dataclass(frozen=True)
-class MentionedEntitiesPart:
-    """The part that links the layers: for every node the entities that were read from it.
-
-    Example:
-        >>> graph = Graph.of(["Anna left.", "Anna"], kinds=["passage", "entity"],
-        ...                  read_from=Ragged.of([[], [0]]))
-        >>> graph.part(MentionedEntitiesPart())[0].tolist()
-        [1]
-    """
-
-    def compute(self, graph: Graph) -> Ragged:
-        is_entity: Mask = graph.kinds.mask("entity")
-        sources = graph.read_from
-        of_entity = is_entity[sources.owners] if len(sources.values) else np.zeros(0, np.bool_)
-        passages, entities = sources.values[of_entity], sources.owners[of_entity]
-        order = np.lexsort((entities, passages))
-        starts = np.zeros(len(graph) + 1, np.int64)
-        np.cumsum(np.bincount(passages, minlength=len(graph)), out=starts[1:])
-        return Ragged(freeze(starts, np.int64), freeze(entities[order], np.int32))
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ from clew.graph import (
     Floats,
     Graph,
     Mask,
+    MentionedEntitiesPart,
     Ragged,
     Rows,
     expand_ranges,
@@ -57,7 +58,6 @@ from clew.methods.da_rag.layers import (
     EntityVectorsPart,
     KnowledgeLayer,
     Layer,
-    MentionedEntitiesPart,
     SimilarityLayer,
 )
 from clew.select._shared import EvidenceRule, JoinedRows, Offer, select_evidence, similarities
