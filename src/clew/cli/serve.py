@@ -11,7 +11,6 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from clew.cli import models
 from clew.cli.parser import Commands, add_command, non_negative_integer, positive_integer
@@ -47,6 +46,8 @@ or `clew/RECIPE`. Without a --model the answer is quotes. All routes are at /doc
 The server listens on this machine alone, unless it has a token. It speaks plain HTTP: put a proxy
 with TLS before it where others ask. Whoever may ask may read all that is in the index. A change is
 saved to the index that was opened; one of a folder that was read lasts until the server stops.
+What another process saves to the index, such as `clew index docs/ -o docs.clew --watch`, is
+answered from as soon as it is there.
 Ctrl-C stops it."""
 
 
@@ -223,7 +224,6 @@ def _with_changes(how: ServedOptions, options: argparse.Namespace) -> ServedOpti
         deadline=float(options.deadline),
         model=models.typed_model(options),
         writable=options.writable,
-        saved_to=Path(path) if is_saved else None,
         read_again=None if is_saved and folder is None else read_folder,
     )
 

@@ -11,6 +11,7 @@ from clew.cli.settings import label_of
 from clew.cli.source import add_reading_options, existing_path, open_source
 from clew.index.answer import UNTRUSTED_SHARE
 from clew.index.question import DEFAULT_BUDGET
+from clew.serve.following import Follower
 from clew.serve.served_index import ServedIndex, ServedOptions
 from clew.store import is_index
 
@@ -43,16 +44,20 @@ def served_options(options: argparse.Namespace) -> ServedOptions:
     Raises:
         ValueError: The recipe or a setting is wrong.
     """
+    path = existing_path(options.source)
     return ServedOptions(
         recipe=label_of(options.recipe or recipes.DEFAULT, options.set),
         method=chosen_method(options),
         budget=options.budget,
         max_share=options.max_share,
+        saved_to=path if is_index(path) else None,
     )
 
 
 def open_served(options: argparse.Namespace, how: ServedOptions) -> ServedIndex:
     """Return what is served, ready for the first question.
+
+    What other processes save in the folder of a saved index is followed.
 
     Args:
         options: What was typed.
@@ -62,4 +67,6 @@ def open_served(options: argparse.Namespace, how: ServedOptions) -> ServedIndex:
         options.untrusted = True  # whoever may send or write documents is a stranger
     served = ServedIndex(open_source(options), how)
     served.prepare()
+    if how.saved_to is not None:
+        Follower(served).start()
     return served

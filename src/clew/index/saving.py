@@ -16,7 +16,7 @@ from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
 from clew.model import AnswerCache
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns
-from clew.store import DEFAULT_VERIFY, SavedAs, SavedIndex, Verify, load, save
+from clew.store import DEFAULT_VERIFY, SavedAs, SavedIndex, Verify, is_newest, load, save
 from clew.store.config_record import describe_config
 from clew.store.file_readings import savable_readings
 
@@ -71,6 +71,14 @@ def save_contents(
     """
     saved = save(saved_index(index, attachments), path)
     object.__setattr__(index, "saved_as", saved)  # no part of its value, as what a graph keeps
+
+
+def is_newest_saved(index: IndexContents) -> bool:
+    """Return whether nothing newer was saved where an index was saved to, or loaded from.
+
+    That takes as long as listing a folder. It is also where the index was neither.
+    """
+    return not isinstance(index.saved_as, SavedAs) or is_newest(index.saved_as)
 
 
 def load_contents(

@@ -28,6 +28,7 @@ from clew.index.index import Index
 from clew.index.locating import with_locations
 from clew.index.narrow import narrow
 from clew.index.question import DEFAULT_BUDGET, QueryKeywords, QueryOptions
+from clew.index.saving import is_newest_saved
 from clew.items import Item
 from clew.model import Model
 from clew.render import Render
@@ -72,7 +73,8 @@ class ServedOptions:
         model: The language model that answers; None for quotes. Recipes do without it: they would
             ask it again at every move of a budget, while others wait.
         writable: Whether documents may come and go.
-        saved_to: The folder that every change is saved to; None for nowhere.
+        saved_to: The folder of the saved index, which every change is saved to, and which
+            `ServedIndex.follow` opens again; None for nowhere.
         read_again: Returns the index of the folder as it is now, of the index as it was; None where
             there is no folder.
     """
@@ -153,6 +155,30 @@ class ServedIndex:
     def prepare(self) -> None:
         """Make what the first question needs, before it comes."""
         self._prepare(self._index)
+
+    def follow(self) -> bool:
+        """Open what another process has saved since, and return whether there was anything.
+
+        Questions under way keep the index that they began with. Where nothing is new, that takes
+        as long as listing the folder.
+
+        Raises:
+            OSError, ValueError: It cannot be opened.
+        """
+        if is_newest_saved(self._index):
+            return False
+        with self._changing:
+            return self._follow()
+
+    def _follow(self) -> bool:
+        """Do what `follow` does, where no other change is under way."""
+        before, folder = self._index, self.options.saved_to
+        if folder is None or is_newest_saved(before):
+            return False
+        after = type(before).load(folder, embedder=before.config.embedder)
+        self._prepare(after)
+        self._index = after
+        return True
 
     def ask(
         self, question: str, *, numbered: bool = False, **keywords: Unpack[QueryKeywords]
@@ -358,6 +384,7 @@ class ServedIndex:
         """Put the next index in the place of this one, saved where there is a place to save it."""
         self._check_writable()
         with self._changing:
+            self._follow()  # or what another process has saved would be lost
             before = self._index
             after = make(before)
             if after is not before:

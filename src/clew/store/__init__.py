@@ -8,7 +8,7 @@ Nothing in a file is ever executed.
 from clew.store.checking import CheckedGeneration, check
 from clew.store.loading import DEFAULT_VERIFY, Verify, load
 from clew.store.saved_index import SavedAs, SavedIndex
-from clew.store.saving import is_index, save
+from clew.store.saving import is_index, is_newest, save
 
 __all__ = [
     "DEFAULT_VERIFY",
@@ -18,6 +18,7 @@ __all__ = [
     "Verify",
     "check",
     "is_index",
+    "is_newest",
     "load",
     "save",
 ]

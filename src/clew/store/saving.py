@@ -30,6 +30,7 @@ from clew.store.manifest import (
 )
 from clew.store.packing import pack
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
+from clew.store.verified import look_of
 from clew.version import __version__
 
 
@@ -122,6 +123,18 @@ def _save_changes(index: SavedIndex, root: Path, settings: Mapping[str, Any]) ->
             manifest = write_manifest(root, generation, __version__, entries, settings)
             disk.sync_folder(root)
     return saved_as(without_parts(index), root, manifest)
+
+
+def is_newest(saved: SavedAs) -> bool:
+    """Return whether a generation is the newest in its folder, by a look at the manifests alone.
+
+    It is where the folder is gone: there is nothing newer.
+    """
+    newest = next(iter(generations(saved.folder).values()), None)
+    if newest is None:
+        return True
+    name = saved.manifest.file.name
+    return newest.name == name and look_of(newest) == saved.looks[name]
 
 
 def _may_follow(
