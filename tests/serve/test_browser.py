@@ -60,8 +60,8 @@ class StreamingModel:
 
 
 @contextmanager
-def serving(token=None, **options):
-    index = clew.Index.from_documents(
+def serving(index=None, token=None, **options):
+    index = index or clew.Index.from_documents(
         [*documents({**TEXTS, **FERRIES}), HOSTILE],
         splitter=clew.Splitter(),
         extractor=clew.Names(),
@@ -368,3 +368,102 @@ def test_an_error_is_said_and_the_next_question_is_answered(page, address):
     page.wait_for_selector("#state:not(.error)")
     settled(page)
     assert ids(page)
+
+
+def said(page, text):
+    until(page, f"document.querySelector('#state').textContent.includes({text!r})")
+
+
+def test_documents_are_added_replaced_and_deleted_on_the_page(page, tmp_path):
+    index = clew.Index.from_documents(documents(), splitter=clew.Splitter(), untrusted=True)
+    index.save(tmp_path / "saved")
+    owls = tmp_path / "owls.md"
+    owls.write_text("# Owls\n\nOwls hunt mice at night.", encoding="utf-8")
+    with serving(index, writable=True, saved_to=tmp_path / "saved") as address:
+        ask(page, address, "What do owls hunt at night?")
+        page.click("#change-box summary")
+        page.set_input_files("#new-files", owls)
+        page.fill("#new-name", "buoy.md")
+        page.fill("#new-text", "The <b>buoy</b> is red.")
+        page.click("#add-form button")
+        said(page, "2 added. 6 documents now.")
+        settled(page)
+        assert page.inner_text("#about").startswith("6 documents")
+        assert ids(page)[0].startswith("owls.md"), "the question is asked again"
+        assert page.input_value("#new-name") == ""
+
+        page.set_input_files("#new-files", owls)
+        page.click("#add-form button")
+        page.wait_for_selector("#state.error")
+        assert "already" in page.inner_text("#state")
+        page.expected += ["409 (Conflict)"]
+        owls.write_text("# Owls\n\nOwls hunt voles at night.", encoding="utf-8")
+        page.set_input_files("#new-files", owls)
+        page.check("#new-replaces")
+        page.click("#add-form button")
+        said(page, "1 replaced. 6 documents now.")
+        settled(page)
+        assert "voles" in page.inner_text("#column-0 .answer")
+
+        page.locator("#item-0-1 button", has_text="Delete the document").click()
+        page.wait_for_selector("#sure[open]")
+        assert "“owls.md” goes from the index, also on the disk" in page.inner_text("#sure-what")
+        has_no_violations(page)
+        page.keyboard.press("Enter")  # the focus is on what changes nothing
+        page.wait_for_selector("#sure", state="hidden")
+        assert "owls.md" in clew.Index.load(tmp_path / "saved").document_of
+        page.fill("#delete-name", "owls.md")
+        page.keyboard.press("Enter")
+        page.click("#sure-delete")
+        said(page, "1 deleted. 5 documents now.")
+        assert set(clew.Index.load(tmp_path / "saved").document_of) == {*TEXTS, "buoy.md"}
+        assert page.locator("#sync-row").is_hidden(), "there is no folder"
+        page.goto("about:blank")
+
+
+def test_what_is_no_text_is_not_sent(page, tmp_path):
+    (tmp_path / "logo.png").write_bytes(b"\x89PNG\0\xff")
+    with serving(writable=True) as address:
+        page.goto(address)
+        page.wait_for_selector("#recipe-0 option", state="attached")
+        sent = []
+        page.on("request", lambda one: sent.append(one.url) if one.method == "POST" else None)
+        page.click("#change-box summary")
+        page.set_input_files("#new-files", tmp_path / "logo.png")
+        page.click("#add-form button")
+        said(page, "logo.png is no text")
+        page.set_input_files("#new-files", [])
+        page.fill("#new-text", "A text without a name.")
+        page.click("#add-form button")
+        said(page, "A text has a name")
+        assert sent == []
+        page.goto("about:blank")
+
+
+def test_the_folder_is_read_again_from_the_page(page, tmp_path):
+    (tmp_path / "ferry.md").write_text("Ferries sail at nine.", encoding="utf-8")
+    index = clew.Index.from_documents(tmp_path, untrusted=True)
+    with serving(index, writable=True, read_again=lambda before: before.sync(tmp_path)) as address:
+        page.goto(address)
+        page.click("#change-box summary")
+        (tmp_path / "moon.md").write_text("The moon pulls the sea.", encoding="utf-8")
+        page.click("#sync")
+        said(page, "1 added. 2 documents now.")
+        page.goto("about:blank")
+
+
+def test_a_server_that_only_answers_shows_nothing_to_change(page, address):
+    ask(page, address)
+    assert page.locator("#change-box").is_hidden()
+    assert page.locator("button:visible", has_text="Delete").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_controls_of_changes_fit_a_phone_and_axe_finds_nothing(browser, scheme):
+    page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    with serving(writable=True, read_again=lambda before: before) as address:
+        ask(page, address)
+        page.click("#change-box summary")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        has_no_violations(page)
+        page.close()

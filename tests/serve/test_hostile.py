@@ -62,7 +62,7 @@ def test_lines_of_an_event_stream_cannot_be_forged(index):
 
 def test_the_page_has_no_door_for_markup():
     """Whatever the page shows of a document goes in as text; a page of HTML goes into the frame alone."""
-    for name in ("page.js", "docs.js"):
+    for name in ("page.js", "change.js", "docs.js"):
         code = (PAGE / name).read_text(encoding="utf-8")
         for door in (
             "innerHTML",

@@ -393,7 +393,7 @@ def test_a_mistake_of_the_program_is_logged_and_not_shown(client, monkeypatch, c
 
 
 def test_the_page_and_its_files_are_there(client):
-    for path, kind in (("/", "text/html"), ("/page.js", "text/javascript"), ("/page.css", "text/css"),
+    for path, kind in (("/", "text/html"), ("/page.js", "text/javascript"), ("/change.js", "text/javascript"), ("/page.css", "text/css"),
                        ("/frame", "text/html"), ("/docs", "text/html"), ("/docs.js", "text/javascript")):  # fmt: skip
         response = client.get(path)
         assert response.is_success, path

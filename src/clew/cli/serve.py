@@ -32,7 +32,7 @@ GRACE = 1  # seconds until their connections are cut
 EXAMPLES = """examples:
   clew serve docs.clew                          a page to ask: http://127.0.0.1:8765
   clew serve docs/ --names --open               a folder; the page opens in the browser
-  clew serve docs.clew --writable               documents may be added and deleted over HTTP
+  clew serve docs.clew --writable               documents come and go on the page and over HTTP
   clew serve docs.clew --writable --folder docs/      POST /api/sync reads the folder again
   clew serve docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini     a model answers
   CLEW_TOKEN=... clew serve docs.clew --host 0.0.0.0  for others, who have to bring the token
@@ -82,7 +82,9 @@ def add_parser(commands: Commands) -> None:
         help="a page elsewhere that may ask, such as https://chat.example.org; may come again",
     )
     parser.add_argument(
-        "--writable", action="store_true", help="documents may come and go over HTTP"
+        "--writable",
+        action="store_true",
+        help="documents may come and go, on the page and over HTTP",
     )
     parser.add_argument(
         "--folder",

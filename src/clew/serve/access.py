@@ -24,7 +24,10 @@ from clew.serve.errors import NAMES, error_response
 MAX_BODY = 16 * 2**20  # bytes of a request
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-PUBLIC = ("/", "/page.js", "/page.css", "/frame", "/docs", "/docs.js", "/openapi.json", "/health")
+PUBLIC = (
+    *("/", "/page.js", "/change.js", "/page.css", "/frame", "/docs", "/docs.js", "/openapi.json"),
+    "/health",
+)
 """What is there without a token: nothing of the index. `/health` tells whether it answers."""
 
 STRICT_POLICY = (

@@ -30,6 +30,7 @@ What is written into a frame by `srcdoc` would have the page's policy, which all
 PAGE_FILES = {  # by path: the file, its type and a policy of its own
     "/": ("index.html", "text/html", None),
     "/page.js": ("page.js", "text/javascript", None),
+    "/change.js": ("change.js", "text/javascript", None),
     "/page.css": ("page.css", "text/css", None),
     "/frame": ("frame.html", "text/html", FRAME_POLICY),
     "/docs": ("docs.html", "text/html", None),

@@ -1,6 +1,8 @@
 // The page to ask. What comes from documents is written as text alone, never as markup.
 
-const $ = (id) => document.getElementById(id);
+import { beginChanges, deletingButton, showChanges } from "/change.js";
+
+export const $ = (id) => document.getElementById(id);
 const TOKEN = "clew token";
 const WAIT = 250; // milliseconds after the budget's last move
 const ROLES = {
@@ -8,7 +10,7 @@ const ROLES = {
   fact: "a fact", report: "a report", fill: "fills the number",
 };
 
-let status = {};
+export let status = {};
 let recipes = [];
 let values = {}; // of metadata, by key
 const filters = new Map(); // key → values
@@ -16,7 +18,7 @@ const columns = [0, 1].map((number) => ({ number, last: null, abort: null }));
 
 // --- Elements -------------------------------------------------------------------------------
 
-function element(name, properties = {}, ...children) {
+export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
     if (key in made) made[key] = value;
@@ -27,12 +29,12 @@ function element(name, properties = {}, ...children) {
 }
 
 // What is done is there for screen readers alone: the answers show it.
-function say(text, kind = "") {
+export function say(text, kind = "") {
   $("state").textContent = text;
   $("state").className = kind;
 }
 
-const count = (number, one, more) => `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
+export const count = (number, one, more) => `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
 
 // --- Requests -------------------------------------------------------------------------------
 
@@ -43,7 +45,7 @@ class Refused extends Error {
   }
 }
 
-async function request(path, options = {}) {
+export async function request(path, options = {}) {
   const headers = { ...options.headers };
   const token = sessionStorage.getItem(TOKEN);
   if (token) headers.Authorization = `Bearer ${token}`;
@@ -76,7 +78,7 @@ async function* events(response) {
   }
 }
 
-function explain(error) {
+export function explain(error) {
   if (error.name === "AbortError") return;
   if (error.code === 401) askForToken(error.message);
   else if (error.code === 503) say(`${error.message}.`, "error");
@@ -97,7 +99,7 @@ function wanted(number) {
   return body;
 }
 
-async function ask() {
+export async function ask() {
   if (!$("question").value.trim()) return;
   const two = $("compare").checked;
   $("columns").classList.toggle("two", two);
@@ -266,14 +268,15 @@ function itemsOf(items, entered, number) {
       element("p", { className: "why" }, `Why: ${item.why_in_words}.`),
       element("div", { className: "tools" },
         button("Open source", `Open the source of item ${i + 1}`, () => openSource(item.id)),
-        foldingButton(item.id, i + 1, neighbours)),
+        foldingButton(item.id, i + 1, neighbours),
+        deletingButton(item.document ?? (item.kind === "passage" ? item.id : null), i + 1)),
       neighbours);
     row.dataset.id = item.id;
     return row;
   }));
 }
 
-function button(text, label, action) {
+export function button(text, label, action) {
   const made = element("button", { type: "button", ariaLabel: label }, text);
   made.addEventListener("click", action);
   return made;
@@ -397,12 +400,13 @@ $("token-form").addEventListener("submit", (event) => {
 
 // --- The beginning --------------------------------------------------------------------------
 
-function showRecipes() {
+function showRecipes(chosen) {
   for (const number of [0, 1]) {
     const select = $(`recipe-${number}`);
     select.replaceChildren(...recipes.map(({ name, is_default }) =>
       element("option", { value: name }, is_default ? `${name} (the server's own)` : name)));
-    select.selectedIndex = Math.min(number, recipes.length - 1);
+    const before = recipes.findIndex(({ name }) => name === chosen[number]);
+    select.selectedIndex = before >= 0 ? before : Math.min(number, recipes.length - 1);
     describe(number);
   }
 }
@@ -411,7 +415,8 @@ function describe(number) {
   $(`does-${number}`).textContent = recipes.find(({ name }) => name === $(`recipe-${number}`).value)?.does ?? "";
 }
 
-async function begin() {
+export async function begin() {
+  const chosen = [$("recipe-0").value, $("recipe-1").value, $("budget").value];
   try {
     [status, recipes, values] = await Promise.all([get("/api/status"), get("/api/recipes"), get("/api/metadata")]);
   } catch (error) {
@@ -422,9 +427,10 @@ async function begin() {
   $("about").textContent = `${count(status.documents, "document", "documents")}, ` +
     `${count(status.passages, "passage", "passages")}; ${model}.`;
   $("budget").max = String(Math.max(8000, status.budget));
-  $("budget").value = String(status.budget);
+  if (!chosen[0]) $("budget").value = String(status.budget);
   $("tokens").textContent = $("budget").value;
-  showRecipes();
+  showRecipes(chosen);
+  showChanges();
   $("key").replaceChildren(...Object.keys(values).map((key) => element("option", { value: key }, key)));
   $("filter-box").hidden = !Object.keys(values).length;
   showValues();
@@ -468,6 +474,7 @@ $("value").addEventListener("keydown", (event) => {
 });
 $("close-source").addEventListener("click", () => $("source").close());
 
+beginChanges();
 const given = new URLSearchParams(location.hash.slice(1)).get("token");
 if (given) {
   sessionStorage.setItem(TOKEN, given);
