@@ -226,6 +226,21 @@ def test_what_is_not_read_is_said_beside_the_result(capsys, folder):
     ) == ("not read: 5 empty (0.gif, 1.gif, 2.gif, …); 1 binary (x)")
 
 
+def test_what_was_read_otherwise_is_not_called_unread(capsys):
+    source.print_skipped(
+        [
+            ("a.rs", "read as text, not by its syntax"),
+            ("b.png", "a picture"),
+            ("exclude", "2 files left out"),
+        ]
+    )
+    assert capsys.readouterr().err.splitlines() == [
+        "clew: 2 files left out by --exclude",
+        "clew: not read: 1 a picture (b.png)",
+        "clew: read otherwise: 1 as text, not by its syntax (a.rs)",
+    ]
+
+
 def test_slow_reading_hints_at_an_index(capsys, folder, monkeypatch):
     assert (
         "clew index" not in run(capsys, "ask", folder, QUESTION, "--no-cache")[2]

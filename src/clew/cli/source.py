@@ -42,6 +42,7 @@ TOKENS = 256  # of a passage, unless the user says otherwise
 STDIN, STDIN_NAME = "-", "stdin"  # as it is typed, and as its lines are cited
 SLOW = 5.0  # seconds of reading, from which a saved index is recommended
 MAX_NAMES = 3  # of files, in a remark
+READ = "read "  # what the reason begins with where a file was read, though not as its name says
 GENERATORS: Mapping[str, Callable[[Model | None, argparse.Namespace], Generate]] = {  # by option
     "titles": lambda model, _: Descriptions(model),
     "summaries": lambda model, _: Summaries(model),
@@ -265,7 +266,11 @@ def _read(options: argparse.Namespace, before: Index | None = None) -> Index:
     begin = time.perf_counter()
     index = build_index(options, before=before)
     seconds = time.perf_counter() - begin
-    count = f"{len(index):,} documents ({_passage_count(index):,} passages)"
+    documents, passages = len(index), _passage_count(index)
+    count = (
+        f"{documents:,} document{'s' * (documents != 1)} "
+        f"({passages:,} passage{'s' * (passages != 1)})"
+    )
     if before is None:
         is_single = isinstance(options.source, str) and options.source != STDIN
         kept = not is_single or not getattr(options, "no_cache", True)
@@ -397,21 +402,26 @@ def read_facts(path: Path) -> dict[str, list[Any]]:
 
 
 def print_skipped(skipped: Sequence[tuple[str, str]]) -> None:
-    """Print a line on what patterns left out, and one on what was not read.
+    """Print a line on what patterns left out, on what was not read, and what was read otherwise.
 
     Args:
         skipped: As an index has it.
     """
     remarks, others = pattern_remarks(skipped)
-    for remark in (*remarks, *([skipped_files(others)] if others else [])):
+    otherwise = [(path, why.removeprefix(READ)) for path, why in others if why.startswith(READ)]
+    unread = [(path, why) for path, why in others if not why.startswith(READ)]
+    for label, files in (("not read", unread), ("read otherwise", otherwise)):
+        remarks += [skipped_files(files, label)] if files else []
+    for remark in remarks:
         print_remark(remark)
 
 
-def skipped_files(files: Sequence[tuple[str, str]]) -> str:
-    """Return one line on the files that were not read.
+def skipped_files(files: Sequence[tuple[str, str]], label: str = "not read") -> str:
+    """Return one line on the files that were not read, or not as their names say.
 
     Args:
         files: Path and reason of each.
+        label: What the line begins with.
 
     Returns:
         How many files for which reason, and the first names of each.
@@ -425,7 +435,7 @@ def skipped_files(files: Sequence[tuple[str, str]]) -> str:
         names = [Path(path).name for path, own in files if own == reason][:MAX_NAMES]
         more = ", …" if number > MAX_NAMES else ""
         groups.append(f"{number:,} {reason} ({', '.join(names)}{more})")
-    return f"not read: {'; '.join(groups)}"
+    return f"{label}: {'; '.join(groups)}"
 
 
 def one_or_several(sources: list[str]) -> str | list[str]:
