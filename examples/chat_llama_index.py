@@ -14,6 +14,7 @@ from importlib import import_module
 
 from llama_index.core.chat_engine import CondensePlusContextChatEngine
 from llama_index.core.llms import LLM
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.clew import ClewRetriever
@@ -53,6 +54,7 @@ def by_engine(index: clew.Index, model: LLM) -> Answer:
     engine = CondensePlusContextChatEngine.from_defaults(
         retriever=ClewRetriever(index, budget=1500),
         llm=model,
+        memory=ChatMemoryBuffer.from_defaults(token_limit=4000),
         node_postprocessors=[Numbered()],
         context_prompt=f"{ANSWER}\n\n{{context_str}}",
     )
