@@ -199,3 +199,18 @@ def test_every_command_that_reads_a_folder_takes_patterns(capsys):
         with pytest.raises(SystemExit):
             cli.main([command, "--help"])
         assert "no .gitignore is read" in " ".join(capsys.readouterr().out.split())
+
+
+def test_gold_quotes_are_looked_for_in_the_files_that_patterns_leave(capsys, folder, tmp_path):
+    write(folder / "noon.txt", "Ferries sail at noon.")
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(
+        '{"question": "When do ferries sail?", "gold": [{"file": "ferry.md", "quote": "nine"}]}\n'
+    )
+    command = ["measure", str(folder), "--recipes", "bm25"]
+    assert cli.main([*command, "--gold", str(gold), "--include", "*.md"]) == 0
+    assert "1 file left out by --include" in capsys.readouterr().err
+    assert cli.main([*command, "--gold", str(gold), "--exclude", "ferry*"]) == 0
+    assert "no passage holds a whole quote" in capsys.readouterr().out
+    assert cli.main([*command, "--include", "*.md"]) == 2
+    assert "add --gold" in capsys.readouterr().err

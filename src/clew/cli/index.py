@@ -23,7 +23,7 @@ from clew.cli.source import (
     patterns_of,
     splitter_of,
 )
-from clew.cli.terminal import print_result
+from clew.cli.terminal import counted, print_result
 from clew.cli.watch import watch
 from clew.index.index import Index
 from clew.model import TIMEOUT
@@ -208,8 +208,9 @@ def _extractor(options: argparse.Namespace) -> Triples:
 
 def _counts(built: Index) -> str:
     counts = ", ".join(
-        f"{count:,} {plural}"
+        counted(count, kind, plural)
         for kind, plural in KINDS.items()
         if (count := len(built.graph.rows(kind)))
     )
-    return f"{len(built):,} documents ({counts}; {len(built.graph.edges):,} edges)"
+    edges = counted(len(built.graph.edges), "edge")
+    return f"{counted(len(built), 'document')} ({counts}; {edges})"

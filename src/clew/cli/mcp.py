@@ -8,7 +8,7 @@ from typing import Any
 
 from clew.cli.parser import Commands, add_command
 from clew.cli.served import add_served_options, open_served, served_options
-from clew.cli.terminal import print_remark
+from clew.cli.terminal import counted, print_remark
 from clew.serve.served_index import ServedIndex
 
 EXAMPLES = """examples:
@@ -37,9 +37,8 @@ def mcp(options: argparse.Namespace) -> int:
     """Serve the assistant until it closes stdin."""
     create = _create()
     served = open_served(options, served_options(options))
-    print_remark(
-        f"serving {options.source} ({len(served.index):,} documents) over stdin and stdout"
-    )
+    count = counted(len(served.index), "document")
+    print_remark(f"serving {options.source} ({count}) over stdin and stdout")
     create(served).run()
     return 0
 

@@ -230,6 +230,8 @@ def measure(options: argparse.Namespace) -> int:
         return _compare_quotes(options)
     if options.asked is not None or options.judge_model is not None:
         raise ValueError("--asked and --judge-model belong to --judge")
+    if any(patterns_of(options)):
+        raise ValueError("--include and --exclude are of a folder of documents: add --gold")
     settings = index_settings(options.set)
     check_used(settings, _parts(options), options)
     figures = None

@@ -16,7 +16,7 @@ from clew.cli import models
 from clew.cli.parser import Commands, add_command, non_negative_integer, positive_integer
 from clew.cli.served import add_served_options, open_served, served_options
 from clew.cli.source import build_index, existing_path
-from clew.cli.terminal import print_remark
+from clew.cli.terminal import counted, print_remark
 from clew.cli.watch import print_line
 from clew.index.index import Index
 from clew.interruption import end_at_once, is_command
@@ -145,7 +145,9 @@ def serve(options: argparse.Namespace) -> int:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}"
-        print_line(f"serving {options.source} ({len(served.index):,} documents) at {address}")
+        print_line(
+            f"serving {options.source} ({counted(len(served.index), 'document')}) at {address}"
+        )
         print_remark("Ctrl-C stops it" + ("" if token is None else "; the page asks for the token"))
         if options.open:
             webbrowser.open(address)

@@ -20,7 +20,7 @@ from clew.cli import models
 from clew.cli.folder_cache import keep, open_cached, place_of
 from clew.cli.parser import Parser, positive_integer
 from clew.cli.settings import check_used, configured, index_settings
-from clew.cli.terminal import print_remark, shows_progress
+from clew.cli.terminal import counted, print_remark, shows_progress
 from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.generate import Descriptions, Reports, Summaries
@@ -266,11 +266,8 @@ def _read(options: argparse.Namespace, before: Index | None = None) -> Index:
     begin = time.perf_counter()
     index = build_index(options, before=before)
     seconds = time.perf_counter() - begin
-    documents, passages = len(index), _passage_count(index)
-    count = (
-        f"{documents:,} document{'s' * (documents != 1)} "
-        f"({passages:,} passage{'s' * (passages != 1)})"
-    )
+    passages = counted(_passage_count(index), "passage")
+    count = f"{counted(len(index), 'document')} ({passages})"
     if before is None:
         is_single = isinstance(options.source, str) and options.source != STDIN
         kept = not is_single or not getattr(options, "no_cache", True)

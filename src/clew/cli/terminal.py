@@ -68,6 +68,21 @@ def print_error(error: Exception) -> None:
         print_remark(str(error) or type(error).__name__)
 
 
+def counted(number: int, one: str, more: str = "") -> str:
+    """Return a number with what it counts.
+
+    Args:
+        number: The number.
+        one: What a single one is called.
+        more: What several are called; "" for `one` and an "s".
+
+    Example:
+        >>> counted(1, "file"), counted(1200, "entity", "entities")
+        ('1 file', '1,200 entities')
+    """
+    return f"{number:,} {one if number == 1 else more or f'{one}s'}"
+
+
 def shows_progress() -> bool:
     """Return whether a progress bar on stderr would be seen."""
     return sys.stderr.isatty()
