@@ -51,9 +51,9 @@ def with_titles(dropped: Iterable[Dropped], graph: Graph) -> tuple[Dropped, ...]
         graph: The graph.
 
     Example:
-        >>> graph = Graph.of(["Oars are of ash."], ids=["oars"], metadata=({"title": "Oars"},))
+        >>> graph = Graph.of(["They are of ash."], ids=["oars"], metadata=({"title": "Oars"},))
         >>> with_titles([Dropped("oars", "too long")], graph)[0].title
-        'Oars: Oars are of ash.'
+        'Oars: They are of ash.'
     """
     return tuple(
         replace(one, title=_title_of(graph, graph.row(one.id))) if graph.has(one.id) else one

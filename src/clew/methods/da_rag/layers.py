@@ -113,6 +113,7 @@ class DescribedPart:
     It is the node's description, where one was generated and embedded, else the node itself.
 
     Example:
+        >>> from clew.graph import Ragged
         >>> graph = Graph.of(["Anna left.", "A departure"], kinds=["passage", "description"],
         ...                  vectors=[[1, 0], [0, 1]], read_from=Ragged.of([[], [0]]))
         >>> graph.part(DescribedPart()).tolist()
