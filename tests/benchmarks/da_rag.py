@@ -33,7 +33,7 @@ import clew
 from clew import recipes
 from clew.algorithms.ranking import top_k
 from clew.algorithms.traversal.reached import induced_links
-from clew.graph import Graph, Links, freeze
+from clew.graph import Graph, Links, MentionedEntitiesPart, freeze
 from clew.index.index import Index
 from clew.measure import Benchmark, compare, quality
 from clew.measure.metrics import by_score, recall
@@ -41,7 +41,6 @@ from clew.methods.da_rag.layers import (
     ChunkLayer,
     KnowledgeLayer,
     Layer,
-    MentionedEntitiesPart,
     SimilarityLayer,
 )
 from clew.methods.da_rag.method import DaRag
