@@ -55,7 +55,6 @@ def add_parser(commands: Commands) -> None:
     """Declare the command and its options."""
     summary = "ask an index in a browser and over HTTP (needs the extra serve)"
     parser = add_command(commands, "serve", summary, EXAMPLES, serve)
-    add_served_options(parser)
     parser.add_argument(
         "--host",
         default=HOST,
@@ -118,6 +117,7 @@ def add_parser(commands: Commands) -> None:
         f"(default: {DEADLINE:g})",
     )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    add_served_options(parser)
 
 
 def port_number(text: str) -> int:
