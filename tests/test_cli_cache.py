@@ -188,7 +188,7 @@ def test_an_index_keeps_its_patterns_until_others_are_typed(capsys, folder, tmp_
     assert sorted(clew.Index.load(where).document_of) == ["ferry.md", "tide.md"]
     assert cli.main([*command, "--include", "*.md"]) == 0
     assert len(clew.Index.load(where)) == 4
-    assert cli.main([*command, "--include", "[oops"]) == 2
+    assert cli.main([*command, "--include", "[z-a]"]) == 2
     assert "clew: --include has patterns as in a .gitignore" in capsys.readouterr().err
     assert cli.main(["ask", str(where), "Ferries?", "--exclude", "*.md"]) == 2
     assert "--exclude belongs to `clew index`" in capsys.readouterr().err

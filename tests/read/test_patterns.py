@@ -120,7 +120,7 @@ def test_a_saved_index_keeps_its_patterns_and_sync_may_change_them(folder, tmp_p
         other.sync(folder, include="*.doc")
 
 
-@pytest.mark.parametrize("pattern", ["", "  ", "!", "# comment", "[", "[z-a]", "a\\", "/"])
+@pytest.mark.parametrize("pattern", ["", "  ", "!", "# comment", "[z-a]", "a\\", "/"])
 def test_what_is_no_pattern_is_refused(pattern):
     with pytest.raises(ValueError, match=r"exclude has patterns as in a \.gitignore"):
         clew.Index.from_documents(["a"], exclude=[pattern])
