@@ -478,7 +478,7 @@ def test_the_command_does_not_read_what_it_wrote(tmp_path, capsys):
     assert main(["document", str(notes), "-o", str(notes / "docs"), "--title", "Sea"]) == 0
     said = capsys.readouterr()
     assert (
-        "left out: 3 files that `clew document` made (docs/1-boats.md, docs/2-nets.md, …)"
+        "left out: 4 files that `clew document` made (docs/1-boats.md, docs/2-nets.md, …)"
         in said.err
     )
     assert "from 2 of 2 passages" in said.out

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
+
+import numpy as np
 
 from clew.cli import models
 from clew.cli.parser import Commands, add_command, positive_integer, share
 from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, check_writable_folder, open_source
 from clew.cli.terminal import print_remark, print_result, shows_progress
+from clew.document import Document
 from clew.documentation import estimate_documentation, write_documentation
-from clew.documentation.documentation import MAP_FILE, MARK, earlier_pages
+from clew.documentation.documentation import Documentation, earlier_pages
+from clew.documentation.first_page import MAP_FILE
+from clew.documentation.search_page import SEARCH_FILE
+from clew.documentation.site_html import MARK
 from clew.index.index import Index
 from clew.recipes import DEFAULT, SECTIONS
 
@@ -22,10 +29,17 @@ EXAMPLES = """examples:
   clew document src/ -o docs/
   clew document src/ -o docs/ --sections 12 --by graph
   clew document notes.clew -o docs/ --title "Notes" --budget 800
+  clew document . -o site/ --format html
 
-Questions are asked on every branch of the documents: module, class and function, or chapter and
-section. The questions are clustered, and each cluster becomes a section with a summary,
-explanations, examples and sources. Without a language model (--model) the sections are extracts."""
+Source code becomes a reference: a page for each module, with its documentation, the public names
+(those of `__all__`, or else without a leading underscore), their signatures, docstrings and
+examples, links to each line, and which other names use them. What tests and examples call is shown
+with what it calls. Nothing is imported or run. Python needs the extra `document`, the other
+languages the extra `code`; without it the code is shown in passages, and a remark says so.
+
+Of prose, questions are asked on every branch of the documents: chapter and section. The questions
+are clustered, and each cluster becomes a section with a summary, explanations, examples and
+sources. Without a language model (--model) the sections are extracts."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -43,7 +57,20 @@ def add_parser(commands: Commands) -> None:
         required=True,
         type=Path,
         metavar="DIR",
-        help="the folder to write Markdown to",
+        help="the folder to write to",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("markdown", "html"),
+        default="markdown",
+        help="pages in Markdown, or a site that a browser shows without a network (default: "
+        "markdown); both have a search page",
+    )
+    parser.add_argument(
+        "--code",
+        choices=("reference", "passages"),
+        help="source code as pages of its public names, with signatures, documentation and what "
+        "uses them, or as passages (default: reference; passages with --as-retrieved)",
     )
     parser.add_argument(
         "--title", metavar="TEXT", help="of the first page (default: the folder's name)"
@@ -112,6 +139,7 @@ def document(options: argparse.Namespace) -> int:
         answers = options.output.with_name(f"{options.output.name}.answers")
         model = models.model_of(options.model, options, answers=answers)
     chosen = options.recipe or options.set
+    code = options.code or ("passages" if options.as_retrieved else "reference")
     recipe = method_of(options.recipe or DEFAULT, options.set) if chosen else SECTIONS
     index = without_pages(open_source(options), options.source)
     if options.dry_run:
@@ -133,21 +161,42 @@ def document(options: argparse.Namespace) -> int:
         coverage=options.cover,
         by=options.by,
         as_retrieved=options.as_retrieved,
+        reference=code == "reference",
         progress=shows_progress(),
     )
-    files = documentation.save(options.output)
-    passages = int(index.graph.content.sum())
-    covered = passages - len(documentation.uncovered)
+    files = documentation.save(options.output, options.format)
+    print_result(f"{options.output}: {_counts(documentation, index)}")
     print_result(
-        f"{options.output}: {len(documentation.sections):,} sections on {len(files) - 2:,} pages, "
-        f"from {covered:,} of {passages:,} passages"
+        f"begin with {files[0]}; {SEARCH_FILE} searches, {files[-1].name} is the map of the "
+        "questions"
     )
-    print_result(f"begin with {files[0]}; {files[-1].name} is the map of the questions")
     for task, reason in documentation.failed:
         print_remark(f"{task}: {reason}")
     if documentation.usage:
         print_remark(f"the language model: {documentation.usage}")
     return 0
+
+
+def _counts(documentation: Documentation, index: Index) -> str:
+    """Return how much there is on how many pages, and of how many passages."""
+    reference, sections = documentation.reference, documentation.sections
+    names = sum(1 for _ in reference.walk())
+    pages = len({section.page for section in sections}) + len(reference.modules)
+    counts = [f"{names:,} public names"] if names else []
+    counts += [f"{len(sections):,} sections"] if sections or not names else []
+    counts += [f"{len(documentation.topics):,} topics"] if documentation.topics else []
+    text = f"{', '.join(counts)} on {pages:,} pages"
+    if not sections and names:
+        return text
+    graph = index.graph
+    ids = {graph.ids[row] for row in np.flatnonzero(graph.content).tolist()}
+    of_code = sum(
+        graph.ids[int(graph.documents[row])] in reference.documents
+        for row in np.flatnonzero(graph.content & (graph.documents >= 0)).tolist()
+    )
+    passages = len(ids) - of_code
+    covered = passages - len(documentation.uncovered)
+    return f"{text}, from {covered:,} of {passages:,} passages" + (" of prose" if names else "")
 
 
 def without_pages(index: Index, source: str) -> Index:
@@ -160,7 +209,7 @@ def without_pages(index: Index, source: str) -> Index:
     Raises:
         ValueError: There is nothing else in the index.
     """
-    pages = [document.id for document in index.documents if document.text.startswith(MARK)]
+    pages = [document.id for document in index.documents if _is_page(document)]
     if not pages:
         return index
     folders = {PurePosixPath(page).parent for page in pages}
@@ -179,3 +228,14 @@ def without_pages(index: Index, source: str) -> Index:
     names = ", ".join(pages[:2]) + (", …" if len(written) > 2 else "")
     print_remark(f"left out: {len(written):,} files that `clew document` made ({names})")
     return index.delete(written)
+
+
+def _is_page(document: Document) -> bool:
+    """Return whether `clew document` wrote a document; one in HTML says so in its file alone."""
+    if document.format in ("html", "markdown") and not document.text.startswith(MARK):
+        with (
+            suppress(OSError, ValueError, TypeError, KeyError),
+            Path(document.metadata["path"]).open("rb") as file,
+        ):
+            return file.read(len(MARK)) == MARK.encode()
+    return document.text.startswith(MARK)

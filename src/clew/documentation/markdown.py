@@ -91,12 +91,12 @@ def safe_markdown(text: str) -> str:
     if _is_safe(text):
         return text
     without_tags = "".join(
-        part if is_code else _TAG.sub("&lt;", part) for part, is_code in _code_and_prose(text)
+        part if is_code else _TAG.sub("&lt;", part) for part, is_code in code_and_prose(text)
     )
     return without_tags if _is_safe(without_tags) else escape_markdown(text)
 
 
-def _code_and_prose(text: str) -> Iterator[tuple[str, bool]]:
+def code_and_prose(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a Markdown text, and whether each is code, as far as its signs tell."""
     fence, prose = "", list[str]()
     for line in text.splitlines(keepends=True):

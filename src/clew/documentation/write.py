@@ -22,9 +22,10 @@ from clew import recipes
 from clew.budget import BudgetError
 from clew.context import Context
 from clew.documentation.belonging import select_for_section
-from clew.documentation.branches import branch_vectors, find_branches, short_title
+from clew.documentation.branches import Branch, branch_vectors, find_branches, short_title
 from clew.documentation.clusters import By, Clusters, cluster_questions, split_by_topic
-from clew.documentation.documentation import Documentation
+from clew.documentation.documentation import NO_REFERENCE, Documentation
+from clew.documentation.entries import CodeReference
 from clew.documentation.extract import extract_section, introduction
 from clew.documentation.fences import language_of
 from clew.documentation.merging import link_related, merge_sections, place_passages
@@ -35,7 +36,10 @@ from clew.documentation.questions import (
     DocumentationQuestion,
     generate_questions,
 )
+from clew.documentation.reference import read_reference
 from clew.documentation.sections import Section
+from clew.documentation.topics import Topic, find_topics
+from clew.documentation.uses import Uses, find_uses
 from clew.embedding.embedder import embed_texts
 from clew.graph import Graph, Vectors, titles_of
 from clew.index.index import Index
@@ -116,6 +120,7 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
     questions_per_branch: int = 3,
     by: By = "words",
     as_retrieved: bool = False,
+    reference: bool = False,
     workers: int = 4,
     progress: bool = False,
 ) -> Documentation:
@@ -138,6 +143,9 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
             (algorithm 8 as printed; with the recipe "kurisu" or "kurisu_paper", the paper's whole
             way). False completes the branches that the section is on, and leaves out what has
             nothing to do with them; see `clew.documentation.belonging`.
+        reference: Whether source code has a page for each module, with the public names, their
+            signatures and documentation, instead of passages. Tests and examples are shown with
+            what they call. A model's sections on code are kept beside it.
         workers: How many prompts are asked at a time.
         progress: Whether to show progress bars.
 
@@ -158,6 +166,7 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
     if not outline.branches:
         raise ValueError("there is nothing to document: the index has no passages")
     language_model = None if model is None else Model.of(model, count=index.graph.count)
+    code = read_reference(index.documents) if reference else NO_REFERENCE
     with metered(index.graph.count) as meter:
         questions, failed = generate_questions(
             index.graph,
@@ -167,31 +176,41 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
             workers=workers,
             progress=progress,
         )
+        referenced = _branches_of(index.graph, outline, code)
+        uses = find_uses(code, index.documents)
+        on_code = [one for one in questions if one.branch in referenced]
+        left = questions
+        if language_model is None:  # what the reference tells, no extract repeats
+            left = tuple(one for one in questions if one.branch not in referenced)
         settings = _Settings(recipe, budget, by, language_model, progress, as_retrieved, workers)
-        writer = _Writer(index, outline, questions, settings, list(failed))
-        clusters = writer.cluster(questions, sections)
-        written = writer.write_all(questions, clusters)
-        while coverage and (open_questions := writer.uncovered_questions(written, coverage)):
-            own_clusters = writer.cluster(open_questions, None)
-            further = writer.write_all(open_questions, own_clusters, written)
-            if not _covered_ids(further) - _covered_ids(written):
-                break
-            written += further
+        writer = _Writer(index, outline, left, settings, [*failed, *code.failed], referenced)
+        written, clusters = writer.write_rounds(sections, coverage) if left else ([], None)
+        groups = writer.cluster(on_code, None) if on_code else None
+        topics = writer.topics(groups, on_code, code, uses) if groups is not None else ()
+    written = [one for one in written if one.by_model or one.branch not in referenced]
     written = merge_sections(written, outline.branch_of, writer.embed)
-    uncovered = _uncovered_ids(index.graph, outline, written)
+    shown = [branch for i, branch in enumerate(outline.branches) if i not in referenced]
+    uncovered = _uncovered_ids(index.graph, shown, written)
     written = _in_corpus_order(written, outline, index.graph)
     written = link_related(place_passages(written, outline.branch_of))
+    drawn = (left, clusters) if clusters is not None else (tuple(on_code), groups)
+    assert drawn[1] is not None, "there is a branch, and a question on each"
     return Documentation(
         title,
         tuple(written),
-        questions,
-        clusters,
+        drawn[0],
+        drawn[1],
         uncovered,
         tuple(writer.failed),
         _introductions(index, outline),
         tuple(_place(index.graph, id) for id in uncovered),
         _sections_of_pages(written, outline),
         meter.usage,
+        code,
+        uses,
+        topics,
+        tuple(index.documents),
+        frozenset(outline.pages[i] for i in referenced),
     )
 
 
@@ -217,6 +236,7 @@ class _Writer:
         questions: All questions on it.
         settings: What the caller chose.
         failed: What could not be done, each with the reason; grows.
+        referenced: The branches of source code that a reference tells of.
     """
 
     index: Index
@@ -224,6 +244,31 @@ class _Writer:
     questions: tuple[DocumentationQuestion, ...]
     settings: _Settings
     failed: list[tuple[str, str]]
+    referenced: frozenset[int] = frozenset()
+
+    def write_rounds(self, sections: int | None, coverage: float) -> tuple[list[Section], Clusters]:
+        """Return the sections of all rounds, and the clusters of the first."""
+        clusters = self.cluster(self.questions, sections)
+        written = self.write_all(self.questions, clusters)
+        while coverage and (open_questions := self.uncovered_questions(written, coverage)):
+            own_clusters = self.cluster(open_questions, None)
+            further = self.write_all(open_questions, own_clusters, written)
+            if not _covered_ids(further) - _covered_ids(written):
+                break
+            written += further
+        return written, clusters
+
+    def topics(
+        self,
+        clusters: Clusters,
+        questions: Sequence[DocumentationQuestion],
+        code: CodeReference,
+        uses: Uses,
+    ) -> tuple[Topic, ...]:
+        """Return the topics of clusters of questions on source code."""
+        texts = {document.id: document.text for document in self.index.documents}
+        branches, graph = self.outline.branches, self.index.graph
+        return find_topics(clusters, questions, branches, graph, code, uses, texts)
 
     def embed(self, texts: list[str]) -> Vectors:
         return embed_texts(self.index.embedder, texts, width=self.index.graph.vectors.shape[1])
@@ -255,6 +300,11 @@ class _Writer:
             sum(ids[row] in covered for row in branch.rows) for branch in self.outline.branches
         ]
         sizes = [len(branch.rows) for branch in self.outline.branches]
+        if self.settings.model is None:  # the reference tells of the whole of a branch
+            counts = [
+                size if i in self.referenced else count
+                for i, (count, size) in enumerate(zip(counts, sizes, strict=True))
+            ]
         shares = [count / size for count, size in zip(counts, sizes, strict=True)]
         if sum(counts) < coverage * sum(sizes):
             mostly_open = [one for one in self.questions if shares[one.branch] < 0.5]
@@ -324,6 +374,10 @@ class _Writer:
         except BudgetError as error:
             self.failed.append((section_name, str(error)))
             return None
+        if self.referenced and settings.model is None:
+            own = outline.branch_of
+            kept = (item for item in context if own.get(item.id, -1) not in self.referenced)
+            context = replace(context, items=tuple(kept))
         own_branches = tuple(dict.fromkeys((pivot.branch, *(one.branch for one in members))))
         if settings.as_retrieved:
             passages = [item for item in context if item.id in outline.branch_of]
@@ -395,11 +449,22 @@ def _covered_ids(sections: Sequence[Section]) -> set[str]:
     return {id for section in sections for id in section.source_ids}
 
 
+def _branches_of(
+    graph: Graph, outline: DocumentationOutline, reference: CodeReference
+) -> frozenset[int]:
+    """The numbers of the branches in documents that a reference stands for."""
+    return frozenset(
+        number
+        for number, branch in enumerate(outline.branches)
+        if _document_id(graph, branch.rows[0]) in reference.documents
+    )
+
+
 def _uncovered_ids(
-    graph: Graph, outline: DocumentationOutline, sections: Sequence[Section]
+    graph: Graph, branches: Sequence[Branch], sections: Sequence[Section]
 ) -> tuple[str, ...]:
     covered = _covered_ids(sections)
-    ids = (graph.ids[row] for branch in outline.branches for row in branch.rows)
+    ids = (graph.ids[row] for branch in branches for row in branch.rows)
     return tuple(id for id in ids if id not in covered)
 
 

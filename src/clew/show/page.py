@@ -74,8 +74,8 @@ def _head(title: str, drawing: Drawing) -> str:
     min_width = MIN_SCALE * drawing.placed.width  # smaller letters are hard to read: it scrolls
     style = f"{_asset('page.css')}\nsvg.drawing {{ min-width: {min_width:.0f}px; }}"
     policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src "
-        f"'{_digest(_asset('page.js'))}'; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src '{digest(style)}'; script-src "
+        f"'{digest(_asset('page.js'))}'; base-uri 'none'; form-action 'none'"
     )
     return (
         '<meta charset="utf-8">'
@@ -152,7 +152,7 @@ def _asset(name: str) -> str:
     return files("clew.show").joinpath(name).read_text(encoding="utf-8").strip()
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
     """Return the hash by which a policy allows a script or a style."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,469 @@
+"""The public names of Python modules, read by griffe from their text: nothing is imported or run.
+
+Public is what `__all__` lists; without it, what is defined in a module and has no leading
+underscore, and what a package takes over from its own modules. What a private module defines and a
+public one passes on is documented in the public one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from clew.document import Document
+from clew.documentation.docstrings import parse_docstring
+from clew.documentation.entries import (
+    Base,
+    CodeReference,
+    DocSection,
+    DocumentedModule,
+    Kind,
+    PublicName,
+    Reexport,
+    SourcePlace,
+)
+from clew.documentation.signatures import (
+    attribute_signature,
+    class_signature,
+    parameter_names,
+    signature_of,
+)
+
+if TYPE_CHECKING:
+    import griffe
+
+HINT = "pip install 'clew[document]'"
+LANGUAGE = "python"
+EXAMPLE_FOLDERS = frozenset(
+    ("test", "tests", "testing", "example", "examples", "benchmarks", "docs", "doc")
+)
+EXAMPLE_FILE = re.compile(r"test_.*|.*_test|conftest|setup|noxfile|tasks")
+MAX_STEPS = 25  # of a chain of names that are passed on; also against circles
+_DOC_COMMENT = re.compile(r"^[ \t]*#:[ ]?(.*)$")
+
+
+class GriffeMissingError(ImportError):
+    """griffe is not installed."""
+
+
+def read_python_reference(documents: Sequence[Document]) -> CodeReference:
+    r"""Return the public names of the Python modules among documents.
+
+    Args:
+        documents: Documents; those in other formats are left out.
+
+    Raises:
+        GriffeMissingError: griffe is not installed.
+
+    Example:
+        >>> text = "def cut(wood):\n    return _saw(wood)\n\ndef _saw(wood): ..."
+        >>> found = read_python_reference([Document("kit.py", text, format="python")])
+        >>> [entry.signatures for entry in found.walk()]
+        [('def cut(wood)',)]
+    """
+    own = [document for document in documents if document.format == LANGUAGE]
+    if not own:
+        return CodeReference((), frozenset())
+    modules = _Modules.load(own)
+    examples = frozenset(one.id for one in own if is_example(one.id))
+    if len(examples) == len(own):  # a folder of tests is what is to be documented
+        examples = frozenset()
+    documented = [name for name in modules.texts if modules.texts[name].id not in examples]
+    reference = _References(modules, documented)
+    return CodeReference(
+        tuple(reference.modules()),
+        frozenset(one.id for one in own) - {id for id, _ in modules.failed},
+        examples,
+        tuple(modules.failed),
+    )
+
+
+def is_example(id: str) -> bool:
+    """Return whether a file is a test or an example, by its path.
+
+    Example:
+        >>> is_example("tests/test_wood.py"), is_example("kit/wood.py")
+        (True, False)
+    """
+    path = PurePosixPath(id.replace("\\", "/"))
+    folders = {part.lower() for part in path.parts[:-1]}
+    return bool(folders & EXAMPLE_FOLDERS) or EXAMPLE_FILE.fullmatch(path.stem) is not None
+
+
+def module_name_of(document: Document) -> str:
+    """Return the dotted name of a module."""
+    if name := document.metadata.get("module"):
+        return str(name)
+    parts = [
+        part for part in PurePosixPath(document.id).with_suffix("").parts if part not in ("/", "..")
+    ]
+    return (
+        ".".join(parts[:-1] if parts[-1:] == ["__init__"] and parts[1:] else parts) or document.id
+    )
+
+
+@dataclass
+class _Modules:
+    """All modules, as griffe reads them.
+
+    Attributes:
+        collection: The outermost modules and packages.
+        texts: The document of each module, by its dotted name.
+        failed: What could not be read, each with the reason.
+    """
+
+    collection: griffe.ModulesCollection
+    texts: dict[str, Document] = field(default_factory=dict)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+    @classmethod
+    def load(cls, documents: Sequence[Document]) -> _Modules:
+        try:
+            import griffe
+        except ImportError as error:
+            raise GriffeMissingError(f"to list the public names of Python: {HINT}") from error
+        with griffe.logger.disable():  # it logs what it cannot follow, such as other packages
+            return cls._read(documents)
+
+    @classmethod
+    def _read(cls, documents: Sequence[Document]) -> _Modules:
+        import griffe
+
+        modules = cls(griffe.ModulesCollection())
+        extensions = griffe.load_extensions()
+        lines = griffe.LinesCollection()
+        named = {module_name_of(one): one for one in documents if not one.id.endswith(".pyi")}
+        for one in documents:
+            named.setdefault(module_name_of(one), one)
+        for name in sorted(named, key=lambda name: (name.count("."), name)):
+            parent = modules._parent(name)
+            try:
+                made = griffe.visit(
+                    name if parent is None else name.rpartition(".")[2],
+                    Path(named[name].id),
+                    named[name].text,
+                    extensions=extensions,
+                    parent=parent,
+                    lines_collection=lines,
+                    modules_collection=modules.collection,
+                )
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                reason = f"not Python of this version ({type(error).__name__}: {error})"
+                modules.failed.append((named[name].id, reason))
+                continue
+            modules._place(made, parent, named[name])
+        modules._expand(extensions)
+        return modules
+
+    def _parent(self, name: str) -> griffe.Module | None:
+        """Return the package around a module; one without a text of its own is made."""
+        import griffe
+
+        parent: griffe.Module | None = None
+        for part in name.split(".")[:-1]:
+            members = self.collection.members if parent is None else parent.members
+            if part not in members or not members[part].is_module or members[part].is_alias:
+                members[part] = griffe.Module(
+                    part,
+                    filepath=Path("__init__.py"),
+                    parent=parent,
+                    modules_collection=self.collection,
+                )
+            parent = members[part]  # type: ignore[assignment]  # checked just above
+        return parent
+
+    def _place(self, made: griffe.Module, parent: griffe.Module | None, text: Document) -> None:
+        members: Any = self.collection.members if parent is None else parent.members
+        members[made.name] = made
+        made.parent = parent
+        self.texts[made.path] = text
+
+    def _expand(self, extensions: griffe.Extensions) -> None:
+        import griffe
+
+        loader = griffe.GriffeLoader(
+            extensions=extensions, modules_collection=self.collection, allow_inspection=False
+        )
+        for module in list(self.collection.members.values()):
+            try:
+                loader.expand_exports(module)
+                loader.expand_wildcards(module, external=False)
+                extensions.call("on_package", pkg=module, loader=loader)
+            except (
+                griffe.GriffeError,
+                RecursionError,
+                LookupError,
+                TypeError,
+                AttributeError,
+            ) as error:
+                self.failed.append(
+                    (module.path, f"names that it passes on are left out: {error!r}")
+                )
+
+    def find(self, path: str) -> Any:  # noqa: ANN401  # a module, class, function or attribute
+        """Return what a dotted name leads to, through whatever passes it on; None if unknown."""
+        for _ in range(MAX_STEPS):
+            found = self._member(path)
+            if found is None or not found.is_alias:
+                return found
+            path = found.target_path
+        return None
+
+    def _member(self, path: str) -> Any:  # noqa: ANN401  # an object or an alias
+        here: Any = self.collection
+        for i, part in enumerate(parts := path.split(".")):
+            if part not in here.members:
+                return None
+            here = here.members[part]
+            if here.is_alias and i < len(parts) - 1:
+                rest = ".".join(parts[i + 1 :])
+                target = f"{here.target_path}.{rest}"
+                return (
+                    None
+                    if target.count(".") > MAX_STEPS or target == path
+                    else self._member(target)
+                )
+        return here
+
+
+class _References:
+    """What is public, and where each name is documented."""
+
+    def __init__(self, modules: _Modules, documented: Sequence[str]) -> None:
+        self.found = modules
+        self.names = documented
+        self.public = [name for name in documented if not _is_private_path(name)]
+        # Where each definition is documented: in its own module if that is public, or else in the
+        # first public module with the shortest name that passes it on.
+        self.home: dict[str, str] = {}
+        own = {name: list(self._own_names(name)) for name in self.public}
+        passed = {name: list(self._passed_on(name)) for name in self.public}
+        self.foreign = {name: list(self._foreign_names(name)) for name in self.public}
+        for name, members in own.items():
+            for member in members:
+                self.home[f"{name}.{member}"] = f"{name}.{member}"
+        for name in sorted(passed, key=lambda name: (name.count("."), name)):
+            for member, target in passed[name]:
+                self.home.setdefault(target.path, f"{name}.{member}")
+        self.passed = passed
+
+    def modules(self) -> Iterator[DocumentedModule]:
+        packages = {name.rpartition(".")[0] for name in self.public}
+        for name in sorted({*self.public, *self._packages()}):
+            module = self._module(name)
+            if module.entries or module.reexports or module.docs or name in packages:
+                yield module
+
+    def _packages(self) -> Iterator[str]:
+        """Yield the packages around public modules that have no text of their own."""
+        for name in self.public:
+            parts = name.split(".")
+            yield from (".".join(parts[:n]) for n in range(1, len(parts)))
+
+    def _module(self, name: str) -> DocumentedModule:
+        module, text = self.found.find(name), self.found.texts.get(name)
+        if module is None or text is None:
+            return DocumentedModule(name, LANGUAGE, (), None)
+        entries, reexports = list[PublicName](), list[Reexport]()
+        for member in self._own_names(name):
+            entries.append(self._entry(module.members[member], f"{name}.{member}"))
+        for member, target in self.passed.get(name, ()):
+            if self.home.get(target.path) == f"{name}.{member}":
+                entries.append(self._entry(target, f"{name}.{member}"))
+            else:
+                reexports.append(Reexport(member, target.path))
+        reexports += [Reexport(*pair) for pair in self.foreign.get(name, ())]
+        docs = parse_docstring(module.docstring)
+        place = SourcePlace(text.id, 1, max(text.text.count("\n"), 1))
+        return DocumentedModule(name, LANGUAGE, docs, place, tuple(entries), tuple(reexports))
+
+    def _own_names(self, name: str) -> Iterator[str]:
+        module = self.found.find(name)
+        if module is None:
+            return
+        exports = _exports(module)
+        for member, value in module.members.items():
+            if value.is_alias or value.is_module or member == "__all__":
+                continue
+            if member in exports if exports is not None else not member.startswith("_"):
+                yield member
+
+    def _passed_on(self, name: str) -> Iterator[tuple[str, griffe.Object]]:
+        """Yield the names that a module passes on, and what they are, but for modules."""
+        module = self.found.find(name)
+        if module is None:
+            return
+        exports = _exports(module)
+        top = name.partition(".")[0]
+        for member, value in module.members.items():
+            if not value.is_alias:
+                continue
+            if exports is not None:
+                is_public = member in exports
+            else:
+                is_same = value.target_path.rpartition(".")[2] == member
+                is_public = (
+                    not member.startswith("_")
+                    and is_same
+                    and module.is_init_module
+                    and value.target_path.partition(".")[0] == top
+                )
+            target = self.found.find(value.target_path) if is_public else None
+            if target is not None and not target.is_module and self._is_documented(target):
+                yield member, target
+
+    def _foreign_names(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield the names that a module lists and takes from elsewhere, and where from."""
+        module = self.found.find(name)
+        for member in sorted(_exports(module) or ()) if module is not None else ():
+            value = module.members.get(member) if module is not None else None
+            if value is not None and value.is_alias:
+                target = self.found.find(value.target_path)
+                if target is None or target.is_module or not self._is_documented(target):
+                    yield member, value.target_path
+
+    def _is_documented(self, target: griffe.Object) -> bool:
+        return target.module.path in self.found.texts
+
+    def _entry(self, found: Any, path: str) -> PublicName:  # noqa: ANN401  # an object of griffe
+        if found.is_class:
+            return self._class(found, path)
+        text = self.found.texts[found.module.path]
+        common = {"name": path.rpartition(".")[2], "path": path, "defined_as": found.path}
+        common |= {"language": LANGUAGE, "place": _place(found, text)}
+        docs = parse_docstring(found.docstring)
+        in_class = found.parent is not None and found.parent.is_class
+        if found.is_function:
+            kind: Kind = "method" if in_class else "function"
+            written = [signature_of(one) for one in found.overloads or [found]]
+            return PublicName(
+                kind=kind,
+                signatures=tuple(written),
+                docs=docs,
+                parameters=parameter_names(found),
+                **common,
+            )
+        if "property" in getattr(found, "labels", ()):
+            annotation = "" if found.annotation is None else f": {found.annotation}"
+            return PublicName(
+                kind="property", signatures=(f"{found.name}{annotation}",), docs=docs, **common
+            )
+        kind = "type" if getattr(found, "is_type_alias", False) else "attribute"
+        written = [
+            f"type {found.name} = {found.value}" if kind == "type" else attribute_signature(found)
+        ]
+        docs = docs or _comment_above(found, text)
+        return PublicName(kind=kind, signatures=tuple(written), docs=docs, **common)
+
+    def _class(self, found: griffe.Class, path: str) -> PublicName:
+        text = self.found.texts[found.module.path]
+        members, also = list[PublicName](), list[tuple[str, SourcePlace]]()
+        listed = {
+            item.name
+            for part in parse_docstring(found.docstring)
+            for item in part.items
+            if part.title == "Attributes"
+        }
+        for name, member in found.members.items():
+            if member.is_alias or member.is_module or name == "__init__":
+                continue
+            is_special = name.startswith("__") and name.endswith("__")
+            if is_special and member.is_function and not member.docstring:
+                also.append((name, _place(member, text)))
+            if (name.startswith("_") and not is_special) or (is_special and not member.docstring):
+                continue
+            if "instance-attribute" in member.labels and name in listed and not member.docstring:
+                continue  # the documentation of the class tells of it
+            members.append(self._entry(member, f"{path}.{name}"))
+        init = self._init(found)
+        docs = parse_docstring(found.docstring)
+        own_init = found.members.get("__init__")
+        if own_init is not None and not own_init.is_alias and own_init.docstring is not None:
+            docs += parse_docstring(own_init.docstring)
+        return PublicName(
+            name=path.rpartition(".")[2],
+            kind="class",
+            path=path,
+            defined_as=found.path,
+            signatures=tuple(class_signature(found, init)),
+            language=LANGUAGE,
+            docs=docs,
+            place=_place(found, text),
+            bases=tuple(self._base(base) for base in found.bases),
+            members=tuple(members),
+            inherited=tuple(self._inherited(found)),
+            parameters=() if init is None else parameter_names(init),
+            also=tuple(also),
+        )
+
+    def _init(self, found: griffe.Class) -> griffe.Function | None:
+        """Return what makes an object of a class: its own `__init__`, or that of a known base."""
+        for one in (found, *self._ancestors(found)):
+            init = one.members.get("__init__")
+            if init is not None and not init.is_alias and init.is_function:
+                return init  # type: ignore[return-value]  # a function
+        return None
+
+    def _base(self, base: Any) -> Base:  # noqa: ANN401  # an expression of griffe
+        target = self._target(base)
+        return Base(str(base), "" if target is None else target.path)
+
+    def _target(self, base: Any) -> griffe.Object | None:  # noqa: ANN401  # an expression of griffe
+        expression = getattr(base, "left", base)  # of a generic class
+        path = getattr(expression, "canonical_path", "")
+        return self.found.find(path) if path else None
+
+    def _ancestors(self, found: griffe.Class) -> Iterator[griffe.Class]:
+        """Yield the known bases of a class, and their bases, each once, the nearest first."""
+        waiting, seen = [found], {found.path}
+        for one in waiting:
+            if one is not found:
+                yield one
+            for base in one.bases:
+                target = self._target(base)
+                if target is not None and target.is_class and target.path not in seen:
+                    seen.add(target.path)
+                    waiting.append(target)  # type: ignore[arg-type]  # a class
+
+    def _inherited(self, found: griffe.Class) -> Iterator[tuple[str, tuple[str, ...]]]:
+        seen = set(found.members)
+        for base in self._ancestors(found):
+            names = tuple(
+                name
+                for name, member in base.members.items()
+                if name not in seen and not name.startswith("_") and not member.is_module
+            )
+            seen.update(names)
+            if names:
+                yield base.path, names
+
+
+def _exports(module: Any) -> frozenset[str] | None:  # noqa: ANN401  # a module of griffe
+    """Return what `__all__` lists; None without it."""
+    if module.exports is None:
+        return None
+    return frozenset(name for name in module.exports if isinstance(name, str))
+
+
+def _is_private_path(name: str) -> bool:
+    return any(part.startswith("_") and part != "__main__" for part in name.split("."))
+
+
+def _place(found: Any, text: Document) -> SourcePlace:  # noqa: ANN401  # an object of griffe
+    line = found.lineno or 1
+    decorators: Iterable[Any] = getattr(found, "decorators", ()) or ()
+    first = min([line, *(one.lineno for one in decorators if one.lineno)])
+    return SourcePlace(text.id, first, max(found.endlineno or line, first))
+
+
+def _comment_above(found: Any, text: Document) -> tuple[DocSection, ...]:  # noqa: ANN401
+    """Return the comment that documents an attribute, as Sphinx reads it: lines of `#:`."""
+    lines, line = text.text.splitlines(), (found.lineno or 1) - 2
+    comment = list[str]()
+    while 0 <= line < len(lines) and (match := _DOC_COMMENT.match(lines[line])):
+        comment.insert(0, match[1])
+        line -= 1
+    return (DocSection(text="\n".join(comment)),) if comment else ()
