@@ -31,6 +31,7 @@ from clew.items import Item
 from clew.show import location_of
 
 SUMMARY_SENTENCES = 2
+MIN_WORDS = 120  # of a section that has a summary
 
 Embed = Callable[[list[str]], Vectors]
 
@@ -147,7 +148,9 @@ def _summary(
     explanations: Sequence[Explanation],
     embed: Embed,
 ) -> str:
-    """The sentences nearest to the question; "" where they are all that the section says."""
+    """The sentences nearest to the question; "" where the section is as soon read."""
+    if sum(len(part.text.split()) for part in explanations) < MIN_WORDS:
+        return ""
     if len(candidates) <= SUMMARY_SENTENCES:
         everything = " ".join(" ".join(part.text for part in explanations).split())
         if " ".join(prose_with_literals(one.text) for one in candidates) == everything:

@@ -25,6 +25,10 @@ _FENCE = re.compile(r"`{3,}|~{3,}")
 _LITERAL = re.compile(  # with the role that reStructuredText may put before it
     r"(?::\w+(?::\w+)?:)?``?([^`\n]+)``?"
 )
+_CODE_SIGN = re.compile(r"[{}=;]|[\w)\]]\(|\[\(|-->")  # beside literals
+_ITEM = re.compile(r"\n(?=[ \t]*\n)|(?:^|\n)[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_PICTURE = re.compile(r"!\[[^\[\]]*\]\([^()]*\)")
+_ADDRESS = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"([\\`*_<>\[\]#|])")
 
 
@@ -175,7 +179,9 @@ def prose_sentences(text: str, language: str) -> list[str]:
         text: The text.
         language: What `fences.language_of` returns; of code, the documentation strings are prose.
     """
-    if language in PROSE:
+    if language == "markdown":
+        passages = _ITEM.split(_prose_of_markdown(text))
+    elif language in PROSE:
         passages = [text]
     else:
         passages = [match.group(2) for match in _DOCSTRING.finditer(text)]
@@ -184,9 +190,22 @@ def prose_sentences(text: str, language: str) -> list[str]:
         for start, end in sentences(passage, 0, len(passage), "en"):
             sentence = " ".join(passage[start:end].split())
             is_whole = len(sentence) > MIN_SENTENCE and sentence[-1:] in SENTENCE_ENDS
-            if is_whole and ">>>" not in sentence:
+            is_code = language in PROSE and _CODE_SIGN.search(_LITERAL.sub("", sentence))
+            if is_whole and ">>>" not in sentence and not is_code:
                 result.append(sentence)
     return result
+
+
+def _prose_of_markdown(text: str) -> str:
+    """Return a Markdown text without code blocks, tables, pictures and the addresses of links."""
+    parts = (
+        "\n\n" if is_code and (part[:1] in " ~" or part.startswith("```") or "\n" in part) else part
+        for part, is_code in code_and_prose(text)
+    )
+    lines = (
+        line for line in "".join(parts).split("\n") if not line.lstrip().startswith(("|", "#"))
+    )
+    return _ADDRESS.sub(r"\1", _PICTURE.sub("", "\n".join(lines)))
 
 
 def _fenced_blocks(text: str) -> Iterator[str]:

@@ -34,6 +34,7 @@ _INLINE = re.compile(
     r"|`(?P<text>[^`<]+?) ?<(?P<url>[^`<> ]+)>`_{1,2}"
     r"|`(?P<phrase>[^`]+)`__?(?!\w)"
     r"|`(?P<code>[^`]+)`"
+    r"|\[`(?P<intra>[^`]+)`\](?![(\[])"  # of Rust
     r"|(?P<link>!?\[[^\[\]]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\))"
     r"|\[(?P<titled>[^\[\]]+)\]\[(?P<titled_target>[\w.]*)\]"
     r"|(?P<strong>\*\*(?=\S)[^*]+?(?<=\S)\*\*(?!\w))"
@@ -283,8 +284,8 @@ class _Blocks:
             return self._role(found["of"], found["role"])
         if kind == "literal":
             return self.link(found["literal"], found["literal"])
-        if kind == "code":
-            return self.link(found["code"], found["code"])
+        if kind in ("code", "intra"):
+            return self.link(found[kind], found[kind])
         if kind == "url":
             return f"[{_plain(found['text'])}]({found['url']})"
         if kind in ("phrase", "reference"):

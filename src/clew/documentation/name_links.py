@@ -72,14 +72,21 @@ class NameLinks:
             return ""
         wanted = re.sub("::|#", ".", match[0])
         while scope:
-            path = self.paths.get(f"{scope}.{wanted}", "")
+            path = self._path(f"{scope}.{wanted}")
             if path in self.targets and ("." in wanted or path not in self.modules):
                 return path
             scope = scope.rpartition(".")[0]
-        path = self.paths.get(wanted, "")
+        path = self._path(wanted)
         if path in self.targets and "." in wanted:
             return path
         return self.by_name.get(wanted, "")
+
+    def _path(self, name: str) -> str:
+        """Return the path that a whole name means, whoever passes on what it is a member of."""
+        if name in self.paths:
+            return self.paths[name]
+        owner, _, member = name.rpartition(".")
+        return self.paths.get(f"{self.paths[owner]}.{member}", "") if owner in self.paths else ""
 
     def target(self, path: str) -> str:
         """Return the address of what is defined, or documented, under a path; "" if nowhere."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -54,10 +55,7 @@ class Site:
         groups = groupby(enumerate(sections), key=lambda pair: pair[1].page)
         sections_on = {page: [i for i, _ in group] for page, group in groups}
         files = dict(zip(sections_on, file_names_of(list(sections_on)), strict=True))
-        pages: dict[str, str] = {}
-        for section in sections:
-            own = (_PLACE.match(place) for _, place in section.sources)
-            pages |= {one[1]: files[section.page] for one in own if one and one[1] not in pages}
+        pages = _pages_of_documents(sections, files)
         return cls(
             sections,
             files,
@@ -92,6 +90,17 @@ class Site:
         return f"[{self.title_from(i, page)}]({self.target(i)})"
 
 
+def _pages_of_documents(sections: Sequence[Section], files: Mapping[str, str]) -> dict[str, str]:
+    """Return for each document the page that shows most passages of it, by its id."""
+    shown: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for section in sections:
+        for part in section.explanations:
+            for number in part.sources if part.moved_to is None else ():
+                if match := _PLACE.match(section.sources[number - 1][1]):
+                    shown[match[1]][files[section.page]] += 1
+    return {document: pages.most_common(1)[0][0] for document, pages in shown.items()}
+
+
 def page_of(page: str, introduction: str, site: Site) -> str:
     """Return the page of a document.
 
@@ -117,19 +126,14 @@ def _section(i: int, site: Site) -> str:
         if questions[1:]:
             lines += ["", "Also: " + " ".join(questions[1:])]
     if section.summary:
-        lines += ["", _numbered(section.summary, section, site)]
+        lines += ["", section.summary if section.by_model else _without_numbers(section.summary)]
     lines += _explanations(i, site)
     lines += _examples(section)
     lines += _references(section, site)
-    lines += ["", "Sources:", ""]
-    for number, (_, place) in enumerate(section.sources, 1):
-        match = _PLACE.match(place)
-        link = (
-            site.sources.link(SourcePlace(match[1], int(match[2]), 0), place)
-            if match
-            else one_line(place)
-        )
-        lines.append(f"{number}. {link}")
+    if section.by_model:
+        places = [_place_link(place, site) for _, place in section.sources]
+        lines += ["", "Sources:", ""]
+        lines += [f"{number}. {place}" for number, place in enumerate(places, 1)]
     return "\n".join(lines)
 
 
@@ -145,7 +149,7 @@ def _explanations(i: int, site: Site) -> list[str]:
         text = safe_markdown(part.text)
         match = _PLACE.match(section.sources[part.sources[0] - 1][1]) if part.sources else None
         text = _relinked(text, match[1] if match else "", site)
-        lines += ["", _named(text, i, site), "", _source_numbers(part.sources, section, site)]
+        lines += ["", _named(text, i, site), "", _sources(part.sources, section, site)]
     return lines
 
 
@@ -202,7 +206,8 @@ def _references(section: Section, site: Site) -> list[str]:
     lines = list[str]()
     if moved:
         links = (
-            f"{site.link(j, section.page)} {_source_numbers(sources, section, site)}"
+            f"{site.link(j, section.page)}"
+            + (f" {_sources(sources, section, site)}" if section.by_model else "")
             for j, sources in sorted(moved.items())
         )
         lines += ["", "More on it: " + ", ".join(links)]
@@ -211,26 +216,47 @@ def _references(section: Section, site: Site) -> list[str]:
     return lines
 
 
-def _source_numbers(numbers: Sequence[int], section: Section, site: Site) -> str:
-    return " ".join(_source_number(number, section, site) for number in numbers)
+def _sources(numbers: Sequence[int], section: Section, site: Site) -> str:
+    """Return where a part of a section is from: of an extract the lines of each document."""
+    if section.by_model:
+        return " ".join(_source_number(number, section, site) for number in numbers)
+    lines: dict[str, tuple[int, int]] = {}
+    others = list[str]()
+    for place in (section.sources[number - 1][1] for number in numbers):
+        match = _PLACE.match(place)
+        if match is None:
+            others.append(one_line(place))
+            continue
+        first, last = int(match[2]), int(match[3] or match[2])
+        before = lines.get(match[1], (first, last))
+        lines[match[1]] = min(first, before[0]), max(last, before[1])
+    links = [
+        site.sources.link(
+            SourcePlace(name, first, last), f"{name}:{first}-{last}".removesuffix(f"-{first}")
+        )
+        for name, (first, last) in lines.items()
+    ]
+    return f"Source: {', '.join([*links, *dict.fromkeys(others)])}"
 
 
 def _source_number(number: int, section: Section, site: Site) -> str:
-    """A number that leads to the line of its source, where that is a file."""
-    place = section.sources[number - 1][1] if number <= len(section.sources) else ""
-    match = _PLACE.match(place)
+    """Return a number that leads to the line of its source, where that is a file."""
+    match = _PLACE.match(section.sources[number - 1][1])
     if match is None or match[1] not in site.sources.addresses:
         return f"[{number}]"
     return site.sources.link(SourcePlace(match[1], int(match[2]), 0), f"[{number}]")
 
 
-def _numbered(summary: str, section: Section, site: Site) -> str:
-    """A summary whose numbers lead to the lines of its sources."""
-    if section.by_model:
-        return summary
-    return _SOURCE_NUMBER.sub(
-        lambda match: " " + _source_number(int(match[1]), section, site), summary
-    )
+def _place_link(place: str, site: Site) -> str:
+    match = _PLACE.match(place)
+    if match is None:
+        return one_line(place)
+    return site.sources.link(SourcePlace(match[1], int(match[2]), 0), place)
+
+
+def _without_numbers(summary: str) -> str:
+    """Return a summary without the numbers of its sources, which stand below with their lines."""
+    return _SOURCE_NUMBER.sub("", summary)
 
 
 def _squeeze(text: str) -> str:
