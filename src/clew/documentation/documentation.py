@@ -145,7 +145,7 @@ class Documentation:
             bodies[NAMES_FILE] = reference.names_page()
         if self.topics:
             bodies[TOPICS_FILE] = topics_page(self.topics, reference)
-        trails = {files[one.name]: breadcrumbs(one, links.link) for one in self.reference.modules}
+        trails = {files[one.name]: breadcrumbs(one, links) for one in self.reference.modules}
         trails |= {name: one_line(page) for page, name in site.files.items()}
         listed = dict.fromkeys(site.files, ()) | dict(self.sections_of)
         shown = {page: listed[page] for page in (self.sections_of or site.files) if page in listed}

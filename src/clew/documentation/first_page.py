@@ -89,6 +89,6 @@ def _modules(reference: ReferencePages) -> list[str]:
         parts = module.name.split(".")
         depth = sum(".".join(parts[:n]) in names for n in range(1, len(parts)))
         summary = reference.summary(module.docs, module.name)
-        link = reference.links.link(module.name, module.name)
+        link = reference.links.module_link(module.name)
         lines.append("  " * depth + f"- {link}" + (f": {summary}" if summary else ""))
     return lines

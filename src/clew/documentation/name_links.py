@@ -20,6 +20,16 @@ _CODE_SPAN = re.compile(r"(`+)([^`\n]+)\1$")
 AMBIGUOUS = ""
 
 
+def module_path(name: str) -> str:
+    """Return the path of a module: a name in a package may be called as a module in it is.
+
+    Example:
+        >>> module_path("kit.box")
+        'kit.box:'
+    """
+    return f"{name}:"
+
+
 @dataclass(frozen=True)
 class NameLinks:
     """Where names lead to.
@@ -29,7 +39,7 @@ class NameLinks:
         by_name: The path that a name means among all; "" where it may mean several.
         paths: The path of each entry by that of its definition, and by every name that passes it
             on.
-        modules: The names of the modules.
+        modules: The paths of the modules.
     """
 
     targets: Mapping[str, str]
@@ -48,7 +58,7 @@ class NameLinks:
         meanings: defaultdict[str, set[str]] = defaultdict(set)
         for module in reference.modules:
             if "." in module.name:
-                meanings[module.name].add(module.name)
+                meanings[module.name].add(module_path(module.name))
             for entry in module.entries:
                 for one in entry.walk():
                     for name in _endings(one, 1 if one is entry else 2):
@@ -57,7 +67,7 @@ class NameLinks:
             name: next(iter(found)) if len(found) == 1 else AMBIGUOUS
             for name, found in meanings.items()
         }
-        modules = frozenset(module.name for module in reference.modules)
+        modules = frozenset(module_path(module.name) for module in reference.modules)
         return cls(targets, by_name, _paths(reference), modules)
 
     def find(self, name: str, scope: str = "") -> str:
@@ -85,7 +95,7 @@ class NameLinks:
         """Return the path that a whole name means, whoever passes on what it is a member of."""
         if name in self.paths:
             return self.paths[name]
-        owner, _, member = name.rpartition(".")
+        owner, _, member = name.rpartition(".")  # such as a package that passes on a class
         return self.paths.get(f"{self.paths[owner]}.{member}", "") if owner in self.paths else ""
 
     def target(self, path: str) -> str:
@@ -97,6 +107,10 @@ class NameLinks:
         target = self.target(path)
         return f"[{as_literal(text)}]({target})" if target else as_literal(text)
 
+    def module_link(self, name: str, text: str = "") -> str:
+        """Return a literal that leads to the page of a module, where it has one."""
+        return self.link(text or name, module_path(name))
+
     def linker(self, scope: str, ignored: Collection[str] = ()) -> Callable[[str, str], str]:
         """Return the function that links literals: (text, what it names) -> Markdown.
 
@@ -107,7 +121,8 @@ class NameLinks:
 
         def link(text: str, named: str) -> str:
             path = "" if named in ignored else self.find(named, scope)
-            return as_literal(text) if path in ("", scope) else self.link(text, path)
+            own = ("", scope, module_path(scope))
+            return as_literal(text) if path in own else self.link(text, path)
 
         return link
 
@@ -134,7 +149,7 @@ class NameLinks:
 
 def _paths(reference: CodeReference) -> dict[str, str]:
     """Return the path of each entry by that of its definition, and by what passes it on."""
-    paths = {module.name: module.name for module in reference.modules}
+    paths = {module.name: module_path(module.name) for module in reference.modules}
     for entry in reference.walk():
         paths[entry.path] = paths[entry.defined_as] = entry.path
     for module in reference.modules:

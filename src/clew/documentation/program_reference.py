@@ -174,7 +174,7 @@ class _Program:
         written = dedent(text[begin : node.end])
         head = _head(written)
         is_type = _TYPE.search(head.partition("(")[0]) is not None
-        has_members = any(one.name.startswith(f"{node.name}.") for one in self.nodes)
+        has_members = any(node.start < one.start < node.end for one in self.nodes)
         if is_type and not has_members and written.count("\n") < MAX_DECLARATION:
             return written.strip()
         return head[:MAX_SIGNATURE]

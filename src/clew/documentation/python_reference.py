@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -113,11 +113,13 @@ class _Modules:
         collection: The outermost modules and packages.
         texts: The document of each module, by its dotted name.
         failed: What could not be read, each with the reason.
+        shadowing: What a package defines under the name of one of its modules, by its dotted name.
     """
 
     collection: griffe.ModulesCollection
     texts: dict[str, Document] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    shadowing: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def load(cls, documents: Sequence[Document]) -> _Modules:
@@ -177,6 +179,9 @@ class _Modules:
 
     def _place(self, made: griffe.Module, parent: griffe.Module | None, text: Document) -> None:
         members: Any = self.collection.members if parent is None else parent.members
+        before = members.get(made.name)
+        if before is not None and not before.is_alias and not before.is_module:
+            self.shadowing[before.path] = before
         members[made.name] = made
         made.parent = parent
         self.texts[made.path] = text
@@ -212,7 +217,27 @@ class _Modules:
             path = found.target_path
         return None
 
+    def module(self, name: str) -> Any:  # noqa: ANN401  # a module, or None
+        """Return a module by its dotted name; None where there is none."""
+        here: Any = self.collection
+        for part in name.split("."):
+            here = here.members.get(part)
+            if here is None or here.is_alias or not here.is_module:
+                return None
+        return here
+
+    def own_member(self, module: str, name: str) -> Any:  # noqa: ANN401  # an object or an alias
+        """Return what a module defines, takes over or contains under a name."""
+        return self.shadowing.get(f"{module}.{name}") or self.module(module).members.get(name)
+
+    def own_members(self, module: str) -> Iterator[tuple[str, Any]]:
+        """Yield the names in a module, and what is defined or taken over under each."""
+        for name in list(self.module(module).members):
+            yield name, self.own_member(module, name)
+
     def _member(self, path: str) -> Any:  # noqa: ANN401  # an object or an alias
+        if path in self.shadowing:
+            return self.shadowing[path]
         here: Any = self.collection
         for i, part in enumerate(parts := path.split(".")):
             if part not in here.members:
@@ -241,7 +266,6 @@ class _References:
         self.home: dict[str, str] = {}
         own = {name: list(self._own_names(name)) for name in self.public}
         passed = {name: list(self._passed_on(name)) for name in self.public}
-        self.foreign = {name: list(self._foreign_names(name)) for name in self.public}
         for name, members in own.items():
             for member in members:
                 self.home[f"{name}.{member}"] = f"{name}.{member}"
@@ -249,6 +273,7 @@ class _References:
             for member, target in passed[name]:
                 self.home.setdefault(target.path, f"{name}.{member}")
         self.passed = passed
+        self.foreign = {name: list(self._foreign_names(name)) for name in self.public}
 
     def modules(self) -> Iterator[DocumentedModule]:
         packages = {name.rpartition(".")[0] for name in self.public}
@@ -264,12 +289,12 @@ class _References:
             yield from (".".join(parts[:n]) for n in range(1, len(parts)))
 
     def _module(self, name: str) -> DocumentedModule:
-        module, text = self.found.find(name), self.found.texts.get(name)
+        module, text = self.found.module(name), self.found.texts.get(name)
         if module is None or text is None:
             return DocumentedModule(name, LANGUAGE, (), None)
         entries, reexports = list[PublicName](), list[Reexport]()
         for member in self._own_names(name):
-            entries.append(self._entry(module.members[member], f"{name}.{member}"))
+            entries.append(self._entry(self.found.own_member(name, member), f"{name}.{member}"))
         for member, target in self.passed.get(name, ()):
             if self.home.get(target.path) == f"{name}.{member}":
                 entries.append(self._entry(target, f"{name}.{member}"))
@@ -281,11 +306,11 @@ class _References:
         return DocumentedModule(name, LANGUAGE, docs, place, tuple(entries), tuple(reexports))
 
     def _own_names(self, name: str) -> Iterator[str]:
-        module = self.found.find(name)
+        module = self.found.module(name)
         if module is None:
             return
         exports = _exports(module)
-        for member, value in module.members.items():
+        for member, value in self.found.own_members(name):
             if value.is_alias or value.is_module or member == "__all__":
                 continue
             if member in exports if exports is not None else not member.startswith("_"):
@@ -293,12 +318,12 @@ class _References:
 
     def _passed_on(self, name: str) -> Iterator[tuple[str, griffe.Object]]:
         """Yield the names that a module passes on, and what they are, but for modules."""
-        module = self.found.find(name)
+        module = self.found.module(name)
         if module is None:
             return
         exports = _exports(module)
         top = name.partition(".")[0]
-        for member, value in module.members.items():
+        for member, value in self.found.own_members(name):
             if not value.is_alias:
                 continue
             if exports is not None:
@@ -317,10 +342,14 @@ class _References:
 
     def _foreign_names(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield the names that a module lists and takes from elsewhere, and where from."""
-        module = self.found.find(name)
+        module = self.found.module(name)
         for member in sorted(_exports(module) or ()) if module is not None else ():
-            value = module.members.get(member) if module is not None else None
-            if value is not None and value.is_alias:
+            value = self.found.own_member(name, member)
+            if value is None:  # made when it is asked for, by the module's `__getattr__`
+                below = [path for path in self.home if path.startswith(f"{name}.")]
+                found = [path for path in below if path.rpartition(".")[2] == member]
+                yield member, found[0] if len(found) == 1 else ""
+            elif value.is_alias:
                 target = self.found.find(value.target_path)
                 if target is None or target.is_module or not self._is_documented(target):
                     yield member, value.target_path
@@ -377,7 +406,8 @@ class _References:
                 continue
             if "instance-attribute" in member.labels and name in listed and not member.docstring:
                 continue  # the documentation of the class tells of it
-            members.append(self._entry(member, f"{path}.{name}"))
+            entry = self._entry(member, f"{path}.{name}")
+            members.append(entry if entry.docs else self._with_inherited_docs(entry, found))
         init = self._init(found)
         docs = parse_docstring(found.docstring)
         own_init = found.members.get("__init__")
@@ -398,6 +428,14 @@ class _References:
             parameters=() if init is None else parameter_names(init),
             also=tuple(also),
         )
+
+    def _with_inherited_docs(self, entry: PublicName, of: griffe.Class) -> PublicName:
+        """Return a member with the documentation of what it overrides, as `help` shows it."""
+        for base in self._ancestors(of):
+            member = base.members.get(entry.name)
+            if member is not None and not member.is_alias and member.docstring is not None:
+                return replace(entry, docs=parse_docstring(member.docstring))
+        return entry
 
     def _init(self, found: griffe.Class) -> griffe.Function | None:
         """Return what makes an object of a class: its own `__init__`, or that of a known base."""

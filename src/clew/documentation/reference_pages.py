@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
 from clew.documentation.entries import CodeReference, DocSection, DocumentedModule, PublicName
 from clew.documentation.markdown import MIN_SENTENCE
 from clew.documentation.markup import Link, as_literal, fenced, markup_to_markdown
-from clew.documentation.name_links import NameLinks
+from clew.documentation.name_links import NameLinks, module_path
 from clew.documentation.source_files import SourceFiles
 from clew.documentation.uses import Uses
 from clew.graph import EMPTY
@@ -91,13 +91,15 @@ class ReferencePages:
         ):
             lines += ["", f"## {letter}", ""]
             for entry, module in group:
-                where = entry.path.removesuffix(entry.name).rstrip(".:") or module.name
-                within = f" in {self.links.link(where, where)}" if where != entry.name else ""
+                where = re.sub(r"[.:]$", "", entry.path.removesuffix(entry.name))
+                is_module = where == module.name
+                link = self.links.module_link if is_module else self.links.link
+                within = f" in {link(where, where if not is_module else '')}" if where else ""
                 lines.append(f"- {self.links.link(entry.name, entry.path)}: {entry.kind}{within}")
         return "\n".join(lines) + "\n"
 
     def _module(self, module: DocumentedModule) -> str:
-        lines = [f'<a id="{anchor_of(module.name)}"></a>', "", f"# {as_literal(module.name)}"]
+        lines = [f"# {as_literal(module.name)}"]
         lines += self._docs(module.docs, module.name, ())
         if module.place is not None:
             lines += ["", f"Source: {self.sources.link(module.place, module.place.document)}"]
@@ -124,7 +126,7 @@ class ReferencePages:
         lines = ["", "## Modules", ""]
         for other in below:
             summary = self.summary(other.docs, other.name)
-            link = self.links.link(other.name, other.name)
+            link = self.links.module_link(other.name)
             lines.append(f"- {link}" + (f": {summary}" if summary else ""))
         return lines
 
@@ -147,8 +149,8 @@ class ReferencePages:
             summary = self.summary(entry.docs, entry.path) if entry is not None else ""
             home = (entry.path if entry is not None else defined_as).rpartition(".")[0]
             link = self.links.link(name, defined_as)
-            said = f"from {self.links.link(home, home)}"
-            lines.append(f"- {link} {said}" + (f": {summary}" if summary else ""))
+            said = f" from {self.links.module_link(home)}" if home else ""
+            lines.append(f"- {link}{said}" + (f": {summary}" if summary else ""))
         return lines
 
     def _entry(self, entry: PublicName, level: int) -> Iterator[str]:
@@ -214,7 +216,7 @@ class ReferencePages:
         path = self.links.paths.get(path, path)
         parts = re.split(r"[.:]", path)
         for n in range(len(parts) - 1, 0, -1):
-            if ".".join(parts[:n]) in self.links.modules:
+            if module_path(".".join(parts[:n])) in self.links.modules:
                 return ".".join(parts[n:])
         return path.rpartition(":")[2] if ":" in path else parts[-1]
 
@@ -273,17 +275,19 @@ def file_names(reference: CodeReference) -> dict[str, str]:
 
 def targets_of(reference: CodeReference, files: Mapping[str, str]) -> dict[str, str]:
     """Return the address of each module and entry, by its path."""
-    targets = {module.name: files[module.name] for module in reference.modules}
+    targets = {module_path(module.name): files[module.name] for module in reference.modules}
     for module in reference.modules:
         for entry in module.walk():
             targets[entry.path] = f"{files[module.name]}#{anchor_of(entry.path)}"
     return targets
 
 
-def breadcrumbs(module: DocumentedModule, link: Callable[[str, str], str]) -> str:
+def breadcrumbs(module: DocumentedModule, links: NameLinks) -> str:
     """Return the links to the packages around a module."""
     parts = module.name.split(".") if module.language == "python" else [module.name]
-    packages = (link(part, ".".join(parts[: i + 1])) for i, part in enumerate(parts[:-1]))
+    packages = (
+        links.module_link(".".join(parts[: i + 1]), part) for i, part in enumerate(parts[:-1])
+    )
     return " › ".join([*packages, as_literal(parts[-1])])
 
 

@@ -46,7 +46,7 @@ def class_signature(of: griffe.Class, init: griffe.Function | None) -> list[str]
 def attribute_signature(attribute: griffe.Attribute) -> str:
     """Return the name of an attribute, its type and its value, shortened where it is long."""
     annotation = "" if attribute.annotation is None else f": {attribute.annotation}"
-    is_shown = attribute.value is not None and "instance-attribute" not in attribute.labels
+    is_shown = attribute.value is not None and attribute.labels != {"instance-attribute"}
     value = " ".join(str(attribute.value).split()) if is_shown else ""
     if len(value) > MAX_VALUE:
         value = value[: MAX_VALUE - 1].rstrip() + "…"

@@ -55,6 +55,7 @@ Result = TypeVar("Result")
 
 PROMPT_TOKENS = 500  # of a prompt for a section, beside its context
 RETRIEVAL_TOKENS = 2000  # of a prompt by which a recipe has facts filtered
+MAX_TOPIC_SIZE, TOPIC_SIZE = 12, 8  # questions in the mean topic: at most, and where it is cut
 PLACE_WORDS = 8  # of a passage, beside where it stands
 
 
@@ -185,7 +186,7 @@ def write_documentation(  # noqa: PLR0913  # the options of one call, each named
         settings = _Settings(recipe, budget, by, language_model, progress, as_retrieved, workers)
         writer = _Writer(index, outline, left, settings, [*failed, *code.failed], referenced)
         written, clusters = writer.write_rounds(sections, coverage) if left else ([], None)
-        groups = writer.cluster(on_code, None) if on_code else None
+        groups = writer.cluster_by_topic(on_code) if on_code else None
         topics = writer.topics(groups, on_code, code, uses) if groups is not None else ()
     written = [one for one in written if one.by_model or one.branch not in referenced]
     written = merge_sections(written, outline.branch_of, writer.embed)
@@ -257,6 +258,13 @@ class _Writer:
                 break
             written += further
         return written, clusters
+
+    def cluster_by_topic(self, questions: Sequence[DocumentationQuestion]) -> Clusters:
+        """Return clusters of questions that are small enough to be read as topics."""
+        clusters = self.cluster(questions, None)
+        if len(questions) <= MAX_TOPIC_SIZE * len(clusters):
+            return clusters
+        return self.cluster(questions, len(questions) // TOPIC_SIZE)
 
     def topics(
         self,
