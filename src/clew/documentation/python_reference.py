@@ -7,6 +7,7 @@ public one passes on is documented in the public one.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from clew.documentation.signatures import (
     parameter_names,
     signature_of,
 )
+from clew.read.formats.python import parse
 
 if TYPE_CHECKING:
     import griffe
@@ -146,7 +148,7 @@ class _Modules:
                 made = griffe.visit(
                     name if parent is None else name.rpartition(".")[2],
                     Path(named[name].id),
-                    named[name].text,
+                    _without_redefinitions(named[name].text),
                     extensions=extensions,
                     parent=parent,
                     lines_collection=lines,
@@ -322,20 +324,10 @@ class _References:
         if module is None:
             return
         exports = _exports(module)
-        top = name.partition(".")[0]
         for member, value in self.found.own_members(name):
             if not value.is_alias:
                 continue
-            if exports is not None:
-                is_public = member in exports
-            else:
-                is_same = value.target_path.rpartition(".")[2] == member
-                is_public = (
-                    not member.startswith("_")
-                    and is_same
-                    and module.is_init_module
-                    and value.target_path.partition(".")[0] == top
-                )
+            is_public = member in exports if exports is not None else _is_passed_on(value, module)
             target = self.found.find(value.target_path) if is_public else None
             if target is not None and not target.is_module and self._is_documented(target):
                 yield member, target
@@ -384,8 +376,15 @@ class _References:
         written = [
             f"type {found.name} = {found.value}" if kind == "type" else attribute_signature(found)
         ]
-        docs = docs or _comment_above(found, text)
+        docs = docs or _comment_above(found, text) or self._same_as(found)
         return PublicName(kind=kind, signatures=tuple(written), docs=docs, **common)
+
+    def _same_as(self, attribute: Any) -> tuple[DocSection, ...]:  # noqa: ANN401  # of griffe
+        """Return what is to be said of another name for a documented class or function."""
+        target = self._target(attribute.value)
+        if target is None or not (target.is_class or target.is_function):
+            return ()
+        return (DocSection(text=f"The same as :py:obj:`~{target.path}`."),)
 
     def _class(self, found: griffe.Class, path: str) -> PublicName:
         text = self.found.texts[found.module.path]
@@ -479,11 +478,47 @@ class _References:
                 yield base.path, names
 
 
+def _without_redefinitions(text: str) -> str:
+    r"""Return a module without statements such as `Box = decorated(Box)`, all else in its line.
+
+    Example:
+        >>> _without_redefinitions("class Box: ...\nBox = repr(Box)\na = 1\n")
+        'class Box: ...\n\na = 1\n'
+    """
+    tree = parse(text)
+    if isinstance(tree, str):
+        return text  # griffe says what is wrong with it
+    lines, defined = text.split("\n"), set[str]()
+    for node in tree.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            defined.add(node.name)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            used = {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}
+            if name in defined & used:
+                end = node.end_lineno or node.lineno
+                lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+    return "\n".join(lines)
+
+
 def _exports(module: Any) -> frozenset[str] | None:  # noqa: ANN401  # a module of griffe
     """Return what `__all__` lists; None without it."""
     if module.exports is None:
         return None
     return frozenset(name for name in module.exports if isinstance(name, str))
+
+
+def _is_passed_on(alias: Any, module: Any) -> bool:  # noqa: ANN401  # of griffe
+    """Return whether a module without `__all__` passes on a name that it imports.
+
+    It does what it imports by `*`, and a package what it takes over from its own modules.
+    """
+    if alias.name.startswith("_"):
+        return False
+    target = alias.target_path
+    is_own = target.partition(".")[0] == module.path.partition(".")[0]
+    is_renamed = target.rpartition(".")[2] != alias.name
+    return alias.wildcard_imported or (module.is_init_module and is_own and not is_renamed)
 
 
 def _is_private_path(name: str) -> bool:
