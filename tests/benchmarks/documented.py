@@ -30,7 +30,7 @@ from urllib.parse import unquote
 
 from clew.cli import main as clew
 
-SMOKE = "--folder {folder} --package json --reference page.rst --smoke"
+SMOKE = "--smoke"
 DIRECTIVE = re.compile(
     r"^\.\. (?:py:)?(?P<kind>(?:auto)?(?:function|class|method|exception|data|attribute|decorator))::"
     r" +(?P<name>[\w.]+)|^\.\. (?:py:)?(?:current)?module:: +(?P<module>[\w.]+)"
@@ -156,7 +156,8 @@ class Pages:
 
 def lost_words(value: Any, text: str) -> set[str]:
     """The words of a docstring that a text does not have."""
-    docstring = re.sub(r"`~[\w.]*\.", "`", own_docstring(value))  # a role that shows the last name
+    # A role shows its title, or the last name of what it leads to.
+    docstring = re.sub(r":`([^`<]*?) ?<[^`>]*>`|`~[\w.]*\.", r"`\1", own_docstring(value))
     written = {word.lower() for word in WORD.findall(docstring)}
     return written - {word.lower() for word in WORD.findall(text)} - MARKUP
 
@@ -277,13 +278,14 @@ def main() -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--sdist", metavar="NAME==VERSION", help="what pip is asked for")
     source.add_argument("--folder", type=Path, help="an unpacked source distribution")
+    source.add_argument("--smoke", action="store_true", help="Python's own json, and a page of one name")  # fmt: skip
     parser.add_argument("--package", help="what is imported (default: the name of the distribution)")  # fmt: skip
-    parser.add_argument("--reference", required=True, help="the hand-written page, below the folder")  # fmt: skip
-    parser.add_argument("--smoke", action="store_true", help="a page and a package of our own")
+    parser.add_argument("--reference", default="docs/api.rst", help="the hand-written page, below the folder (default: docs/api.rst)")  # fmt: skip
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
-        package = options.package or options.sdist.partition("==")[0]
+        package = "json" if options.smoke else options.package
+        package = package or (options.sdist or options.folder.name).partition("==")[0]
         if options.smoke:
             reference, code = ".. module:: json\n\n.. autofunction:: loads\n", root / "sdist"
             shutil.copytree(Path(importlib.import_module(package).__path__[0]), code / package)

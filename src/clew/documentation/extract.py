@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import dedent
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from clew.documentation.markdown import (
     prose_sentences,
     prose_with_literals,
 )
+from clew.documentation.markup import markup_to_markdown
 from clew.documentation.outline import DocumentationOutline
 from clew.documentation.sections import Explanation, Section
 from clew.graph import Vectors
@@ -78,7 +80,9 @@ def extract_section(
         text = _text_of_run(run, texts)
         explanation = Explanation(
             heading=_heading(run[0], outline, branch, page),
-            text=as_markdown(text, language),
+            text=markup_to_markdown(dedent(text))
+            if language == "rst"
+            else as_markdown(text, language),
             sources=tuple(number_of[id(item)] for item in run),
             examples=tuple(examples_in(text)),
         )

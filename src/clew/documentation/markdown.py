@@ -27,6 +27,9 @@ _LITERAL = re.compile(  # with the role that reStructuredText may put before it
 )
 _CODE_SIGN = re.compile(r"[{}=;]|[\w)\]]\(|\[\(|-->")  # beside literals
 _ITEM = re.compile(r"\n(?=[ \t]*\n)|(?:^|\n)[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_RST_LINK = re.compile(  # `title <address>`_ and :ref:`title <label>`
+    r"`([^`<]*?) ?<[^`>]*>`_{1,2}|:(?:doc|ref|term|pep):`([^`<]*?)(?: ?<[^`>]*>)?`"
+)
 _PICTURE = re.compile(r"!\[[^\[\]]*\]\([^()]*\)")
 _ADDRESS = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"([\\`*_<>\[\]#|])")
@@ -182,7 +185,7 @@ def prose_sentences(text: str, language: str) -> list[str]:
     if language == "markdown":
         passages = _ITEM.split(_prose_of_markdown(text))
     elif language in PROSE:
-        passages = [text]
+        passages = [_RST_LINK.sub(r"\1\2", text) if language == "rst" else text]
     else:
         passages = [match.group(2) for match in _DOCSTRING.finditer(text)]
     result = list[str]()

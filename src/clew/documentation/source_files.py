@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 from clew.document import Document
 from clew.documentation.entries import SourcePlace
-from clew.documentation.markdown import escape_markdown
+from clew.documentation.markdown import one_line
 from clew.graph import EMPTY
 from clew.show.source_link import FILE_KEYS
 
@@ -48,7 +48,7 @@ class SourceFiles:
             place: The place.
             text: What the link reads; by default the document and the line.
         """
-        text = escape_markdown(text or f"{place.document}:{place.line}")
+        text = one_line(text or f"{place.document}:{place.line}")
         address = self.addresses.get(place.document)
         return f"[{text}]({address}#L{place.line})" if address else text
 
