@@ -26,6 +26,7 @@ from clew.documentation.markdown import (
     prose_with_literals,
     safe_markdown,
 )
+from clew.documentation.markup import markup_to_markdown
 from clew.items import Item
 from clew.model import parse_json
 from clew.read import Names, Passage, Symbols, keep_whole
@@ -143,6 +144,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "prose_with_literals": prose_with_literals,
     "prose_sentences": lambda text: prose_sentences(text, "text"),
     "examples_in": examples_in,
+    "markup_to_markdown": markup_to_markdown,
     "safe_markdown": safe_markdown,
     "language_of": lambda text: language_of(Document("a", text)),
     "headings_above": lambda text: headings_above(text, {"header_path": f"/{text}"}),

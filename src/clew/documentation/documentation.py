@@ -6,6 +6,7 @@ source code, the index of all names, the topics, a search page, and the map of t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,7 @@ from clew.graph import EMPTY
 from clew.usage import NO_USAGE, Usage
 
 FIRST_FILE = "index.md"
+_README = re.compile(r"(?:^|/)readme(?:\.[a-z]+)?$", re.IGNORECASE)
 NO_REFERENCE = CodeReference((), frozenset())
 
 
@@ -151,7 +153,8 @@ class Documentation:
         shown = {page: listed[page] for page in (self.sections_of or site.files) if page in listed}
         shown = {page: own for page, own in shown.items() if page not in self.referenced_pages}
         made = _how_it_was_made(self)
-        first = FirstPage(self.title, self.topics, self.introductions, shown, made)
+        opening = self._opening(site)
+        first = FirstPage(self.title, self.topics, self.introductions, shown, made, opening)
         pages = {FIRST_FILE: first.text(site, reference)}
         for name, body in bodies.items():
             pages[name] = f"{self._trail(trails.get(name, ''), bodies)}\n\n{body}"
@@ -165,6 +168,17 @@ class Documentation:
             self.clusters.pivots.tolist(),
         )
         return files_of
+
+    def _opening(self, site: Site) -> str:
+        """How the outermost README begins, and a link to its page."""
+        found = [one for one in self.documents if _README.search(one.id)]
+        if not found:
+            return ""
+        readme = min(found, key=lambda one: (one.id.count("/"), one.id))
+        file = site.page_of_document.get(readme.id)
+        page = next((page for page, name in site.files.items() if name == file), "")
+        said = self.introductions.get(page, "")
+        return f"{said} [{one_line(page)}]({file})" if said and file else ""
 
     def _trail(self, trail: str, bodies: Mapping[str, str]) -> str:
         """The line of links above a page."""

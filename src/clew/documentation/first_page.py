@@ -24,6 +24,7 @@ class FirstPage:
         introductions: How each document begins, by its page.
         sections_of: The numbers of the sections on each document, by its page.
         made: How the documentation was made.
+        opening: How the README begins, and where it is; "" without one.
     """
 
     title: str
@@ -31,10 +32,12 @@ class FirstPage:
     introductions: Mapping[str, str]
     sections_of: Mapping[str, tuple[int, ...]]
     made: Sequence[str]
+    opening: str = ""
 
     def text(self, site: Site, reference: ReferencePages) -> str:
         """Return the page."""
         lines = [f"# {self.title}", "", f"[Search]({SEARCH_FILE})", ""]
+        lines += [self.opening, ""] if self.opening else []
         modules = reference.reference.modules
         if modules:
             lines += ["## Modules", "", *_modules(reference), ""]

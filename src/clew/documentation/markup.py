@@ -40,7 +40,7 @@ _INLINE = re.compile(
     r"|(?P<strong>\*\*(?=\S)[^*]+?(?<=\S)\*\*(?!\w))"
     r"|(?P<emphasis>(?<![\w*])\*(?=[^\s*])[^*]+?(?<=[^\s*])\*(?![\w*]))"
     r"|(?P<address>https?://[^\s<>`]+)"
-    r"|(?<![\w`])(?P<reference>[A-Za-z]\w*(?:[-.]\w+)*)_(?![\w`])",
+    r"|(?<![\w`])(?P<reference>[A-Za-z]\w{0,80}(?:[-.]\w{1,80}){0,8})_(?![\w`])",
     re.DOTALL,
 )
 _JOINED = re.compile(r"(?<=[`*])\\(?: |(?=\w))|\\ (?=[`*:])")  # :class:`Box`\es
@@ -110,18 +110,21 @@ class _Blocks:
         if depth > MAX_NESTING:
             yield fenced("\n".join(lines))
             return
-        i = 0
+        i, level = 0, min((_indent(line) for line in lines if line.strip()), default=0)
         while i < len(lines):
             if not lines[i].strip():
                 i += 1
                 continue
-            end, found = self._block(lines, i, depth)
+            if _indent(lines[i]) > level and not _is_block(lines, i):
+                end, found = self._indented(lines, i, depth)
+            else:
+                end, found = self._block(lines, i, depth)
             yield from found
             i = max(end, i + 1)
 
     def _block(self, lines: Sequence[str], i: int, depth: int) -> tuple[int, list[str]]:
         """Return where the block that begins in a line ends, and its Markdown."""
-        line, stripped = lines[i], lines[i].strip()
+        stripped = lines[i].strip()
         if opening := _FENCE.match(stripped):
             end = _closing_fence(lines, i, opening[1])
             return end, [dedent("\n".join(lines[i:end]))]
@@ -139,8 +142,6 @@ class _Blocks:
             return self._item(lines, i, depth)
         if i + 1 < len(lines) and _is_underlined(stripped, lines[i + 1]):
             return i + 2, [f"**{self.inline(stripped)}**"]
-        if _indent(line) and (i == 0 or not lines[i - 1].strip()) and _outdents(lines, i):
-            return self._indented(lines, i, depth)
         return self._paragraph(lines, i, depth)
 
     def _paragraph(self, lines: Sequence[str], i: int, depth: int) -> tuple[int, list[str]]:
@@ -200,12 +201,8 @@ class _Blocks:
                 if end > i and not lines[end - 1].strip():
                     break
                 end += 1  # a line that goes on without indentation
-            body = [" " * len(bullet[0]) + lines[i].strip()[len(bullet[0]) :], *lines[i + 1 : end]]
-            body = (
-                [body[0].strip(), *_dedented(body[1:]).split("\n")]
-                if body[1:]
-                else [body[0].strip()]
-            )
+            first = lines[i].strip()[len(bullet[0]) :].strip()
+            body = [first, *dedent("\n".join(lines[i + 1 : end])).split("\n")]
             mark = bullet[0].strip().replace("•", "-").replace("#.", "1.")
             inner = "\n\n".join(self.blocks(body, depth + 1))
             pad = " " * (len(mark) + 1)
@@ -362,9 +359,13 @@ def _end_of_indented(lines: Sequence[str], i: int, level: int) -> int:
     return end
 
 
-def _outdents(lines: Sequence[str], i: int) -> bool:
-    """Return whether a line is indented by more than some other line of its block."""
-    return any(_indent(line) < _indent(lines[i]) for line in lines if line.strip())
+def _is_block(lines: Sequence[str], i: int) -> bool:
+    """Return whether a line begins a block that is what it is at any indentation."""
+    return (
+        lines[i].strip().startswith("..")
+        or _TABLE.match(lines[i].strip()) is not None
+        or (_starts_block(lines, i) or _BULLET.match(lines[i].strip()) is not None)
+    )
 
 
 def _is_underlined(title: str, line: str) -> bool:

@@ -19,6 +19,8 @@ from clew.text.spans import sentences
 
 MAX_USERS = 6  # that are named
 MAX_RELATED = 5
+MIN_LISTED = 3  # members, beyond which they are listed before they are told of
+MAX_OPENING = 2000  # characters of documentation in which its first sentence is looked for
 MAX_SUMMARY = 240  # characters
 GROUPS = (
     ("Classes", ("class",)),
@@ -54,7 +56,7 @@ class ReferencePages:
 
     def summary(self, docs: Sequence[DocSection], scope: str) -> str:
         """Return the first sentence of documentation as Markdown on one line, or ""."""
-        text = docs[0].text if docs else ""
+        text = docs[0].text[:MAX_OPENING] if docs else ""
         first = " ".join(re.split(r"\n[ \t]*\n|::?\s*$", text.strip(), maxsplit=1)[0].split())
         if not first or first.startswith((">>>", "..", "```", "- ", ":")):
             return ""
@@ -108,8 +110,11 @@ class ReferencePages:
         lines += self._reexports(module)
         for _, kinds in GROUPS:
             entries = [entry for entry in module.entries if entry.kind in kinds]
-            for entry in (one for one in entries if not _is_compact(one)):
+            brief = [one for one in entries if _is_brief(one)]
+            for entry in (one for one in entries if not _is_compact(one) and one not in brief):
                 lines += ["", *self._entry(entry, 2)]
+            if brief:
+                lines += ["", "## Constants", "", *map(self._compact, brief)]
         if compact := [one for one in module.entries if _is_compact(one)]:
             lines += ["", "## Without documentation", "", *map(self._compact, compact)]
         return "\n".join(lines) + "\n"
@@ -135,6 +140,7 @@ class ReferencePages:
         lines = list[str]()
         for title, kinds in GROUPS:
             entries = [one for one in module.entries if one.kind in kinds and not _is_compact(one)]
+            entries = [one for one in entries if not _is_brief(one)]
             if entries:
                 lines += ["", f"**{title}**", "", *map(self.line, entries)]
         return lines
@@ -172,6 +178,10 @@ class ReferencePages:
             yield f"\nAs it is used in {self.sources.link(example.place)}:\n"
             yield fenced(_without_indent(example.text), entry.language)
         yield from self._references(entry)
+        brief = [one for one in entry.members if _is_brief(one)]
+        if brief:
+            yield "\n**Attributes**\n"
+            yield from map(self._compact, brief)
         compact = [one for one in entry.members if _is_compact(one)]
         if compact:
             yield "\n**Without documentation**\n"
@@ -183,10 +193,13 @@ class ReferencePages:
         if entry.also:
             shown = ", ".join(self.sources.link(place, name) for name, place in entry.also)
             yield f"\nAlso defined: {shown}"
-        for member in entry.members:
-            if member not in compact:
-                yield ""
-                yield from self._entry(member, level + 1)
+        whole = [one for one in entry.members if one not in compact and one not in brief]
+        if len(whole) > MIN_LISTED:
+            shown = ", ".join(self.links.link(_called(one), one.path) for one in whole)
+            yield f"\nMembers: {shown}"
+        for member in whole:
+            yield ""
+            yield from self._entry(member, level + 1)
 
     def _references(self, entry: PublicName) -> Iterator[str]:
         """Yield where the source is, who uses it, and what else there is to read."""
@@ -223,7 +236,12 @@ class ReferencePages:
     def _compact(self, entry: PublicName) -> str:
         signature = " ".join(" ".join(entry.signatures).split())
         source = self.sources.link(entry.place, f"line {entry.place.line}")
-        return f'- <a id="{anchor_of(entry.path)}"></a>{as_literal(signature)}, {source}'
+        docs = self._docs(entry.docs, entry.path, ())
+        said = " ".join("".join(docs).split())
+        return (
+            f'- <a id="{anchor_of(entry.path)}"></a>{as_literal(signature)}'
+            f"{f': {said}' if said else ''} ({source})"
+        )
 
     def _docs(
         self, docs: Sequence[DocSection], scope: str, ignored: Sequence[str]
@@ -304,6 +322,14 @@ def _called(entry: PublicName) -> str:
 def _is_compact(entry: PublicName) -> bool:
     """Return whether a line is enough for an entry: one that nothing is written on."""
     return entry.kind != "class" and not entry.docs and len(entry.signatures) == 1
+
+
+def _is_brief(entry: PublicName) -> bool:
+    """Return whether an attribute and what is written on it is as soon read in a line."""
+    if entry.kind != "attribute" or len(entry.docs) != 1 or entry.docs[0].items:
+        return False
+    text = entry.docs[0].text.strip()
+    return len(text) <= MAX_SUMMARY and not re.search(r"\n[ \t]*\n|>>>|```|::|\n[ \t]*[-*.] ", text)
 
 
 def _without_indent(text: str) -> str:

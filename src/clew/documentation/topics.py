@@ -25,6 +25,7 @@ MAX_HEADING_WORDS = 3
 MAX_RELATED = 3  # topics
 MIN_ENTRIES = 2
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+STOP = frozenset(("and", "for", "from", "into", "not", "the", "with"))
 COMMON = frozenset(
     ("class", "module", "function", "method", "self", "name", "names", "value", "init")
 )
@@ -145,16 +146,27 @@ def _titles(groups: Sequence[Sequence[PublicName]]) -> list[str]:
 def _title(group: Sequence[PublicName], best: Sequence[str]) -> str:
     owners = {e.path.rpartition(".")[0] for e in group if e.kind in ("method", "property")}
     all_members = all(e.kind in ("method", "property", "attribute") for e in group)
-    phrase = ", ".join(best[:-1]) + (" and " if best[1:] else "") + best[-1] if best else "Names"
+    phrase = _phrase(group, best)
     if all_members and len(owners) == 1:
         return f"{next(iter(owners)).rpartition('.')[2]}: {phrase}"
     return phrase[:1].upper() + phrase[1:]
 
 
+def _phrase(group: Sequence[PublicName], best: Sequence[str]) -> str:
+    """Return words as a phrase: as they follow one another in a name, or else as a list."""
+    for entry in group:
+        own = list(_words_of(entry))
+        if best[1:] and set(best) <= set(own):
+            return " ".join(sorted(best, key=own.index))
+    if not best:
+        return "names"
+    return ", ".join(best[:-1]) + (" and " if best[1:] else "") + best[-1]
+
+
 def _words_of(entry: PublicName) -> Iterator[str]:
     """Yield the words of a name."""
     for part in _PART.findall(entry.name):
-        if len(part) > 2 and part.lower() not in COMMON:
+        if len(part) > 2 and part.lower() not in STOP and part.lower() not in COMMON:
             yield part.lower()
 
 
