@@ -18,7 +18,7 @@ MAX_NESTING = 8  # of lists and directives; deeper ones are shown as they are wr
 _DIRECTIVE = re.compile(r"\.\. ([\w:.-]+)::(?: +(.*))?$")
 _COMMENT = re.compile(r"\.\.(?: (?!\[)|$)")
 _TARGET = re.compile(r"\.\. _([^:]+):(?: +(\S+))?$")
-_FIELD = re.compile(r":(\w+)(?: +([^:]*))?:(?: +(.*))?$")
+_FIELD = re.compile(r":(\w+)(?: +([^:\s][^:]*))?:(?: +(\S.*))?$")
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#\.) +")
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+])\1{2,}$")
 _TABLE = re.compile(r"\+[-=+]{3,}\+$|={2,}(?: +={2,})+$")
@@ -48,7 +48,7 @@ _SPECIAL = re.compile(
     r"([*|])|(?<!\w)(_+)(?=\w)|(?<=\w)(_+)(?!\w)|(&)(?=#?\w+;)|([\[\]])(?=[\[(:])"
 )
 _LINE_MARK = re.compile(
-    r"^(\s*)(#{1,6}(?=\s|$)|[-+=~](?=\s|$)|[-=]{2,}$|\d+(?=[.)]\s)|>)", re.MULTILINE
+    r"^([ \t]*+)(#{1,6}(?=\s|$)|[-+=~](?=\s|$)|[-=]{2,}$|\d+(?=[.)]\s)|>)", re.MULTILINE
 )
 _TITLED = re.compile(r"(.*?) *<([^<>]+)>$", re.DOTALL)
 VERSIONS = {

@@ -36,7 +36,10 @@ _COMMENT_LINE = re.compile(r"[ \t]*(?://[/!]?|\*(?!/)|#(?![\[!]))[ ]?(.*)$")
 _DECORATOR = re.compile(r"[ \t]*(?:@\w|#\[|template\b)")
 _TYPE = re.compile(r"\b(?:class|struct|interface|enum|trait|union|namespace|mod|record|type)\b")
 _TAG = re.compile(r"^@(\w+)[ \t]*(?:\{([^}]*)\})?[ \t]*(.*)$")
-_EXPORTED = re.compile(r"\bexport\s*\{([^}]*)\}|\bexports\.(\w+)|module\.exports\s*=\s*\{?([^;}]*)")
+_EXPORTED = re.compile(
+    r"\bexport\s{0,9}\{([^{}]{0,5000})\}|\bexports\.(\w{1,99})"
+    r"|module\.exports\s{0,9}=\s{0,9}\{?([^{;}]{0,5000})"
+)
 _WORD = re.compile(r"[^\W\d]\w*")
 _LICENCE = re.compile(r"copyright|licen[cs]e|SPDX", re.IGNORECASE)
 
@@ -138,7 +141,7 @@ class _Program:
             return all(part[:1].isupper() for part in node.name.split("."))
         if language == "rust":
             in_trait = node.definition.is_required
-            return in_trait or re.match(r"(?:#\[.*\]\s*)*pub\b(?!\s*\()", head) is not None
+            return in_trait or re.match(r"pub\b(?!\s{0,9}\()", head) is not None
         if language == "java":
             return re.search(r"\bpublic\b", head.partition("(")[0]) is not None
         if language in SCRIPTS and not owner:
@@ -224,7 +227,8 @@ def _comment(lines: Sequence[str], last: int) -> str:
                 break
             last -= 1
         text = "\n".join(found)
-        inner = re.sub(r"^\s*/\*+!?[ \t]?|\s*\*+/\s*$", "", text)
+        inner = text.strip().removeprefix("/").lstrip("*").removeprefix("!").removesuffix("/")
+        inner = inner.rstrip("*").strip(" \t").rstrip()
         found = [re.sub(r"^[ \t]*\*(?!/)[ ]?", "", line) for line in inner.split("\n")]
     else:
         while (
