@@ -8,6 +8,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import random
 import re
 import sys
 import typing
@@ -19,6 +20,9 @@ from markdown_it import MarkdownIt
 from selectolax.lexbor import LexborHTMLParser
 
 from clew.cli import main
+from clew.document import Document
+from clew.documentation.python_reference import read_python_reference
+from clew.documentation.uses import find_uses
 
 pytest.importorskip("griffe")
 PACKAGES = ("json", "tenacity", "concurrent.futures")
@@ -385,3 +389,30 @@ def test_other_languages_have_their_public_names_with_the_comments_above_them(tm
     assert "```\nassert!(open(1));\n```" in gate
     for text in (go, web, gate):
         assert not re.search(r"hide|secretSize|hidden", text)
+
+
+STATEMENTS = (
+    "class A:\n    x = 1\n    def p(self): return 1", "class B(A):\n    @property\n    def p(self): ...\n    class In(A): ...",
+    "def f(a, /, b=1, *c, d: int=2, **e):\n    '''F `A`.'''", "__all__ = ['A', 'nope']", "__all__ += ['f']", "from .m1 import *",
+    "from m0 import *", "from .m1 import A as B", "from m0 import A as B", "import m1", "A = A", "A = f(A)", "B = A", "f = B.f",
+    "from . import m1, _p", "from ._p import *", "from pk import *", "from pk._p import A, f", "x = x.y.z", "A.b = 3",
+    "class C(A.B[int], metaclass=M): ...", "class C(C): ...", "import pk.m1 as f", "m1 = 3", "class m1: ...",
+    "try:\n    from m0 import f\nexcept ImportError:\n    f = None",
+)  # fmt: skip
+
+
+def test_names_that_are_passed_on_in_circles_are_documented_once_each():
+    draw = random.Random(3)
+    for _ in range(120):
+        documents = [
+            Document(
+                f"{name}.py", "\n".join(draw.choices(STATEMENTS, k=draw.randrange(1, 14))), format="python"
+            )
+            for name in ("m0", "m1", "pk/__init__", "pk/m1", "pk/_p")
+        ]  # fmt: skip
+        reference = read_python_reference(documents)
+        paths = [entry.path for entry in reference.walk()]
+        assert len(set(paths)) == len(paths)
+        homes = [entry.defined_as for entry in reference.walk()]
+        assert len(set(homes)) == len(homes)
+        find_uses(reference, documents)

@@ -52,7 +52,7 @@ def parse_docstring(docstring: griffe.Docstring | None) -> tuple[DocSection, ...
     }
     try:
         found = griffe.parse_auto(docstring, per_style_options=options)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (griffe.GriffeError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return whole  # text that no style is meant for
     sections = tuple(part for section in found for part in _section(section))
     return sections if _has_all_words(docstring.value, sections) else whole

@@ -43,6 +43,7 @@ EXAMPLE_FOLDERS = frozenset(
     ("test", "tests", "testing", "example", "examples", "benchmarks", "docs", "doc")
 )
 EXAMPLE_FILE = re.compile(r"test_.*|.*_test|conftest|setup|noxfile|tasks")
+MAX_PATH = 1000  # characters of a dotted name
 MAX_STEPS = 25  # of a chain of names that are passed on; also against circles
 _DOC_COMMENT = re.compile(r"^[ \t]*#:[ ]?(.*)$")
 
@@ -169,7 +170,7 @@ class _Modules:
         parent: griffe.Module | None = None
         for part in name.split(".")[:-1]:
             members = self.collection.members if parent is None else parent.members
-            if part not in members or not members[part].is_module or members[part].is_alias:
+            if part not in members or members[part].is_alias or not members[part].is_module:
                 members[part] = griffe.Module(
                     part,
                     filepath=Path("__init__.py"),
@@ -237,7 +238,7 @@ class _Modules:
         for name in list(self.module(module).members):
             yield name, self.own_member(module, name)
 
-    def _member(self, path: str) -> Any:  # noqa: ANN401  # an object or an alias
+    def _member(self, path: str, steps: int = 0) -> Any:  # noqa: ANN401  # an object or an alias
         if path in self.shadowing:
             return self.shadowing[path]
         here: Any = self.collection
@@ -247,12 +248,8 @@ class _Modules:
             here = here.members[part]
             if here.is_alias and i < len(parts) - 1:
                 rest = ".".join(parts[i + 1 :])
-                target = f"{here.target_path}.{rest}"
-                return (
-                    None
-                    if target.count(".") > MAX_STEPS or target == path
-                    else self._member(target)
-                )
+                is_circle = steps >= MAX_STEPS or len(path) > MAX_PATH
+                return None if is_circle else self._member(f"{here.target_path}.{rest}", steps + 1)
         return here
 
 
@@ -450,7 +447,12 @@ class _References:
 
     def _target(self, base: Any) -> griffe.Object | None:  # noqa: ANN401  # an expression of griffe
         expression = getattr(base, "left", base)  # of a generic class
-        path = getattr(expression, "canonical_path", "")
+        import griffe
+
+        try:
+            path = getattr(expression, "canonical_path", "")
+        except (griffe.GriffeError, LookupError, RecursionError):  # names that mean each other
+            return None
         return self.found.find(path) if path else None
 
     def _ancestors(self, found: griffe.Class) -> Iterator[griffe.Class]:
@@ -471,7 +473,7 @@ class _References:
             names = tuple(
                 name
                 for name, member in base.members.items()
-                if name not in seen and not name.startswith("_") and not member.is_module
+                if name not in seen and not name.startswith("_") and not member.is_alias
             )
             seen.update(names)
             if names:
