@@ -51,6 +51,7 @@ def to_html_page(markdown: str, pages: Collection[str], title: str = "") -> str:
             _retarget(one, pages)
     heading = next((tokens[i + 1].content for i, t in enumerate(tokens) if t.tag == "h1"), "")
     body = parser.renderer.render(tokens, parser.options, {})
+    body = body.replace("<pre>", '<pre tabindex="0">')  # a long line is scrolled by keys, too
     return html_page(title or heading.replace("`", "").replace("\\", ""), f"<main>\n{body}</main>")
 
 
