@@ -13,13 +13,18 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
+import shutil
 import subprocess
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+GUIDE = Path(__file__).parents[1]
+SAMPLES = (GUIDE / "curies.jsonl", GUIDE.parent / "harbour")
 FENCE = re.compile(
     r"(?:^<!-- not run: (?P<reason>[^\n]+?) -->\n\n?)?"
     r"^```(?P<language>[\w{}-]+)(?P<rest>[^\n]*)\n(?P<text>.*?)^```$",
@@ -109,6 +114,22 @@ class Reader:
                 error.add_note(f"in\n{block.text}\n{errors.getvalue()}")
                 raise
         self.printed, self.ran = printed.getvalue(), self.ran + 1
+
+
+@contextlib.contextmanager
+def in_samples() -> Iterator[None]:
+    """Work in a new folder that has the documents of the examples."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for sample in SAMPLES:
+            (shutil.copytree if sample.is_dir() else shutil.copy)(sample, sample.name)
+        before = os.environ.get("CLEW_CACHE")
+        os.environ["CLEW_CACHE"] = str(Path(folder) / "cache")
+        try:
+            yield
+        finally:
+            os.environ.pop("CLEW_CACHE")
+            if before is not None:
+                os.environ["CLEW_CACHE"] = before
 
 
 def run_shell(text: str) -> None:

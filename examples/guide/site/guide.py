@@ -19,14 +19,12 @@ import importlib
 import inspect
 import os
 import re
-import shutil
-import tempfile
 import types
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from blocks import Block, Reader, blocks_of
+from blocks import Block, Reader, blocks_of, in_samples
 from docutils import nodes
 from docutils.parsers.rst.states import Inliner
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -41,7 +39,6 @@ from sphinx.writers.html5 import HTML5Translator
 import clew
 
 FOLDER = Path(__file__).parents[1]
-SAMPLES = (FOLDER / "curies.jsonl", FOLDER.parent / "harbour")
 ROOT = FOLDER.parents[1]
 PAGES = {
     "CHANGELOG.md": "changelog",
@@ -84,22 +81,6 @@ def read_source(app: Sphinx, docname: str, source: list[str]) -> None:
             elif drawn:
                 reader.carry_out(block)
     source[0] = "".join([*parts, source[0][at:]])
-
-
-@contextlib.contextmanager
-def in_samples() -> Iterator[None]:
-    """Work in a new folder that has the documents of the examples."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        for sample in SAMPLES:
-            (shutil.copytree if sample.is_dir() else shutil.copy)(sample, sample.name)
-        before = os.environ.get("CLEW_CACHE")
-        os.environ["CLEW_CACHE"] = str(Path(folder) / "cache")
-        try:
-            yield
-        finally:
-            os.environ.pop("CLEW_CACHE")
-            if before is not None:
-                os.environ["CLEW_CACHE"] = before
 
 
 def made_of(app: Sphinx, docname: str, block: Block, reader: Reader) -> Iterator[str]:

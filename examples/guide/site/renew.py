@@ -11,8 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from blocks import Reader, blocks_of, matches, trimmed
-from guide import in_samples
+from blocks import Reader, blocks_of, in_samples, matches, trimmed
 
 
 def renewed(page: str) -> str:
