@@ -108,14 +108,22 @@ WRITTEN = ("Jonas Lund [1].", "Whose brother is Jonas Lund?", "Marta's [1], and 
 STORMS = re.compile(r"\[1\] .*Jonas Lund, Marta's\s+brother, is its coxswain", re.DOTALL)
 
 
+OF_FACTS = "Which of these facts help"  # what the recipe asks, of the facts in the source code
+NO_FACT = '{"facts": []}'
+
+
 def langchain_model(*answers):
-    """LangChain's own fake model, which streams word by word; what it is asked is kept."""
+    """LangChain's own fake model, which streams word by word; what else it is asked is kept."""
     from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage
+    from langchain_core.outputs import ChatGeneration, ChatResult
 
     class Model(GenericFakeChatModel):
         asked: list
 
         def _generate(self, messages, stop=None, run_manager=None, **how):
+            if OF_FACTS in messages[-1].text:
+                return ChatResult(generations=[ChatGeneration(message=AIMessage(NO_FACT))])
             self.asked.append([str(message.content) for message in messages])
             return super()._generate(messages, stop, run_manager, **how)
 
@@ -124,7 +132,7 @@ def langchain_model(*answers):
 
 
 def llama_model(*answers):
-    """LlamaIndex's own mock model; what it is asked is kept."""
+    """A model of LlamaIndex's; what it is asked but for facts is kept."""
     from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 
     asked, left = [], list(answers)
@@ -135,6 +143,8 @@ def llama_model(*answers):
             return LLMMetadata()
 
         def complete(self, prompt, formatted=False, **how):
+            if OF_FACTS in prompt:
+                return CompletionResponse(text=NO_FACT)
             asked.append([prompt])
             return CompletionResponse(text=left.pop(0))
 
