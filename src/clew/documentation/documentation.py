@@ -218,9 +218,19 @@ def _how_it_was_made(documentation: Documentation) -> list[str]:
     clusters = documentation.clusters
     counts = (
         f"{len(documentation.questions):,} questions in {len(clusters):,} clusters "
-        f"(silhouette {clusters.silhouette:.2f}), {len(documentation.sections):,} sections, "
-        f"{by_model:,} of them written by a language model and the others extracts of the sources."
+        f"(silhouette {clusters.silhouette:.2f})"
     )
+    if documentation.sections:
+        counts += (
+            f", {len(documentation.sections):,} sections, {by_model:,} of them written by a "
+            "language model and the others extracts of the sources"
+        )
+    if documentation.reference.modules:
+        counts += (
+            ". The pages of modules are read from their text; nothing was imported or run. They "
+            "have the public names: those of `__all__`, or else without a leading underscore"
+        )
+    counts += "."
     alternative = "The questions, near each other where they are alike; a colour for each cluster"
     lines = ["", "## How it was made", "", counts, "", f"![{alternative}]({MAP_FILE})"]
     if documentation.uncovered:
