@@ -8,6 +8,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
+from clew.documentation.markdown import prose_sentences
 from clew.documentation.markup import markup_to_markdown
 
 HTML = MarkdownIt("commonmark").enable("table")
@@ -58,3 +59,18 @@ def test_nothing_in_a_docstring_becomes_html_or_a_link_to_a_program():
                 assert one.type not in ("html_block", "html_inline"), (text, made)
                 target = str(one.attrGet("href") or one.attrGet("src") or "")
                 assert not target.startswith("javascript:"), (text, made)
+
+
+def test_sentences_of_prose_are_read_without_code_tables_and_marks():
+    text = (
+        "# Title here\n\n![Badge of a build](b.svg)\n\n- The **first** step is [to begin](a.md) early.\n"
+        "- `x = f(1)` is said of a literal in *this* sentence.\n\n| a table | is no sentence at all. |\n\n"
+        "```py\nThe code says nothing of all this.\n```\n\nx = {1: 2} is code without a fence, as cut.\n"
+    )
+    assert prose_sentences(text, "markdown") == [
+        "The first step is to begin early.",
+        "`x = f(1)` is said of a literal in this sentence.",
+    ]
+    assert prose_sentences("It is `here <https://a.org>`_ and :ref:`there <x>`, too.", "rst") == [
+        "It is here and there, too."
+    ]

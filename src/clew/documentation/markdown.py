@@ -31,6 +31,7 @@ _RST_LINK = re.compile(  # `title <address>`_ and :ref:`title <label>`
     r"`([^`<]*?) ?<[^`>]*>`_{1,2}|:(?:doc|ref|term|pep):`([^`<]*?)(?: ?<[^`>]*>)?`"
 )
 _PICTURE = re.compile(r"!\[[^\[\]]*\]\([^()]*\)")
+_EMPHASIS = re.compile(r"\*\*([^*\n]{1,500})\*\*|(?<![\w*])\*([^*\n ][^*\n]{0,500})\*(?![\w*])")
 _ADDRESS = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"([\\`*_<>\[\]#|])")
 
@@ -200,7 +201,7 @@ def prose_sentences(text: str, language: str) -> list[str]:
 
 
 def _prose_of_markdown(text: str) -> str:
-    """Return a Markdown text without code blocks, tables, pictures and the addresses of links."""
+    """Return a Markdown text without code blocks, tables, pictures, addresses and emphasis."""
     parts = (
         "\n\n" if is_code and (part[:1] in " ~" or part.startswith("```") or "\n" in part) else part
         for part, is_code in code_and_prose(text)
@@ -208,7 +209,8 @@ def _prose_of_markdown(text: str) -> str:
     lines = (
         line for line in "".join(parts).split("\n") if not line.lstrip().startswith(("|", "#"))
     )
-    return _ADDRESS.sub(r"\1", _PICTURE.sub("", "\n".join(lines)))
+    plain = _ADDRESS.sub(r"\1", _PICTURE.sub("", "\n".join(lines)))
+    return _EMPHASIS.sub(r"\1\2", plain)
 
 
 def _fenced_blocks(text: str) -> Iterator[str]:
