@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from clew.document import Document
 from clew.documentation.entries import CodeReference
 from clew.documentation.program_reference import read_program_reference
-from clew.documentation.python_reference import GriffeMissingError, read_python_reference
+from clew.documentation.python_modules import GriffeMissingError
+from clew.documentation.python_reference import read_python_reference
 
 NO_PUBLIC_NAMES = "no module of these files has a public name"
 

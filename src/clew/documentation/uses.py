@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from clew.document import Document
 from clew.documentation.entries import CodeReference, SourcePlace
-from clew.documentation.python_reference import LANGUAGE, module_name_of
+from clew.documentation.python_modules import module_name_of
+from clew.documentation.python_reference import LANGUAGE
 from clew.graph import EMPTY
 from clew.read.extract.code.code_file import (
     CALLS,
