@@ -119,12 +119,12 @@ def test_without_a_model_it_is_an_extract_of_the_sources(index, plain, tmp_path)
     assert "\n\nJSON (JavaScript Object Notation) " in first.split("## ")[0], (
         "a page begins with what its document says first"
     )
-    assert "- [load()](1-module-json.md#" in first
-    assert first.count("Deserialize ``fp``") == 1
-    assert "Deserialize `fp` (a `.read()`-supporting" in first, "literals are code"
-    assert "def load(fp, \\*" not in first, "sources are named shortly"
+    assert "- [dump()](1-module-json.md#" in first
+    assert first.count("Serialize ``obj`` as a JSON formatted stream to ``fp``") == 1
+    assert "Serialize `obj` as a JSON formatted stream to `fp`" in first, "literals are code"
+    assert "def dump(obj, fp, \\*" not in first, "sources are named shortly"
     whole = PACKAGE.joinpath("__init__.py").read_text(encoding="utf-8")
-    assert whole[whole.index("def load(") : whole.index("def loads(")].rstrip() in first, (
+    assert whole[whole.index("def dump(") : whole.index("def dumps(")].rstrip() in first, (
         "neighbouring pieces are shown in one, as they stand"
     )
     drawn = ElementTree.fromstring(pages["questions.svg"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -283,3 +284,15 @@ def test_names_that_differ_in_case_alone_are_two_entities():
 def test_relations_that_nobody_reads_are_refused():
     with pytest.raises(ValueError, match=r"are calls, .*; got eats"):
         Symbols(relations=("eats",))
+
+
+def test_code_beside_prose_adds_nothing_to_what_a_question_on_prose_reads():
+    harbour = Path(__file__).parents[2] / "examples" / "harbour"
+    question = "Who is the coxswain of the lifeboat?"
+    with_symbols, without = (
+        Index.from_documents(harbour, splitter=Splitter(), **extractor).ask(question)
+        for extractor in ({}, {"extractor": None})
+    )
+    assert "Jonas Lund" in with_symbols.items[0].text
+    assert with_symbols.ids[: len(without)] == without.ids
+    assert len(with_symbols) <= len(without) + 1

@@ -86,7 +86,8 @@ class RecognisedFacts:
         find_by_likeness, find_asked = self._by_likeness(graph), find_asked_facts(graph)
 
         def find_seeds(query: Query) -> Seeds:
-            seeds, asked = find_by_likeness(query), find_asked(query.text)
+            asked = find_asked(query.text)
+            seeds = find_by_likeness(query, len(asked.facts) > 0)
             if not len(asked.facts) or not self.symbol_share:
                 return seeds
             written = sharpen_by(asked.passage_scores(graph), seeds.scores)
@@ -107,14 +108,14 @@ class RecognisedFacts:
 
         return find_seeds
 
-    def _by_likeness(self, graph: Graph) -> Callable[[Query], Seeds]:
+    def _by_likeness(self, graph: Graph) -> Callable[[Query, bool], Seeds]:
         every, passage_seed = FactRanking.of(graph), self.passage_seed.on(graph)
         # Names of source code are words of prose, too ("open", "close"): a word in a question shows
         # that a fact about people is meant, but not that one about a function is.
         of_code = graph.part(SymbolTablePart()).is_about_code(graph)
         of_prose = replace(every, has_vector=every.has_vector & ~of_code)
 
-        def find_seeds(query: Query) -> Seeds:
+        def find_seeds(query: Query, asks_for_symbols: bool) -> Seeds:
             facts = every if self.asks and query.model is not None else of_prose
             passages = passage_seed(query)
             notes: dict[str, Any] = dict(passages.notes)
@@ -125,9 +126,10 @@ class RecognisedFacts:
 
             vector = query.vector_for_facts
             obstacle = facts.obstacle(vector)
-            if vector is None or obstacle:
-                return without_facts(passages.scores, obstacle)
             similar = _shares(sharpen(passages.scores, self.exponent))
+            if vector is None or obstacle:
+                is_alone = asks_for_symbols or not len(graph.facts)
+                return without_facts(passages.scores if is_alone else similar, obstacle)
             ranked, scores = facts.nearest(vector, self.max_facts)
             is_near = scores > 0  # before names: a fact that is not near links none
             ranked, scores = ranked[is_near], scores[is_near]
