@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.ranking import dense_ranks, top_k
 from clew.deadline import current
-from clew.graph import Floats, Graph, Mask, freeze
+from clew.graph import Floats, Graph, Mask, freeze, products
 from clew.items import Dropped
 from clew.overlap import DuplicatesPart, OverlapFilter
 from clew.render import Render
@@ -248,7 +248,7 @@ def _rows_in_question(request: PageRequest, budget: int) -> list[int]:
     graph, prizes, scores = request.graph, request.prizes, request.seeds.scores
     similarities = np.zeros(len(graph))
     if request.query.vector is not None:
-        similarities = np.einsum("ij,j->i", graph.vectors, request.query.vector).astype(np.float64)
+        similarities = products(graph.vectors, request.query.vector).astype(np.float64)
     may_be_read = graph.content & (graph.tokens <= budget)
     if request.excluded is not None:
         may_be_read &= ~request.excluded

@@ -25,7 +25,16 @@ from numpy.typing import NDArray
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import top_k
-from clew.graph import Floats, Graph, Rows, Vectors, canonical_text, freeze, vectors_of
+from clew.graph import (
+    AnyVectors,
+    Floats,
+    Graph,
+    Rows,
+    Vectors,
+    canonical_text,
+    freeze,
+    take_vectors,
+)
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.text.stems import FUNCTION_WORDS
 
@@ -236,7 +245,7 @@ class QuestionRelevance:
 class _SamplePart:
     """The part that copies the vectors of some passages, whose cosines say what is usual."""
 
-    def compute(self, graph: Graph) -> Vectors:
+    def compute(self, graph: Graph) -> AnyVectors:
         rows = graph.part(InvertedIndexPart()).rows
         places = np.linspace(0, len(rows) - 1, min(len(rows), MAX_SAMPLE)).round()
-        return vectors_of(graph.vectors, rows[places.astype(np.int64)])
+        return take_vectors(graph.vectors, rows[places.astype(np.int64)])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from clew import Document, Index, recipes
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.embedding.static import StaticEmbedding
-from clew.graph import Edges, Facts, Graph, Labels, Ragged
+from clew.graph import Edges, Facts, Graph, Labels, Ragged, VectorColumn
 from clew.read import Piece
 from clew.read.json_values import from_json, to_json
 from clew.store import SavedIndex
@@ -85,6 +85,7 @@ def corpora(draw):
 def same(a, b, where="index"):
     """Whether two values are equal in all their parts, to the bit and the type."""
     a, b = (tuple(one) if isinstance(one, TextColumn) else one for one in (a, b))
+    a, b = (np.asarray(one) if isinstance(one, VectorColumn) else one for one in (a, b))
     if isinstance(a, np.ndarray):
         assert a.dtype == b.dtype, where
         assert a.shape == b.shape, where

@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from clew.algorithms.ranking import equalize, exceeds
-from clew.graph import Floats, Vectors
+from clew.graph import (
+    AnyVectors,
+    DenseSegment,
+    Floats,
+    VectorColumn,
+    Vectors,
+    freeze,
+    has_vector,
+    products,
+)
 
 LOW = 0.25  # where no cosine is higher, float32 noise may exceed the tolerance of such low scores
 
 
-def cosines(vectors: Vectors, query: Vectors) -> Floats:
+def cosines(vectors: AnyVectors, query: Vectors) -> Floats:
     """Return the cosine of every unit row with a unit query vector, float64 [n].
 
     Equal rows have equal cosines, wherever they are. Cosines that are no more than noise are 0.
@@ -27,14 +36,12 @@ def cosines(vectors: Vectors, query: Vectors) -> Floats:
         [0.6, 0.8]
     """
     check_width(vectors, query)
-    # Not `@`: BLAS sums in an order that depends on the row's place and the number of threads.
-    products = np.einsum("ij,j->i", vectors, query.astype(np.float32))
-    scores: Floats = products.astype(np.float64)
+    scores: Floats = products(vectors, query.astype(np.float32)).astype(np.float64)
     scores[~exceeds(np.abs(scores), 0.0)] = 0.0
     return equalize(scores, 1.0) if scores.max(initial=0) < LOW else scores
 
 
-def check_width(vectors: Vectors, query: Vectors) -> None:
+def check_width(vectors: AnyVectors, query: Vectors) -> None:
     """Raise ValueError where a query vector is not as wide as the rows.
 
     Args:
@@ -46,3 +53,28 @@ def check_width(vectors: Vectors, query: Vectors) -> None:
             f"the query vector has {len(query)} dimensions and the graph's have {vectors.shape[1]}:"
             " embed both with one model"
         )
+
+
+def as_compared(vectors: AnyVectors, query: Vectors) -> tuple[Vectors, Vectors]:
+    """Return an array of rows and a vector that have the dot products of vectors and a query.
+
+    A compiled search, which multiplies a row when it comes there, takes an array alone. Of a column
+    in segments it gets the products, and beside each whether the row has a vector.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        query: float32 [d], a unit vector.
+
+    Example:
+        >>> rows = np.array([[[1, 0]], [[0, 0]]], np.float32)
+        >>> column = VectorColumn([DenseSegment(row) for row in rows])
+        >>> [each.tolist() for each in as_compared(column, np.array([0.5, 0], np.float32))]
+        [[[0.5, 1.0], [0.0, 0.0]], [1.0, 0.0]]
+    """
+    if not isinstance(vectors, VectorColumn):
+        return vectors, query
+    if len(vectors.segments) == 1 and isinstance(one := vectors.segments[0], DenseSegment):
+        return one.array, query
+    check_width(vectors, query)
+    columns = products(vectors, query), has_vector(vectors)
+    return freeze(np.column_stack(columns), np.float32), freeze([1, 0], np.float32)

@@ -17,7 +17,6 @@ from clew.graph.columns import (
     row_mask,
     seal,
     unit_rows,
-    vectors_of,
 )
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges, Facts
@@ -46,11 +45,25 @@ from clew.graph.headings import (
 )
 from clew.graph.mentioned import MentionedEntitiesPart
 from clew.graph.sources import Sources, SourcesPart
+from clew.graph.vector_column import (
+    AnyVectors,
+    DenseSegment,
+    VectorColumn,
+    VectorSegment,
+    has_vector,
+    products,
+    shared_rows,
+    take_vectors,
+    vectors_of,
+    with_rows,
+)
 
 __all__ = [
     "CONNECTORS",
     "EMPTY",
     "Adjacency",
+    "AnyVectors",
+    "DenseSegment",
     "Edges",
     "ExtendablePart",
     "Facts",
@@ -71,6 +84,8 @@ __all__ = [
     "ShrinkingPart",
     "Sources",
     "SourcesPart",
+    "VectorColumn",
+    "VectorSegment",
     "Vectors",
     "add_generated",
     "canonical_text",
@@ -78,14 +93,18 @@ __all__ = [
     "carry_shrunk_parts",
     "expand_ranges",
     "freeze",
+    "has_vector",
     "heading_of",
     "in_blocks",
     "kinds_without",
     "offsets_of",
     "overlay_generated",
+    "products",
     "release_pages",
     "row_mask",
     "seal",
+    "shared_rows",
+    "take_vectors",
     "text_with_heading",
     "texts_with_headings",
     "titles_of",
@@ -93,4 +112,5 @@ __all__ = [
     "unit_rows",
     "vectors_of",
     "with_nodes",
+    "with_rows",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,10 +21,26 @@ Mask = NDArray[np.bool_]
 
 Float = TypeVar("Float", bound=np.floating[Any])
 Scalar = TypeVar("Scalar", bound=np.generic)
+Value = TypeVar("Value", bound=np.generic, covariant=True)
 
 
 COPIED_ROWS = 512
 RELEASED_BYTES = 32 * 2**20  # of a mapped file are read before its pages are released
+
+
+class Blocks(Protocol[Value]):
+    """What gives blocks of rows: an array, or a column of another kind."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Value]: ...
+
+
+@runtime_checkable
+class Paged(Protocol):
+    """What can let go the pages of the files that it maps."""
+
+    def release_pages(self) -> None: ...
 
 
 class _EmptyMapping(Mapping[str, Any]):
@@ -96,26 +112,19 @@ def seal(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return array.view()
 
 
-def vectors_of(vectors: Vectors, rows: Rows) -> Vectors:
-    """Return the vectors of some rows, without a copy where the rows are consecutive.
-
-    Passages are, where they were read first.
+def are_consecutive(rows: NDArray[np.integer[Any]]) -> bool:
+    """Return whether rows are one run, each the next of the one before, and at least one.
 
     Example:
-        >>> vectors_of(np.eye(3, dtype=np.float32), np.array([1, 2], np.int32))
-        array([[0., 1., 0.],
-               [0., 0., 1.]], dtype=float32)
+        >>> are_consecutive(np.array([3, 4])), are_consecutive(np.array([3, 5]))
+        (True, False)
     """
-    if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
-        return vectors[rows[0] : rows[-1] + 1]
-    chosen = np.empty((len(rows), vectors.shape[1]), vectors.dtype)
-    for start, block in in_blocks(rows, COPIED_ROWS):
-        np.take(vectors, block, axis=0, out=chosen[start : start + len(block)], mode="clip")
-        release_pages(vectors)
-    return seal(chosen)
+    return bool(
+        len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (rows[1:] - rows[:-1] == 1).all()
+    )
 
 
-def in_blocks(rows: NDArray[Scalar], height: int) -> Iterator[tuple[int, NDArray[Scalar]]]:
+def in_blocks(rows: Blocks[Scalar], height: int) -> Iterator[tuple[int, NDArray[Scalar]]]:
     """Yield blocks of rows, each with the number of its first, to be read once each.
 
     Of a mapped file no more than some blocks are in memory.
@@ -135,11 +144,16 @@ def in_blocks(rows: NDArray[Scalar], height: int) -> Iterator[tuple[int, NDArray
     release_pages(rows)
 
 
-def release_pages(array: NDArray[Any]) -> None:
+def release_pages(array: object) -> None:
     """Let the system take back the memory of a mapped file's pages; nothing else changes.
 
-    A page that is needed again is mapped again. An array that maps no file stays as it is.
+    A page that is needed again is mapped again. What maps no file stays as it is.
+
+    Args:
+        array: an array, or a column that has a method of this name.
     """
+    if isinstance(array, Paged):
+        array.release_pages()
     base: Any = array
     while isinstance(base, np.ndarray):
         base = base.base
@@ -247,9 +261,14 @@ class Labels:
         wanted = np.array([name in names for name in self.names], dtype=np.bool_)
         return wanted[self.codes] if len(self.names) else np.zeros(0, np.bool_)
 
-    def take(self, rows: NDArray[Any]) -> Labels:
+    def take(self, rows: NDArray[Any] | slice) -> Labels:
         """Return the column of the chosen rows; a word that no row uses any more is dropped."""
-        used, codes = np.unique(self.codes[rows], return_inverse=True)
+        codes = self.codes[rows]
+        used = np.flatnonzero(np.bincount(codes, minlength=len(self.names)))
+        if len(used) < len(self.names):
+            number_of = np.zeros(len(self.names), np.int32)
+            number_of[used] = np.arange(len(used), dtype=np.int32)
+            codes = number_of[codes]
         return Labels(tuple(self.names[i] for i in used), freeze(codes, np.int32))
 
     @classmethod
@@ -258,7 +277,9 @@ class Labels:
         names = tuple(sorted({name for part in parts for name in part.names}))
         code = {name: i for i, name in enumerate(names)}
         chunks = [
-            np.array([code[name] for name in part.names], np.int32)[part.codes]
+            part.codes
+            if part.names == names
+            else np.array([code[name] for name in part.names], np.int32)[part.codes]
             for part in parts
             if len(part)
         ]
@@ -316,6 +337,9 @@ class Ragged:
     def take(self, rows: NDArray[Any]) -> Ragged:
         """Return the lists of the chosen rows: row numbers, or a mask of all rows."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
+        if are_consecutive(rows):
+            starts = self.starts[rows[0] : rows[-1] + 2]
+            return Ragged(freeze(starts - starts[0], np.int64), self.values[starts[0] : starts[-1]])
         lengths = self.starts[rows + 1] - self.starts[rows]
         slots = expand_ranges(self.starts[rows], lengths)
         return Ragged(freeze(offsets_of(lengths), np.int64), freeze(self.values[slots], np.int32))

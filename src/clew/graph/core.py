@@ -9,8 +9,9 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clew.graph.columns import EMPTY, Labels, Mask, Ragged, Rows, Vectors, freeze
+from clew.graph.columns import EMPTY, Labels, Mask, Ragged, Rows, freeze
 from clew.graph.edges import Edges, Facts
+from clew.graph.vector_column import AnyVectors
 from clew.text.estimate import estimate_tokens
 from clew.text.tokens import count_each
 
@@ -48,7 +49,8 @@ class GraphColumns:
         ids: unique names.
         kinds: "passage", "sentence", "section", "document", "entity", ...
         texts: what is read; the heading of a container, the name of an entity.
-        vectors: float32 [n, d], unit rows; a row of zeros means "no vector".
+        vectors: float32 [n, d], unit rows; a row of zeros means "no vector". An array, or a
+            `VectorColumn` where the graph has grown, which `np.asarray` makes an array of.
         tokens: int32 [n], the cost of the node as it is rendered, by `count`.
         documents: int32 [n], the row of the owning document, -1 for an entity. A passage that is a
             whole document owns itself.
@@ -71,7 +73,7 @@ class GraphColumns:
     ids: tuple[str, ...]
     kinds: Labels
     texts: tuple[str, ...]
-    vectors: Vectors
+    vectors: AnyVectors
     tokens: Rows
     documents: Rows
     parents: Rows

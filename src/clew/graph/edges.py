@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.graph.columns import Labels, Ragged, Rows, Vectors, freeze
+from clew.graph.columns import Labels, Ragged, Rows, Vectors, are_consecutive, freeze
+from clew.graph.vector_column import AnyVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,7 @@ class Facts:
 
     Attributes:
         texts: the fact as a sentence.
-        vectors: float32 [m, d], unit rows; a row of zeros means "no vector".
+        vectors: float32 [m, d], unit rows; a row of zeros means "no vector"; as those of a graph.
         subjects: int32 [m], the row of the subject.
         objects: int32 [m], the row of the object.
         relations: the relation's label.
@@ -38,7 +39,7 @@ class Facts:
     """
 
     texts: tuple[str, ...] = ()
-    vectors: Vectors = field(default_factory=lambda: freeze(np.zeros((0, 0)), np.float32))
+    vectors: AnyVectors = field(default_factory=lambda: freeze(np.zeros((0, 0)), np.float32))
     subjects: Rows = field(default_factory=lambda: freeze([], np.int32))
     objects: Rows = field(default_factory=lambda: freeze([], np.int32))
     relations: Labels = field(default_factory=lambda: Labels.of(()))
@@ -119,13 +120,15 @@ class Edges:
         )
 
     def take(self, rows: NDArray[Any]) -> Edges:
-        """Return the chosen edges."""
+        """Return the chosen edges; consecutive ones are not copied."""
+        is_run = rows.dtype != np.bool_ and are_consecutive(rows)
+        some = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
         return Edges(
-            freeze(self.tails[rows], np.int32),
-            freeze(self.heads[rows], np.int32),
-            self.kinds.take(rows),
-            freeze(self.weights[rows], np.float32),
-            freeze(self.facts[rows], np.int32),
+            freeze(self.tails[some], np.int32),
+            freeze(self.heads[some], np.int32),
+            self.kinds.take(some),
+            freeze(self.weights[some], np.float32),
+            freeze(self.facts[some], np.int32),
             self.read_from.take(rows),
         )
 

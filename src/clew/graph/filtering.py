@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from clew.graph.columns import Mask, Ragged, Rows, freeze, seal
 from clew.graph.core import GraphColumns, GraphT
 from clew.graph.edges import Edges, Facts
+from clew.graph.vector_column import take_vectors
 
 Entry = TypeVar("Entry")
 
@@ -79,7 +80,7 @@ def filter_graph(graph: GraphT, allowed: Mask) -> GraphT:
         ids=_pick(graph.ids, rows),
         kinds=graph.kinds.take(rows),
         texts=_pick(graph.texts, rows),
-        vectors=seal(graph.vectors[rows]),
+        vectors=take_vectors(graph.vectors, rows),
         tokens=seal(graph.tokens[rows]),
         documents=_renumber(graph.documents[rows], new_row),
         parents=_renumber(graph.parents[rows], new_row),
@@ -99,7 +100,7 @@ def _filter_facts(facts: Facts, stays: Mask, new_row: Rows) -> Facts:
     rows = np.flatnonzero(stays)
     return Facts(
         texts=_pick(facts.texts, rows),
-        vectors=seal(facts.vectors[rows]),
+        vectors=take_vectors(facts.vectors, rows),
         subjects=_renumber(facts.subjects[stays], new_row),
         objects=_renumber(facts.objects[stays], new_row),
         relations=facts.relations.take(rows),

@@ -13,6 +13,7 @@ from clew.graph.columns import EMPTY, Labels, Ragged, freeze
 from clew.graph.core import GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.graph import Graph, Part, PartCache
+from clew.graph.vector_column import with_rows
 from clew.usage import NO_USAGE, Usage
 
 Result = TypeVar("Result", covariant=True)
@@ -110,8 +111,8 @@ def add_generated(graph: Graph, generated: Generated) -> Graph:
         >>> add_generated(graph, report).texts
         ('Anna knows Ben.', 'About Anna.')
     """
-    no_vectors = np.zeros((len(generated), graph.vectors.shape[1]))
-    vectors = freeze(np.concatenate([graph.vectors, no_vectors]), np.float32)
+    no_vectors = np.zeros((len(generated), graph.vectors.shape[1]), np.float32)
+    vectors = with_rows(graph.vectors, no_vectors)
     return replace(graph, vectors=vectors, **_extended_columns(graph, generated))
 
 

@@ -11,8 +11,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +20,13 @@ from numpy.typing import ArrayLike
 from clew.forking import renew_after_fork
 from clew.graph import interchange
 from clew.graph.adjacency import Adjacency, Links
-from clew.graph.columns import Mask, Rows, Vectors, freeze, vectors_of
+from clew.graph.columns import Mask, Rows, freeze
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.filtering import filter_graph
 from clew.graph.sizes import SizeEstimate
-from clew.graph.validate import validate
+from clew.graph.validate import validate, validate_edges
+from clew.graph.vector_column import AnyVectors, take_vectors
 from clew.text.estimate import estimate_tokens
 
 if TYPE_CHECKING:
@@ -259,16 +260,16 @@ class Graph(GraphColumns):
         Raises:
             KeyError: no node has this id.
         """
-        rows = self.part(_RowOfIdPart())
-        if id not in rows:
+        row = self.part(_RowOfIdPart()).get(id)
+        if row is None:
             raise KeyError(f"no node with id {id!r} among the {len(self):,} of this graph")
-        return rows[id]
+        return row
 
     def rows(self, *kinds: str) -> Rows:
         """Return the rows of the nodes of these kinds."""
         return np.flatnonzero(self.kinds.mask(*kinds)).astype(np.int32)
 
-    def vectors_of(self, *kinds: str) -> Vectors:
+    def vectors_of(self, *kinds: str) -> AnyVectors:
         """Return the vectors of the nodes of these kinds, by `rows(*kinds)`; one copy for all."""
         return self.part(_VectorsPart(kinds))
 
@@ -296,7 +297,21 @@ class Graph(GraphColumns):
 
     def with_edges(self, edges: Edges) -> Graph:
         """Return this graph with `edges` in place of its own."""
-        return replace(self, edges=edges)
+        graph = self.unchecked(edges=edges)
+        validate_edges(graph)
+        return graph
+
+    def unchecked(self, **columns: object) -> Graph:
+        """Return this graph with other columns, which are known to fit together.
+
+        Args:
+            **columns: the columns, by name.
+        """
+        graph = object.__new__(type(self))
+        graph.__dict__.update(self.__dict__, **columns)
+        graph.__dict__.pop("_compute", None)
+        object.__setattr__(graph, "_parts", PartCache())
+        return graph
 
     def filtered(self, allowed: ArrayLike) -> Graph:
         """Return the graph without the forbidden nodes and without what was read only from them.
@@ -381,8 +396,8 @@ class _VectorsPart:
 
     kinds: tuple[str, ...]
 
-    def compute(self, graph: Graph) -> Vectors:
-        return vectors_of(graph.vectors, graph.rows(*self.kinds))
+    def compute(self, graph: Graph) -> AnyVectors:
+        return take_vectors(graph.vectors, graph.rows(*self.kinds))
 
 
 @dataclass(frozen=True)
@@ -397,12 +412,40 @@ class _ContentPart:
         return freeze(np.append(before, generated), np.bool_)
 
 
+@runtime_checkable
+class SearchableIds(Protocol):
+    """Ids that are found without a table of them all."""
+
+    def places(self) -> Callable[[str], int | None]:
+        """Return the function from an id to its row; None for no id."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class _RowOfId:
+    """The row of each id: of the first ids by a function, of those that came later by a table."""
+
+    first: Callable[[str], int | None]
+    later: Mapping[str, int]
+
+    def get(self, id: str) -> int | None:
+        row = self.later.get(id)
+        return self.first(id) if row is None else row
+
+    def __contains__(self, id: str) -> bool:
+        return self.get(id) is not None
+
+
 @dataclass(frozen=True)
 class _RowOfIdPart:
     """The part behind `Graph.row`."""
 
-    def compute(self, graph: Graph) -> dict[str, int]:
-        return {id: row for row, id in enumerate(graph.ids)}
+    def compute(self, graph: Graph) -> _RowOfId:
+        ids: object = graph.ids
+        if isinstance(ids, SearchableIds):
+            return _RowOfId(ids.places(), {})
+        return _RowOfId({id: row for row, id in enumerate(graph.ids)}.get, {})
 
-    def grow(self, graph: Graph, base: Graph, before: dict[str, int]) -> dict[str, int]:
-        return before | {graph.ids[row]: row for row in range(len(base), len(graph))}
+    def grow(self, graph: Graph, base: Graph, before: _RowOfId) -> _RowOfId:
+        came = {graph.ids[row]: row for row in range(len(base), len(graph))}
+        return _RowOfId(before.first, {**before.later, **came})

@@ -8,17 +8,15 @@ is computed anew at its first use.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.columns import Labels, Mask, Ragged, Rows, freeze, in_blocks, offsets_of, seal
+from clew.graph.columns import Labels, Mask, Ragged, Rows, freeze, offsets_of, seal
 from clew.graph.edges import Facts
 from clew.graph.graph import Graph
-
-COPIED_ROWS = 8192  # at once, of which a mapped file has pages in memory
+from clew.graph.vector_column import with_rows
 
 Value = TypeVar("Value")
 Entry = TypeVar("Entry")
@@ -77,12 +75,12 @@ def with_nodes(base: Graph, more: Graph) -> Graph:
     new = np.flatnonzero(known < 0)
     rows = known.copy()  # of every node of `more` in the result
     rows[new] = len(base) + np.arange(len(new))
-    return replace(
-        base,
+    _check_new(base, more, new)
+    return base.unchecked(
         ids=base.ids + _pick(more.ids, new),
         kinds=Labels.join([base.kinds, more.kinds.take(new)]),
         texts=base.texts + _pick(more.texts, new),
-        vectors=_joined(base.vectors, more.vectors[new], np.float32),
+        vectors=with_rows(base.vectors, more.vectors[new]),
         tokens=_joined(base.tokens, more.tokens[new], np.int32),
         documents=_joined(base.documents, _renumbered(more.documents[new], rows), np.int32),
         parents=_joined(base.parents, _renumbered(more.parents[new], rows), np.int32),
@@ -126,6 +124,28 @@ def _carry(graph: Graph, base: Graph, protocol: type, change: Callable[[Any, Any
             graph.part(part)
 
 
+def _check_new(base: Graph, more: Graph, new: NDArray[np.int64]) -> None:
+    """Raise ValueError unless what comes fits the base: each of the two graphs was checked."""
+    if taken := [more.ids[row] for row in new.tolist() if base.has(more.ids[row])]:
+        raise ValueError(
+            f"every node needs an id of its own: {len(taken)} of the new ones are in the graph, "
+            f"for instance {taken[0]!r}"
+        )
+    widths = [
+        (one.shape[1], other.shape[1])
+        for one, other in (
+            (base.vectors, more.vectors),
+            (base.facts.vectors, more.facts.vectors),
+        )
+        if len(one) and len(other)
+    ]
+    if wrong := [pair for pair in widths if pair[0] != pair[1]]:
+        raise ValueError(
+            f"the graph has vectors of {wrong[0][0]} dimensions and what comes of {wrong[0][1]}: "
+            "embed both with one model"
+        )
+
+
 def _known_entities(base: Graph, more: Graph) -> NDArray[np.int64]:
     """The row in the base of every entity that it has; -1 for all other nodes."""
     known = np.full(len(more), -1, np.int64)
@@ -140,11 +160,7 @@ def _pick(column: tuple[Entry, ...], rows: NDArray[np.int64]) -> tuple[Entry, ..
 
 
 def _joined(before: NDArray[Any], new: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    joined = np.empty((len(before) + len(new), *before.shape[1:]), dtype)
-    for start, block in in_blocks(before, COPIED_ROWS):
-        joined[start : start + len(block)] = block
-    joined[len(before) :] = new
-    return seal(joined)
+    return seal(np.concatenate([before, new], dtype=dtype, casting="unsafe"))
 
 
 def _renumbered(column: Rows, rows: NDArray[np.int64]) -> Rows:
@@ -190,7 +206,7 @@ def _joined_facts(base: Graph, more: Graph, rows: NDArray[np.int64]) -> Facts:
     new = np.flatnonzero(owners >= len(before))
     return Facts(
         texts=before.texts + _pick(added.texts, new),
-        vectors=_joined(before.vectors, added.vectors[new], np.float32),
+        vectors=with_rows(before.vectors, added.vectors[new]),
         subjects=_joined(before.subjects, subjects[new], np.int32),
         objects=_joined(before.objects, objects[new], np.int32),
         relations=Labels.join([before.relations, added.relations.take(new)]),

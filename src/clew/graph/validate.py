@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clew.graph.columns import in_blocks
 from clew.graph.core import GraphColumns
+from clew.graph.vector_column import AnyVectors, DenseSegment, VectorColumn
 
 BLOCK_ROWS = 1024  # of vectors that are checked together
 MAX_NAMED = 6  # nodes of a cycle that a message names
@@ -39,10 +40,10 @@ def validate(graph: GraphColumns) -> None:
     """Raise ValueError, with what came and what was wanted, unless the columns fit together."""
     _check_nodes(graph)
     _check_facts(graph)
-    _check_edges(graph)
+    validate_edges(graph)
 
 
-def validate_vectors(name: str, vectors: NDArray[Any], owners: tuple[str, ...]) -> None:
+def validate_vectors(name: str, vectors: AnyVectors, owners: Sequence[str]) -> None:
     """Raise ValueError unless every row of `vectors` has length 1, or is all zeros (no vector).
 
     Args:
@@ -54,6 +55,14 @@ def validate_vectors(name: str, vectors: NDArray[Any], owners: tuple[str, ...]) 
         raise ValueError(
             f"{name} must be a matrix, one row each; got an array of shape {vectors.shape}"
         )
+    if isinstance(vectors, VectorColumn):
+        start = 0
+        for segment in vectors.segments:
+            n = segment.shape[0]
+            if isinstance(segment, DenseSegment):
+                validate_vectors(name, segment.array, owners[start : start + n])
+            start += n
+        return
     if _SOUND.get(id(vectors)) is vectors:
         return
     squares = np.empty(len(vectors), vectors.dtype)  # NaN and infinity show in the sums
@@ -110,7 +119,8 @@ def _check_facts(graph: GraphColumns) -> None:
     validate_vectors("facts.vectors", facts.vectors, facts.texts)
 
 
-def _check_edges(graph: GraphColumns) -> None:
+def validate_edges(graph: GraphColumns) -> None:
+    """Raise ValueError unless the edges fit the nodes and the facts."""
     edges, n = graph.edges, len(graph.ids)
     for name in ("heads", "kinds", "weights", "facts", "read_from"):
         _check_length(f"edges.{name}", getattr(edges, name), len(edges.tails), "edge")

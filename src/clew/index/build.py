@@ -144,7 +144,7 @@ def edges_by(link: Link, graph: Graph) -> Edges:
             "a link says the kind of its edges, kind: ClassVar[str] = 'similar'; "
             f"{name} has {kind!r}"
         )
-    kinds = {edges.kinds.names[code] for code in np.unique(edges.kinds.codes)}
+    kinds = {edges.kinds.names[code] for code in np.flatnonzero(np.bincount(edges.kinds.codes))}
     if other := sorted(kinds - {kind}):
         raise ValueError(
             f"a link makes edges of one kind, its own: {name} has kind {kind!r} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clew.algorithms.nearest.exact import Neighbours, nearest_of_some, nearest_pairs, with_newer
-from clew.graph import Edges, Graph, Mask, Rows, vectors_of
+from clew.graph import Edges, Graph, Mask, Rows, take_vectors
 
 
 def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: float) -> Edges:
@@ -18,7 +18,8 @@ def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: f
         k: the largest number of edges from a node.
         min_similarity: the lowest cosine of an edge, > 0.
     """
-    tails, heads, cosines = nearest_pairs(vectors_of(graph.vectors, rows), k, min_similarity)
+    vectors = np.asarray(take_vectors(graph.vectors, rows))
+    tails, heads, cosines = nearest_pairs(vectors, k, min_similarity)
     return Edges.of(kind, rows[tails], rows[heads], cosines)
 
 
@@ -58,7 +59,8 @@ def shrunk_edges(
     """
     chosen = np.flatnonzero(bereft[rows])
     kept = left.take(np.flatnonzero(~bereft[left.tails]))
-    pairs = nearest_of_some(vectors_of(graph.vectors, rows), chosen, k, min_similarity)
+    vectors = np.asarray(take_vectors(graph.vectors, rows))
+    pairs = nearest_of_some(vectors, chosen, k, min_similarity)
     again = Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
     edges = Edges.join([kept, again])
     return edges.take(np.argsort(edges.tails, kind="stable"))
@@ -66,5 +68,7 @@ def shrunk_edges(
 
 def _pairs_of(edges: Edges, rows: Rows) -> Neighbours:
     """The edges as pairs of places among the rows."""
-    tails, heads = np.searchsorted(rows, edges.tails), np.searchsorted(rows, edges.heads)
+    place_of = np.zeros(int(rows.max(initial=-1)) + 1, np.int64)
+    place_of[rows] = np.arange(len(rows))
+    tails, heads = place_of[edges.tails], place_of[edges.heads]
     return Neighbours(tails, heads, edges.weights.astype(np.float64))

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from clew.graph import Edges, Graph
+from clew.graph import Edges, Graph, Mask, Rows, row_mask
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,35 @@ class Shared:
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
+        return self._edges_of(graph, graph.rows("entity"))
+
+    def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
+        """Return the edges of a graph with more nodes, from those of the graph before.
+
+        Edges change between passages that share an entity which a new passage mentions. All edges
+        between these passages are made again, of all entities that they mention.
+        """
+        is_entity = graph.kinds.mask("entity")
+        owners, passages = graph.read_from.owners, graph.read_from.values
+        of_entity = is_entity[owners]
+        owners, passages = owners[of_entity], passages[of_entity]
+        changed = row_mask(owners[passages >= n_before], len(graph))
+        touched = row_mask(passages[changed[owners]], len(graph))
+        entities = np.flatnonzero(row_mask(owners[touched[passages]], len(graph)))
+        again = self._edges_of(graph, entities.astype(np.int32))
+        again = again.take(np.flatnonzero(touched[again.tails] & touched[again.heads]))
+        left = before.take(np.flatnonzero(~(touched[before.tails] & touched[before.heads])))
+        edges = Edges.join([left, again])
+        pairs = edges.tails.astype(np.int64) * len(graph) + edges.heads
+        return edges.take(np.argsort(pairs, kind="stable"))
+
+    def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of a graph of fewer nodes: an entity in fewer passages weighs more."""
+        return self.on(graph)
+
+    def _edges_of(self, graph: Graph, entities: Rows) -> Edges:
+        """Return the edges that some entities make, which are in ascending order."""
         n = len(graph)
-        entities = graph.rows("entity")
         read_from = graph.read_from.take(entities)
         mentions = np.unique(read_from.owners * n + read_from.values)  # each once, in order
         owners, passages = np.divmod(mentions, max(n, 1))

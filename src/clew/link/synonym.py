@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from clew.graph import Edges, Graph, Mask
+from clew.graph import Edges, Graph, Mask, row_mask
 from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
 
 
@@ -52,6 +52,7 @@ class Synonym:
         return self._of_long_names(
             graph,
             grown_edges(graph, before, n_before, self.kind, rows, self.k, self.min_similarity),
+            before,
         )
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
@@ -60,12 +61,11 @@ class Synonym:
             graph, shrunk_edges(graph, left, bereft, self.kind, rows, self.k, self.min_similarity)
         )
 
-    def _of_long_names(self, graph: Graph, edges: Edges) -> Edges:
-        """The edges from names that are long enough."""
-        if not len(edges):
-            return edges
-        tails, places = np.unique(edges.tails, return_inverse=True)
-        long_enough = np.array(
-            [sum(map(str.isalnum, graph.texts[row])) >= self.min_letters for row in tails.tolist()]
-        )
-        return edges.take(np.flatnonzero(long_enough[places]))
+    def _of_long_names(self, graph: Graph, edges: Edges, known: Edges | None = None) -> Edges:
+        """The edges from names that are long enough, as those are that known edges come from."""
+        is_known = row_mask([] if known is None else known.tails, len(graph))
+        others = np.unique(edges.tails[~is_known[edges.tails]]).tolist()
+        too_short = [
+            row for row in others if sum(map(str.isalnum, graph.texts[row])) < self.min_letters
+        ]
+        return edges.take(np.flatnonzero(~row_mask(too_short, len(graph))[edges.tails]))

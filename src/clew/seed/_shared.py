@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clew.algorithms.cosines import cosines
 from clew.algorithms.nearest.coarse import MAX_WIDTH, CoarseVectors
 from clew.algorithms.ranking import min_max_scale, top_k
-from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze
+from clew.graph import AnyVectors, Floats, Graph, Mask, Rows, Vectors, freeze, has_vector
 from clew.text.words import contains_phrase
 
 MIN_COARSE = 20_000  # facts, of which the nearest are found by bounds; of fewer, by all cosines
@@ -28,7 +28,7 @@ class FactRanking:
         coarse: bounds of their cosines; None where all cosines are computed.
     """
 
-    vectors: Vectors
+    vectors: AnyVectors
     has_vector: Mask
     coarse: CoarseVectors | None = None
 
@@ -39,10 +39,7 @@ class FactRanking:
         if len(vectors) >= MIN_COARSE and vectors.shape[1] <= MAX_WIDTH:
             coarse = graph.part(CoarseFactsPart())
             return cls(vectors, coarse.has_vector, coarse)
-        has_vector = np.zeros(len(vectors), np.bool_)
-        if len(vectors):
-            has_vector = np.asarray(vectors.any(axis=1))
-        return cls(vectors, has_vector)
+        return cls(vectors, has_vector(vectors))
 
     def obstacle(self, vector: Vectors | None) -> str:
         """Return why no fact can be compared with a question; an empty text where it can be."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import min_max_scale
-from clew.graph import Floats, Graph, Rows, Vectors, freeze
+from clew.graph import AnyVectors, Floats, Graph, Rows, freeze
 from clew.seed._fact_filter import NONE_CHOSEN, choose_facts
 from clew.seed._shared import FactRanking, entity_scores
 from clew.seed.dense import Dense
@@ -102,7 +102,7 @@ class LinkedFacts:
         return find_seeds
 
 
-def _scaled_similarities(n: int, query: Query, rows: Rows, vectors: Vectors) -> Floats:
+def _scaled_similarities(n: int, query: Query, rows: Rows, vectors: AnyVectors) -> Floats:
     """Return the similarity of every passage, scaled to [0, 1] over all passages; 0 elsewhere.
 
     Negative cosines count: the least similar passage gets 0.

@@ -15,7 +15,7 @@ import numpy as np
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import sharpen, top_k
-from clew.graph import Floats, Graph, Mask, freeze
+from clew.graph import Floats, Graph, Mask, freeze, has_vector
 from clew.seed._fact_filter import choose_facts
 from clew.seed._shared import add_notes, names_mentioned
 from clew.seed._symbols import NO_FACTS, find_asked_facts, raise_by
@@ -74,7 +74,7 @@ class MappedFacts:
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         facts, passage_seed = graph.facts, self.passage_seed.on(graph)
-        has_vectors = bool(facts.vectors.any())
+        has_vectors = bool(has_vector(facts.vectors).any())
         find_asked = find_asked_facts(graph)
         has_facts = np.zeros(len(graph), np.bool_)
         has_facts[facts.read_from.values] = True

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import dense_ranks
-from clew.graph import Floats, Graph, Links, Rows, Vectors, freeze, row_mask
+from clew.graph import AnyVectors, Floats, Graph, Links, Rows, Vectors, freeze, row_mask
 from clew.types import Query, Seeds, Subgraph
 
 MAX_PASSED = 100  # something that still fits, but far down the ranking, is not worth its tokens
@@ -24,7 +24,7 @@ PASSAGES_BY = ("prize", "similarity")
 Dropped = list[tuple[int, str]]  # rows that were wanted and do not fit, each with the reason
 
 
-def similarities(vectors: Vectors, vector: Vectors | None) -> Floats:
+def similarities(vectors: AnyVectors, vector: Vectors | None) -> Floats:
     """Return the cosine of every unit row with the question, 0 where either has no vector.
 
     Example:

@@ -19,7 +19,18 @@ import numpy as np
 from clew.algorithms.ranking import top_k
 from clew.algorithms.steiner.forest import METHODS, SteinerForest, slot_sources, steiner_forest
 from clew.algorithms.steiner.lengths import LazyLengths
-from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze, kinds_without, row_mask
+from clew.graph import (
+    AnyVectors,
+    Floats,
+    Graph,
+    Kinds,
+    Links,
+    Ragged,
+    Rows,
+    freeze,
+    kinds_without,
+    row_mask,
+)
 from clew.select._shared import Offer, required_tokens
 from clew.types import Query, Seeds, Subgraph
 
@@ -130,9 +141,11 @@ def _lengths(offer: Offer, links: Links, slot_facts: Ragged, method: str) -> Flo
     They are measured on the way by Mehlhorn's search of the whole graph, or else all at once.
     """
     graph, query, candidates = offer.graph, offer.query, offer.candidates
+    nodes: AnyVectors
     nodes, question = graph.vectors, query.vector
     if question is None or not nodes.shape[1]:
         nodes, question = np.zeros((len(graph), 1), np.float32), NO_VECTOR
+    facts: AnyVectors
     facts, question_for_facts = graph.facts.vectors, query.vector_for_facts
     if question_for_facts is None or not len(graph.facts):
         facts, question_for_facts = np.zeros((len(graph.facts), 1), np.float32), NO_VECTOR

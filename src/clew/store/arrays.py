@@ -11,6 +11,7 @@ import math
 import os
 import re
 import secrets
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from io import FileIO
@@ -20,9 +21,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph import VectorColumn, in_blocks
 from clew.store import disk
 
 DATA = "data"
+WRITTEN_ROWS = 4096  # of a table, at once
 ITEM_SIZES = {"<f4": 4, "<f8": 8, "<i4": 4, "<i8": 8, "|b1": 1, "|u1": 1}
 FILE_NAME = re.compile(r"[a-z_.]+-[0-9]{8,}-[0-9a-f]{16}\.npy")
 
@@ -67,23 +70,38 @@ class Entry:
             )
 
 
-def write_array(root: Path, name: str, generation: int, array: NDArray[Any]) -> Entry:
+def write_array(
+    root: Path, name: str, generation: int, array: NDArray[Any] | VectorColumn
+) -> Entry:
     """Write the array to a new file below `root` and sync it.
 
-    A file that could not be finished is deleted.
+    A column in segments is written block by block. A file that could not be finished is deleted.
     """
-    array = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-    dtype, shape = array.dtype.str, tuple(int(n) for n in array.shape)
-    header = _header(dtype, shape)
+    dtype, shape = array.dtype.newbyteorder("<").str, tuple(int(n) for n in array.shape)
     path = f"{DATA}/{name}-{generation:08d}-{secrets.token_hex(8)}.npy"
-    digest = blake2b(header, digest_size=32)
-    data = array.reshape(-1).view(np.uint8).data
-    digest.update(data)
-    write_file(root / path, header, data)
-    return Entry(path, len(header) + len(data), dtype, shape, digest.hexdigest())
+    digest, size = blake2b(digest_size=32), 0
+
+    def parts() -> Iterator[bytes | memoryview]:
+        nonlocal size
+        for part in _contents(_header(dtype, shape), array):
+            digest.update(part)
+            size += len(part)
+            yield part
+
+    write_file(root / path, parts())
+    return Entry(path, size, dtype, shape, digest.hexdigest())
 
 
-def write_file(file: Path, *parts: bytes | memoryview) -> None:
+def _contents(header: bytes, array: NDArray[Any] | VectorColumn) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of a file: the header, and the array block by block."""
+    yield header
+    blocks = (block for _, block in in_blocks(array, WRITTEN_ROWS)) if array.ndim == 2 else [array]
+    for block in blocks:
+        plain = np.ascontiguousarray(block).astype(block.dtype.newbyteorder("<"), copy=False)
+        yield plain.reshape(-1).view(np.uint8).data
+
+
+def write_file(file: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write a new file and sync it."""
     descriptor = disk.create(file)
     try:

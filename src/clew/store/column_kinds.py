@@ -16,11 +16,23 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import EMPTY, Labels, Mask, Ragged, Rows
+from clew.graph import (
+    EMPTY,
+    AnyVectors,
+    Labels,
+    Mask,
+    Ragged,
+    Rows,
+    VectorColumn,
+    release_pages,
+    shared_rows,
+    take_vectors,
+)
 from clew.read.json_values import from_json, to_json
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn
 
+COMPARED_ROWS = 4096  # vectors at once
 MAX_RUNS = 1000
 """Runs of consecutive rows that are copied or compared one by one."""
 
@@ -102,6 +114,33 @@ class Numbers:
 
     def read(self, reader: ColumnReader, name: str) -> NDArray[Any]:
         return reader.numbers(name, self.dimensions).astype(self.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class VectorRows(Numbers):
+    """Vectors, of which those that a file has stay there."""
+
+    def take(self, column: AnyVectors, rows: NDArray[np.int64]) -> Any:  # noqa: ANN401  # vectors
+        return take_vectors(column, rows)
+
+    def gather(self, parts: Sequence[AnyVectors], places: NDArray[np.int64]) -> Any:  # noqa: ANN401  # vectors
+        together = [segment for part in parts for segment in VectorColumn.of(part).segments]
+        return VectorColumn(together).take(places)
+
+    def differing(self, before: AnyVectors, after: AnyVectors) -> Mask:
+        """Return the rows of other bits; those of the same memory are not looked at."""
+        differing = np.zeros(len(after), np.bool_)
+        start = shared_rows(before, after)
+        for first in range(start, len(after), COMPARED_ROWS):
+            rows = slice(first, first + COMPARED_ROWS)
+            differing[rows] = super().differing(before[rows], after[rows])
+            release_pages(before)
+        return differing
+
+    def write(
+        self, writer: ColumnWriter, name: str, column: AnyVectors, owners: Sequence[str]
+    ) -> None:
+        writer.vectors(name, column)
 
 
 @dataclass(frozen=True)

@@ -234,7 +234,7 @@ def _write_graph(writer: ColumnWriter, graph: Graph) -> None:
     writer.texts("nodes.ids", graph.ids)
     writer.labels("nodes.kinds", graph.kinds)
     writer.texts("nodes.texts", graph.texts)
-    writer.numbers("nodes.vectors", graph.vectors)
+    writer.vectors("nodes.vectors", graph.vectors)
     for name in (*ROW_COLUMNS, "spans"):
         writer.numbers(f"nodes.{name}", getattr(graph, name))
     writer.numbers("nodes.made", graph.generated)
@@ -244,7 +244,8 @@ def _write_graph(writer: ColumnWriter, graph: Graph) -> None:
     writer.texts("facts.texts", facts.texts)
     writer.labels("facts.relations", facts.relations)
     writer.ragged("facts.read_from", facts.read_from)
-    for name in ("vectors", "subjects", "objects"):
+    writer.vectors("facts.vectors", facts.vectors)
+    for name in ("subjects", "objects"):
         writer.numbers(f"facts.{name}", getattr(facts, name))
     writer.labels("edges.kinds", edges.kinds)
     writer.ragged("edges.read_from", edges.read_from)

@@ -14,9 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import GraphColumns, Labels, Mask
+from clew.graph import GraphColumns, Labels, Mask, take_vectors
 from clew.read import Triple
-from clew.store.column_kinds import MAX_RUNS, ColumnKind, MetadataColumn, Numbers, runs_of
+from clew.store.column_kinds import (
+    MAX_RUNS,
+    ColumnKind,
+    MetadataColumn,
+    Numbers,
+    VectorRows,
+    runs_of,
+)
 from clew.store.columns import ATTACHED_NAMES, ATTACHED_TEXTS, write_documents, write_triples
 from clew.store.file_readings import write_changed_readings
 from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph_tables
@@ -171,6 +178,8 @@ def _differing(
     is_renumbered = referred is not None and not referred.is_everything_kept
     if before is after and not is_renumbered:
         return np.zeros(len(change.kept_after), np.bool_)
+    if isinstance(kind, VectorRows) and _are_first_rows(change):
+        return kind.differing(before, take_vectors(after, change.kept_after))
     if isinstance(kind, Numbers) and kind.dimensions > 1:
         return _differing_runs(kind, before, after, change)
     if not change.is_everything_kept:
@@ -179,6 +188,12 @@ def _differing(
     if referred is not None and is_renumbered:
         before = kind.renumbered(before, referred.numbering)
     return kind.differing(before, after)
+
+
+def _are_first_rows(change: RowChange) -> bool:
+    """Whether all rows before are the first rows after."""
+    n = change.n_before
+    return len(change.kept_after) == n and (n == 0 or int(change.kept_after[-1]) == n - 1)
 
 
 def _differing_runs(

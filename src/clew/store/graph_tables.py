@@ -15,6 +15,7 @@ from clew.store.column_kinds import (
     RowLists,
     TextLists,
     Texts,
+    VectorRows,
     Words,
 )
 
@@ -32,7 +33,7 @@ def graph_tables() -> dict[str, dict[str, ColumnKind]]:
             "ids": Texts(),
             "kinds": Words(),
             "texts": Texts(),
-            "vectors": Numbers(np.float32, 2),
+            "vectors": VectorRows(np.float32, 2),
             "tokens": Numbers(np.int32),
             "documents": Numbers(np.int32, table=NODES),
             "parents": Numbers(np.int32, table=NODES),
@@ -45,7 +46,7 @@ def graph_tables() -> dict[str, dict[str, ColumnKind]]:
         },
         FACTS: {
             "texts": Texts(),
-            "vectors": Numbers(np.float32, 2),
+            "vectors": VectorRows(np.float32, 2),
             "subjects": Numbers(np.int32, table=NODES),
             "objects": Numbers(np.int32, table=NODES),
             "relations": Words(),

@@ -129,7 +129,7 @@ def write_manifest(
     file = root / f"MANIFEST-{generation:08d}.json"
     unfinished = root / f"{file.name}.{secrets.token_hex(8)}"
     checksum = _checksum(body)
-    write_file(unfinished, BEGIN, checksum, MIDDLE, body, END)
+    write_file(unfinished, (BEGIN, checksum, MIDDLE, body, END))
     try:
         disk.rename(unfinished, file)
     except BaseException:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.graph import Labels, Ragged, Rows, freeze
+from clew.graph import AnyVectors, Labels, Ragged, Rows, freeze
 from clew.store.text_column import StringTable, TextColumn
 
 Arrays = dict[str, NDArray[Any]]
@@ -38,6 +38,10 @@ class ColumnWriter:
     def numbers(self, name: str, array: ArrayLike, dtype: type[np.generic] | None = None) -> None:
         """Write a column of numbers."""
         self.arrays[name] = np.asarray(array, dtype)
+
+    def vectors(self, name: str, vectors: AnyVectors) -> None:
+        """Write a column of vectors, which are copied when the file is written, if at all."""
+        self.arrays[name] = cast("NDArray[Any]", vectors)
 
     def texts(self, name: str, texts: Iterable[str | None]) -> None:
         """Write a column of texts, or None."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clew.algorithms.cosines import LOW, check_width, cosines
 from clew.algorithms.kernels.sums import products_of_codes
 from clew.algorithms.ranking import TOLERANCE, top_k
-from clew.graph import Floats, Mask, Vectors, in_blocks, release_pages, seal
+from clew.graph import AnyVectors, Floats, Mask, Vectors, in_blocks, release_pages, seal
 
 LARGEST, LARGEST_OF_QUERY = 127, 2047  # whole numbers
 MAX_WIDTH = 2048  # dimensions; sums of more products might not fit into int32
@@ -64,7 +64,7 @@ class CoarseVectors:
     rests: Vectors
 
     @classmethod
-    def of(cls, vectors: Vectors) -> CoarseVectors:
+    def of(cls, vectors: AnyVectors) -> CoarseVectors:
         """Return the rounded rows of float32 [n, d]: unit rows or zeros."""
         codes = np.empty(vectors.shape, np.int8)
         scales, rests = np.empty(len(vectors), np.float32), np.empty(len(vectors), np.float32)
@@ -94,7 +94,7 @@ class CoarseVectors:
             seal(np.concatenate([self.rests, more.rests])),
         )
 
-    def extremes(self, vectors: Vectors, query: Vectors, k: int, among: Mask) -> Extremes | None:
+    def extremes(self, vectors: AnyVectors, query: Vectors, k: int, among: Mask) -> Extremes | None:
         """Return the nearest of some rows, as `top_k` of their cosines does.
 
         None where all cosines are so low that noise makes some equal (see `cosines`), or fewer than

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from clew.algorithms.nearest.pivots import pairs_by_pivots
 from clew.algorithms.ranking import TOLERANCE, dense_ranks, equalize, exceeds, reaches, top_k
-from clew.graph import Floats, Rows, Vectors, freeze, in_blocks
+from clew.graph import (
+    AnyVectors,
+    Floats,
+    Rows,
+    Vectors,
+    freeze,
+    in_blocks,
+    release_pages,
+    take_vectors,
+)
 
 BLOCK_BYTES = 64 * 2**20
 MAX_EXACT = 20_000  # rows; of more, some 99 in 100 of the nearest are found, by pivots
@@ -229,7 +238,7 @@ def nearest_of_some(
 
 
 def with_newer(
-    every: Vectors,
+    every: AnyVectors,
     compared: NDArray[np.integer],
     n_before: int,
     before: Neighbours,
@@ -263,7 +272,9 @@ def with_newer(
         some = np.arange(start, min(start + height, n))
         new, cosines = every[compared[some]], np.empty((len(some), n), np.float32)
         for first, block in in_blocks(compared, COPIED_ROWS):
-            cosines[:, first : first + len(block)] = new @ every[block].T
+            other = np.asarray(take_vectors(every, block))
+            cosines[:, first : first + len(block)] = new @ other.T
+            release_pages(every)
         cosines[np.arange(len(some)), some] = -1
         came, old = np.nonzero(cosines[:, :n_before] >= floors - np.float32(2 * TOLERANCE))
         blocks.append((old, some[came], cosines[came, old].astype(np.float64)))

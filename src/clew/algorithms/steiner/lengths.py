@@ -13,8 +13,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clew.algorithms.cosines import as_compared
 from clew.deadline import current
-from clew.graph import Floats, Links, Ragged, Rows, Vectors
+from clew.graph import AnyVectors, Floats, Links, Ragged, Rows, Vectors
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -48,10 +49,10 @@ class LazyLengths:
     """
 
     slot_rows: Ragged
-    vectors: Vectors
+    vectors: AnyVectors
     query: ArrayLike
     neutral: float = 0.5
-    row_vectors: Vectors | None = None
+    row_vectors: AnyVectors | None = None
     weights: Vectors | None = None
     row_query: ArrayLike | None = None
 
@@ -160,18 +161,20 @@ def edge_lengths(lengths: Floats | LazyLengths, max_edge: float) -> EdgeLengths:
     else:
         nothing = np.zeros((0, 0), np.float32)
         lazy, fixed = LazyLengths(Ragged.empty(0), nothing, np.zeros(0), 1.0), lengths
+    of_edges, query = as_compared(lazy.vectors, _unit(lazy.query))
     edges = EdgeVectors(
         read_only(lazy.slot_rows.starts, np.int64),
         read_only(lazy.slot_rows.values, np.int32),
-        read_only(lazy.vectors, np.float32),
-        _unit(lazy.query),
+        read_only(of_edges, np.float32),
+        query,
         np.zeros(len(lazy.vectors)),
     )
     if lazy.row_vectors is None or lazy.weights is None or lazy.row_query is None:
         vectors: Vectors = np.zeros((0, 0), np.float32)
         weights = query = np.zeros(0, np.float32)
     else:
-        vectors, weights, query = lazy.row_vectors, lazy.weights, _unit(lazy.row_query)
+        vectors, query = as_compared(lazy.row_vectors, _unit(lazy.row_query))
+        weights = lazy.weights
     ends = EndVectors(
         read_only(vectors, np.float32),
         read_only(weights, np.float32),

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.traversal.reached import LARGE, TraversalResult, relevance_arrays
-from clew.graph import Floats, Graph, Links, Rows, Vectors, freeze
+from clew.graph import AnyVectors, Floats, Graph, Links, Rows, Vectors, freeze
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def search_best_first(  # noqa: PLR0913 - one for each limit of the search
     start_rows: ArrayLike,
     factors: Floats,
     *,
-    vectors: Vectors,
+    vectors: AnyVectors,
     query: ArrayLike | None = None,
     priorities: Sequence[float] | None = None,
     decay: float = 1.0,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.traversal.reached import LARGE, TraversalResult, relevance_arrays
-from clew.graph import Links, Rows, Vectors, freeze
+from clew.graph import AnyVectors, Links, Rows, Vectors, freeze
 
 NO_VECTORS: Vectors = freeze([], np.float32, (0, 0))
 START, SLOT = 1, 2  # how a row was reached: 0 not yet, 1 as a start row, 2 + slot by that slot
@@ -23,7 +23,7 @@ def search_breadth_first(  # noqa: PLR0913 - one for each limit of the search
     links: Links,
     start_rows: ArrayLike,
     *,
-    vectors: Vectors = NO_VECTORS,
+    vectors: AnyVectors = NO_VECTORS,
     query: ArrayLike | None = None,
     tokens: Rows | None = None,
     max_depth: int | None = 2,

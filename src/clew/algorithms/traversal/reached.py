@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.algorithms.cosines import check_width
-from clew.graph import EMPTY, Floats, Links, Ragged, Rows, Vectors, freeze
+from clew.algorithms.cosines import as_compared, check_width
+from clew.graph import EMPTY, AnyVectors, Floats, Links, Ragged, Rows, Vectors, freeze
 
 LARGE = 2**31 - 1  # more than there are rows, hops or tokens
 
@@ -73,7 +73,7 @@ def induced_links(
     return Links(starts, targets, weights, slot_edges), slots
 
 
-def relevance_arrays(vectors: Vectors, query: ArrayLike | None) -> tuple[Vectors, Vectors]:
+def relevance_arrays(vectors: AnyVectors, query: ArrayLike | None) -> tuple[Vectors, Vectors]:
     """Return the rows' vectors and the query vector as the compiled searches take them.
 
     Without a query vector, or with one of zeros, both are empty: all rows are equally relevant.
@@ -89,4 +89,5 @@ def relevance_arrays(vectors: Vectors, query: ArrayLike | None) -> tuple[Vectors
         return freeze([], np.float32, (0, 0)), freeze([], np.float32)
     unit = freeze(query, np.float32)
     check_width(vectors, unit)
-    return freeze(vectors, np.float32), unit
+    rows, unit = as_compared(vectors, unit)
+    return freeze(rows, np.float32), unit

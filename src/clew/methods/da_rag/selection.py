@@ -49,7 +49,7 @@ from clew.graph import (
     Rows,
     expand_ranges,
     freeze,
-    vectors_of,
+    take_vectors,
 )
 from clew.methods._rows import offered_mask
 from clew.methods.da_rag.layers import (
@@ -466,7 +466,7 @@ def _chunk_relevance(
     if query.candidate_scores is not None:
         relevance[rows] = seeds.scores[rows]
     else:
-        vectors = vectors_of(graph.vectors, layers.chunk_rows[rows])
+        vectors = take_vectors(graph.vectors, layers.chunk_rows[rows])
         relevance[rows] = similarities(vectors, query.vector)
     return relevance
 
