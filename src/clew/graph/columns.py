@@ -7,6 +7,7 @@ The arrays have short names here: `Rows` (int32), `Vectors` (float32), `Floats` 
 from __future__ import annotations
 
 import mmap
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol, TypeVar, runtime_checkable
@@ -274,16 +275,33 @@ class Labels:
     @classmethod
     def join(cls, parts: Sequence[Labels]) -> Labels:
         """Return the columns one after the other."""
-        names = tuple(sorted({name for part in parts for name in part.names}))
-        code = {name: i for i, name in enumerate(names)}
+        names = _joined_names([part.names for part in parts])
+        code: Mapping[str, int] = {}
+        if any(part.names is not names for part in parts):
+            code = {name: i for i, name in enumerate(names)}
         chunks = [
             part.codes
-            if part.names == names
+            if part.names is names
             else np.array([code[name] for name in part.names], np.int32)[part.codes]
             for part in parts
             if len(part)
         ]
         return cls(names, freeze(np.concatenate(chunks) if chunks else [], np.int32))
+
+
+def _joined_names(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return all words once, sorted: the very tuple of a part that has them all."""
+    first: tuple[str, ...] = max(parts, key=len, default=())
+    new = {name for names in parts if names is not first for name in names}
+    if all(map(str.__lt__, first, first[1:])):
+        new = {
+            name
+            for name in new
+            if (at := bisect_left(first, name)) == len(first) or first[at] != name
+        }
+        if not new:
+            return first
+    return tuple(sorted((*first, *new)))
 
 
 @dataclass(frozen=True, eq=False)

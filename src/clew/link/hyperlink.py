@@ -56,9 +56,11 @@ class Hyperlink:
         old = graph.references[:n_before]
         links = "\n".join(dict.fromkeys(chain.from_iterable(old)))
         links += "\n" + unquote(links)
-        words = set(_WORDS.split(links.lower()))
+        lower = links.lower()
         parts = [part for name in _document_names(graph, came) for part in _last_parts(name)]
-        if _UPWARDS.search(links) or any(words.issuperset(_WORDS.split(part)) for part in parts):
+        likely = [words for words in map(_WORDS.split, parts) if all(one in lower for one in words)]
+        every = set(_WORDS.split(lower)) if likely else set[str]()
+        if any(map(every.issuperset, likely)) or _UPWARDS.search(links):
             return self.on(graph)
         if not any(graph.references[n_before:]):
             return before

@@ -6,7 +6,7 @@ take twice the memory of their bytes, and those bytes may be pages of a mapped f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Any, overload
 
@@ -17,6 +17,9 @@ from clew.graph import Rows, release_pages
 
 MAX_MADE = 4096  # texts of recent use that are not made again
 ENCODING = "utf-8", "surrogatepass"
+MAX_ALIKE = 64  # of more texts that look the same, all are made
+SEEN = 32  # bytes of a text by which it is looked for
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
 BLOCK = 16_384  # texts that are read before the pages of their file are released
 
 
@@ -135,6 +138,39 @@ class TextColumn(Sequence[str]):
         behind = tuple(self.others[row] for row in (rows[n:] - len(self.codes)).tolist())
         return TextColumn(self.table, self.codes[rows[:n]], behind)
 
+    def places(self) -> Callable[[str], int | None]:
+        """Return the function from a text to its place; None for a text that is not here.
+
+        No stored text is made but those that look like the one that is wanted: they are found by
+        their length and some of their bytes.
+
+        Example:
+            >>> table = StringTable(np.frombuffer(b"seaisland", np.uint8), np.array([0, 3, 9]))
+            >>> place = TextColumn(table, np.array([1, 0], np.int32), ("port",)).places()
+            >>> place("sea"), place("port"), place("ship")
+            (1, 2, None)
+        """
+        n = len(self.codes)
+        starts, ends = self.table.starts[self.codes], self.table.starts[1:][self.codes]
+        keys = _looks(self.table.raw, starts, ends)
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        alike = np.diff(np.flatnonzero(np.diff(keys)), prepend=-1, append=n - 1)
+        if n and alike.max() > MAX_ALIKE:
+            return {text: place for place, text in enumerate(self)}.get
+        behind = {text: n + place for place, text in enumerate(self.others)}
+
+        def place_of(text: str) -> int | None:
+            raw = np.frombuffer(text.encode(*ENCODING), np.uint8)
+            (key,) = _looks(raw, np.array([0]), np.array([len(raw)]))
+            first, last = np.searchsorted(keys, key), np.searchsorted(keys, key, side="right")
+            for place in order[first:last].tolist():
+                if self.table.make(int(self.codes[place])) == text:
+                    return int(place)
+            return behind.get(text)
+
+        return place_of
+
     def begins(self, other: object) -> bool:
         """Return whether another column is this one, perhaps with more texts behind."""
         return (
@@ -157,3 +193,24 @@ class TextColumn(Sequence[str]):
         for start in range(0, len(self.codes), BLOCK):
             yield from map(self.table.make, self.codes[start : start + BLOCK].tolist())
             release_pages(self.table.raw)
+
+
+def _looks(
+    raw: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Return a number for each text, the same for the same text: of its length and `SEEN` bytes.
+
+    Args:
+        raw: uint8 [b].
+        starts: int64 [n], where each text begins.
+        ends: int64 [n], where each ends.
+    """
+    lengths = ends - starts
+    keys = lengths.astype(np.uint64)
+    for byte in range(SEEN):  # from both ends towards the middle, where ids differ the most
+        place = byte // 2 if byte % 2 else -1 - byte // 2
+        at = np.where(place >= 0, starts + place, ends + place)
+        is_there = byte < lengths
+        seen = raw[np.where(is_there, at, 0)] if len(raw) else np.zeros(len(at), np.uint8)
+        keys = keys * FACTOR + np.where(is_there, seen, 0).astype(np.uint64)
+    return keys

@@ -280,7 +280,37 @@ def with_newer(
         blocks.append((old, some[came], cosines[came, old].astype(np.float64)))
         rows, others, scores = _candidates(cosines, k, np.full(len(some), min_cosine, np.float32))
         blocks.append((some[rows], others, scores))
-    return _finished(blocks, k, min_cosine)
+    return _finished_with(blocks, n, k, min_cosine)
+
+
+def _finished_with(blocks: list[Pairs], n: int, k: int, min_cosine: float) -> Neighbours:
+    """Return what `_finished` does, where the first block has the nearest of most rows in order.
+
+    Such a row is ranked again where another block has it, where two of its cosines may count as
+    equal, and where one is near the lowest.
+
+    Args:
+        blocks: the pairs, those of a row together in the first block.
+        n: the number of rows.
+        k: neighbours of a row, at most.
+        min_cosine: the lowest cosine of a neighbour.
+    """
+    rows, others, scores = blocks[0]
+    again = np.zeros(n, np.bool_)
+    for changed, _, _ in blocks[1:]:
+        again[changed] = True
+    falls = scores[:-1] - scores[1:] > 4 * TOLERANCE
+    in_order = falls | (rows[:-1] < rows[1:])
+    again[rows[1:][~in_order]] = True
+    again[rows[scores < min_cosine + 4 * TOLERANCE]] = True
+    stays = ~again[rows]
+    ranked = _nearest_of(
+        _joined([(rows[~stays], others[~stays], scores[~stays]), *blocks[1:]]), k, min_cosine
+    )
+    rows, others, scores = _joined([(rows[stays], others[stays], scores[stays]), ranked])
+    order = np.argsort(rows, kind="stable")
+    cosines = np.minimum(equalize(scores[order], 1.0), 1.0)
+    return Neighbours(rows[order], others[order], cosines)
 
 
 def _finished(blocks: list[Pairs], k: int, min_cosine: float) -> Neighbours:
