@@ -97,3 +97,19 @@ def test_an_index_of_stored_texts_answers_changes_and_is_saved_as_any_other(monk
             lazily.save(tmp_path / "two")
             lazily = clew.Index.load(tmp_path / "two", extractor=clew.Names()).delete("d2")
             at_once = at_once.delete("d2")
+
+
+@given(st.sets(st.text("ab/é", max_size=40), max_size=30), st.sets(st.text("c", max_size=3)))
+def test_a_text_is_found_where_it_is(some, others):
+    column = stored(sorted(some)) + tuple(sorted(others))
+    place = column.places()
+    assert [place(text) for text in column] == list(range(len(column)))
+    assert all(place(text) is None for text in ("x", "a" * 41, "ab/é" * 9 + "d"))
+
+
+def test_texts_that_look_alike_are_found_at_once(monkeypatch):
+    ends = "one end of a name that is long", "the other end that is long too"
+    column = stored([f"{ends[0]} {i:04d} {ends[1]}" for i in range(500)])
+    place = column.places()
+    monkeypatch.setattr(StringTable, "make", None)  # none is made for a look
+    assert place(f"{ends[0]} 0321 {ends[1]}") == 321
