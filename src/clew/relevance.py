@@ -188,7 +188,7 @@ class QuestionRelevance:
         def cosines_of(places: NDArray[np.integer]) -> Floats:
             if vector is None or not vector.any():
                 return np.zeros(len(places))
-            return cosines(graph.vectors[index.rows[places]], vector)
+            return cosines(take_vectors(graph.vectors, index.rows[places]), vector)
 
         sample = np.zeros(1)
         if vector is not None and vector.any():

@@ -99,7 +99,10 @@ def test_an_index_of_stored_texts_answers_changes_and_is_saved_as_any_other(monk
             at_once = at_once.delete("d2")
 
 
-@given(st.sets(st.text("ab/é", max_size=40), max_size=30), st.sets(st.text("c", min_size=1, max_size=3)))
+@given(
+    st.sets(st.text("ab/é", max_size=40), max_size=30),
+    st.sets(st.text("c", min_size=1, max_size=3)),
+)
 def test_a_text_is_found_where_it_is(some, others):
     column = stored(sorted(some)) + tuple(sorted(others))
     place = column.places()

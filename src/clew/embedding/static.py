@@ -95,7 +95,7 @@ class StaticEmbedding:
         Args:
             texts: as in `fit`.
         """
-        counts = _Counts.of(texts)
+        counts = TextCounts.of(texts)
         in_texts = np.bincount(counts.of_terms.columns, minlength=len(counts.terms))
         number_of = dict(zip(counts.terms, in_texts.tolist(), strict=True))
         vocabulary = tuple(sorted(number_of, key=lambda word: (-number_of[word], word))[:MAX_WORDS])
@@ -110,7 +110,7 @@ class StaticEmbedding:
             freeze(piece_counts, np.int32),
             freeze(np.zeros(DIMENSIONS + SIGNATURE_WIDTH), np.float32),
         )
-        vectors = uncentred._vectors_of(counts)
+        vectors, _ = uncentred._vectors_of(counts)
         places = np.linspace(0, len(texts) - 1, min(len(texts), MAX_SAMPLE)).round().astype(int)
         mean = vectors[places].sum(axis=0, dtype=np.float64) / (len(places) + PRIOR_TEXTS)
         fitted = replace(uncentred, mean=freeze(mean, np.float32))
@@ -123,7 +123,7 @@ class StaticEmbedding:
 
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], unit rows; zeros for a text without letters or digits."""
-        return self._centre(self._vectors_of(_Counts.of(list(texts))))
+        return self._centre(self._vectors_of(TextCounts.of(list(texts)))[0])
 
     def embed_question(self, text: str) -> Vectors:
         """Return the vector of one text: float32 [dimensions]."""
@@ -145,9 +145,37 @@ class StaticEmbedding:
             and np.array_equal(self.piece_counts, other.piece_counts)
         )
 
-    def _vectors_of(self, counts: _Counts) -> Vectors:
-        """The two halves side by side, unit rows, before the mean is subtracted."""
+    def embed_counts(self, counts: TextCounts) -> tuple[Vectors, Vectors]:
+        """Return the vectors of texts that are counted, and what they are sums with.
+
+        A vector is the weighted sum of the vectors of its pieces, times its first scale, and beside
+        it that of the signatures of its terms, times its second, less its third times the mean.
+
+        Args:
+            counts: of the texts.
+
+        Returns:
+            The vectors, float32 [n, dimensions], and the scales, float32 [n, 3].
+        """
+        vectors, lengths = self._vectors_of(counts)
+        scales = np.zeros((len(vectors), 3), np.float32)
+        for start in range(0, len(vectors), BATCH):
+            some = slice(start, start + BATCH)
+            centred = np.linalg.norm(vectors[some].astype(np.float64) - self.mean, axis=1)
+            factors = np.where(lengths[some] > 0, [MEANING_SHARE, 1 - MEANING_SHARE], 0)
+            scale = 1 / np.maximum(np.sqrt(factors.sum(axis=1)) * centred, 1e-300)
+            halves = np.sqrt(factors) / np.where(lengths[some] > 0, lengths[some], 1)
+            scales[some, :2] = halves * scale[:, None]
+            scales[some, 2] = np.where(factors.any(axis=1), 1 / np.maximum(centred, 1e-300), 0)
+        return self._centre(vectors), scales
+
+    def _vectors_of(self, counts: TextCounts) -> tuple[Vectors, Floats]:
+        """The two halves side by side, unit rows, before the mean is subtracted, and their lengths.
+
+        The lengths, float64 [n, 2], are those before the halves were made unit rows.
+        """
         n = len(counts.of_terms)
+        lengths = np.zeros((n, 2))
         vectors = np.zeros((n, self.dimensions), np.float32)
         pieces = piece_vectors()[counts.pieces].astype(np.float64)
         spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
@@ -163,20 +191,27 @@ class StaticEmbedding:
                 ]
             )
             vectors[start:end] = unit_rows(halves)
-        return vectors
+            lengths[start:end, 0] = np.linalg.norm(meaning, axis=1)
+            lengths[start:end, 1] = np.linalg.norm(spelling, axis=1)
+        return vectors, lengths
 
-    def _weighted(self, counts: _Counts) -> tuple[CompressedRows, CompressedRows]:
+    def _weighted(self, counts: TextCounts) -> tuple[CompressedRows, CompressedRows]:
         """The weights of the pieces and of the terms of every text."""
         of_pieces, of_terms = counts.of_pieces, counts.of_terms
-        idf_of_pieces = self._piece_idf[counts.pieces][of_pieces.columns]
-        frequencies = np.array([self._count_of.get(term, 1) for term in counts.terms], np.float64)
-        pieces_of = piece_numbers()
-        rarest = np.array([max(pieces_of[term], default=0) for term in counts.terms], np.int64)
-        idf = _idf(frequencies, rarest, self.n_texts) ** TERM_IDF_POWER
+        idf_of_pieces = self.piece_weights[counts.pieces][of_pieces.columns]
+        idf = self.term_weights(counts.terms)
         return (
             of_pieces.with_values(np.sqrt(of_pieces.values * idf_of_pieces)),
             of_terms.with_values((1 + np.log(of_terms.values)) * idf[of_terms.columns]),
         )
+
+    def term_weights(self, terms: Sequence[str]) -> Floats:
+        """Return the weight of each term, idf^1.5: float64 [terms]."""
+        frequencies = np.array([self._count_of.get(term, 1) for term in terms], np.float64)
+        pieces_of = piece_numbers()
+        rarest = np.array([max(pieces_of[term], default=0) for term in terms], np.int64)
+        weights: Floats = _idf(frequencies, rarest, self.n_texts) ** TERM_IDF_POWER
+        return weights
 
     def _centre(self, vectors: Vectors) -> Vectors:
         """Subtract the mean from the vectors, in place, and return them as unit rows."""
@@ -193,7 +228,8 @@ class StaticEmbedding:
         return dict(zip(self.vocabulary, self.word_counts.tolist(), strict=True))
 
     @cached_property
-    def _piece_idf(self) -> Floats:
+    def piece_weights(self) -> Floats:
+        """The weight of each piece, idf: float64 [32000]."""
         counts = self.piece_counts.astype(np.float64)
         return _idf(counts, np.arange(PIECES), self.n_texts)
 
@@ -214,7 +250,7 @@ def _idf(counts: Floats, pieces: NDArray[np.int64], n_texts: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Counts:
+class TextCounts:
     """How often each text has each of its terms, and each piece of its words.
 
     Attributes:
@@ -230,7 +266,7 @@ class _Counts:
     of_pieces: CompressedRows
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> _Counts:
+    def of(cls, texts: Sequence[str]) -> TextCounts:
         number_of_word, number_of_term = Numbering[str](), Numbering[str]()
         word_numbers, starts = number_of_word.of_lists(map(cased_words, texts))
         words = list(number_of_word)

@@ -43,6 +43,11 @@ class VectorSegment(Protocol):
         """True for the rows that are not all zeros: bool [n]."""
         ...
 
+    @property
+    def addresses(self) -> NDArray[np.int64]:
+        """Where in memory the one thing is that each row has to itself: int64 [n]."""
+        ...
+
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Vectors:
         """Return some rows."""
         ...
@@ -78,6 +83,11 @@ class DenseSegment:
     @cached_property
     def has_vector(self) -> Mask:
         return has_vector(self.array)
+
+    @property
+    def addresses(self) -> NDArray[np.int64]:
+        array = self.array
+        return array.ctypes.data + array.strides[0] * np.arange(len(array), dtype=np.int64)
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Vectors:
         chosen: Vectors = self.array[rows]
@@ -129,6 +139,11 @@ class VectorColumn:
     def has_vector(self) -> Mask:
         """True for the rows that are not all zeros: bool [n]."""
         return np.concatenate([segment.has_vector for segment in self.segments])
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether all rows are arrays."""
+        return all(isinstance(segment, DenseSegment) for segment in self.segments)
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -317,25 +332,15 @@ def has_vector(vectors: AnyVectors) -> Mask:
     return found
 
 
-def shared_rows(before: AnyVectors, after: AnyVectors) -> int:
-    """Return how many of the first rows of both are the same memory.
+def row_addresses(vectors: AnyVectors) -> NDArray[np.int64]:
+    """Return where in memory each row is: rows with one address are the same.
 
     Example:
         >>> rows = np.eye(2, dtype=np.float32)
-        >>> shared_rows(rows, with_rows(rows, np.ones((4096, 2), np.float32)))
-        2
+        >>> row_addresses(with_rows(rows, rows.copy()))[:2] == row_addresses(rows)
+        array([ True,  True])
     """
-    n = 0
-    pairs = zip(VectorColumn.of(before).segments, VectorColumn.of(after).segments, strict=False)
-    for one, other in pairs:
-        if one is not other and not (
-            isinstance(one, DenseSegment)
-            and isinstance(other, DenseSegment)
-            and one.array is other.array
-        ):
-            break
-        n += one.shape[0]
-    return n
+    return np.concatenate([one.addresses for one in VectorColumn.of(vectors).segments])
 
 
 def with_rows(vectors: AnyVectors, new: Vectors) -> VectorColumn:

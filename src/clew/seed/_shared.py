@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 from clew.algorithms.cosines import cosines
 from clew.algorithms.nearest.coarse import MAX_WIDTH, CoarseVectors
 from clew.algorithms.ranking import min_max_scale, top_k
-from clew.graph import AnyVectors, Floats, Graph, Mask, Rows, Vectors, freeze, has_vector
+from clew.graph import (
+    AnyVectors,
+    Floats,
+    Graph,
+    Mask,
+    Rows,
+    VectorColumn,
+    Vectors,
+    freeze,
+    has_vector,
+)
 from clew.text.words import contains_phrase
 
 MIN_COARSE = 20_000  # facts, of which the nearest are found by bounds; of fewer, by all cosines
@@ -36,7 +46,8 @@ class FactRanking:
     def of(cls, graph: Graph) -> FactRanking:
         """Return the facts of a graph."""
         vectors = graph.facts.vectors
-        if len(vectors) >= MIN_COARSE and vectors.shape[1] <= MAX_WIDTH:
+        is_dense = not isinstance(vectors, VectorColumn) or vectors.is_dense
+        if is_dense and len(vectors) >= MIN_COARSE and vectors.shape[1] <= MAX_WIDTH:
             coarse = graph.part(CoarseFactsPart())
             return cls(vectors, coarse.has_vector, coarse)
         return cls(vectors, has_vector(vectors))

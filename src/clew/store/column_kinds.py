@@ -25,7 +25,7 @@ from clew.graph import (
     Rows,
     VectorColumn,
     release_pages,
-    shared_rows,
+    row_addresses,
     take_vectors,
 )
 from clew.read.json_values import from_json, to_json
@@ -130,9 +130,9 @@ class VectorRows(Numbers):
     def differing(self, before: AnyVectors, after: AnyVectors) -> Mask:
         """Return the rows of other bits; those of the same memory are not looked at."""
         differing = np.zeros(len(after), np.bool_)
-        start = shared_rows(before, after)
-        for first in range(start, len(after), COMPARED_ROWS):
-            rows = slice(first, first + COMPARED_ROWS)
+        others = np.flatnonzero(row_addresses(before) != row_addresses(after))
+        for start in range(0, len(others), COMPARED_ROWS):
+            rows = others[start : start + COMPARED_ROWS]
             differing[rows] = super().differing(before[rows], after[rows])
             release_pages(before)
         return differing

@@ -13,7 +13,7 @@ import numpy as np
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.document import Document
 from clew.embedding.embedder import FittedEmbedder
-from clew.graph import EMPTY, Edges, Facts, Graph, Vectors, freeze
+from clew.graph import EMPTY, AnyVectors, Edges, Facts, Graph, Vectors, freeze
 from clew.read import Knowledge, Triple
 from clew.read.json_values import to_json
 from clew.store.column_kinds import parse_metadata
@@ -25,6 +25,7 @@ from clew.store.knowledge import read_knowledge, write_knowledge
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.source_maps import read_source_maps, write_source_maps
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
+from clew.store.vector_bags import read_vectors, write_vectors
 
 ROW_COLUMNS = ("tokens", "documents", "parents", "previous")
 ATTACHED_NAMES, ATTACHED_TEXTS = "attached.names", "attached.texts"
@@ -63,6 +64,7 @@ def columns_of(index: SavedIndex) -> Arrays:
     """
     writer = ColumnWriter()
     _write_graph(writer, index.graph)
+    write_vectors(writer, index)
     write_documents(writer, index.documents, index.graph)
     _write_metadata(writer, index)
     write_triples(writer, "given.documents", "given.facts", index.facts)
@@ -101,7 +103,9 @@ def read_columns(
         ValueError, TypeError, IndexError: The arrays do not fit together.
     """
     metadata = [parse_metadata(text) for text in reader.texts("metadata")]
-    graph = _read_graph(reader, metadata, count)
+    fitted = read_fitted(reader, fitted_name) if fitted_name else None
+    vectors, fact_vectors = read_vectors(reader, fitted)
+    graph = _read_graph(reader, metadata, count, vectors, fact_vectors)
     strengths, built_strengths = _read_learned(reader)
     given = read_triples(reader, "given.documents", "given.facts")
     numbers = _read_numbers(reader, "documents.metadata", len(metadata))
@@ -122,7 +126,7 @@ def read_columns(
         strengths=strengths,
         built_strengths=built_strengths,
         attachments=_read_attachments(reader) if has_attachments else EMPTY,
-        fitted=read_fitted(reader, fitted_name) if fitted_name else None,
+        fitted=fitted,
     )
 
 
@@ -234,7 +238,6 @@ def _write_graph(writer: ColumnWriter, graph: Graph) -> None:
     writer.texts("nodes.ids", graph.ids)
     writer.labels("nodes.kinds", graph.kinds)
     writer.texts("nodes.texts", graph.texts)
-    writer.vectors("nodes.vectors", graph.vectors)
     for name in (*ROW_COLUMNS, "spans"):
         writer.numbers(f"nodes.{name}", getattr(graph, name))
     writer.numbers("nodes.made", graph.generated)
@@ -244,7 +247,6 @@ def _write_graph(writer: ColumnWriter, graph: Graph) -> None:
     writer.texts("facts.texts", facts.texts)
     writer.labels("facts.relations", facts.relations)
     writer.ragged("facts.read_from", facts.read_from)
-    writer.vectors("facts.vectors", facts.vectors)
     for name in ("subjects", "objects"):
         writer.numbers(f"facts.{name}", getattr(facts, name))
     writer.labels("edges.kinds", edges.kinds)
@@ -254,7 +256,11 @@ def _write_graph(writer: ColumnWriter, graph: Graph) -> None:
 
 
 def _read_graph(
-    reader: ColumnReader, metadata: Sequence[Metadata], count: Callable[[str], int]
+    reader: ColumnReader,
+    metadata: Sequence[Metadata],
+    count: Callable[[str], int],
+    vectors: AnyVectors,
+    fact_vectors: AnyVectors,
 ) -> Graph:
     ids = reader.stored_texts("nodes.ids")
     rows: dict[str, Any] = {
@@ -265,7 +271,7 @@ def _read_graph(
         ids=ids,
         kinds=reader.labels("nodes.kinds"),
         texts=reader.stored_texts("nodes.texts"),
-        vectors=freeze(reader.numbers("nodes.vectors", 2), np.float32),
+        vectors=vectors,
         **rows,
         spans=freeze(reader.numbers("nodes.spans", 2), np.int32),
         references=reader.lists("nodes.references"),
@@ -273,16 +279,16 @@ def _read_graph(
         generated=freeze(reader.numbers("nodes.made"), np.bool_),
         metadata=tuple(metadata[number] for number in numbers),
         originals=(None,) * len(ids),
-        facts=_read_facts(reader),
+        facts=_read_facts(reader, fact_vectors),
         edges=_read_edges(reader),
         count=count,
     )
 
 
-def _read_facts(reader: ColumnReader) -> Facts:
+def _read_facts(reader: ColumnReader, vectors: AnyVectors) -> Facts:
     return Facts(
         reader.stored_texts("facts.texts"),
-        freeze(reader.numbers("facts.vectors", 2), np.float32),
+        vectors,
         freeze(reader.numbers("facts.subjects"), np.int32),
         freeze(reader.numbers("facts.objects"), np.int32),
         reader.labels("facts.relations"),

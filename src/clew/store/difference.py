@@ -178,8 +178,9 @@ def _differing(
     is_renumbered = referred is not None and not referred.is_everything_kept
     if before is after and not is_renumbered:
         return np.zeros(len(change.kept_after), np.bool_)
-    if isinstance(kind, VectorRows) and _are_first_rows(change):
-        return kind.differing(before, take_vectors(after, change.kept_after))
+    if isinstance(kind, VectorRows):
+        parts = (before, change.kept_before), (after, change.kept_after)
+        return kind.differing(*(take_vectors(*part) for part in parts))
     if isinstance(kind, Numbers) and kind.dimensions > 1:
         return _differing_runs(kind, before, after, change)
     if not change.is_everything_kept:
@@ -188,12 +189,6 @@ def _differing(
     if referred is not None and is_renumbered:
         before = kind.renumbered(before, referred.numbering)
     return kind.differing(before, after)
-
-
-def _are_first_rows(change: RowChange) -> bool:
-    """Whether all rows before are the first rows after."""
-    n = change.n_before
-    return len(change.kept_after) == n and (n == 0 or int(change.kept_after[-1]) == n - 1)
 
 
 def _differing_runs(

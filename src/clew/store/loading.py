@@ -21,10 +21,11 @@ from clew.store.manifest import Manifest, generations, read_manifest
 from clew.store.packing import unpack
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
 from clew.store.tables import Arrays, ColumnReader
+from clew.store.vector_bags import MAPPED_BAGS
 from clew.store.verified import Look, look_of, read_record, write_record
 from clew.store.with_changes import with_changes
 
-MAPPED = ("nodes.vectors", "facts.vectors")
+MAPPED = ("nodes.vectors", "facts.vectors", *MAPPED_BAGS)
 """Arrays that stay on the disk and are mapped when they are used."""
 
 TEXTS = ("strings.bytes",)

@@ -23,8 +23,11 @@ from clew.store.arrays import DATA, FILE_NAME, Entry, write_file
 from clew.store.config_record import check_settings
 from clew.store.format_1 import upgrade_settings
 
-FORMAT = 3
-"""The newest format: a whole generation, and changes since."""
+FORMAT = 4
+"""The newest format: vectors as bags of words."""
+
+CHANGES_FORMAT = 3
+"""The format of a generation with changes since a whole one."""
 
 WHOLE_FORMAT = 2
 """The format of a generation without changes, which an earlier clew reads too."""
@@ -42,6 +45,9 @@ MIN_AGE = 600.0
 MANIFEST_NAME = re.compile(r"MANIFEST-([0-9]{8,})\.json")
 RECORD_NAME = re.compile(r"VERIFIED-([0-9]{8,})\.json")
 UNFINISHED = re.compile(r"(MANIFEST|VERIFIED)-[0-9]{8,}\.json\.[0-9a-f]{16}")
+BAGS = "bags.terms"
+"""What is there where vectors are bags of words."""
+
 CHANGE = "changes."
 CHANGES = re.compile(r"changes\.[0-9]{8,}")
 """The name of what changed since the generation before; the number is its own generation's."""
@@ -118,7 +124,7 @@ def write_manifest(
     is_whole = not any(map(CHANGES.fullmatch, entries))
     content = {
         "magic": MAGIC,
-        "format": WHOLE_FORMAT if is_whole else FORMAT,
+        "format": FORMAT if BAGS in entries else WHOLE_FORMAT if is_whole else CHANGES_FORMAT,
         "clew": version,
         "generation": generation,
         "settings": dict(settings),

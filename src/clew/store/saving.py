@@ -15,7 +15,7 @@ from clew.store.arrays import DATA, FILE_NAME, Entry, read_array, write_array
 from clew.store.columns import columns_of
 from clew.store.config_record import describe_config, describe_embedder
 from clew.store.difference import difference
-from clew.store.loading import MAPPED, looks_of, saved_as
+from clew.store.loading import looks_of, saved_as
 from clew.store.lock import LOCK, locked
 from clew.store.manifest import (
     CHANGE,
@@ -49,6 +49,9 @@ MIN_BYTES = 1 << 19
 
 MAX_CHANGES = 32
 """Changes that may follow a whole generation: each is a file that is opened and hashed."""
+
+DENSE = ("nodes.vectors", "facts.vectors")
+"""Vectors as they are, which the mapped files stand for once they are saved."""
 
 MAX_SHARE = 0.1
 """The size that the changes may have together, as a share of that of the whole generation."""
@@ -186,7 +189,7 @@ def _save_whole(index: SavedIndex, root: Path, settings: Mapping[str, Any]) -> S
 def _saved_whole(index: SavedIndex, root: Path, manifest: Manifest) -> SavedAs:
     """Return where an index was saved whole; its vectors are mapped, so that no copy is kept."""
     try:
-        entries = [manifest.entries[name] for name in MAPPED]
+        entries = [manifest.entries[name] for name in DENSE if name in manifest.entries]
         vectors = [read_array(root, entry, mapped=True, full=False) for entry in entries]
     except (OSError, ValueError):
         vectors = []

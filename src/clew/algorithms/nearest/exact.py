@@ -17,9 +17,11 @@ from clew.graph import (
     AnyVectors,
     Floats,
     Rows,
+    VectorColumn,
     Vectors,
     freeze,
     in_blocks,
+    products,
     release_pages,
     take_vectors,
 )
@@ -36,6 +38,7 @@ MIN_SAVING = 3  # times that the vectors are longer than those of the bounds
 LEFT_OUT = 0.4  # of the lowest cosine; with more, too many pairs pass, with less, each costs more
 MAX_SAMPLE = 2048  # rows, evenly spaced, whose leading directions the bounds are made in
 MAX_COMPARED = 8192  # pairs whose cosines are computed at once
+MAX_BY_PRODUCTS = 500  # new vectors; for more, those that are no arrays are made
 COPIED_ROWS = 4096  # vectors that are compared with newer ones at once
 TILE = 32  # columns of a block that are passed over together
 
@@ -261,7 +264,7 @@ def with_newer(
         >>> with_newer(vectors, np.arange(3), 2, before, 1, 0.5).others.tolist()
         [2, 0, 0]
     """
-    n = len(compared)
+    n, is_dense = len(compared), not isinstance(every, VectorColumn) or every.is_dense
     floors = np.full(n_before, min_cosine, np.float32)  # no k-th nearest of a row is farther
     rows, lengths = np.unique(before.rows, return_counts=True)
     full = lengths >= k
@@ -271,7 +274,13 @@ def with_newer(
     for start in range(n_before, n, height):
         some = np.arange(start, min(start + height, n))
         new, cosines = every[compared[some]], np.empty((len(some), n), np.float32)
-        for first, block in in_blocks(compared, COPIED_ROWS):
+        if is_dense or len(new) > MAX_BY_PRODUCTS:
+            others_in_blocks = in_blocks(compared, COPIED_ROWS)
+        else:
+            others_in_blocks = iter(())
+            for place, row in enumerate(new):
+                cosines[place] = products(take_vectors(every, compared), row)
+        for first, block in others_in_blocks:
             other = np.asarray(take_vectors(every, block))
             cosines[:, first : first + len(block)] = new @ other.T
             release_pages(every)

@@ -1,0 +1,409 @@
+"""Vectors of the embedded default as what they are made of: bags of words, a tenth of the bytes.
+
+A vector of `StaticEmbedding` is a sum over a text's pieces and terms, scaled, less a mean. So its
+dot product with a question is a sum over the same pieces and terms of their own products with the
+question, which are computed once for all texts. The vector itself, where it is wanted, is computed
+from the counts as the embedder computes it, to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.kernels.bags import bag_sums
+from clew.embedding.latent_semantic import signature_rows
+from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding, TextCounts
+from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
+from clew.graph import (
+    AnyVectors,
+    Floats,
+    Mask,
+    VectorColumn,
+    Vectors,
+    VectorSegment,
+    expand_ranges,
+    freeze,
+    has_vector,
+    offsets_of,
+    products,
+    release_pages,
+    seal,
+    vectors_of,
+)
+from clew.text.numbering import Numbering
+
+MAX_COUNT = 255  # of a term or a piece in a text; a text with more keeps its vector
+BATCH = 8192  # texts that are counted at once
+
+COUNTS = np.arange(MAX_COUNT + 1, dtype=np.float64)
+OF_PIECES: Floats = np.sqrt(COUNTS)
+OF_TERMS: Floats = np.append(0.0, 1 + np.log(COUNTS[1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """How often each row has each of its columns.
+
+    Attributes:
+        starts: int32 [n], where the entries of each row start.
+        ends: int32 [n], where they end.
+        columns: uint16 or int32 [m], the column of each entry.
+        counts: uint8 [m], how often it comes.
+    """
+
+    starts: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    columns: NDArray[Any]
+    counts: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        """The number of entries of each row."""
+        return self.ends - self.starts
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The entries of all rows, row by row."""
+        return expand_ranges(self.starts, self.lengths)
+
+    def take(self, rows: slice | NDArray[np.int64]) -> Bags:
+        """Return some rows, which share the entries."""
+        return replace(self, starts=self.starts[rows], ends=self.ends[rows])
+
+    def compact(self) -> Bags:
+        """Return the same rows with entries of their own, row by row."""
+        return Bags.of(self.lengths, self.columns[self.places], self.counts[self.places])
+
+    @classmethod
+    def of(cls, lengths: NDArray[Any], columns: NDArray[Any], counts: NDArray[np.uint8]) -> Bags:
+        """Return rows of these lengths, one after the other."""
+        starts = freeze(offsets_of(lengths), np.int32)
+        return cls(starts[:-1], starts[1:], columns, counts)
+
+    def sums(self, weights_of: Floats, of_columns: Floats) -> Floats:
+        """Return each row's sum of its counts' weights times the numbers of their columns."""
+        entries = (self.columns, self.counts)
+        found: Floats = bag_sums(self.starts, self.ends, *entries, weights_of, of_columns)
+        return found
+
+
+class Factors(NamedTuple):
+    """The products of a vector with what all vectors are made of.
+
+    Attributes:
+        pieces: float64 [32000], of each piece, weighted by its rarity.
+        terms: float64 [t], of each term, likewise.
+        mean: of what is subtracted from every vector.
+    """
+
+    pieces: Floats
+    terms: Floats
+    mean: float
+
+
+class BagTable:
+    """What the bags of one index have in common: an embedder, and its terms by number.
+
+    Args:
+        embedder: what weights the texts.
+        terms: the terms.
+        signatures: the signature of each term, float32; None to compute them.
+    """
+
+    def __init__(
+        self,
+        embedder: StaticEmbedding,
+        terms: Sequence[str],
+        signatures: CompressedRows | None = None,
+    ) -> None:
+        self.embedder, self.terms, self._signatures = embedder, terms, signatures
+        self._last: tuple[bytes, Factors] | None = None
+
+    @cached_property
+    def signatures(self) -> CompressedRows:
+        """The signature of each term, float32 [terms, 512]."""
+        if self._signatures is not None:
+            return self._signatures
+        rows = signature_rows(self.terms, SIGNATURE_WIDTH)
+        starts, columns = freeze(rows.starts, np.int32), freeze(rows.columns, np.uint16)
+        return CompressedRows(starts, columns, freeze(rows.values, np.float32), rows.width)
+
+    @cached_property
+    def _rarity(self) -> Floats:
+        return self.embedder.term_weights(self.terms)
+
+    def factors(self, query: Vectors) -> Factors:
+        """Return the products of a vector with what all vectors are made of."""
+        key = query.tobytes()
+        last = self._last
+        if last is None or last[0] != key:
+            meaning, spelling = query[:DIMENSIONS], query[DIMENSIONS:].astype(np.float64)
+            of_pieces = (piece_vectors() @ meaning).astype(np.float64)
+            signatures = self.signatures
+            values = signatures.values * spelling[signatures.columns]
+            of_terms = np.add.reduceat(values, signatures.starts[:-1]) if len(values) else values
+            last = self._last = (
+                key,
+                Factors(
+                    of_pieces * np.sqrt(self.embedder.piece_weights),
+                    of_terms * self._rarity,
+                    float(self.embedder.mean.astype(np.float64) @ query),
+                ),
+            )
+        return last[1]
+
+    def vectors(self, pieces: Bags, terms: Bags) -> Vectors:
+        """Return the vectors of some rows, as the embedder computes them."""
+        of_pieces, used_pieces = _counted(pieces, np.arange(PIECES))
+        used = np.unique(terms.columns[terms.places]).tolist()
+        used.sort(key=self.terms.__getitem__)
+        rank = np.zeros(max(used, default=0) + 1, np.int64)
+        rank[used] = np.arange(len(used))
+        of_terms, _ = _counted(terms, rank)
+        counts = TextCounts([self.terms[i] for i in used], of_terms, used_pieces, of_pieces)
+        vectors, _ = self.embedder.embed_counts(counts)
+        return vectors
+
+
+@dataclass(frozen=True, eq=False)
+class BagSegment:
+    """Rows of a column of vectors as bags of words; see `VectorSegment`.
+
+    Attributes:
+        table: what all bags have in common.
+        pieces: the pieces of each row.
+        terms: the terms of each row.
+        scales: float32 [n, 3], what the sums of the pieces and of the terms are multiplied by, and
+            the mean; zeros where a row has no bag.
+        other_rows: int64 [k], ascending, the rows that have a vector and no bag.
+        others: float32 [k, d], these.
+    """
+
+    table: BagTable
+    pieces: Bags
+    terms: Bags
+    scales: Vectors
+    other_rows: NDArray[np.int64]
+    others: Vectors
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.scales), self.others.shape[1]
+
+    @cached_property
+    def has_vector(self) -> Mask:
+        found: Mask = self.scales[:, 2] != 0
+        found[self.other_rows] = has_vector(self.others)
+        return found
+
+    @property
+    def addresses(self) -> NDArray[np.int64]:
+        step = self.scales.strides[0]
+        return self.scales.ctypes.data + step * np.arange(len(self.scales), dtype=np.int64)
+
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> Vectors:
+        chosen = np.arange(len(self.scales))[rows]
+        vectors = np.zeros((len(chosen), self.shape[1]), np.float32)
+        own = np.flatnonzero(self.scales[chosen, 2])
+        for start in range(0, len(own), BATCH):
+            some = own[start : start + BATCH]
+            wanted = chosen[some]
+            vectors[some] = self.table.vectors(self.pieces.take(wanted), self.terms.take(wanted))
+        place, is_other = self._places_of_others(chosen)
+        vectors[is_other] = self.others[place[is_other]]
+        return vectors
+
+    def take(self, rows: NDArray[np.int64]) -> BagSegment:
+        if len(rows) and (np.diff(rows) == 1).all():
+            first, last = int(rows[0]), int(rows[-1]) + 1
+            start, stop = np.searchsorted(self.other_rows, [first, last])
+            run = slice(first, last)
+            return BagSegment(
+                self.table,
+                self.pieces.take(run),
+                self.terms.take(run),
+                self.scales[run],
+                self.other_rows[start:stop] - first,
+                self.others[start:stop],
+            )
+        place, is_other = self._places_of_others(rows)
+        return BagSegment(
+            self.table,
+            self.pieces.take(rows),
+            self.terms.take(rows),
+            self.scales[rows],
+            np.flatnonzero(is_other),
+            vectors_of(self.others, place[is_other]),
+        )
+
+    def products(self, query: Vectors) -> Vectors:
+        factors = self.table.factors(query)
+        found = self.scales[:, 0] * self.pieces.sums(OF_PIECES, factors.pieces)
+        found += self.scales[:, 1] * self.terms.sums(OF_TERMS, factors.terms)
+        found -= self.scales[:, 2] * factors.mean
+        found[self.other_rows] = products(self.others, query)
+        return found.astype(np.float32)
+
+    def release_pages(self) -> None:
+        for array in (self.others, self.pieces.columns, self.terms.columns):
+            release_pages(array)
+
+    def _places_of_others(
+        self, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return where rows are among the others, and which are there."""
+        if not len(self.other_rows):
+            return np.zeros(len(rows), np.int64), np.zeros(len(rows), np.bool_)
+        place = np.minimum(np.searchsorted(self.other_rows, rows), len(self.other_rows) - 1)
+        return place, self.other_rows[place] == rows
+
+
+class Source(NamedTuple):
+    """A column of vectors, and the texts that they come from.
+
+    Attributes:
+        vectors: float32 [n, d].
+        rows: int64 [m], ascending, those that come from texts.
+        texts: the text of each of these.
+    """
+
+    vectors: AnyVectors
+    rows: NDArray[np.int64]
+    texts: Sequence[str]
+
+
+def as_bags(embedder: StaticEmbedding, sources: Sequence[Source]) -> list[BagSegment]:
+    """Return columns of vectors as bags that share a table.
+
+    A vector that its text does not give, to the bit, stays as it is.
+
+    Args:
+        embedder: what weights the texts.
+        sources: the columns.
+
+    Example:
+        >>> texts = ["The ferry to Corfu leaves at nine.", "Anna met Ben."]
+        >>> static = StaticEmbedding.fit(texts)
+        >>> vectors = static(texts)
+        >>> (segment,) = as_bags(static, [Source(vectors, np.arange(2), texts)])
+        >>> bool((segment[:] == vectors).all()), len(segment.others)
+        (True, 0)
+    """
+    number_of = Numbering[str]()
+    made = [_bags_of(embedder, source, number_of) for source in sources]
+    table = BagTable(embedder, list(number_of))
+    return [replace(segment, table=table) for segment in made]
+
+
+def _bags_of(embedder: StaticEmbedding, source: Source, number_of: Numbering[str]) -> BagSegment:
+    """Return a column as bags of terms with these numbers, to which its own are added."""
+    parts, start = list[BagSegment](), 0
+    for one in VectorColumn.of(source.vectors).segments:
+        end = start + one.shape[0]
+        if isinstance(one, BagSegment) and one.table.embedder is embedder:
+            numbers, _ = number_of.of_lists([one.table.terms])
+            parts.append(_renumbered(one, numbers))
+        else:
+            first, last = np.searchsorted(source.rows, [start, end])
+            rows, texts = source.rows[first:last] - start, source.texts[first:last]
+            parts.append(_counted_bags(embedder, one, rows, texts, number_of))
+        start = end
+    if len(parts) == 1:
+        return parts[0]
+    starts = offsets_of([part.shape[0] for part in parts]).tolist()
+    other_rows = [part.other_rows + at for part, at in zip(parts, starts, strict=False)]
+    return BagSegment(
+        parts[0].table,
+        _joined([part.pieces for part in parts]),
+        _joined([part.terms for part in parts]),
+        seal(np.concatenate([part.scales for part in parts])),
+        np.concatenate(other_rows),
+        seal(np.concatenate([part.others for part in parts])),
+    )
+
+
+def _renumbered(segment: BagSegment, numbers: NDArray[np.int32]) -> BagSegment:
+    """Return bags with entries of their own, and other numbers for the terms."""
+    terms = segment.terms.compact()
+    terms = replace(terms, columns=numbers[terms.columns])
+    return replace(segment, pieces=segment.pieces.compact(), terms=terms)
+
+
+def _counted_bags(
+    embedder: StaticEmbedding,
+    vectors: VectorSegment,
+    rows: NDArray[np.int64],
+    texts: Sequence[str],
+    number_of: Numbering[str],
+) -> BagSegment:
+    """Return the bags of rows that come from texts."""
+    n = vectors.shape[0]
+    scales, is_bag = np.zeros((n, 3), np.float32), np.zeros(n, np.bool_)
+    pieces, terms = _Entries(n, np.uint16), _Entries(n, np.int32)
+    for start in range(0, len(rows), BATCH):
+        some = rows[start : start + BATCH]
+        counts = TextCounts.of(list(texts[start : start + BATCH]))
+        made, own_scales = embedder.embed_counts(counts)
+        fits = (made == vectors[some]).all(axis=1) & made.any(axis=1)
+        for counted in (counts.of_pieces, counts.of_terms):
+            fits[counted.rows[counted.values > MAX_COUNT]] = False
+        numbers, _ = number_of.of_lists([counts.terms])
+        pieces.add(some, counts.of_pieces, counts.pieces, fits)
+        terms.add(some, counts.of_terms, numbers, fits)
+        scales[some[fits]], is_bag[some[fits]] = own_scales[fits], True
+    other_rows = np.flatnonzero(vectors.has_vector & ~is_bag)
+    others, table = seal(vectors[other_rows]), BagTable(embedder, ())
+    return BagSegment(table, pieces.bags(), terms.bags(), seal(scales), other_rows, others)
+
+
+def _joined(parts: Sequence[Bags]) -> Bags:
+    """Return bags one after the other, each with entries of its own."""
+    columns, counts = (
+        seal(np.concatenate([getattr(part, name) for part in parts]))
+        for name in ("columns", "counts")
+    )
+    return Bags.of(np.concatenate([part.lengths for part in parts]), columns, counts)
+
+
+class _Entries:
+    """The entries of bags, batch by batch."""
+
+    def __init__(self, n: int, dtype: type[np.generic]) -> None:
+        self.lengths, self.dtype = np.zeros(n, np.int64), dtype
+        self.columns: list[NDArray[Any]] = [np.zeros(0, dtype)]
+        self.counts: list[NDArray[np.uint8]] = [np.zeros(0, np.uint8)]
+
+    def add(
+        self, rows: NDArray[np.int64], counted: CompressedRows, numbers: NDArray[Any], fits: Mask
+    ) -> None:
+        stays = np.repeat(fits, np.diff(counted.starts))
+        self.lengths[rows[fits]] = np.diff(counted.starts)[fits]
+        self.columns.append(numbers[counted.columns[stays]].astype(self.dtype))
+        self.counts.append(counted.values[stays].astype(np.uint8))
+
+    def bags(self) -> Bags:
+        columns, counts = np.concatenate(self.columns), np.concatenate(self.counts)
+        return Bags.of(self.lengths, seal(columns), seal(counts))
+
+
+def _counted(bags: Bags, rank: NDArray[np.int64]) -> tuple[CompressedRows, NDArray[np.int64]]:
+    """Return bags as a matrix whose columns are those in use, by rank, and which these are."""
+    places = bags.places
+    ranks = rank[bags.columns[places]]
+    used = np.flatnonzero(np.bincount(ranks))
+    rows = np.repeat(np.arange(len(bags)), bags.lengths)
+    columns = np.searchsorted(used, ranks)
+    order = np.lexsort((columns, rows))
+    values = bags.counts[places][order].astype(np.float64)
+    starts = offsets_of(bags.lengths)
+    return CompressedRows(starts, columns[order].astype(np.int32), values, len(used)), used

@@ -1,0 +1,130 @@
+"""Vectors of the embedded default as bags of words, which take a tenth of the bytes.
+
+Only a large index has them: a small one is read as quickly with its vectors as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clew.algorithms.compressed_rows import CompressedRows
+from clew.embedding.attach import rows_to_embed, texts_embedded_as, texts_to_embed
+from clew.embedding.bags import Bags, BagSegment, BagTable, Source, as_bags
+from clew.embedding.embedder import FittedEmbedder
+from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding
+from clew.embedding.word_vectors import DIMENSIONS, PIECES
+from clew.graph import AnyVectors, VectorColumn, freeze, offsets_of
+from clew.store.manifest import BAGS as TERMS
+from clew.store.saved_index import SavedIndex
+from clew.store.tables import ColumnReader, ColumnWriter
+
+MIN_ROWS = 10_000
+"""Nodes and facts together, from which on vectors are saved as bags."""
+
+SIGNATURES = "bags.signatures"
+OWNERS = ("nodes", "facts")
+KINDS = {"pieces": np.uint16, "terms": np.int32}
+MAPPED_BAGS = tuple(
+    f"{owner}.bags.{name}"
+    for owner in OWNERS
+    for name in (*(f"{kind}.{part}" for kind in KINDS for part in ("columns", "counts")), "others")
+)
+"""The arrays of them that stay on the disk and are mapped."""
+
+
+def write_vectors(writer: ColumnWriter, index: SavedIndex) -> None:
+    """Write the vectors of nodes and facts."""
+    graph, embedder = index.graph, index.embedder.fitted
+    facts = graph.facts
+    if not isinstance(embedder, StaticEmbedding) or len(graph) + len(facts) < MIN_ROWS:
+        writer.vectors("nodes.vectors", graph.vectors)
+        writer.vectors("facts.vectors", facts.vectors)
+        return
+    rows = rows_to_embed(graph)
+    texts = texts_to_embed(graph, rows.tolist(), texts_embedded_as(index.documents))
+    of_facts = Source(facts.vectors, np.arange(len(facts)), facts.texts)
+    segments = as_bags(embedder, [Source(graph.vectors, rows, texts), of_facts])
+    table = segments[0].table
+    writer.texts(TERMS, table.terms)
+    writer.numbers(f"{SIGNATURES}.starts", table.signatures.starts, np.int32)
+    writer.numbers(f"{SIGNATURES}.columns", table.signatures.columns, np.uint16)
+    writer.numbers(f"{SIGNATURES}.values", table.signatures.values, np.float32)
+    for owner, segment in zip(OWNERS, segments, strict=True):
+        for kind in KINDS:
+            own = getattr(segment, kind)
+            writer.numbers(f"{owner}.bags.{kind}.starts", offsets_of(own.lengths), np.int32)
+            writer.numbers(f"{owner}.bags.{kind}.columns", own.columns)
+            writer.numbers(f"{owner}.bags.{kind}.counts", own.counts, np.uint8)
+        writer.numbers(f"{owner}.bags.scales", segment.scales)
+        writer.numbers(f"{owner}.bags.other_rows", segment.other_rows, np.int64)
+        writer.numbers(f"{owner}.bags.others", segment.others)
+
+
+def read_vectors(
+    reader: ColumnReader, fitted: FittedEmbedder | None
+) -> tuple[AnyVectors, AnyVectors]:
+    """Return the vectors of nodes and facts.
+
+    Raises:
+        ValueError: The arrays do not fit together.
+    """
+    if not reader.has(TERMS):
+        nodes, facts = (reader.numbers(f"{owner}.vectors", 2) for owner in OWNERS)
+        return freeze(nodes, np.float32), freeze(facts, np.float32)
+    if not isinstance(fitted, StaticEmbedding):
+        raise ValueError(f"{TERMS} is there, and not the embedder that its vectors are made by")  # noqa: TRY004  # a damaged file, no argument
+    table = _read_table(reader, fitted)
+    read = (VectorColumn([_read_segment(reader, owner, table)]) for owner in OWNERS)
+    return next(read), next(read)
+
+
+def _read_table(reader: ColumnReader, embedder: StaticEmbedding) -> BagTable:
+    terms = reader.texts(TERMS)
+    starts, columns, values = (
+        reader.numbers(f"{SIGNATURES}.{name}") for name in ("starts", "columns", "values")
+    )
+    _check_starts(f"{SIGNATURES}.starts", starts, len(terms), len(columns))
+    if len(columns) != len(values) or (len(columns) and columns.max() >= SIGNATURE_WIDTH):
+        raise ValueError(f"{SIGNATURES} has {len(values)} values for {len(columns)} columns")
+    signatures = CompressedRows(starts, columns, values, SIGNATURE_WIDTH)
+    return BagTable(embedder, terms, signatures)
+
+
+def _read_segment(reader: ColumnReader, owner: str, table: BagTable) -> BagSegment:
+    scales = freeze(reader.numbers(f"{owner}.bags.scales", 2), np.float32)
+    other_rows = reader.numbers(f"{owner}.bags.other_rows")
+    others = freeze(reader.numbers(f"{owner}.bags.others", 2), np.float32)
+    n, bags = len(scales), {}
+    for kind, dtype in KINDS.items():
+        width = PIECES if kind == "pieces" else len(table.terms)
+        bags[kind] = _read_bags(reader, f"{owner}.bags.{kind}", dtype, n, width)
+    if (
+        scales.shape != (n, 3)
+        or others.shape != (len(other_rows), DIMENSIONS + SIGNATURE_WIDTH)
+        or (len(other_rows) and not 0 <= other_rows[0] <= other_rows[-1] < n)
+        or (np.diff(other_rows) <= 0).any()
+    ):
+        raise ValueError(
+            f"{owner}.bags has scales of shape {scales.shape} and {len(other_rows)} other rows "
+            f"of shape {others.shape}"
+        )
+    return BagSegment(table, bags["pieces"], bags["terms"], scales, other_rows, others)
+
+
+def _read_bags(reader: ColumnReader, name: str, dtype: type[Any], n: int, width: int) -> Bags:
+    starts, columns, counts = (
+        reader.numbers(f"{name}.{part}") for part in ("starts", "columns", "counts")
+    )
+    _check_starts(f"{name}.starts", starts, n, len(columns))
+    is_in_range = not len(columns) or 0 <= int(columns.min()) <= int(columns.max()) < width
+    if len(counts) != len(columns) or not is_in_range:
+        raise ValueError(f"{name} has {len(counts)} counts for {len(columns)} columns of {width}")
+    starts = freeze(starts, np.int32)
+    return Bags(starts[:-1], starts[1:], freeze(columns, dtype), freeze(counts, np.uint8))
+
+
+def _check_starts(name: str, starts: Any, n: int, total: int) -> None:  # noqa: ANN401  # an array
+    if len(starts) != n + 1 or starts[0] != 0 or starts[-1] != total or (np.diff(starts) < 0).any():
+        raise ValueError(f"{name} does not divide {total} entries into {n} rows")

@@ -1,0 +1,90 @@
+"""Vectors as bags of words: those of the embedder to the bit, and the dot products of these."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.algorithms.kernels.bags import bag_sums
+from clew.embedding import bags
+from clew.embedding.bags import Source, as_bags
+from clew.embedding.static import StaticEmbedding
+from clew.graph import VectorColumn, has_vector, products, row_addresses, take_vectors, with_rows
+
+WORDS = ["Corfu", "ferry", "leaves", "at", "nine", "Anna", "Ben", "1998", "don't", "København", "京都", "naïve", "the", "a", "of", "sea"]
+text = st.lists(st.sampled_from([*WORDS, "...", ""]), max_size=12).map(" ".join)
+LONG = "sea " * 300  # more often than a bag can say
+
+
+@pytest.fixture(scope="module")
+def static():
+    return StaticEmbedding.fit([" ".join(WORDS[i : i + 5]) for i in range(12)])
+
+
+@given(st.lists(text, max_size=20), st.data())
+@settings(deadline=None)
+def test_bags_are_the_vectors_of_their_texts(static, texts, data):
+    texts = [*texts, LONG]
+    embedded = static(texts)
+    n = len(texts)
+    without = data.draw(st.sets(st.integers(0, n - 1)))  # rows that come from no text
+    chance = np.random.default_rng(n)
+    own = data.draw(st.sets(st.integers(0, n - 1)))  # and have a vector of their own, or none
+    vectors = embedded.copy()
+    for row in without:
+        vectors[row] = np.roll(embedded[0], row) if row in own else 0
+    rows = np.array([row for row in range(n) if row not in without], np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bags, "BATCH", 7)
+        (segment,) = as_bags(static, [Source(vectors, rows, [texts[row] for row in rows])])
+    column = VectorColumn([segment])
+    for _ in range(3):
+        if data.draw(st.booleans()):
+            chosen = np.flatnonzero(chance.random(len(vectors)) < 0.7)
+            column, vectors = take_vectors(column, chosen), vectors[chosen]
+        if data.draw(st.booleans()):
+            more = static(["Ben leaves Corfu"])
+            column, vectors = with_rows(column, more), np.concatenate([vectors, more])
+    assert np.asarray(column).tobytes() == vectors.tobytes()
+    assert np.array_equal(has_vector(column), vectors.any(axis=1))
+    question = static.embed_question("When does the ferry leave?")
+    assert np.abs(products(column, question) - vectors @ question).max(initial=0) < 1e-6
+    assert len(set(row_addresses(column).tolist())) == len(vectors)
+
+
+def test_bags_of_one_table_are_joined_with_new_ones(static):
+    texts = [f"{one} {other}" for one in WORDS for other in WORDS]
+    vectors, every = static(texts), np.arange(len(texts))
+    first, second = as_bags(
+        static,
+        [
+            Source(vectors[:100], every[:100], texts[:100]),
+            Source(vectors[100:200], every[:100], texts[100:200]),
+        ],
+    )
+    assert first.table is second.table
+    kept = [*range(40, 100), *range(7)]
+    column = VectorColumn([second, first]).take(np.array([*kept, *range(120, 200)]))
+    column = with_rows(column, vectors[200:])
+    rows = [*(100 + row for row in kept), *range(20, 100), *range(200, len(texts))]
+    source = Source(column, np.arange(len(rows)), [texts[row] for row in rows])
+    (again,) = as_bags(static, [source])
+    assert not len(again.others)
+    assert again[:].tobytes() == vectors[rows].tobytes()
+    question = static.embed_question("Corfu")
+    assert np.abs(again.products(question) - column.products(question)).max() < 1e-6
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 9)), max_size=6), max_size=6))
+def test_the_loop_and_its_plain_form_add_alike(rows):
+    chance = np.random.default_rng(len(rows))
+    weights, numbers = chance.random(10), chance.normal(size=6)
+    ends = np.cumsum([len(row) for row in rows], dtype=np.int32)
+    starts = np.array([0, *ends[:-1]][: len(rows)], np.int32)
+    columns = np.array([column for row in rows for column, _ in row], np.uint16)
+    counts = np.array([count for row in rows for _, count in row], np.uint8)
+    arguments = starts, ends, columns, counts, weights, numbers
+    one, other = bag_sums.plain(*arguments), bag_sums.function(*arguments)
+    assert one.tobytes() == other.tobytes()
+    wanted = [sum(weights[count] * numbers[column] for column, count in row) for row in rows]
+    np.testing.assert_allclose(one, wanted)
