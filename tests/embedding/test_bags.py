@@ -11,7 +11,24 @@ from clew.embedding.bags import Source, as_bags
 from clew.embedding.static import StaticEmbedding
 from clew.graph import VectorColumn, has_vector, products, row_addresses, take_vectors, with_rows
 
-WORDS = ["Corfu", "ferry", "leaves", "at", "nine", "Anna", "Ben", "1998", "don't", "København", "京都", "naïve", "the", "a", "of", "sea"]
+WORDS = [
+    "Corfu",
+    "ferry",
+    "leaves",
+    "at",
+    "nine",
+    "Anna",
+    "Ben",
+    "1998",
+    "don't",
+    "København",
+    "京都",
+    "naïve",
+    "the",
+    "a",
+    "of",
+    "sea",
+]
 text = st.lists(st.sampled_from([*WORDS, "...", ""]), max_size=12).map(" ".join)
 LONG = "sea " * 300  # more often than a bag can say
 

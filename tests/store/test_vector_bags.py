@@ -1,0 +1,153 @@
+"""Vectors that are saved as bags of words are those of the index, whatever becomes of it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from clew import Document, Index, Names, recipes
+from clew.graph import VectorColumn
+from clew.store import manifest, saving, vector_bags
+from clew.store.manifest import generations, read_manifest
+from tests.store.test_changes import every_size
+from tests.store.test_damage import flipped
+from tests.store.test_round_trip import same
+
+QUESTION = "Who met Anna Berg in Corfu?"
+
+
+def documents(n, start=0):
+    people = ["Anna Berg", "Ben Ito", "Eva Lund", "Leo Marx", "Ida Rossi"]
+    return [
+        Document(
+            f"d{i}",
+            f"{people[i % 5]} met {people[(i * 3 + 1) % 5]} in Corfu. The ferry of "
+            f"{people[i % 3]} berths at quay {i * 7 % 41}. {'sea ' * (300 if i == 4 else 1)}",
+            {"tenth": i % 10},
+            embedded_as="a text of its own" if i == 7 else None,
+        )
+        for i in range(start, start + n)
+    ]
+
+
+@pytest.fixture
+def index(monkeypatch):
+    every_size(monkeypatch)
+    monkeypatch.setattr(vector_bags, "MIN_ROWS", 0)
+    built = Index.from_documents(documents(40), extractor=Names(min_passages=1))
+    assert len(built.graph.facts) > 20
+    return built
+
+
+def same_but_for_rounding(one, other):
+    """Whether two graphs are one, but for the last bits of the weights of edges between the near."""
+    weights = [each.edges.weights for each in (one, other)]
+    np.testing.assert_allclose(*weights, atol=1e-6)
+    edges = [replace(each.edges, weights=weights[0]) for each in (one, other)]
+    same(one.with_edges(edges[0]), other.with_edges(edges[1]))
+
+
+def segments_of(loaded):
+    return [type(one).__name__ for one in VectorColumn.of(loaded.graph.vectors).segments]
+
+
+def version_of(folder):
+    return json.loads(next(iter(generations(folder).values())).read_bytes())["index"]["format"]
+
+
+def test_a_loaded_index_has_the_vectors_that_were_saved_and_gives_the_same_answers(index, tmp_path):
+    index.save(tmp_path)
+    entries = read_manifest(next(iter(generations(tmp_path).values()))).entries
+    assert "nodes.vectors" not in entries
+    assert "facts.bags.terms.columns" in entries
+    assert version_of(tmp_path) == 4
+    loaded = Index.load(tmp_path, verify="full")
+    same(index.graph, loaded.graph)
+    same(pickle.loads(pickle.dumps(loaded)).graph, loaded.graph)
+    assert segments_of(loaded) == ["BagSegment"]
+    # Too many of one word for a bag, and no text but a vector: these stay as they are.
+    [segment] = loaded.graph.vectors.segments
+    assert len(segment.others) == 1
+    for recipe in recipes.names():
+        mine, theirs = (each.ask(QUESTION, recipe=recipe, budget=300) for each in (index, loaded))
+        assert mine.ids == theirs.ids, recipe
+        np.testing.assert_allclose(
+            [item.score for item in mine], [item.score for item in theirs], atol=1e-5
+        )
+
+
+def test_it_is_added_to_deleted_from_and_saved_again(index, tmp_path, monkeypatch):
+    index.save(tmp_path)
+    loaded = Index.load(tmp_path)
+    for step in range(4):
+        new = documents(2, start=60 + 2 * step)
+        index, loaded = (each.add(new).delete(f"d{step * 5}") for each in (index, loaded))
+        same_but_for_rounding(index.graph, loaded.graph)
+        loaded.save(tmp_path)  # what changed
+        assert version_of(tmp_path) == 4
+        saved, loaded = loaded, Index.load(tmp_path)
+        same(saved.graph, loaded.graph)
+    assert set(segments_of(loaded)) == {"BagSegment", "DenseSegment"}
+    monkeypatch.setattr(saving, "MAX_CHANGES", 0)
+    loaded.save(tmp_path)  # all of it, with the bags that are there
+    again = Index.load(tmp_path, verify="full")
+    same(loaded.graph, again.graph)
+    assert segments_of(again) == ["BagSegment"]
+    same(index.compact().graph, again.compact().graph)
+
+
+def test_an_earlier_clew_refuses_it_and_this_one_reads_an_earlier_index(
+    index, tmp_path, monkeypatch
+):
+    index.save(tmp_path / "bags")
+    monkeypatch.setattr(vector_bags, "MIN_ROWS", 10**9)
+    index.save(tmp_path / "dense")
+    assert version_of(tmp_path / "dense") == 2
+    same(Index.load(tmp_path / "dense").graph, Index.load(tmp_path / "bags").graph)
+    monkeypatch.setattr(manifest, "FORMAT", 3)
+    with pytest.raises(ValueError, match="format 4; this clew reads 3"):
+        Index.load(tmp_path / "bags")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nodes.bags.pieces.columns", r"pieces\.columns-.* is damaged"),
+        ("facts.bags.terms.counts", r"terms\.counts-.* is damaged"),
+        ("nodes.bags.scales", r"scales-.* is damaged"),
+    ],
+)
+def test_a_damaged_file_is_named(index, tmp_path, name, message):
+    index.save(tmp_path)
+    [file] = (tmp_path / "data").glob(f"{name}-*")
+    file.write_bytes(flipped(file.read_bytes(), file.stat().st_size - 1))
+    with pytest.raises(ValueError, match=message):
+        Index.load(tmp_path, verify="full")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("nodes.bags.pieces.columns", lambda array: array + 40_000),
+        ("nodes.bags.terms.starts", lambda array: array[::-1]),
+        ("facts.bags.terms.columns", lambda array: array - 10_000),
+        ("facts.bags.pieces.counts", lambda array: array[1:]),
+        ("nodes.bags.other_rows", lambda array: array + 100_000),
+        ("bags.signatures.columns", lambda array: array + 600),
+        ("bags.signatures.starts", lambda array: array[:-1]),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(index, tmp_path, monkeypatch, name, change):
+    write = saving.write_array
+    monkeypatch.setattr(
+        saving,
+        "write_array",
+        lambda root, each, n, array: write(root, each, n, change(array) if each == name else array),
+    )
+    index.save(tmp_path)
+    with pytest.raises(ValueError, match=r"do not fit together: .*bags"):
+        Index.load(tmp_path)
