@@ -59,7 +59,7 @@ def shrunk_edges(
     """
     chosen = np.flatnonzero(bereft[rows])
     kept = left.take(np.flatnonzero(~bereft[left.tails]))
-    vectors = np.asarray(take_vectors(graph.vectors, rows))
+    vectors = take_vectors(graph.vectors, rows)
     pairs = nearest_of_some(vectors, chosen, k, min_similarity)
     again = Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
     edges = Edges.join([kept, again])

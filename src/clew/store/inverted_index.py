@@ -18,6 +18,7 @@ from clew.graph import (
     Mask,
     Ragged,
     freeze,
+    take_vectors,
 )
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.languages import Languages, LanguageSample, LanguagesPart
@@ -28,7 +29,6 @@ WORDS, LANGUAGES = InvertedIndexPart(), LanguagesPart()
 SLICED = (
     "ids",
     "texts",
-    "vectors",
     "tokens",
     "spans",
     "references",
@@ -168,8 +168,9 @@ def _first_nodes(graph: Graph, n: int) -> Graph:
     return replace(
         graph,
         **columns,
+        vectors=take_vectors(graph.vectors, np.arange(n)),
         kinds=kinds,
         read_from=Ragged.empty(n),
-        facts=Facts(vectors=graph.facts.vectors[:0]),
+        facts=Facts(vectors=take_vectors(graph.facts.vectors, np.arange(0))),
         edges=Edges(),
     )

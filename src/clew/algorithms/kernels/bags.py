@@ -10,10 +10,15 @@ from clew.graph import expand_ranges
 
 def _sums_at_once(starts, ends, columns, counts, weights_of, products):
     lengths = ends - starts
-    places = expand_ranges(starts, lengths)
-    owners = np.repeat(np.arange(len(starts)), lengths)
-    values = weights_of[counts[places]] * products[columns[places]]
-    return np.bincount(owners, weights=values, minlength=len(starts))
+    if len(starts) and (ends[:-1] == starts[1:]).all():
+        places = slice(int(starts[0]), int(ends[-1]))
+    else:
+        places = expand_ranges(starts, lengths)
+    columns, counts = columns[places], counts[places]
+    values = weights_of[1] * products[columns]  # most entries come once
+    several = np.flatnonzero(counts != 1)
+    values[several] = weights_of[counts[several]] * products[columns[several]]
+    return np.bincount(np.repeat(np.arange(len(starts)), lengths), values, len(starts))
 
 
 @compiled(at_once=_sums_at_once)

@@ -214,7 +214,7 @@ def _near_by_bounds(vectors: Vectors, bounds: Vectors, k: int, min_cosine: float
 
 
 def nearest_of_some(
-    vectors: Vectors, chosen: NDArray[np.int64], k: int, min_cosine: float
+    vectors: AnyVectors, chosen: NDArray[np.int64], k: int, min_cosine: float
 ) -> Neighbours:
     """Return at most `k` nearest other rows of some rows; see `nearest_pairs`.
 
@@ -233,7 +233,7 @@ def nearest_of_some(
     blocks: list[Pairs] = []
     for start in range(0, len(chosen), height):
         some = chosen[start : start + height]
-        cosines = vectors[some] @ vectors.T
+        cosines = _cosines_of(vectors, vectors[some])
         cosines[np.arange(len(some)), some] = -1
         rows, others, scores = _candidates(cosines, k, np.full(len(some), min_cosine, np.float32))
         blocks.append((some[rows], others, scores))
@@ -264,7 +264,7 @@ def with_newer(
         >>> with_newer(vectors, np.arange(3), 2, before, 1, 0.5).others.tolist()
         [2, 0, 0]
     """
-    n, is_dense = len(compared), not isinstance(every, VectorColumn) or every.is_dense
+    n = len(compared)
     floors = np.full(n_before, min_cosine, np.float32)  # no k-th nearest of a row is farther
     rows, lengths = np.unique(before.rows, return_counts=True)
     full = lengths >= k
@@ -273,23 +273,42 @@ def with_newer(
     height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
     for start in range(n_before, n, height):
         some = np.arange(start, min(start + height, n))
-        new, cosines = every[compared[some]], np.empty((len(some), n), np.float32)
-        if is_dense or len(new) > MAX_BY_PRODUCTS:
-            others_in_blocks = in_blocks(compared, COPIED_ROWS)
-        else:
-            others_in_blocks = iter(())
-            for place, row in enumerate(new):
-                cosines[place] = products(take_vectors(every, compared), row)
-        for first, block in others_in_blocks:
-            other = np.asarray(take_vectors(every, block))
-            cosines[:, first : first + len(block)] = new @ other.T
-            release_pages(every)
+        new = every[compared[some]]
+        cosines = _cosines_of(every, new, compared)
         cosines[np.arange(len(some)), some] = -1
         came, old = np.nonzero(cosines[:, :n_before] >= floors - np.float32(2 * TOLERANCE))
         blocks.append((old, some[came], cosines[came, old].astype(np.float64)))
         rows, others, scores = _candidates(cosines, k, np.full(len(some), min_cosine, np.float32))
         blocks.append((some[rows], others, scores))
     return _finished_with(blocks, n, k, min_cosine)
+
+
+def _cosines_of(
+    every: AnyVectors, some: Vectors, compared: NDArray[np.integer] | None = None
+) -> Vectors:
+    """Return the cosines of some vectors with others: float32 [m, n].
+
+    Args:
+        every: float32 [n, d].
+        some: float32 [m, d].
+        compared: which of them are the others; None for all.
+    """
+    is_dense = not isinstance(every, VectorColumn) or every.is_dense
+    if compared is None and is_dense:
+        at_once: Vectors = some @ np.asarray(every).T
+        return at_once
+    compared = np.arange(len(every)) if compared is None else compared
+    cosines = np.empty((len(some), len(compared)), np.float32)
+    if not is_dense and len(some) <= MAX_BY_PRODUCTS:
+        others = take_vectors(every, compared)
+        for place, vector in enumerate(some):
+            cosines[place] = products(others, vector)
+        return cosines
+    for first, block in in_blocks(compared, COPIED_ROWS):
+        other = np.asarray(take_vectors(every, block))
+        cosines[:, first : first + len(block)] = some @ other.T
+        release_pages(every)
+    return cosines
 
 
 def _finished_with(blocks: list[Pairs], n: int, k: int, min_cosine: float) -> Neighbours:
