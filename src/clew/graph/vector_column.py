@@ -337,8 +337,8 @@ def row_addresses(vectors: AnyVectors) -> NDArray[np.int64]:
 
     Example:
         >>> rows = np.eye(2, dtype=np.float32)
-        >>> row_addresses(with_rows(rows, rows.copy()))[:2] == row_addresses(rows)
-        array([ True,  True])
+        >>> row_addresses(rows[1:]) == row_addresses(rows)[1:]
+        array([ True])
     """
     return np.concatenate([one.addresses for one in VectorColumn.of(vectors).segments])
 

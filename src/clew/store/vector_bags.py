@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.embedding.attach import rows_to_embed, texts_embedded_as, texts_to_embed
 from clew.embedding.bags import Bags, BagSegment, BagTable, Source, as_bags
 from clew.embedding.embedder import FittedEmbedder
@@ -38,7 +39,11 @@ def write_vectors(writer: ColumnWriter, index: SavedIndex) -> None:
     """Write the vectors of nodes and facts."""
     graph, embedder = index.graph, index.embedder.fitted
     facts = graph.facts
-    if not isinstance(embedder, StaticEmbedding) or len(graph) + len(facts) < MIN_ROWS:
+    if (
+        not isinstance(embedder, StaticEmbedding)
+        or len(graph) + len(facts) < MIN_ROWS
+        or isinstance(index.config.get("nearest"), HNSW)  # which reads the vectors when it opens
+    ):
         writer.vectors("nodes.vectors", graph.vectors)
         writer.vectors("facts.vectors", facts.vectors)
         return
