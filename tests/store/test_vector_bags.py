@@ -139,6 +139,7 @@ def test_a_damaged_file_is_named(index, tmp_path, name, message):
         ("nodes.bags.other_rows", lambda array: array + 100_000),
         ("bags.signatures.columns", lambda array: array + 600),
         ("bags.signatures.starts", lambda array: array[:-1]),
+        ("bags.weights", lambda array: array[1:]),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(index, tmp_path, monkeypatch, name, change):

@@ -118,6 +118,7 @@ class BagTable:
         embedder: what weights the texts.
         terms: the terms.
         signatures: the signature of each term, float32; None to compute them.
+        weights: float64 [terms], the weight of each; None to compute them.
     """
 
     def __init__(
@@ -125,8 +126,10 @@ class BagTable:
         embedder: StaticEmbedding,
         terms: Sequence[str],
         signatures: CompressedRows | None = None,
+        weights: Floats | None = None,
     ) -> None:
-        self.embedder, self.terms, self._signatures = embedder, terms, signatures
+        self.embedder, self.terms = embedder, terms
+        self._signatures, self._weights = signatures, weights
         self._last: tuple[bytes, Factors] | None = None
 
     @cached_property
@@ -139,7 +142,10 @@ class BagTable:
         return CompressedRows(starts, columns, freeze(rows.values, np.float32), rows.width)
 
     @cached_property
-    def _rarity(self) -> Floats:
+    def weights(self) -> Floats:
+        """The weight of each term: float64 [terms]."""
+        if self._weights is not None:
+            return self._weights
         return self.embedder.term_weights(self.terms)
 
     def factors(self, query: Vectors) -> Factors:
@@ -156,7 +162,7 @@ class BagTable:
                 key,
                 Factors(
                     of_pieces * np.sqrt(self.embedder.piece_weights),
-                    of_terms * self._rarity,
+                    of_terms * self.weights,
                     float(self.embedder.mean.astype(np.float64) @ query),
                 ),
             )

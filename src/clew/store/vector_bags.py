@@ -25,6 +25,7 @@ MIN_ROWS = 10_000
 """Nodes and facts together, from which on vectors are saved as bags."""
 
 SIGNATURES = "bags.signatures"
+WEIGHTS = "bags.weights"
 OWNERS = ("nodes", "facts")
 KINDS = {"pieces": np.uint16, "terms": np.int32}
 MAPPED_BAGS = tuple(
@@ -53,6 +54,7 @@ def write_vectors(writer: ColumnWriter, index: SavedIndex) -> None:
     segments = as_bags(embedder, [Source(graph.vectors, rows, texts), of_facts])
     table = segments[0].table
     writer.texts(TERMS, table.terms)
+    writer.numbers(WEIGHTS, table.weights, np.float64)
     writer.numbers(f"{SIGNATURES}.starts", table.signatures.starts, np.int32)
     writer.numbers(f"{SIGNATURES}.columns", table.signatures.columns, np.uint16)
     writer.numbers(f"{SIGNATURES}.values", table.signatures.values, np.float32)
@@ -94,7 +96,10 @@ def _read_table(reader: ColumnReader, embedder: StaticEmbedding) -> BagTable:
     if len(columns) != len(values) or (len(columns) and columns.max() >= SIGNATURE_WIDTH):
         raise ValueError(f"{SIGNATURES} has {len(values)} values for {len(columns)} columns")
     signatures = CompressedRows(starts, columns, values, SIGNATURE_WIDTH)
-    return BagTable(embedder, terms, signatures)
+    weights = reader.numbers(WEIGHTS)
+    if weights.shape != (len(terms),):
+        raise ValueError(f"{WEIGHTS} has {len(weights)} weights for {len(terms)} terms")
+    return BagTable(embedder, terms, signatures, freeze(weights, np.float64))
 
 
 def _read_segment(reader: ColumnReader, owner: str, table: BagTable) -> BagSegment:
