@@ -343,14 +343,18 @@ def row_addresses(vectors: AnyVectors) -> NDArray[np.int64]:
     return np.concatenate([one.addresses for one in VectorColumn.of(vectors).segments])
 
 
-def with_rows(vectors: AnyVectors, new: Vectors) -> VectorColumn:
-    """Return vectors with more behind them; those that were there are not copied.
+def with_rows(vectors: AnyVectors, new: Vectors) -> AnyVectors:
+    """Return vectors with more behind them; those that were there are not copied, but a few.
 
     Args:
         vectors: float32 [n, d].
         new: float32 [m, d].
     """
-    return VectorColumn.of(vectors).with_rows(new)
+    column = VectorColumn.of(vectors).with_rows(new)
+    first = column.segments[0]
+    if len(column.segments) == 1 and isinstance(first, DenseSegment):
+        return first.array
+    return column
 
 
 def _without_short_ones(segments: Sequence[VectorSegment]) -> list[VectorSegment]:
