@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import tempfile
+import zlib
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langchain_core import documents as langchain_core
 from llama_index.core import Document as LlamaDocument
 
 import clew
+from clew.algorithms.nearest import hnsw
 from clew.algorithms.nearest.hnsw import HNSWIndex
 from clew.cli import main
 from clew.graph import Graph
+from clew.index import in_place
+from clew.store import saving
 
 if find_spec("faiss") is None:
     pytest.skip("the approximate index is an extra", allow_module_level=True)
@@ -23,6 +30,12 @@ N = 400
 def noisy(texts):
     """A vector of its own for each text."""
     return np.stack([np.random.default_rng(sum(map(ord, text))).normal(size=16) for text in texts])
+
+
+def distinct(texts):
+    """A vector of its own for each text; those of texts of the same letters differ, too."""
+    seeds = [zlib.crc32(text.encode()) for text in texts]
+    return np.stack([np.random.default_rng(seed).normal(size=16) for seed in seeds])
 
 
 def documents():
@@ -93,6 +106,55 @@ def test_an_index_that_changes_has_a_new_approximate_index_of_what_it_holds(inde
     nearest = changed.graph.part(changed.config.nearest)
     assert sorted(nearest.rows.tolist()) == changed.graph.rows("passage").tolist()
     assert changed.ask("A new ferry sails.", recipe="baseline").ids[0] == "new"
+
+
+def finds_the_nearest(index, seed):
+    """The approximate index is there, and with enough candidates it finds what measuring all does."""
+    graph, options = index.graph, index.config.nearest
+    nearest = graph.known_part(options)
+    assert nearest is not None
+    rows = graph.rows("passage")
+    assert sorted(nearest.rows[~nearest.deleted].tolist()) == rows.tolist()
+    assert len(nearest) == len(rows)
+    query = np.random.default_rng(seed).normal(size=16).astype(np.float32)
+    query /= np.linalg.norm(query)
+    exact = np.asarray(graph.vectors)[rows] @ query
+    best = rows[np.argsort(-exact, kind="stable")][:10].tolist()
+    assert nearest.search(query, 10, ef=10 * N)[0].tolist() == best
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 8), st.booleans()), min_size=1, max_size=6
+    )
+)
+def test_the_approximate_index_goes_on_with_an_index_that_changes_and_is_saved(steps):
+    """Documents go and come, and now and then all is saved: as changes, or whole, and opened again."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(in_place, "MIN_PASSAGES", 0)
+        patch.setattr(in_place, "MAX_CHANGED", 1e9)
+        patch.setattr(saving, "MIN_BYTES", 0)
+        patch.setattr(hnsw, "MAX_DELETED", 1)
+        options = clew.HNSW(ef_search=10 * N)
+        index = clew.Index.from_documents(
+            documents()[:60], embedder=distinct, links=(), nearest=options
+        )
+        index.graph.part(index.config.nearest)
+        index.save(folder)
+        for number, (gone, new, whole) in enumerate(steps):
+            before, ids = index, [document.id for document in index.documents]
+            index = index.delete(ids[: min(gone, len(ids) - 1)]) if gone else index
+            came = [clew.Document(f"n{number}-{i}", f"Boat {number} {i}") for i in range(new)]
+            index = index.add(came) if came else index
+            finds_the_nearest(index, number)
+            finds_the_nearest(before, number)
+            patch.setattr(saving, "MAX_SHARE", 0.0 if whole else 1e9)
+            index.save(folder)
+            with pytest.MonkeyPatch.context() as opening:
+                opening.setattr(clew.HNSW, "compute", lambda *args: pytest.fail("made anew"))
+                index = clew.Index.load(folder, embedder=distinct)
+            finds_the_nearest(index, number)
 
 
 def test_links_that_faiss_cannot_read_are_made_anew(index, tmp_path, monkeypatch, caplog):

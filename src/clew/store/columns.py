@@ -29,6 +29,7 @@ from clew.store.vector_bags import read_vectors, write_vectors
 
 ROW_COLUMNS = ("tokens", "documents", "parents", "previous")
 ATTACHED_NAMES, ATTACHED_TEXTS = "attached.names", "attached.texts"
+NEAREST_GONE = "nearest.gone"  # vectors of deleted rows of the approximate index
 DOCUMENT_TEXTS = ("id", "text", "source", "parent", "previous", "embedded_as", "format")
 
 Metadata = Mapping[str, Any]
@@ -155,6 +156,9 @@ def _write_nearest(writer: ColumnWriter, index: SavedIndex) -> None:
         nearest = index.graph.part(options)
         writer.numbers("nearest.links", nearest.to_bytes(), np.uint8)
         writer.numbers("nearest.rows", nearest.rows, np.int64)
+        if nearest.deleted.any():  # links lead over them still
+            gone = nearest.vectors(np.flatnonzero(nearest.deleted))
+            writer.numbers(NEAREST_GONE, gone, np.float32)
 
 
 def restore_parts(reader: ColumnReader, has: Container[str], graph: Graph, options: object) -> None:
@@ -180,10 +184,13 @@ def _restore_nearest(reader: ColumnReader, graph: Graph, options: object) -> Non
     if not isinstance(options, HNSW):
         return
     rows, links = reader.numbers("nearest.rows"), reader.numbers("nearest.links")
-    if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < len(graph):
+    if len(rows) and not -1 <= int(rows.min()) <= int(rows.max()) < len(graph):
         raise ValueError("nearest.rows names rows that the index does not have")
+    vectors, is_gone = np.array(graph.vectors[np.maximum(rows, 0)]), rows < 0
+    if is_gone.any():
+        vectors[is_gone] = reader.numbers(NEAREST_GONE, 2)
     try:
-        nearest = HNSWIndex.from_bytes(options, links, graph.vectors[rows], rows)
+        nearest = HNSWIndex.from_bytes(options, links, vectors, rows)
     except (ImportError, ValueError) as error:
         logging.getLogger("clew").warning("the approximate index is made anew: %s", error)
         return

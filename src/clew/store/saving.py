@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from clew.algorithms.nearest.hnsw import HNSW
 from clew.store import disk
 from clew.store.arrays import DATA, FILE_NAME, Entry, read_array, write_array
 from clew.store.columns import columns_of
@@ -150,7 +149,6 @@ def _may_follow(
     )
     return (
         before.folder == root.resolve()
-        and not isinstance(index.config.get("nearest"), HNSW)  # whose links are saved whole
         and wanted == found
         and len(manifest.changes) < MAX_CHANGES
         and _bytes_of(manifest.whole) >= MIN_BYTES

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, Rows, freeze
 from clew.read import Triple
 from clew.store.column_kinds import ColumnKind
@@ -165,7 +166,13 @@ def _frozen(column: Any) -> Any:  # noqa: ANN401  # a column of any kind
 def _carry_parts(
     graph: Graph, base: Graph, nodes: RowHistory, reader: ColumnReader, arrays: Arrays
 ) -> None:
-    """Give the graph the words of the one before, where they are known and new nodes come last."""
+    """Give the graph the words and the approximate index of the one before, where it has them.
+
+    The words are carried where new nodes come last.
+    """
+    for part, before in base.kept_parts():
+        if isinstance(part, HNSW):
+            graph.set_part(part, part.carried(graph, before, nodes.now[: len(base)]))
     n_kept = int(np.searchsorted(nodes.numbers, len(base)))
     in_order = bool((np.diff(nodes.numbers) > 0).all())
     if has_languages(arrays) and in_order:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
@@ -22,8 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.ranking import dense_ranks, reaches
-from clew.graph import Floats, Graph, Rows, Vectors
+from clew.graph import Floats, Graph, Mask, Rows, Vectors
 
+MAX_DELETED = 0.2  # of the rows of an index, before one is made anew of those that are left
 HINT = "approximate search needs faiss: pip install 'clew[ann]'"
 
 
@@ -64,12 +66,45 @@ class HNSW:
         index.add(graph.vectors[rows], rows)
         return index
 
+    def grow(self, graph: Graph, base: Graph, before: HNSWIndex) -> HNSWIndex:
+        """Return the index before with the new nodes; it is not changed itself."""
+        return self.carried(graph, before, np.arange(len(base)))
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: HNSWIndex) -> HNSWIndex:
+        """Return the index before without the nodes that are gone; they share their links."""
+        return self.carried(graph, before, np.where(stays, np.cumsum(stays) - 1, -1))
+
+    def carried(self, graph: Graph, before: HNSWIndex, now: NDArray[np.integer]) -> HNSWIndex:
+        """Return the index of a graph, from that of one before it; made anew where much is gone.
+
+        The links to what came since are those of an index that is added to. They are not always
+        those that `compute` makes, and both find nearly the same.
+
+        Args:
+            graph: the graph.
+            before: the index of the one before.
+            now: int [nodes of the one before], the row of each in `graph`, -1 for one that is gone.
+        """
+        left = before.renumbered(now)
+        if len(left.rows) - len(left) > MAX_DELETED * len(left.rows):
+            return self.compute(graph)
+        is_new = np.ones(len(graph), np.bool_)
+        is_new[now[now >= 0]] = False
+        if self.kinds is not None:
+            is_new &= graph.kinds.mask(*self.kinds)
+        rows = np.flatnonzero(is_new)
+        if len(rows):
+            left = left.copied()
+            left.add(graph.vectors[rows], rows)
+        return left
+
 
 class HNSWIndex:
     """An index of unit rows that can be searched, added to and deleted from.
 
-    Rows have the numbers that they were added with. The index that is a part of a graph is never
-    changed, as a graph does not change. Deleted rows are skipped; `compacted` frees their memory.
+    Rows have the numbers that they were added with, deleted ones the number -1. The index that is a
+    part of a graph is never changed, as a graph does not change. Deleted rows are skipped;
+    `compacted` frees their memory.
 
     Args:
         options: the parameters.
@@ -126,7 +161,26 @@ class HNSWIndex:
             raise ValueError("some of the rows to delete are not in the index")
         self._set_deleted(self.deleted | chosen)
 
+    def renumbered(self, numbers: ArrayLike) -> HNSWIndex:
+        """Return an index of the same rows under other numbers; both share their links.
+
+        Args:
+            numbers: int, for every number of a row its new one, or -1 where it is deleted.
+        """
+        new = np.asarray(numbers, np.int64)
+        index = copy(self)
+        index.rows = np.where(self.deleted, -1, new[self.rows]) if len(self.rows) else self.rows
+        index._set_deleted(index.rows < 0)
+        return index
+
+    def copied(self) -> HNSWIndex:
+        """Return an index of the same rows that can be added to alone."""
+        index = copy(self)
+        index._index = _faiss().clone_index(self._index)
+        return index
+
     def _set_deleted(self, deleted: NDArray[np.bool_]) -> None:
+        self.rows = np.where(deleted, -1, self.rows)
         self.deleted, self._left = deleted, int((~deleted).sum())
         self._bits = np.packbits(~deleted, bitorder="little") if self._left < len(deleted) else None
 
@@ -158,7 +212,7 @@ class HNSWIndex:
             options: the parameters that it was made with.
             links: the bytes.
             vectors: float32 [k, d], the vectors of its rows, in their order.
-            rows: [k], the numbers of its rows; none of them is deleted.
+            rows: [k], the numbers of its rows; -1 for one that is deleted.
 
         Raises:
             ValueError: the bytes are those of another index, or of a version of faiss that this one
@@ -181,7 +235,7 @@ class HNSWIndex:
         storage.this.disown()  # the index frees it
         index._index = restored
         index.rows = numbers
-        index._set_deleted(np.zeros(len(numbers), np.bool_))
+        index._set_deleted(numbers < 0)
         return index
 
     def search(self, vector: Vectors, k: int, ef: int | None = None) -> tuple[Rows, Floats]:
