@@ -105,7 +105,7 @@ def save(index: SavedIndex, path: str | os.PathLike[str]) -> SavedAs:
 def _save_changes(index: SavedIndex, root: Path, settings: Mapping[str, Any]) -> SavedAs | None:
     """Save what changed since the newest generation; return None where it is to be saved whole."""
     before = index.saved_as
-    if before is None or not _may_follow(before, index, root, settings):
+    if before is None or not _may_follow(before, root, settings):
         return None
     arrays, newest = difference(before.index, index), before.manifest
     if arrays is None:
@@ -139,9 +139,7 @@ def is_newest(saved: SavedAs) -> bool:
     return newest.name == name and look_of(newest) == saved.looks[name]
 
 
-def _may_follow(
-    before: SavedAs, index: SavedIndex, root: Path, settings: Mapping[str, Any]
-) -> bool:
+def _may_follow(before: SavedAs, root: Path, settings: Mapping[str, Any]) -> bool:
     """Whether changes may follow a generation, which is neither small nor has many already."""
     manifest = before.manifest
     wanted, found = (
