@@ -159,3 +159,12 @@ def test_words_are_met_in_another_form_and_short_ones_are_not(question):
 
 def test_no_context_no_quotes():
     assert quotes(INDEX.ask("Ben", where={"title": "nobody"})) == ""
+
+
+def test_a_sentence_that_shares_only_a_common_word_joins_no_answer():
+    texts = ["The rule is on the wall.", "Marta Lund is the harbour master.", "Rain is wet."]
+    index = clew.Index.from_documents([*texts, *(f"Note {i}." for i in range(9))])
+    for asked in ("Who is the harbour master?", "What is it that the harbour master is called?"):
+        answer = quotes(index.ask(asked, recipe="bm25", min_relevance=0), index=index)
+        assert answer.partition(" [")[0] == texts[1]
+        assert "\n" not in answer

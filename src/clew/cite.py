@@ -30,6 +30,7 @@ from clew.text.question_words import (
     STEM,
     QuestionWords,
     WordsByStem,
+    count_letters,
     covered_words,
     matching_words,
     weigh_by_covers,
@@ -37,11 +38,14 @@ from clew.text.question_words import (
     words_by_stem,
 )
 from clew.text.quotable import quotable
+from clew.text.stems import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from clew.index.index import Index
 
 MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
+MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
+MIN_LETTERS = 3  # of a word that may say what a question is about
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
 _CITATION = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
 
@@ -111,7 +115,7 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
         for number, item in enumerate(context, 1)
         for piece in quotable(item.text, item.metadata)
     ]
-    by_stem = words_by_stem(context.question)
+    by_stem = _informative(words_by_stem(context.question))
     covers = [covered_words(f"{one.item.heading} {one.text}", by_stem) for one in candidates]
     counts = _passage_counts(by_stem, index)
     question = weigh_words(by_stem, *counts) if counts else weigh_by_covers(by_stem, covers)
@@ -122,6 +126,16 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
     return "\n".join(f"{text} [{number}]" for text, number in texts)
 
 
+def _informative(by_stem: WordsByStem) -> WordsByStem:
+    """Return a question's words without function words, or all where none of the others is long."""
+    kept = {
+        stem: [word for word in of_stem if word not in FUNCTION_WORDS]
+        for stem, of_stem in by_stem.items()
+    }
+    are_long = any(count_letters(word) >= MIN_LETTERS for words in kept.values() for word in words)
+    return {stem: words for stem, words in kept.items() if words} if are_long else by_stem
+
+
 def _greedy_cover(
     candidates: Sequence[Sentence],
     covers: Sequence[frozenset[str]],
@@ -130,7 +144,7 @@ def _greedy_cover(
 ) -> list[int]:
     """Return the places of the sentences that cover most, each by what it adds."""
     chosen: list[int] = []
-    covered = frozenset[str]()
+    covered, whole = frozenset[str](), sum(question.weights.values())
     while len(chosen) < max_quotes:
         gains = [
             question.weight_of(cover - covered) * math.sqrt(one.item.score)
@@ -138,8 +152,11 @@ def _greedy_cover(
         ]
         if not gains or not exceeds(max(gains), 0.0, max(gains)):
             break
-        chosen.append(best_row(dict(enumerate(gains))))
-        covered |= covers[chosen[-1]]
+        best = best_row(dict(enumerate(gains)))
+        if chosen and question.weight_of(covers[best] - covered) < MIN_GAIN * whole:
+            break
+        chosen.append(best)
+        covered |= covers[best]
     return chosen
 
 
