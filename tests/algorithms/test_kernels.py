@@ -331,3 +331,21 @@ def test_all_loops_agree_bit_by_bit_on_the_inputs_of_all_tests_of_algorithms():
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.both_ways", *tests]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE)
     assert done.returncode == 0, done.stdout[-5000:]
+
+
+def test_numba_is_imported_again_where_another_thread_was_importing_it(monkeypatch):
+    def seen_in_part(name):
+        tried.append(name)
+        if len(tried) < 3:
+            raise ImportError("cannot import name 'a' from partially initialized module 'numba.b'")
+
+    tried = []
+    monkeypatch.setattr(compiler, "IMPORT_PAUSES", (0.0,) * 4)
+    monkeypatch.setattr(compiler.importlib, "import_module", seen_in_part)
+    compiler._import_numba()
+    assert len(tried) == 3
+    monkeypatch.setattr(
+        compiler.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name))
+    )
+    with pytest.raises(ImportError, match="numba"):
+        compiler._import_numba()

@@ -13,6 +13,7 @@ the compiler. numba is imported by it alone, which takes most of a second.
 from __future__ import annotations
 
 import atexit
+import importlib
 import logging
 import math
 import threading
@@ -36,6 +37,9 @@ START_DELAY = 4.0
 LOAD_AFTER = 0.1
 """Seconds of the processor that loops take as plain Python, all together, before stored machine
 code is loaded where nobody waits for it: to import numba takes about three times as long."""
+
+IMPORT_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds between two attempts to import numba while another thread is importing it."""
 
 MAX_STOP = 1.0
 """Seconds that the end of the process waits at most for the compiler to stop."""
@@ -228,6 +232,7 @@ def _wait_for(requests: list[Request], deadline: Deadline) -> None:
 
 def _compile(request: Request) -> None:
     """Load or make the machine code of a request."""
+    _import_numba()
     import numba
     from numba.core import event
 
@@ -240,6 +245,24 @@ def _compile(request: Request) -> None:
         dispatcher = _dispatcher(request.kernel)
         dispatcher.compile(tuple(numba.typeof(value) for value in request.example))
     request.kernel.dispatcher = dispatcher
+
+
+def _import_numba() -> None:
+    """Import numba; again where another thread is importing it, of which this one sees a part.
+
+    Its modules import each other. Python lets a thread see a module that is not ready rather than
+    have two threads wait for each other.
+    """
+    for seconds in IMPORT_PAUSES:
+        try:
+            importlib.import_module("numba.core.compiler")
+        except ImportError as error:
+            if "partially initialized" not in str(error):
+                raise
+            time.sleep(seconds)
+        else:
+            return
+    importlib.import_module("numba.core.compiler")
 
 
 _DISPATCHERS: dict[Loop, Any] = {}
