@@ -21,6 +21,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
+import numpy as np
+
 from clew import Document, Index
 from clew.index import in_place
 from clew.store import difference, manifest, saving
@@ -303,7 +305,7 @@ class PowerLosses:
 def fingerprint(index: Index) -> str:
     """Return a checksum of all that an index was saved with."""
     graph = index.graph
-    digest = blake2b(graph.vectors.tobytes(), digest_size=16)
+    digest = blake2b(np.asarray(graph.vectors).tobytes(), digest_size=16)
     parts = (graph.ids, graph.texts, graph.kinds, graph.facts.texts, index.skipped, index.facts)
     digest.update(repr([*parts, [d.id for d in index.documents]]).encode("utf-8", "surrogatepass"))
     for column in (graph.edges.tails, graph.edges.heads, graph.edges.weights):
