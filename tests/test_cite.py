@@ -170,3 +170,10 @@ def test_a_sentence_that_shares_only_a_common_word_joins_no_answer():
     answer = quotes(index.ask("Who is the harbour master?"), index=index)
     assert answer.startswith("Electricity costs")
     assert "\n" not in answer, "a sentence with *the* and *is* is quoted, too"
+
+
+def test_a_rare_short_word_of_a_question_hides_no_answer():
+    texts = [f"Ferries of line {n} sail from Corfu at {n} o'clock in summer." for n in range(12)]
+    index = clew.Index.from_documents([*texts, "The harbour master is Ann.", "Bread is baked."])
+    answer = quotes(index.ask("When do ferries sail from Corfu?"), index=index)
+    assert "sail from Corfu" in answer, "that no text has *do* says nothing"

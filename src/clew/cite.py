@@ -30,7 +30,6 @@ from clew.text.question_words import (
     STEM,
     QuestionWords,
     WordsByStem,
-    count_letters,
     covered_words,
     matching_words,
     weigh_by_covers,
@@ -45,7 +44,9 @@ if TYPE_CHECKING:
 
 MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
 MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
-MIN_LETTERS = 3  # of a word that may say what a question is about
+UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # what a question is about is said by other words
+    "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
+)
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
 _CITATION = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
 
@@ -127,13 +128,12 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
 
 
 def _informative(by_stem: WordsByStem) -> WordsByStem:
-    """Return a question's words without function words, or all where none of the others is long."""
+    """Return a question's words without function words, or all where there are no others."""
     kept = {
-        stem: [word for word in of_stem if word not in FUNCTION_WORDS]
+        stem: [word for word in of_stem if word not in UNINFORMATIVE]
         for stem, of_stem in by_stem.items()
     }
-    are_long = any(count_letters(word) >= MIN_LETTERS for words in kept.values() for word in words)
-    return {stem: words for stem, words in kept.items() if words} if are_long else by_stem
+    return {stem: words for stem, words in kept.items() if words} or by_stem
 
 
 def _greedy_cover(

@@ -56,7 +56,9 @@ class PythonModules:
         try:
             import griffe
         except ImportError as error:
-            raise GriffeMissingError(f"its files are shown as passages; a reference needs griffe: {HINT}") from error
+            raise GriffeMissingError(
+                f"its files are shown as passages; a reference needs griffe: {HINT}"
+            ) from error
         with griffe.logger.disable():  # it logs what it cannot follow, such as other packages
             return cls._read(documents)
 

@@ -79,7 +79,7 @@ def weigh_words(by_stem: WordsByStem, counts: Mapping[str, int], n_texts: int) -
         n_texts: How many texts there are.
     """
     weights = {
-        word: count_letters(word) * math.log((n_texts + 1) / (count + 0.5))
+        word: _letters(word) * math.log((n_texts + 1) / (count + 0.5))
         for word, count in counts.items()
     }
     return QuestionWords(by_stem, weights, n_texts)
@@ -101,11 +101,6 @@ def _is_same_word(one: str, other: str) -> bool:
     return min(len(one), len(other)) >= shared and one[:shared] == other[:shared]
 
 
-def count_letters(word: str) -> int:
-    """Return the number of letters of a word; an ideograph stands for two.
-
-    Example:
-        >>> count_letters("boat"), count_letters("\u8239")
-        (4, 2)
-    """
+def _letters(word: str) -> int:
+    """Return the number of letters of a word; an ideograph stands for two."""
     return sum(2 if IDEOGRAPH.match(sign) else 1 for sign in word)
