@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
 MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
-UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # what a question is about is said by other words
+UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # other words say what a question is about
     "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
 )
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do

@@ -21,7 +21,7 @@ from clew.types import Seeds, Subgraph
 QUESTION, READ_FROM = "question", "read from"
 SHARED, RELATED = "shared", "related"  # kinds of edges that are made of names or facts
 MAX_HOPS = 4
-MAX_SHARED = 3  # names that an edge is said to be by
+MAX_SHARED = 3  # names that the text of an edge has
 MAX_START_ROWS = 64  # where a seed names no terminals, paths start at its highest scores
 
 Path = tuple[Hop, ...]

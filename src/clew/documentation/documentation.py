@@ -177,8 +177,8 @@ class Documentation:
         readme = min(found, key=lambda one: (one.id.count("/"), one.id))
         file = site.page_of_document.get(readme.id)
         page = next((page for page, name in site.files.items() if name == file), "")
-        said = self.introductions.get(page, "")
-        return f"{said} [{one_line(page)}]({file})" if said and file else ""
+        introduction = self.introductions.get(page, "")
+        return f"{introduction} [{one_line(page)}]({file})" if introduction and file else ""
 
     def _trail(self, trail: str, bodies: Mapping[str, str]) -> str:
         """The line of links above a page."""

@@ -212,7 +212,7 @@ class _References:
         return PublicName(kind=kind, signatures=tuple(written), docs=docs, **common)
 
     def _same_as(self, attribute: Any) -> tuple[DocSection, ...]:  # noqa: ANN401  # of griffe
-        """Return what is to be said of another name for a documented class or function."""
+        """Return what describes another name for a documented class or function."""
         target = self._target(attribute.value)
         if target is None or not (target.is_class or target.is_function):
             return ()

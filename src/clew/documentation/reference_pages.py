@@ -19,7 +19,7 @@ from clew.text.spans import sentences
 
 MAX_USERS = 6  # that are named
 MAX_RELATED = 5
-MIN_LISTED = 3  # members, beyond which they are listed before they are told of
+MIN_LISTED = 3  # members, beyond which they are listed before they are described
 MAX_OPENING = 2000  # characters of documentation in which its first sentence is looked for
 MAX_SUMMARY = 240  # characters
 GROUPS = (
@@ -155,8 +155,8 @@ class ReferencePages:
             summary = self.summary(entry.docs, entry.path) if entry is not None else ""
             home = (entry.path if entry is not None else defined_as).rpartition(".")[0]
             link = self.links.link(name, defined_as)
-            said = f" from {self.links.module_link(home)}" if home else ""
-            lines.append(f"- {link}{said}" + (f": {summary}" if summary else ""))
+            origin = f" from {self.links.module_link(home)}" if home else ""
+            lines.append(f"- {link}{origin}" + (f": {summary}" if summary else ""))
         return lines
 
     def _entry(self, entry: PublicName, level: int) -> Iterator[str]:
@@ -237,10 +237,10 @@ class ReferencePages:
         signature = " ".join(" ".join(entry.signatures).split())
         source = self.sources.link(entry.place, f"line {entry.place.line}")
         docs = self._docs(entry.docs, entry.path, ())
-        said = " ".join("".join(docs).split())
+        description = " ".join("".join(docs).split())
         return (
             f'- <a id="{anchor_of(entry.path)}"></a>{as_literal(signature)}'
-            f"{f': {said}' if said else ''} ({source})"
+            f"{f': {description}' if description else ''} ({source})"
         )
 
     def _docs(

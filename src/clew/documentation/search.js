@@ -41,9 +41,9 @@ function search() {
     link.textContent = title;
     const note = document.createElement("small");
     note.textContent = ` ${kind}`;
-    const said = document.createElement("div");
-    said.textContent = text;
-    item.append(link, note, said);
+    const details = document.createElement("div");
+    details.textContent = text;
+    item.append(link, note, details);
     list.append(item);
   }
 }

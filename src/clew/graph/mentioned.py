@@ -1,4 +1,4 @@
-"""Which names every passage has: the other way round than `Graph.read_from`."""
+"""Which names every passage has: the inverse of `Graph.read_from`."""
 
 from __future__ import annotations
 

@@ -52,11 +52,11 @@ class Shared:
         of_entity = is_entity[owners]
         owners, passages = owners[of_entity], passages[of_entity]
         changed = row_mask(owners[passages >= n_before], len(graph))
-        touched = row_mask(passages[changed[owners]], len(graph))
-        entities = np.flatnonzero(row_mask(owners[touched[passages]], len(graph)))
+        affected = row_mask(passages[changed[owners]], len(graph))
+        entities = np.flatnonzero(row_mask(owners[affected[passages]], len(graph)))
         again = self._edges_of(graph, entities.astype(np.int32))
-        again = again.take(np.flatnonzero(touched[again.tails] & touched[again.heads]))
-        left = before.take(np.flatnonzero(~(touched[before.tails] & touched[before.heads])))
+        again = again.take(np.flatnonzero(affected[again.tails] & affected[again.heads]))
+        left = before.take(np.flatnonzero(~(affected[before.tails] & affected[before.heads])))
         edges = Edges.join([left, again])
         pairs = edges.tails.astype(np.int64) * len(graph) + edges.heads
         return edges.take(np.argsort(pairs, kind="stable"))
