@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,6 +14,7 @@ from clew.algorithms.nearest.exact import (
     nearest_pairs,
     with_newer,
 )
+from tests.traced_memory import traced_memory
 
 
 def unit(vectors):
@@ -104,12 +103,9 @@ def test_duplicates_in_many_dimensions_go_to_the_lower_row(block_bytes, monkeypa
 
 
 def test_equal_rows_by_the_thousand_are_not_held_pair_by_pair():
-    tracemalloc.start()
-    try:
-        row, other, _ = nearest_pairs(np.tile(np.float32([[0.6, 0.8]]), (4000, 1)), 5, 0.1)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    vectors = np.tile(np.float32([[0.6, 0.8]]), (4000, 1))
+    _, peak = traced_memory(lambda: nearest_pairs(vectors, 5, 0.1))
+    row, other, _ = nearest_pairs(vectors, 5, 0.1)
     assert len(row) == 4000 * 5
     assert other[:10].tolist() == [1, 2, 3, 4, 5, 0, 2, 3, 4, 5]
     assert peak < 4 * nearest.BLOCK_BYTES

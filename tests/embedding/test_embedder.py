@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import pickle
 import sys
-import tracemalloc
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from clew.embedding.attach import attach_vectors
 from clew.embedding.embedder import Embedder, embed_texts, fit_default
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Facts, Graph, Labels, Ragged, freeze
+from tests.traced_memory import traced_memory
 
 TEXTS = ["one", "two", "three"]
 ROWS = np.array([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]])
@@ -449,12 +449,8 @@ def test_vectors_are_held_once_while_they_are_attached():
         ),
     )
     attach_vectors(Graph.of(["text 1"]), embed)
-    tracemalloc.start()
-    try:
-        attached = attach_vectors(graph, embed)[1]
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    _, peak = traced_memory(lambda: attach_vectors(graph, embed))
+    attached = attach_vectors(graph, embed)[1]
     np.testing.assert_array_equal(attached.vectors, embed(texts))
     np.testing.assert_array_equal(attached.facts.vectors, embed(list(graph.facts.texts)))
     assert peak < 1.75 * 4 * width * (2 * n - 1), "more than once, and the texts"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import Graph
 from clew.seed import Dense, LinkedFacts
 from clew.types import Query
+from tests.traced_memory import traced_memory
 
 VECTORS = np.float32([[1, 0], [0.6, 0.8], [-1, 0], [0, 0], [0.8, 0.6]])
 GRAPH = Graph.of(
@@ -89,13 +88,8 @@ def test_recipes_share_one_copy_of_the_vectors():
         kinds=["passage", "section"] * (n // 2),
         vectors=vectors,
     )
-    tracemalloc.start()
-    try:
-        bound = [Dense().on(graph), LinkedFacts().on(graph), Dense(("passage",)).on(graph)]
-        used = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
-    assert len(bound) == 3
+    parts = (Dense(), LinkedFacts(), Dense(("passage",)))
+    used, _ = traced_memory(lambda: [part.on(graph) for part in parts])
     own = 4 * width * n // 2
     assert own <= used < 1.8 * own
     np.testing.assert_array_equal(graph.vectors_of("passage"), graph.vectors[::2])
