@@ -29,7 +29,8 @@ from clew.deadline import current
 from clew.graph import Floats, Graph, Mask, freeze, products
 from clew.items import Dropped
 from clew.overlap import DuplicatesPart, OverlapFilter
-from clew.render import Render
+from clew.render import Printed, Render
+from clew.text.estimate import estimate_tokens
 from clew.types import Connection, Query, Reading, Seeds, Subgraph
 
 MAX_RESELECTIONS = 3
@@ -55,6 +56,8 @@ class PageRequest:
         render: how the page is printed.
         missing: pairs of nodes that could not be joined, of which the page may speak.
         excluded: bool [n], True for nodes that may not be read; None for none.
+        printed: nodes that were printed before. Many pages of almost the same nodes are tried.
+        estimates: tokens of pieces that were counted before, where they are estimated.
     """
 
     graph: Graph
@@ -64,6 +67,8 @@ class PageRequest:
     render: Render
     missing: tuple[tuple[int, int], ...] = ()
     excluded: Mask | None = None
+    printed: Printed = field(default_factory=dict, repr=False)
+    estimates: dict[str, int] = field(default_factory=dict, repr=False)
 
     def of_subgraph(self, subgraph: Subgraph) -> PageRequest:
         """Return it with the prizes and the missing links that only the selectors know."""
@@ -106,18 +111,29 @@ class PageRequest:
 
     def pieces(self, reading: Reading) -> list[str]:
         """Return what is printed of a reading, entry by entry."""
-        return self.render.pieces(self.graph, reading)
+        return self.render.pieces(self.graph, reading, self.printed)
 
     def tokens(self, reading: Reading) -> int:
         """Return what the printed page costs, by the caller's own counter."""
-        text = self.text(reading)
-        return self.graph.count(text) if text else 0
+        parts = self._parts(reading)
+        if self.graph.count is estimate_tokens:  # no piece of it spans a line end
+            return sum(map(self._estimate, parts))
+        return self.graph.count("\n".join(parts)) if parts else 0
+
+    def _estimate(self, part: str) -> int:
+        if part not in self.estimates:
+            self.estimates[part] = estimate_tokens(part)
+        return self.estimates[part]
 
     def text(self, reading: Reading) -> str:
         """Return the page; empty where nothing is read."""
+        return "\n".join(self._parts(reading))
+
+    def _parts(self, reading: Reading) -> list[str]:
+        """Return what line ends join to the page."""
         pieces = self.pieces(reading)
         line = self.render.missing_line(self.graph, self.missing) if pieces else ""
-        return "\n".join([*pieces, line] if line else pieces)
+        return [*pieces, line] if line else pieces
 
 
 @dataclass(frozen=True, eq=False)

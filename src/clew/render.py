@@ -15,6 +15,8 @@ from clew.graph import Graph, heading_of
 from clew.items import Item
 from clew.types import Reading
 
+Printed = dict[tuple[int, int], tuple[str, str]]  # node, number -> the line above it, and its entry
+
 MAX_NAME = 40  # characters of a node's name in a sentence
 STYLES = ("bullets", "triples", "numbered", "plain")
 INDENT = "  "
@@ -63,18 +65,32 @@ class Render:
         if self.style not in STYLES:
             raise ValueError(f"unknown style {self.style!r}; known: {', '.join(STYLES)}")
 
-    def pieces(self, graph: Graph, reading: Reading) -> list[str]:
+    def pieces(self, graph: Graph, reading: Reading, printed: Printed | None = None) -> list[str]:
         """Return the text of each entry, with the heading line above it.
 
         The page is these pieces, joined by line ends.
+
+        Args:
+            graph: the graph of the nodes.
+            reading: what is read, in order.
+            printed: the nodes that this printed before, of the same graph; more come to them.
         """
         entries = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
+        known: Printed = {} if printed is None else printed
         return _under_headings(
             ("", self.fact_entry(graph, fact, number))
             if node < 0
-            else (self.heading_line(graph, node), self.node_entry(graph, node, number))
+            else self._printed(graph, node, number, known)
             for number, (node, fact) in enumerate(entries, self.first)
         )
+
+    def _printed(self, graph: Graph, node: int, number: int, known: Printed) -> tuple[str, str]:
+        """Return the line above a node and its entry."""
+        key = node, number if self.style == "numbered" else 0
+        if key not in known:
+            entry = self.node_entry(graph, node, number)
+            known[key] = self.heading_line(graph, node), entry
+        return known[key]
 
     def pieces_of(self, items: Iterable[Item]) -> list[str]:
         r"""Return what `pieces` returns, of items; a triple stands here as the text of its fact.
