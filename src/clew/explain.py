@@ -99,7 +99,9 @@ def _edges_among(graph: Graph, rows: Rows) -> Rows:
     inside = np.zeros(len(graph), np.bool_)
     inside[rows] = True
     tails, heads = graph.edges.tails, graph.edges.heads
-    return freeze(np.flatnonzero(inside[tails] & inside[heads] & (tails != heads)), np.int32)
+    leaving = np.flatnonzero(inside[tails])
+    tails, heads = tails[leaving], heads[leaving]
+    return freeze(leaving[inside[heads] & (tails != heads)], np.int32)
 
 
 def _selector_paths(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, Path]:

@@ -6,12 +6,13 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import dense_ranks
+from clew.algorithms.ranking import dense_ranks, reaches
 from clew.graph import Floats, Graph, freeze
 
 
@@ -70,12 +71,31 @@ class Duplicates:
         """
         if not len(self.rows):
             return prizes
-        level = dense_ranks(prizes[self.rows], float(np.abs(prizes).max()))
-        ranked = self.rows[np.lexsort((self.rows, level, self.first[self.rows]))]
-        best_of_group = np.append(True, np.diff(self.first[ranked]) != 0)
         remaining = prizes.copy()
-        remaining[ranked[~best_of_group]] = 0.0
+        remaining[self._lower_copies(prizes)] = 0.0
         return remaining
+
+    def _lower_copies(self, prizes: Floats) -> NDArray[np.int64]:
+        """Return the rows of all copies but the best of each group, the first of equal ones."""
+        values, largest = prizes[self.rows], float(np.abs(prizes).max())
+        highest = np.maximum.reduceat(values, self._starts)[self._group]
+        if (values == highest).sum() < reaches(values, highest, largest).sum():
+            values = -dense_ranks(values, largest).astype(np.float64)  # noise parts equal ones
+            highest = np.maximum.reduceat(values, self._starts)[self._group]
+        places = np.flatnonzero(values == highest)
+        is_first = np.diff(self._group[places], prepend=-1) != 0
+        return np.delete(self.rows, places[is_first])
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """Where each group starts in `rows`, whose groups have their lowest row first."""
+        return np.flatnonzero(np.diff(self.first[self.rows], prepend=-1))
+
+    @cached_property
+    def _group(self) -> NDArray[np.int64]:
+        """The number of each row's group."""
+        lengths = np.diff(np.append(self._starts, len(self.rows)))
+        return np.repeat(np.arange(len(lengths)), lengths)
 
     def copies_of(self, row: int) -> list[int]:
         """Return the other rows with the text of this one."""

@@ -16,7 +16,6 @@ from clew.algorithms.traversal.reached import LARGE, TraversalResult, relevance_
 from clew.graph import AnyVectors, Links, Rows, Vectors, freeze
 
 NO_VECTORS: Vectors = freeze([], np.float32, (0, 0))
-START, SLOT = 1, 2  # how a row was reached: 0 not yet, 1 as a start row, 2 + slot by that slot
 
 
 def search_breadth_first(  # noqa: PLR0913 - one for each limit of the search
@@ -80,8 +79,7 @@ def shortest_paths(
 ) -> dict[int, list[int]]:
     """Return a path with the fewest hops to each target row within `max_hops` hops of a start row.
 
-    Ties go to the first slot in the order of the rows before. O(edges of the rows reached), one
-    numpy step per hop.
+    Ties go to the first slot in the order of the rows before. O(edges of the rows reached).
 
     Args:
         links: the adjacency.
@@ -98,29 +96,20 @@ def shortest_paths(
         >>> [links.targets[slots].tolist() for slots in shortest_paths(links, [0], [2], 3).values()]
         [[1, 2]]
     """
-    # START, or SLOT + the slot by which a row was reached. Zeros take no memory until written.
-    origin = np.zeros(len(links), np.int64)
-    frontier: NDArray[np.int64] = np.fromiter(start_rows, np.int64, len(start_rows))
-    targets = np.fromiter(target_rows, np.int64, len(target_rows))
-    origin[frontier] = START
-    for _ in range(max_hops):
-        if not len(frontier) or origin[targets].all():
-            break
-        lengths = links.starts[frontier + 1] - links.starts[frontier]
-        ends = np.cumsum(lengths)
-        slots = np.arange(ends[-1]) + np.repeat(links.starts[frontier] - ends + lengths, lengths)
-        slots = slots[origin[links.targets[slots]] == 0]
-        reached = links.targets[slots]
-        # Of several slots to one row the first is written last, and stays.
-        origin[reached[::-1]] = slots[::-1] + SLOT
-        frontier = reached[origin[reached] == slots + SLOT].astype(np.int64)
-    return {int(row): _path_to(links, origin, int(row)) for row in targets.tolist() if origin[row]}
+    from clew.algorithms.traversal.kernels.hops import reach
+
+    sources = np.fromiter(dict.fromkeys(start_rows), np.int64)
+    targets = np.fromiter(dict.fromkeys(target_rows), np.int64)
+    origins = reach(links.starts, links.targets, sources, targets, max_hops)
+    return {row: _path_to(links, origins, row) for row in targets.tolist() if origins[row]}
 
 
-def _path_to(links: Links, origin: NDArray[np.int64], row: int) -> list[int]:
+def _path_to(links: Links, origins: NDArray[np.int64], row: int) -> list[int]:
+    from clew.algorithms.traversal.kernels.hops import SLOT
+
     path: list[int] = []
-    while origin[row] >= SLOT:
-        slot = int(origin[row]) - SLOT
+    while origins[row] >= SLOT:
+        slot = int(origins[row]) - SLOT
         path.append(slot)
         row = int(np.searchsorted(links.starts, slot, side="right")) - 1
     return path[::-1]

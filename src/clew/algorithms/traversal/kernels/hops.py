@@ -1,10 +1,66 @@
-"""Compiled: the fewest hops between some rows."""
+"""Compiled: the fewest hops between some rows, and paths of the fewest hops to some rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
+
+START, SLOT = 1, 2  # how a row was reached: 0 not yet, 1 as a start row, 2 + slot by that slot
+
+
+def _reach_at_once(starts, targets, sources, wanted, max_hops):
+    origins, frontier = np.zeros(len(starts) - 1, np.int64), sources
+    origins[frontier] = START
+    for _ in range(max_hops):
+        if not len(frontier) or origins[wanted].all():
+            break
+        lengths = starts[frontier + 1] - starts[frontier]
+        ends = np.cumsum(lengths)
+        slots = np.arange(ends[-1]) + np.repeat(starts[frontier] - ends + lengths, lengths)
+        slots = slots[origins[targets[slots]] == 0]
+        reached = targets[slots]
+        # Of several slots to one row the first is written last, and stays.
+        origins[reached[::-1]] = slots[::-1] + SLOT
+        frontier = reached[origins[reached] == slots + SLOT].astype(np.int64)
+    return origins
+
+
+@compiled(at_once=_reach_at_once)
+def reach(starts, targets, sources, wanted, max_hops):
+    """Return how rows are reached from `sources` in `max_hops` hops, until all `wanted` rows are.
+
+    It is 0 for a row that is not, START for a source, SLOT + the first slot that leads to it for
+    another one: int64 [n]. What is reached after the last wanted row is not defined.
+
+    Args:
+        starts, targets: compressed rows.
+        sources: int64 [s], distinct.
+        wanted: int64 [w], distinct.
+        max_hops: at most so many.
+    """
+    origins = np.zeros(len(starts) - 1, np.int64)
+    is_wanted = np.zeros(len(starts) - 1, np.bool_)
+    queue, done, size, missing = np.empty(len(starts) - 1, np.int64), 0, 0, 0
+    for row in wanted:
+        is_wanted[row] = True
+    for row in sources:
+        origins[row], queue[size] = START, row
+        size += 1
+    for row in wanted:
+        missing += origins[row] == 0
+    for _ in range(max_hops):
+        end = size
+        while done < end and missing > 0:
+            row = queue[done]
+            done += 1
+            for slot in range(starts[row], starts[row + 1]):
+                other = targets[slot]
+                if origins[other] == 0:
+                    origins[other], queue[size] = slot + SLOT, other
+                    size += 1
+                    missing -= is_wanted[other]
+    return origins
 
 
 @compiled
