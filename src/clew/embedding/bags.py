@@ -41,6 +41,7 @@ from clew.text.numbering import Numbering
 
 MAX_COUNT = 255  # of a term or a piece in a text; a text with more keeps its vector
 BATCH = 8192  # texts that are counted at once
+MAX_REMEMBERED = 4096  # rows whose vectors are kept, 12 MB: a method that descends needs few again
 
 COUNTS = np.arange(MAX_COUNT + 1, dtype=np.float64)
 OF_PIECES: Floats = np.sqrt(COUNTS)
@@ -221,13 +222,34 @@ class BagSegment:
         chosen = np.arange(len(self.scales))[rows]
         vectors = np.zeros((len(chosen), self.shape[1]), np.float32)
         own = np.flatnonzero(self.scales[chosen, 2])
+        make = self._remembered if len(own) <= MAX_REMEMBERED // 8 else self._made
         for start in range(0, len(own), BATCH):
             some = own[start : start + BATCH]
-            wanted = chosen[some]
-            vectors[some] = self.table.vectors(self.pieces.take(wanted), self.terms.take(wanted))
+            vectors[some] = make(chosen[some])
         place, is_other = self._places_of_others(chosen)
         vectors[is_other] = self.others[place[is_other]]
         return vectors
+
+    def _made(self, rows: NDArray[np.int64]) -> Vectors:
+        return self.table.vectors(self.pieces.take(rows), self.terms.take(rows))
+
+    def _remembered(self, rows: NDArray[np.int64]) -> Vectors:
+        """Return the vectors of a few rows, of which other questions may have needed some."""
+        known, wanted = self._known, rows.tolist()
+        found = {row: known.get(row) for row in wanted}  # another thread may clear it
+        new = [row for row, vector in found.items() if vector is None]
+        if new:
+            made = dict(zip(new, self._made(np.array(new, np.int64)), strict=True))
+            if len(known) + len(new) > MAX_REMEMBERED:
+                known.clear()
+            known.update(made)
+            found.update(made)
+        return np.array([found[row] for row in wanted])
+
+    @cached_property
+    def _known(self) -> dict[int, Vectors]:
+        """The vectors of rows that were made last."""
+        return {}
 
     def take(self, rows: NDArray[np.int64]) -> BagSegment:
         if len(rows) and (np.diff(rows) == 1).all():

@@ -34,7 +34,8 @@ def reach(starts, targets, sources, wanted, max_hops):
     another one: int64 [n]. What is reached after the last wanted row is not defined.
 
     Args:
-        starts, targets: compressed rows.
+        starts: int64 [n + 1], of compressed rows.
+        targets: int32 [m], of compressed rows.
         sources: int64 [s], distinct.
         wanted: int64 [w], distinct.
         max_hops: at most so many.
