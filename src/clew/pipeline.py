@@ -102,9 +102,10 @@ class Pipeline:
                     prizes = np.where(excluded.nodes, 0.0, prizes)
                 prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
                 candidates = np.flatnonzero(~excluded.nodes) if excluded else np.arange(len(graph))
+                everything = Subgraph(freeze(candidates, np.int32))
 
                 def select_for(room: int) -> Subgraph:
-                    subgraph = Subgraph(freeze(candidates, np.int32))
+                    subgraph = everything
                     for name, select in selects:
                         with _timed(trace, name) as notes:
                             before = subgraph

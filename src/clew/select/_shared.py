@@ -6,9 +6,9 @@ fit; and what is read of a subgraph that joins terminals (`select_evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,33 @@ from clew.types import Query, Seeds, Subgraph
 MAX_PASSED = 100  # something that still fits, but far down the ranking, is not worth its tokens
 PASSAGES_BY = ("prize", "similarity")
 
+T = TypeVar("T")
 Dropped = list[tuple[int, str]]  # rows that were wanted and do not fit, each with the reason
+
+
+def remember_last(compute: Callable[..., T]) -> Callable[..., T]:
+    """Return the function with the result for its last arguments, which are compared as objects.
+
+    A page is fitted to its budget by selecting with less and less room. So what does not depend on
+    the room is asked for several times in turn.
+
+    Example:
+        >>> calls = []
+        >>> remembered = remember_last(calls.append)
+        >>> everything = range(9)
+        >>> remembered(everything), remembered(everything), len(calls)
+        (None, None, 1)
+    """
+    last: tuple[tuple[object, ...], T] | None = None
+
+    def remembered(*arguments: object) -> T:
+        nonlocal last
+        found = last  # another thread may ask another question meanwhile
+        if found is None or any(a is not b for a, b in zip(arguments, found[0], strict=True)):
+            found = last = arguments, compute(*arguments)
+        return found[1]
+
+    return remembered
 
 
 def similarities(vectors: AnyVectors, vector: Vectors | None) -> Floats:
@@ -188,8 +214,12 @@ class EvidenceRule:
     tree_first: bool = True
 
 
-def select_evidence(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> Subgraph:
+def select_evidence(
+    offer: Offer, joined: JoinedRows, rule: EvidenceRule, queue: list[int]
+) -> Subgraph:
     """Return what is read: facts and passages of `joined`, then other passages, while they fit.
+
+    The queue is that of `passages_in_order`.
 
     What the passages leave of the budget goes to the facts that had no room before. A question with
     a limit counts passages: they get all places and all the room, and no fact is printed, since its
@@ -198,7 +228,6 @@ def select_evidence(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> Sub
     graph, query, candidates, budget = offer.graph, offer.query, offer.candidates, offer.budget
     required = required_content(graph, candidates)
     room = budget - int(graph.tokens[required].sum())
-    queue = _passages_in_order(offer, joined, rule)
     places = places_left(len(queue), len(required), rule.max_passages, query.limit)
     costs, printed = dict[int, int](), list[int]()
     if query.limit is None:
@@ -283,8 +312,8 @@ def _facts_that_fit(costs: Mapping[int, int], stated: set[int], room: int) -> li
     return printed
 
 
-def _passages_in_order(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> list[int]:
-    """Return the passages that may be read: those of the subgraph, then the others."""
+def passages_in_order(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> list[int]:
+    """Return the passages that may be read, whatever the budget: of the subgraph, then others."""
     graph, _, seeds, prizes, candidates, _ = offer
     free = graph.content & row_mask(candidates.nodes, len(graph))
     free[required_rows(candidates)] = False

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,8 @@ from clew.select._shared import (
     EvidenceRule,
     JoinedRows,
     Offer,
+    passages_in_order,
+    remember_last,
     select_evidence,
     similarities,
     slots_of,
@@ -131,9 +133,9 @@ class MCMI:
         links = graph.links(self.kinds)
         sources = links.sources
 
-        def select(
-            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
-        ) -> Subgraph:
+        rule = self._evidence_rule()
+
+        def grow(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph) -> _Grown:
             offered = row_mask(candidates.nodes, len(graph))
             terminals = seeds.terminals[offered[seeds.terminals]]
             priced = slot_costs(graph, links, query)
@@ -150,8 +152,6 @@ class MCMI:
                 _cheapest_first(priced.costs[slots], slots, len(tree.slots), len(grown.slots)),
                 np.setdiff1d(tree.nodes, terminals),
             )
-            offer = Offer(graph, query, seeds, prizes, candidates, budget)
-            chosen = select_evidence(offer, joined, self._evidence_rule())
             edge_costs = zip(joined.edges.tolist(), priced.costs[slots].tolist(), strict=True)
             step_of = _Steps(graph, links, priced, prizes)
             notes = {
@@ -160,16 +160,28 @@ class MCMI:
                 "ratios": list(grown.ratios),
                 "steps": step_of.notes(grown.slots[len(tree.slots) :]),
                 "tree": step_of.notes(tree.slots),
-                **chosen.notes,
             }
             if not len(terminals):
                 note = "the seed named nothing that could be joined: the passages by prize"
                 notes["fallback"] = note
+            offer = Offer(graph, query, seeds, prizes, candidates, budget=0)
+            queue = passages_in_order(offer, joined, rule)
+            missing = tuple(_missing(links, tree, terminals))
+            return _Grown(joined, queue, missing, dict(edge_costs), notes)
+
+        grown_for = remember_last(grow)
+
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
+            grown = grown_for(query, seeds, prizes, candidates)
+            offer = Offer(graph, query, seeds, prizes, candidates, budget)
+            chosen = select_evidence(offer, grown.joined, rule, grown.queue)
             return replace(
                 chosen,
-                missing=(*chosen.missing, *_missing(links, tree, terminals)),
-                edge_costs=dict(edge_costs),
-                notes=notes,
+                missing=(*chosen.missing, *grown.missing),
+                edge_costs=dict(grown.edge_costs),
+                notes={**grown.notes, **chosen.notes},
             )
 
         return select
@@ -204,6 +216,24 @@ class MCMI:
             weights = edge_weight(costs, scores[links.sources], scores[links.targets])
             chords = _below_mean(weights, grown.slots, chords)
         return np.concatenate([grown.slots, chords])
+
+
+class _Grown(NamedTuple):
+    """What a question selects, whatever its budget.
+
+    Attributes:
+        joined: the rows of the grown tree.
+        queue: the passages that may be read, in order.
+        missing: pairs of nodes that could not be joined.
+        edge_costs: what the edges cost.
+        notes: what the trace gets.
+    """
+
+    joined: JoinedRows
+    queue: list[int]
+    missing: tuple[tuple[int, int], ...]
+    edge_costs: dict[int, float]
+    notes: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)

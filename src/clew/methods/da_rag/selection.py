@@ -60,7 +60,14 @@ from clew.methods.da_rag.layers import (
     Layer,
     SimilarityLayer,
 )
-from clew.select._shared import EvidenceRule, JoinedRows, Offer, select_evidence, similarities
+from clew.select._shared import (
+    EvidenceRule,
+    JoinedRows,
+    Offer,
+    passages_in_order,
+    select_evidence,
+    similarities,
+)
 from clew.types import UNLIMITED, Query, Seeds, Subgraph
 
 CHUNKS, FACTS, ALIKE = "chunks", "facts", "alike"
@@ -427,7 +434,8 @@ class CommunitySearch:
         # The facts were packed into their room already.
         rule = EvidenceRule(fact_share=1.0, tree_first=self.community_boost is None)
         offer = offer._replace(prizes=boosted, candidates=candidates, budget=budget)
-        chosen = select_evidence(offer, joined, rule)
+        queue = passages_in_order(offer, joined, rule)
+        chosen = select_evidence(offer, joined, rule, queue)
         notes = {**self._notes(packed), **chosen.notes, **self._fallback(packed)}
         return replace(chosen, notes=notes)
 
