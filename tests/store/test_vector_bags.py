@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from clew import Document, Index, Names, recipes
+from clew.algorithms.nearest.hnsw import HNSW
+from clew.embedding import compact
+from clew.generate import Reports
 from clew.graph import VectorColumn
-from clew.store import manifest, saving, vector_bags
+from clew.store import manifest, saving
 from clew.store.manifest import generations, read_manifest
 from tests.store.test_changes import every_size
 from tests.store.test_damage import flipped
@@ -37,8 +40,8 @@ def documents(n, start=0):
 @pytest.fixture
 def index(monkeypatch):
     every_size(monkeypatch)
-    monkeypatch.setattr(vector_bags, "MIN_ROWS", 0)
     built = Index.from_documents(documents(40), extractor=Names(min_passages=1))
+    monkeypatch.setattr(compact, "MIN_ROWS", 0)
     assert len(built.graph.facts) > 20
     return built
 
@@ -80,6 +83,21 @@ def test_a_loaded_index_has_the_vectors_that_were_saved_and_gives_the_same_answe
         )
 
 
+def test_a_large_index_is_built_with_them_and_takes_generated_texts(index, tmp_path):
+    built = Index.from_documents(documents(40), extractor=Names(min_passages=1))
+    same(index.graph, built.graph)
+    assert segments_of(built) == ["BagSegment"]
+    dense, bags = (each.generate(Reports(resolution=2.0)) for each in (index, built))
+    assert len(bags.graph) > len(index.graph)
+    same(dense.graph, bags.graph)
+    assert segments_of(bags) == ["BagSegment", "DenseSegment"]
+    again = bags.add(documents(1, start=70))
+    same(dense.add(documents(1, start=70)).compact().graph, again.compact().graph)
+    assert set(segments_of(again.compact())) == {"BagSegment"}
+    approximate = Index.from_documents(documents(40), nearest=HNSW())
+    assert isinstance(approximate.graph.vectors, np.ndarray)
+
+
 def test_it_is_added_to_deleted_from_and_saved_again(index, tmp_path, monkeypatch):
     index.save(tmp_path)
     loaded = Index.load(tmp_path)
@@ -104,7 +122,7 @@ def test_an_earlier_clew_refuses_it_and_this_one_reads_an_earlier_index(
     index, tmp_path, monkeypatch
 ):
     index.save(tmp_path / "bags")
-    monkeypatch.setattr(vector_bags, "MIN_ROWS", 10**9)
+    monkeypatch.setattr(compact, "MIN_ROWS", 10**9)
     index.save(tmp_path / "dense")
     assert version_of(tmp_path / "dense") == 2
     same(Index.load(tmp_path / "dense").graph, Index.load(tmp_path / "bags").graph)

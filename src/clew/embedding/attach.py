@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.document import Document
+from clew.embedding.bags import bags_of
+from clew.embedding.compact import can_compact
+from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
-from clew.graph import EMPTY, Graph, Vectors, canonical_text, freeze, seal, texts_with_headings
+from clew.embedding.static import StaticEmbedding
+from clew.graph import (
+    EMPTY,
+    AnyVectors,
+    Graph,
+    VectorColumn,
+    Vectors,
+    freeze,
+    has_vector,
+    seal,
+    texts_with_headings,
+    with_rows,
+)
 
 
 def attach_vectors(
@@ -19,11 +33,12 @@ def attach_vectors(
     *,
     replacement_texts: Mapping[str, str] | None = None,
     known: Mapping[str, Vectors] | None = None,
+    compact: bool = False,
     progress: bool = False,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder, and the graph with a vector for every content node, entity and fact.
 
-    A node that has a vector keeps it.
+    A node that has a vector keeps it, and facts that all have one keep theirs.
 
     Args:
         graph: the graph.
@@ -31,6 +46,8 @@ def attach_vectors(
             every vector is computed anew, since a question can be compared with no others.
         replacement_texts: id -> the text to embed in place of the node's own.
         known: text -> its vector, which is not computed again.
+        compact: make the vectors of facts as bags of words where `can_compact` says so. Those of
+            nodes, which links compare with each other, become bags later, by `compacted`.
         progress: whether to show a progress bar.
 
     Example:
@@ -40,85 +57,69 @@ def attach_vectors(
                [0.6, 0.8]], dtype=float32)
     """
     if embedder is None:
-        graph = replace(graph, vectors=freeze(np.zeros((len(graph), 0)), np.float32))
+        nothing = freeze(np.zeros((len(graph.facts), 0)), np.float32)
+        graph = replace(
+            graph,
+            vectors=freeze(np.zeros((len(graph), 0)), np.float32),
+            facts=replace(graph.facts, vectors=nothing),
+        )
         attached, known = fit_default(texts_with_headings(graph, graph.rows("passage").tolist()))
     else:
         attached = Embedder.of(embedder)
     known = known or {}
     rows = rows_to_embed(graph)
     texts = texts_to_embed(graph, rows.tolist(), replacement_texts or EMPTY)
-    has_vector = graph.vectors[rows].any(axis=1)
-    bare = np.flatnonzero(~has_vector)
-    needed = [*(texts[i] for i in bare.tolist()), *graph.facts.texts]
-    missing = [text for text in dict.fromkeys(needed) if text not in known]
-    width = graph.vectors.shape[1] if has_vector.any() else _width_of(known)
+    is_there = has_vector(graph.vectors)[rows]
+    bare, kept_rows = rows[~is_there], rows[is_there]
+    bare_texts = [texts[i] for i in np.flatnonzero(~is_there).tolist()]
+    kept, first = _kept(graph.vectors, kept_rows, bare)
+    made = _made_facts(graph, attached, compact)
+    fact_texts = graph.facts.texts if made is None else ()
+    missing = [t for t in dict.fromkeys([*bare_texts, *fact_texts]) if t not in known]
+    width = graph.vectors.shape[1] if is_there.any() else _width_of(known)
     place_of = {text: place for place, text in enumerate(missing)}
     # Batches go where they belong at once: all of them beside the results would take twice as much.
-    of_nodes = _Gathered([texts[i] for i in bare.tolist()], rows[bare], place_of)
-    of_facts = _Gathered(graph.facts.texts, np.arange(len(graph.facts)), place_of)
+    of_nodes = _Gathered(bare_texts, bare - first, place_of)
+    of_facts = _Gathered(fact_texts, np.arange(len(fact_texts)), place_of)
     vectors, fact_vectors = (
-        np.zeros((n, width or 0), np.float32) for n in (len(graph), len(graph.facts))
+        np.zeros((n, width or 0), np.float32) for n in (len(graph) - first, len(fact_texts))
     )
     for start, batch in embed_batches(attached, missing, width=width, progress=progress):
         if not start:
-            vectors = np.zeros((len(graph), batch.shape[1]), np.float32)
-            fact_vectors = np.zeros((len(graph.facts), batch.shape[1]), np.float32)
+            vectors = np.zeros((len(graph) - first, batch.shape[1]), np.float32)
+            fact_vectors = np.zeros((len(fact_texts), batch.shape[1]), np.float32)
         of_nodes.fill(vectors, start, batch)
         of_facts.fill(fact_vectors, start, batch)
-    if has_vector.any():
-        vectors[rows[has_vector]] = graph.vectors[rows[has_vector]]
+    if kept is None and len(kept_rows):
+        vectors[kept_rows] = graph.vectors[kept_rows]
     of_nodes.fill_known(vectors, known)
     of_facts.fill_known(fact_vectors, known)
-    facts = replace(graph.facts, vectors=seal(fact_vectors))
-    return attached, replace(graph, vectors=seal(vectors), facts=facts)
+    facts = replace(graph.facts, vectors=seal(fact_vectors) if made is None else made)
+    whole = seal(vectors) if kept is None else with_rows(kept, seal(vectors))
+    return attached, replace(graph, vectors=whole, facts=facts)
 
 
-def rows_to_embed(graph: Graph) -> NDArray[np.int64]:
-    """Return the rows that have vectors: content, generated texts and entities.
+def _kept(
+    vectors: AnyVectors, rows: NDArray[np.int64], bare: NDArray[np.int64]
+) -> tuple[AnyVectors | None, int]:
+    """Return the vectors that stay as they are, and the row behind them; None and 0 for none.
 
-    Example:
-        >>> rows_to_embed(Graph.of(["Moon", "Dry."], kinds=["document", "passage"]))
-        array([1])
+    They are those of a column in segments, before the first row that gets one.
     """
-    return np.flatnonzero(graph.content | graph.generated | graph.kinds.mask("entity"))
+    first = int(bare.min(initial=len(vectors)))
+    if not isinstance(vectors, VectorColumn) or rows.max(initial=-1) >= first:
+        return None, 0
+    return vectors.take(np.arange(first)), first
 
 
-def texts_to_embed(
-    graph: Graph, rows: Sequence[int], replacement_texts: Mapping[str, str]
-) -> list[str]:
-    """Return the texts by which nodes are embedded, in their canonical form.
-
-    A node without a replacement is embedded as its own text under its containers' titles.
-
-    Args:
-        graph: the graph.
-        rows: the nodes.
-        replacement_texts: id -> the text to embed in place of the node's own.
-
-    Example:
-        >>> texts_to_embed(Graph.of(["Anna", "Ben"]), [0, 1], {"1": "Benjamin"})
-        ['Anna', 'Benjamin']
-    """
-    texts = texts_with_headings(graph, rows)
-    if replacement_texts:
-        for i, row in enumerate(rows):
-            if text := replacement_texts.get(graph.ids[row]):
-                texts[i] = canonical_text(graph, text)
-    return texts
-
-
-def texts_embedded_as(documents: Iterable[Document]) -> dict[str, str]:
-    """Return the texts that are embedded in place of the documents' own, by id.
-
-    Example:
-        >>> texts_embedded_as([Document("a", "Anna"), Document("b", "Ben", embedded_as="B.")])
-        {'b': 'B.'}
-    """
-    return {
-        document.id: document.embedded_as
-        for document in documents
-        if document.embedded_as is not None
-    }
+def _made_facts(graph: Graph, embedder: Embedder, compact: bool) -> AnyVectors | None:
+    """Return the vectors of facts that need no batches; None for none."""
+    facts, fitted = graph.facts, embedder.fitted
+    if len(facts) and has_vector(facts.vectors).all():
+        return facts.vectors
+    if compact and isinstance(fitted, StaticEmbedding) and can_compact(graph, fitted):
+        return VectorColumn([bags_of(fitted, facts.texts)])
+    return None
 
 
 def _width_of(vectors: Mapping[str, Vectors]) -> int | None:

@@ -333,6 +333,24 @@ def as_bags(embedder: StaticEmbedding, sources: Sequence[Source]) -> list[BagSeg
     return [replace(segment, table=table) for segment in made]
 
 
+def bags_of(embedder: StaticEmbedding, texts: Sequence[str]) -> BagSegment:
+    """Return the vectors of texts as bags. Only those of one batch are ever there as vectors.
+
+    Args:
+        embedder: what weights the texts.
+        texts: one for each row.
+
+    Example:
+        >>> texts = ["The ferry to Corfu leaves at nine.", "Anna met Ben."]
+        >>> static = StaticEmbedding.fit(texts)
+        >>> bool((bags_of(static, texts)[:] == static(texts)).all())
+        True
+    """
+    number_of = Numbering[str]()
+    made = _counted_bags(embedder, None, np.arange(len(texts)), texts, number_of)
+    return replace(made, table=BagTable(embedder, list(number_of)))
+
+
 def _bags_of(embedder: StaticEmbedding, source: Source, number_of: Numbering[str]) -> BagSegment:
     """Return a column as bags of terms with these numbers, to which its own are added."""
     parts, start = list[BagSegment](), 0
@@ -369,29 +387,38 @@ def _renumbered(segment: BagSegment, numbers: NDArray[np.int32]) -> BagSegment:
 
 def _counted_bags(
     embedder: StaticEmbedding,
-    vectors: VectorSegment,
+    vectors: VectorSegment | None,
     rows: NDArray[np.int64],
     texts: Sequence[str],
     number_of: Numbering[str],
 ) -> BagSegment:
-    """Return the bags of rows that come from texts."""
-    n = vectors.shape[0]
+    """Return the bags of rows that come from texts; None for the vectors that these texts have."""
+    n = len(texts) if vectors is None else vectors.shape[0]
+    others = [np.zeros((0, embedder.dimensions), np.float32)]
     scales, is_bag = np.zeros((n, 3), np.float32), np.zeros(n, np.bool_)
+    has_made = np.zeros(n, np.bool_)
     pieces, terms = _Entries(n, np.uint16), _Entries(n, np.int32)
     for start in range(0, len(rows), BATCH):
         some = rows[start : start + BATCH]
         counts = TextCounts.of(list(texts[start : start + BATCH]))
         made, own_scales = embedder.embed_counts(counts)
-        fits = (made == vectors[some]).all(axis=1) & made.any(axis=1)
+        is_made = made.any(axis=1)
+        fits: Mask = is_made.copy()
+        if vectors is not None:
+            fits &= (made == vectors[some]).all(axis=1)
         for counted in (counts.of_pieces, counts.of_terms):
             fits[counted.rows[counted.values > MAX_COUNT]] = False
         numbers, _ = number_of.of_lists([counts.terms])
         pieces.add(some, counts.of_pieces, counts.pieces, fits)
         terms.add(some, counts.of_terms, numbers, fits)
         scales[some[fits]], is_bag[some[fits]] = own_scales[fits], True
-    other_rows = np.flatnonzero(vectors.has_vector & ~is_bag)
-    others, table = seal(vectors[other_rows]), BagTable(embedder, ())
-    return BagSegment(table, pieces.bags(), terms.bags(), seal(scales), other_rows, others)
+        if vectors is None:
+            others.append(made[is_made & ~fits])
+            has_made[some] = is_made
+    other_rows = np.flatnonzero((has_made if vectors is None else vectors.has_vector) & ~is_bag)
+    kept = np.concatenate(others) if vectors is None else vectors[other_rows]
+    table = BagTable(embedder, ())
+    return BagSegment(table, pieces.bags(), terms.bags(), seal(scales), other_rows, seal(kept))
 
 
 def _joined(parts: Sequence[Bags]) -> Bags:

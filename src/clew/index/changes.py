@@ -12,9 +12,15 @@ from dataclasses import replace
 from typing import TypeVar
 
 from clew.document import Document
-from clew.embedding.attach import rows_to_embed, texts_embedded_as, texts_to_embed
+from clew.embedding.embedded_texts import rows_to_embed, texts_embedded_as, texts_to_embed
 from clew.graph import Vectors
-from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
+from clew.index.build import (
+    KnownResults,
+    build_graph,
+    collect_facts,
+    compact_vectors,
+    generate_texts,
+)
 from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
 from clew.index.in_place import with_documents_in_place, without_documents_in_place
@@ -68,6 +74,7 @@ def rebuild(
             progress,
             before=index.graph if added else None,
         )
+    graph = compact_vectors(graph, built.embedder, index.config, documents)
     graph, learned = index.learned.on(graph)
     return replace(
         index,

@@ -19,7 +19,8 @@ from typing import TypeVar
 import numpy as np
 
 from clew.document import Document
-from clew.embedding.attach import attach_vectors, texts_embedded_as
+from clew.embedding.attach import attach_vectors
+from clew.embedding.embedded_texts import texts_embedded_as
 from clew.graph import (
     Edges,
     Graph,

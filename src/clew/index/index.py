@@ -18,7 +18,13 @@ from clew.embedding.attach import attach_vectors
 from clew.embedding.embedder import EmbedderSource
 from clew.graph import Edges, Graph, canonical_text
 from clew.index.answer import answer, embed_in_time, filter_in_time
-from clew.index.build import build_graph, collect_facts, edges_by, generate_texts
+from clew.index.build import (
+    build_graph,
+    collect_facts,
+    compact_vectors,
+    edges_by,
+    generate_texts,
+)
 from clew.index.changes import (
     no_documents,
     rebuild,
@@ -103,6 +109,7 @@ class Index(IndexContents):
             graph, failed = generate_texts(
                 built.graph, built.embedder, chosen.generators, progress=progress
             )
+        graph = compact_vectors(graph, built.embedder, chosen, loaded)
         return cls(
             graph=graph,
             config=chosen,

@@ -1,7 +1,4 @@
-"""Vectors of the embedded default as bags of words, which take a tenth of the bytes.
-
-Only a large index has them: a small one is read as quickly with its vectors as they are.
-"""
+"""Vectors that are bags of words on the disk; see `clew.embedding.compact`."""
 
 from __future__ import annotations
 
@@ -11,8 +8,9 @@ import numpy as np
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.nearest.hnsw import HNSW
-from clew.embedding.attach import rows_to_embed, texts_embedded_as, texts_to_embed
-from clew.embedding.bags import Bags, BagSegment, BagTable, Source, as_bags
+from clew.embedding.bags import Bags, BagSegment, BagTable
+from clew.embedding.compact import bag_segments, can_compact
+from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import FittedEmbedder
 from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding
 from clew.embedding.word_vectors import DIMENSIONS, PIECES
@@ -20,9 +18,6 @@ from clew.graph import AnyVectors, VectorColumn, freeze, offsets_of
 from clew.store.manifest import BAGS as TERMS
 from clew.store.saved_index import SavedIndex
 from clew.store.tables import ColumnReader, ColumnWriter
-
-MIN_ROWS = 10_000
-"""Nodes and facts together, from which on vectors are saved as bags."""
 
 SIGNATURES = "bags.signatures"
 WEIGHTS = "bags.weights"
@@ -39,19 +34,15 @@ MAPPED_BAGS = tuple(
 def write_vectors(writer: ColumnWriter, index: SavedIndex) -> None:
     """Write the vectors of nodes and facts."""
     graph, embedder = index.graph, index.embedder.fitted
-    facts = graph.facts
     if (
         not isinstance(embedder, StaticEmbedding)
-        or len(graph) + len(facts) < MIN_ROWS
+        or not can_compact(graph, embedder)
         or isinstance(index.config.get("nearest"), HNSW)  # which reads the vectors when it opens
     ):
         writer.vectors("nodes.vectors", graph.vectors)
-        writer.vectors("facts.vectors", facts.vectors)
+        writer.vectors("facts.vectors", graph.facts.vectors)
         return
-    rows = rows_to_embed(graph)
-    texts = texts_to_embed(graph, rows.tolist(), texts_embedded_as(index.documents))
-    of_facts = Source(facts.vectors, np.arange(len(facts)), facts.texts)
-    segments = as_bags(embedder, [Source(graph.vectors, rows, texts), of_facts])
+    segments = bag_segments(graph, embedder, texts_embedded_as(index.documents))
     table = segments[0].table
     writer.texts(TERMS, table.terms)
     writer.numbers(WEIGHTS, table.weights, np.float64)
