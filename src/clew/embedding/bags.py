@@ -405,7 +405,7 @@ def _counted_bags(
         is_made = made.any(axis=1)
         fits: Mask = is_made.copy()
         if vectors is not None:
-            fits &= (made == vectors[some]).all(axis=1)
+            fits[(made != vectors[some]).any(axis=1)] = False
         for counted in (counts.of_pieces, counts.of_terms):
             fits[counted.rows[counted.values > MAX_COUNT]] = False
         numbers, _ = number_of.of_lists([counts.terms])
