@@ -403,7 +403,7 @@ def _counted_bags(
         counts = TextCounts.of(list(texts[start : start + BATCH]))
         made, own_scales = embedder.embed_counts(counts)
         is_made = made.any(axis=1)
-        fits: Mask = is_made.copy()
+        fits = np.array(is_made, np.bool_)
         if vectors is not None:
             fits[(made != vectors[some]).any(axis=1)] = False
         for counted in (counts.of_pieces, counts.of_terms):
