@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.bags import bags_of
-from clew.embedding.compact import can_compact
+from clew.embedding.bags import fit_bags
+from clew.embedding.compact import is_large
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
-from clew.embedding.static import StaticEmbedding
+from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import (
     EMPTY,
     AnyVectors,
@@ -25,6 +26,7 @@ from clew.graph import (
     texts_with_headings,
     with_rows,
 )
+from clew.progress import progress_bar
 
 
 def attach_vectors(
@@ -46,8 +48,8 @@ def attach_vectors(
             every vector is computed anew, since a question can be compared with no others.
         replacement_texts: id -> the text to embed in place of the node's own.
         known: text -> its vector, which is not computed again.
-        compact: make the vectors of facts as bags of words where `can_compact` says so. Those of
-            nodes, which links compare with each other, become bags later, by `compacted`.
+        compact: make the vectors of a large graph as bags of words, where None stands for the
+            embedder; see `clew.embedding.compact`.
         progress: whether to show a progress bar.
 
     Example:
@@ -57,6 +59,9 @@ def attach_vectors(
                [0.6, 0.8]], dtype=float32)
     """
     if embedder is None:
+        if compact and is_large(graph):
+            with suppress(MissingVectorsError):  # which the next lines log
+                return _attach_bags(graph, replacement_texts or EMPTY, progress)
         nothing = freeze(np.zeros((len(graph.facts), 0)), np.float32)
         graph = replace(
             graph,
@@ -73,8 +78,8 @@ def attach_vectors(
     bare, kept_rows = rows[~is_there], rows[is_there]
     bare_texts = [texts[i] for i in np.flatnonzero(~is_there).tolist()]
     kept, first = _kept(graph.vectors, kept_rows, bare)
-    made = _made_facts(graph, attached, compact)
-    fact_texts = graph.facts.texts if made is None else ()
+    has_facts = bool(len(graph.facts) and has_vector(graph.facts.vectors).all())
+    fact_texts = () if has_facts else graph.facts.texts
     missing = [t for t in dict.fromkeys([*bare_texts, *fact_texts]) if t not in known]
     width = graph.vectors.shape[1] if is_there.any() else _width_of(known)
     place_of = {text: place for place, text in enumerate(missing)}
@@ -94,9 +99,9 @@ def attach_vectors(
         vectors[kept_rows] = graph.vectors[kept_rows]
     of_nodes.fill_known(vectors, known)
     of_facts.fill_known(fact_vectors, known)
-    facts = replace(graph.facts, vectors=seal(fact_vectors) if made is None else made)
     whole = seal(vectors) if kept is None else with_rows(kept, seal(vectors))
-    return attached, replace(graph, vectors=whole, facts=facts)
+    own = graph.facts.vectors if has_facts else seal(fact_vectors)
+    return attached, replace(graph, vectors=whole, facts=replace(graph.facts, vectors=own))
 
 
 def _kept(
@@ -112,14 +117,30 @@ def _kept(
     return vectors.take(np.arange(first)), first
 
 
-def _made_facts(graph: Graph, embedder: Embedder, compact: bool) -> AnyVectors | None:
-    """Return the vectors of facts that need no batches; None for none."""
-    facts, fitted = graph.facts, embedder.fitted
-    if len(facts) and has_vector(facts.vectors).all():
-        return facts.vectors
-    if compact and isinstance(fitted, StaticEmbedding) and can_compact(graph, fitted):
-        return VectorColumn([bags_of(fitted, facts.texts)])
-    return None
+def _attach_bags(
+    graph: Graph, replacement_texts: Mapping[str, str], progress: bool
+) -> tuple[Embedder, Graph]:
+    """Return the embedded default, and the graph with its vectors as bags of words.
+
+    Raises:
+        MissingVectorsError: its word vectors are not installed.
+    """
+    passages = texts_with_headings(graph, graph.rows("passage").tolist())
+    rows, facts = rows_to_embed(graph), graph.facts
+    texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
+    place_of = {text: place for place, text in reversed(list(enumerate(passages)))}
+    nothing = ""  # the text of what has no vector
+    others = [t for t in dict.fromkeys([*texts, *facts.texts, nothing]) if t not in place_of]
+    place_of.update((text, len(passages) + place) for place, text in enumerate(others))
+    total = len(passages) + len(others)
+    with progress_bar(shown=progress, total=total, label="embedding", unit="text") as bar:
+        fitted, segment = fit_bags(passages, others, bar.update)
+    of_nodes = np.full(len(graph), place_of[nothing])
+    of_nodes[rows] = [place_of[text] for text in texts]
+    of_facts = np.array([place_of[text] for text in facts.texts], np.int64)
+    own = VectorColumn([segment.take(of_facts)])
+    graph = replace(graph, facts=replace(facts, vectors=own))
+    return Embedder.of(fitted), replace(graph, vectors=VectorColumn([segment.take(of_nodes)]))
 
 
 def _width_of(vectors: Mapping[str, Vectors]) -> int | None:

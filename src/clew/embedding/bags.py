@@ -8,7 +8,8 @@ from the counts as the embedder computes it, to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -333,22 +334,46 @@ def as_bags(embedder: StaticEmbedding, sources: Sequence[Source]) -> list[BagSeg
     return [replace(segment, table=table) for segment in made]
 
 
-def bags_of(embedder: StaticEmbedding, texts: Sequence[str]) -> BagSegment:
-    """Return the vectors of texts as bags. Only those of one batch are ever there as vectors.
+def fit_bags(
+    corpus: Sequence[str], others: Sequence[str], progress: Callable[[int], object] = int
+) -> tuple[StaticEmbedding, BagSegment]:
+    """Return the embedder that a corpus weights, and the vectors of its texts and of other texts.
+
+    A text is counted once. No more than a batch of vectors are ever there as they are.
 
     Args:
-        embedder: what weights the texts.
-        texts: one for each row.
+        corpus: the texts by which words are weighted.
+        others: more texts.
+        progress: called with the number of texts of every batch.
+
+    Returns:
+        The embedder, and a row for each text of the corpus, then one for each of the others.
 
     Example:
         >>> texts = ["The ferry to Corfu leaves at nine.", "Anna met Ben."]
-        >>> static = StaticEmbedding.fit(texts)
-        >>> bool((bags_of(static, texts)[:] == static(texts)).all())
+        >>> static, rows = fit_bags(texts, ["Corfu"])
+        >>> bool((rows[:] == static([*texts, "Corfu"])).all())
         True
     """
-    number_of = Numbering[str]()
-    made = _counted_bags(embedder, None, np.arange(len(texts)), texts, number_of)
-    return replace(made, table=BagTable(embedder, list(number_of)))
+    counted = deque(map(TextCounts.of, _batches(corpus)))
+    embedder = StaticEmbedding.fit_counted(corpus, counted)
+    number_of, start = Numbering[str](), 0
+    rows = _Rows(len(corpus) + len(others))
+    waiting = map(TextCounts.of, _batches(others))
+    while (counts := counted.popleft() if counted else next(waiting, None)) is not None:
+        made, scales = embedder.embed_counts(counts)
+        behind = start + len(made)
+        is_made = np.array(made.any(axis=1), np.bool_)
+        rows.add(np.arange(start, behind), counts, scales, is_made, number_of)
+        own_others = np.flatnonzero(is_made & ~rows.is_bag[start:behind])
+        rows.keep(own_others + start, made[own_others])
+        progress(len(made))
+        start = behind
+    return embedder, rows.segment(BagTable(embedder, list(number_of)))
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    return (list(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH))
 
 
 def _bags_of(embedder: StaticEmbedding, source: Source, number_of: Numbering[str]) -> BagSegment:
@@ -387,38 +412,60 @@ def _renumbered(segment: BagSegment, numbers: NDArray[np.int32]) -> BagSegment:
 
 def _counted_bags(
     embedder: StaticEmbedding,
-    vectors: VectorSegment | None,
+    vectors: VectorSegment,
     rows: NDArray[np.int64],
     texts: Sequence[str],
     number_of: Numbering[str],
 ) -> BagSegment:
-    """Return the bags of rows that come from texts; None for the vectors that these texts have."""
-    n = len(texts) if vectors is None else vectors.shape[0]
-    others = [np.zeros((0, embedder.dimensions), np.float32)]
-    scales, is_bag = np.zeros((n, 3), np.float32), np.zeros(n, np.bool_)
-    has_made = np.zeros(n, np.bool_)
-    pieces, terms = _Entries(n, np.uint16), _Entries(n, np.int32)
+    """Return the bags of rows that come from texts."""
+    found = _Rows(vectors.shape[0])
     for start in range(0, len(rows), BATCH):
         some = rows[start : start + BATCH]
         counts = TextCounts.of(list(texts[start : start + BATCH]))
-        made, own_scales = embedder.embed_counts(counts)
-        is_made = made.any(axis=1)
-        fits = np.array(is_made, np.bool_)
-        if vectors is not None:
-            fits[(made != vectors[some]).any(axis=1)] = False
+        made, scales = embedder.embed_counts(counts)
+        fits = (made == vectors[some]).all(axis=1) & made.any(axis=1)
+        found.add(some, counts, scales, fits, number_of)
+    other_rows = np.flatnonzero(vectors.has_vector & ~found.is_bag)
+    found.keep(other_rows, vectors[other_rows])
+    return found.segment(BagTable(embedder, ()))
+
+
+class _Rows:
+    """The rows of a segment, batch by batch."""
+
+    def __init__(self, n: int) -> None:
+        self.scales, self.is_bag = np.zeros((n, 3), np.float32), np.zeros(n, np.bool_)
+        self.pieces, self.terms = _Entries(n, np.uint16), _Entries(n, np.int32)
+        self.other_rows = [np.zeros(0, np.int64)]
+        self.others = [np.zeros((0, DIMENSIONS + SIGNATURE_WIDTH), np.float32)]
+
+    def add(
+        self,
+        rows: NDArray[np.int64],
+        counts: TextCounts,
+        scales: Vectors,
+        fits: Mask,
+        number_of: Numbering[str],
+    ) -> None:
+        """Add the rows that fit and hold no word too often."""
+        fits = fits.copy()
         for counted in (counts.of_pieces, counts.of_terms):
             fits[counted.rows[counted.values > MAX_COUNT]] = False
         numbers, _ = number_of.of_lists([counts.terms])
-        pieces.add(some, counts.of_pieces, counts.pieces, fits)
-        terms.add(some, counts.of_terms, numbers, fits)
-        scales[some[fits]], is_bag[some[fits]] = own_scales[fits], True
-        if vectors is None:
-            others.append(made[is_made & ~fits])
-            has_made[some] = is_made
-    other_rows = np.flatnonzero((has_made if vectors is None else vectors.has_vector) & ~is_bag)
-    kept = np.concatenate(others) if vectors is None else vectors[other_rows]
-    table = BagTable(embedder, ())
-    return BagSegment(table, pieces.bags(), terms.bags(), seal(scales), other_rows, seal(kept))
+        self.pieces.add(rows, counts.of_pieces, counts.pieces, fits)
+        self.terms.add(rows, counts.of_terms, numbers, fits)
+        self.scales[rows[fits]], self.is_bag[rows[fits]] = scales[fits], True
+
+    def keep(self, rows: NDArray[np.int64], vectors: Vectors) -> None:
+        """Add rows with their vectors as they are; they come in ascending order."""
+        self.other_rows.append(rows)
+        self.others.append(vectors)
+
+    def segment(self, table: BagTable) -> BagSegment:
+        """Return the rows as a segment."""
+        bags = self.pieces.bags(), self.terms.bags()
+        other_rows, others = np.concatenate(self.other_rows), np.concatenate(self.others)
+        return BagSegment(table, *bags, seal(self.scales), other_rows, seal(others))
 
 
 def _joined(parts: Sequence[Bags]) -> Bags:

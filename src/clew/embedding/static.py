@@ -22,6 +22,7 @@ has it, and whose mean is zero.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -96,25 +97,51 @@ class StaticEmbedding:
             texts: as in `fit`.
         """
         counts = TextCounts.of(texts)
-        in_texts = np.bincount(counts.of_terms.columns, minlength=len(counts.terms))
-        number_of = dict(zip(counts.terms, in_texts.tolist(), strict=True))
+        uncentred = cls._uncentred([counts])
+        vectors, _ = uncentred._vectors_of(counts)
+        fitted = uncentred._with_mean_of(vectors[_sample(len(texts))])
+        return fitted, fitted._centre(vectors)
+
+    @classmethod
+    def fit_counted(cls, texts: Sequence[str], batches: Sequence[TextCounts]) -> StaticEmbedding:
+        """Return what `fit` returns, of texts that are counted already.
+
+        Args:
+            texts: as in `fit`.
+            batches: their counts, in turn.
+
+        Example:
+            >>> texts = ["The ferry to Corfu leaves at nine.", "Anna met Ben."]
+            >>> batches = [TextCounts.of([text]) for text in texts]
+            >>> fitted = StaticEmbedding.fit_counted(texts, batches)
+            >>> fitted.has_counts_of(StaticEmbedding.fit(texts))
+            True
+        """
+        uncentred = cls._uncentred(batches)
+        sample = TextCounts.of([texts[i] for i in _sample(len(texts)).tolist()])
+        return uncentred._with_mean_of(uncentred._vectors_of(sample)[0])
+
+    @classmethod
+    def _uncentred(cls, batches: Sequence[TextCounts]) -> StaticEmbedding:
+        """Return the embedder that texts weight, whose mean is 0."""
+        number_of, piece_counts = Counter[str](), np.zeros(PIECES, np.int64)
+        for counts in batches:
+            in_texts = np.bincount(counts.of_terms.columns, minlength=len(counts.terms))
+            number_of.update(dict(zip(counts.terms, in_texts.tolist(), strict=True)))
+            in_pieces = np.bincount(counts.of_pieces.columns, minlength=len(counts.pieces))
+            piece_counts[counts.pieces] += in_pieces
         vocabulary = tuple(sorted(number_of, key=lambda word: (-number_of[word], word))[:MAX_WORDS])
-        piece_counts = np.zeros(PIECES, np.int64)
-        piece_counts[counts.pieces] = np.bincount(
-            counts.of_pieces.columns, minlength=len(counts.pieces)
-        )
-        uncentred = cls(
-            len(texts),
+        return cls(
+            sum(len(counts.of_terms) for counts in batches),
             vocabulary,
             freeze(np.array([number_of[word] for word in vocabulary], np.int32), np.int32),
             freeze(piece_counts, np.int32),
             freeze(np.zeros(DIMENSIONS + SIGNATURE_WIDTH), np.float32),
         )
-        vectors, _ = uncentred._vectors_of(counts)
-        places = np.linspace(0, len(texts) - 1, min(len(texts), MAX_SAMPLE)).round().astype(int)
-        mean = vectors[places].sum(axis=0, dtype=np.float64) / (len(places) + PRIOR_TEXTS)
-        fitted = replace(uncentred, mean=freeze(mean, np.float32))
-        return fitted, fitted._centre(vectors)
+
+    def _with_mean_of(self, vectors: Vectors) -> StaticEmbedding:
+        mean = vectors.sum(axis=0, dtype=np.float64) / (len(vectors) + PRIOR_TEXTS)
+        return replace(self, mean=freeze(mean, np.float32))
 
     @property
     def dimensions(self) -> int:
@@ -232,6 +259,11 @@ class StaticEmbedding:
         """The weight of each piece, idf: float64 [32000]."""
         counts = self.piece_counts.astype(np.float64)
         return _idf(counts, np.arange(PIECES), self.n_texts)
+
+
+def _sample(n: int) -> NDArray[np.int64]:
+    """Return the places of the texts whose vectors give the mean."""
+    return np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round().astype(np.int64)
 
 
 def _idf(counts: Floats, pieces: NDArray[np.int64], n_texts: int) -> Floats:

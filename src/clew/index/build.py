@@ -10,7 +10,6 @@ import numpy as np
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
 from clew.embedding.attach import attach_vectors
-from clew.embedding.compact import compacted
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import Embedder
 from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated
@@ -98,25 +97,6 @@ def build_graph(
     graph = graph.with_edges(Edges.join([edges_by(link, graph) for link in bar]))
     failed = tuple(extractor.failed)
     return BuiltGraph(graph, embedder, extractor.read_triples, failed, extractor.knowledge)
-
-
-def compact_vectors(
-    graph: Graph, embedder: Embedder, config: IndexConfig, documents: Iterable[Document]
-) -> Graph:
-    """Return a large graph with the vectors of the embedded default as bags of words.
-
-    Links have compared them by then. They stay as they are for an approximate index, which reads
-    all of them.
-
-    Args:
-        graph: The graph, linked, with its generated texts.
-        embedder: What its vectors are made by.
-        config: What the graph is made with.
-        documents: What it is made of.
-    """
-    if isinstance(config.nearest, HNSW):
-        return graph
-    return compacted(graph, embedder.fitted, texts_embedded_as(documents))
 
 
 def read_graph(

@@ -18,7 +18,6 @@ from clew.index.build import (
     KnownResults,
     build_graph,
     collect_facts,
-    compact_vectors,
     generate_texts,
 )
 from clew.index.config import IndexConfig
@@ -74,7 +73,6 @@ def rebuild(
             progress,
             before=index.graph if added else None,
         )
-    graph = compact_vectors(graph, built.embedder, index.config, documents)
     graph, learned = index.learned.on(graph)
     return replace(
         index,

@@ -21,7 +21,6 @@ from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.build import (
     build_graph,
     collect_facts,
-    compact_vectors,
     edges_by,
     generate_texts,
 )
@@ -109,7 +108,6 @@ class Index(IndexContents):
             graph, failed = generate_texts(
                 built.graph, built.embedder, chosen.generators, progress=progress
             )
-        graph = compact_vectors(graph, built.embedder, chosen, loaded)
         return cls(
             graph=graph,
             config=chosen,
