@@ -314,6 +314,7 @@ def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object
     (tmp_path / "unknown.json").write_text('{"nowhere.md": [["a", "b", "c"]]}', encoding="utf-8")
     return {
         "no file or folder": ("ask", tmp_path / "absent", "x"),
+        f"the question comes last: clew ask {folder} 'Who sails?'": ("ask", "Who sails?", folder),
         "unknown recipe 'best'; known: dense": ("ask", folder, "x", "--recipe", "best"),
         "--budget: a whole number": ("ask", folder, "x", "--budget", "-1"),
         "--limit: a whole number of at least 1 is wanted, not 'many'": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import warnings
 from dataclasses import is_dataclass, replace
 from importlib.util import find_spec
@@ -20,7 +21,7 @@ from clew.cli.question_options import (
     question_parameters,
 )
 from clew.cli.report import explanation, fallbacks, print_answer, print_sources, rejects_all
-from clew.cli.source import add_reading_options, is_saved, one_or_several, open_source
+from clew.cli.source import STDIN, add_reading_options, is_saved, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
 from clew.conversation import Conversation
@@ -86,12 +87,24 @@ def add_parser(commands: Commands) -> None:
     add_reading_options(parser, cached=True)
 
 
+def _check_order(sources: list[str], question: str) -> None:
+    """Raise FileNotFoundError where the question came first, as it does for grep."""
+    first, *others = sources
+    is_source = first == STDIN or Path(first).expanduser().exists()
+    if not is_source and Path(question).expanduser().exists():
+        typed = shlex.join(["clew", "ask", *others, question, first])
+        raise FileNotFoundError(
+            f"there is no file or folder {first!r}; the question comes last: {typed}"
+        )
+
+
 def ask(options: argparse.Namespace) -> int:
     """Print the context for the question; the exit code is 1 where nothing was found, as grep's is.
 
     A wrong recipe, filter or model, and a place that no page can be written to, is an error before
     anything is read.
     """
+    _check_order(options.source, options.question)
     options.source = one_or_several(options.source)
     if options.html:
         check_writable(options.html)
