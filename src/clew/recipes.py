@@ -99,6 +99,7 @@ PASSAGES = seed.InOwnWords()
 
 # On ordinary documents no passage that answers had a smaller share of the highest score.
 NEAR_THE_BEST = select.Top(min_share=0.4, min_share_with_facts=0.0003)
+NEAR_THE_BEST_SEED = select.Top(min_share=0.4, min_share_with_facts=0.4)  # no fact moves a seed
 
 # The four presets and the journey are cumulative: they share these stages.
 NEAREST_FIVE = seed.TopSeeds(5)
@@ -167,7 +168,7 @@ RECIPES: dict[str, Recipe] = {
         when="questions by names, codes and other exact words",
     ),
     "fused": Recipe(
-        Pipeline(seed.Blend(), selects=(NEAR_THE_BEST,), order=order.ByPrize()),
+        Pipeline(seed.Blend(), selects=(NEAR_THE_BEST_SEED,), order=order.ByPrize()),
         "The passages by both, as a weighted mean of scaled scores",
         source="Bruch et al. 2023, https://doi.org/10.1145/3596512",
         when="passages that nothing links",
