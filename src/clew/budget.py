@@ -284,13 +284,16 @@ def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> Fitt
     nodes = freeze([*subgraph.nodes[subgraph.nodes != row], row], np.int32)
     subgraph = replace(subgraph, nodes=nodes)
     everything = arrange(subgraph)  # also what was left out of the page
-    was_read = np.where(
-        everything.nodes >= 0,
-        np.isin(everything.nodes, [row, *page.reading.nodes.tolist()]),
-        np.isin(everything.facts, page.reading.facts),
-    )
-    entries = np.flatnonzero(was_read)
-    reading, overlapping = _without_overlap(request, _entries(everything, entries))
+    nodes_read = {row, *page.reading.nodes.tolist()}  # sets: there are few, and many rows to try
+    facts_read = set(page.reading.facts.tolist())
+    entries = [
+        entry
+        for entry, (node, fact) in enumerate(
+            zip(everything.nodes.tolist(), everything.facts.tolist(), strict=True)
+        )
+        if (node in nodes_read if node >= 0 else fact in facts_read)
+    ]
+    reading, overlapping = _without_overlap(request, _entries(everything, np.array(entries, int)))
     if overlapping:
         return page
     dropped = tuple(item for item in page.dropped if item.id != id)

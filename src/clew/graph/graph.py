@@ -254,13 +254,23 @@ class Graph(GraphColumns):
         """Return whether a node has this id."""
         return id in self.part(_RowOfIdPart())
 
+    def find_row(self, id: str) -> int | None:
+        """Return the row of the node with this id; None where no node has it.
+
+        Example:
+            >>> graph = Graph.of(["Anna", "Ben"], ids=["a", "b"])
+            >>> graph.find_row("b"), graph.find_row("c")
+            (1, None)
+        """
+        return self.part(_RowOfIdPart()).get(id)
+
     def row(self, id: str) -> int:
         """Return the row of the node with this id.
 
         Raises:
             KeyError: no node has this id.
         """
-        row = self.part(_RowOfIdPart()).get(id)
+        row = self.find_row(id)
         if row is None:
             raise KeyError(f"no node with id {id!r} among the {len(self):,} of this graph")
         return row

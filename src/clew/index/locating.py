@@ -55,9 +55,9 @@ def with_titles(dropped: Iterable[Dropped], graph: Graph) -> tuple[Dropped, ...]
         >>> with_titles([Dropped("oars", "too long")], graph)[0].title
         'Oars: They are of ash.'
     """
+    rows = ((one, graph.find_row(one.id)) for one in dropped)
     return tuple(
-        replace(one, title=_title_of(graph, graph.row(one.id))) if graph.has(one.id) else one
-        for one in dropped
+        one if row is None else replace(one, title=_title_of(graph, row)) for one, row in rows
     )
 
 
