@@ -12,6 +12,7 @@ from clew.algorithms.pagerank.top import top_pagerank
 from clew.graph import Floats, Graph, Kinds, kinds_without
 from clew.types import Query, Seeds
 
+MAX_ERROR = 1e-6  # of all prizes together, which sum to 1: scores are compared no more closely
 ACCURACY = 1e-4  # of the prizes where only the best are wanted; all prizes sum to 1
 
 
@@ -63,7 +64,7 @@ class PageRank:
             if not prizes.any():
                 return prizes
             if self.top is None:
-                return pagerank(walk, prizes, self.damping)
+                return pagerank(walk, prizes, self.damping, MAX_ERROR)
             best = top_pagerank(walk, prizes, self.top, self.damping, accuracy=ACCURACY)
             only_best = np.zeros(len(graph))
             only_best[best.rows] = best.scores
