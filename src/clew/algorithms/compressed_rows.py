@@ -1,12 +1,13 @@
 """Sparse matrices by rows, of numpy's arrays: what a new process needs before its first answer.
 
 To import scipy's sparse arrays takes twice as long as a question. So matrices are counted and
-multiplied by numpy where there is little to do, and by scipy where there is much. Both add in the
-order of the columns.
+multiplied by numpy where there is little to do, and by scipy where there is much, or where it is
+imported already. Both add in the order of the columns.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -136,7 +137,7 @@ class CompressedRows:
         """Return the product with another such matrix [width, k]."""
         lengths = np.diff(other.starts)[self.columns]
         shape = (len(self), other.width)
-        if lengths.sum() > MAX_BY_NUMPY:
+        if _is_for_scipy(int(lengths.sum())):
             product = self.for_scipy() @ other.for_scipy()
             product.sort_indices()
             starts = freeze(product.indptr, np.int64)
@@ -147,9 +148,16 @@ class CompressedRows:
         values = self.values[entries] * other.values[places]
         return CompressedRows.summed(self.rows[entries], other.columns[places], values, shape)
 
+    def dense_product(self, other: CompressedRows) -> Floats:
+        """Return the product with another such matrix [width, k] as an array, float64."""
+        if _is_for_scipy(int(np.diff(other.starts)[self.columns].sum())):
+            product: Floats = (self.for_scipy() @ other.for_scipy()).toarray()
+            return product
+        return self.times(other).dense()
+
     def times_dense(self, other: Floats) -> Floats:
         """Return the product with an array, float64 [width, k]."""
-        if len(self.values) > MAX_BY_NUMPY:
+        if _is_for_scipy(len(self.values)):
             by_scipy: Floats = self.for_scipy() @ other
             return by_scipy
         product = np.zeros((len(self), other.shape[1]))
@@ -163,3 +171,8 @@ class CompressedRows:
 
         parts = (self.values, self.columns, self.starts)
         return csr_array(parts, shape=(len(self), self.width))
+
+
+def _is_for_scipy(entries: int) -> bool:
+    """Return whether scipy computes a product of so many entries."""
+    return entries > MAX_BY_NUMPY or "scipy.sparse" in sys.modules

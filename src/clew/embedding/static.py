@@ -22,6 +22,7 @@ has it, and whose mean is zero.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -210,13 +211,10 @@ class StaticEmbedding:
         for start in range(0, n, BATCH):
             end = min(start + BATCH, n)
             meaning = of_pieces.part(start, end).times_dense(pieces)
-            spelling = of_terms.part(start, end).times(spellings).dense()
-            halves = np.hstack(
-                [
-                    np.sqrt(MEANING_SHARE) * unit_rows(meaning),
-                    np.sqrt(1 - MEANING_SHARE) * unit_rows(spelling),
-                ]
-            )
+            spelling = of_terms.part(start, end).dense_product(spellings)
+            halves = np.empty((end - start, self.dimensions))
+            halves[:, :DIMENSIONS] = np.sqrt(MEANING_SHARE) * unit_rows(meaning)
+            halves[:, DIMENSIONS:] = np.sqrt(1 - MEANING_SHARE) * unit_rows(spelling)
             vectors[start:end] = unit_rows(halves)
             lengths[start:end, 0] = np.linalg.norm(meaning, axis=1)
             lengths[start:end, 1] = np.linalg.norm(spelling, axis=1)
@@ -300,6 +298,7 @@ class TextCounts:
     @classmethod
     def of(cls, texts: Sequence[str]) -> TextCounts:
         number_of_word, number_of_term = Numbering[str](), Numbering[str]()
+        texts = [t if t.isascii() else unicodedata.normalize("NFKC", t) for t in texts]
         word_numbers, starts = number_of_word.of_lists(map(cased_words, texts))
         words = list(number_of_word)
         pieces_of = piece_numbers()

@@ -134,7 +134,7 @@ def terms(text: str, identifiers: bool = True) -> list[str]:
 def _ascii_words(text: str) -> list[str]:
     """The runs of letters and digits of an ASCII text; a third of the time of an expression."""
     found = text.translate(SPACE_FOR_OTHERS).split()
-    if max(map(len, found), default=0) > MAX_WORD_LENGTH:
+    if len(text) > MAX_WORD_LENGTH and max(map(len, found), default=0) > MAX_WORD_LENGTH:
         return ASCII_WORD.findall(text)
     return found
 
