@@ -55,6 +55,8 @@ class Document:
     source_map: SourceMap | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if type(self.id) is type(self.text) is str and isinstance(self.metadata, (dict, Mapping)):
+            return
         for name, value, expected_type in (
             ("id", self.id, str),
             ("text", self.text, str),

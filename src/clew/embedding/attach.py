@@ -101,7 +101,7 @@ def attach_vectors(
     of_facts.fill_known(fact_vectors, known)
     whole = seal(vectors) if kept is None else with_rows(kept, seal(vectors))
     own = graph.facts.vectors if has_facts else seal(fact_vectors)
-    return attached, replace(graph, vectors=whole, facts=replace(graph.facts, vectors=own))
+    return attached, graph.unchecked(vectors=whole, facts=replace(graph.facts, vectors=own))
 
 
 def _kept(

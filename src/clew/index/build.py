@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -131,7 +131,7 @@ def read_graph(
             embedder=config.embedder,
             progress=progress,
         )
-    return replace(graph, canonical=config.canonical)
+    return graph if config.canonical is None else graph.unchecked(canonical=config.canonical)
 
 
 def edges_by(link: Link, graph: Graph) -> Edges:

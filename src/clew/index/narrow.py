@@ -137,7 +137,9 @@ class _Shortlist:
         if config.embedder is None:
             texts = [one.embedded_as or one.text for one in documents]
             config = replace(config, embedder=general_embedder(texts))
-            documents = [replace(one, vector=None) for one in documents]  # of another embedder
+            documents = [  # a vector is of another embedder
+                one if one.vector is None else replace(one, vector=None) for one in documents
+            ]
         index = Index.from_documents(documents, facts=facts, config=config)
         by_id = {document.id: score for document, score in zip(documents, scores, strict=True)}
         return cls(question, index, by_id, tuple(dropped), vector)

@@ -367,7 +367,8 @@ def _candidates(cosines: Vectors, k: int, floors: Vectors) -> Pairs:
     if not cosines.size:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     maxima = _tile_maxima(cosines)
-    if k <= cosines.shape[1]:
+    n_near = TILE * int((maxima >= floors[:, None] - np.float32(2 * TOLERANCE)).sum(axis=1).max())
+    if k <= cosines.shape[1] and n_near > k:  # else no floor leaves out much
         highest = maxima if k < maxima.shape[1] else cosines
         np.maximum(floors, np.partition(highest, -k, axis=1)[:, -k], out=floors)
     floor = floors - np.float32(2 * TOLERANCE)

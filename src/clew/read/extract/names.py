@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 from clew.read.extract.caseless import MIN_JOINED, group_unspaced_titles, is_spaced_name
 from clew.read.extract.extractor import Passage, Triple
@@ -32,6 +33,7 @@ from clew.read.extract.passage_names import (
 )
 from clew.read.extract.relations import Mention
 from clew.read.formats.source_code import CODE_FORMATS
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
 
 INNER_WORDS = (
@@ -49,6 +51,7 @@ SHORT, STOPPED = "names.short", "names.stopped"  # short words, and those before
 SMALL, CAPITAL = "names.small", "names.capital"  # words within sentences
 CASELESS, PAIRS = "names.caseless", "names.pairs"  # passages that have a word, two words together
 TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
+TITLE_KEYS = Kept[str, tuple[str, ...]](4_096)
 
 
 @dataclass(frozen=True)
@@ -112,8 +115,7 @@ class Names:
         """Return what is known without some passages; see `LearningExtractor`."""
         normalized, lesson = _normalize_all(passages), _Lesson()
         lesson.add_passages(normalized)
-        for passage in normalized:
-            lesson.add_words(WORDS.written(passage, ()))
+        lesson.add_words([WORDS.written(passage, ()) for passage in normalized])
         return known.shrunk(lesson.knowledge())
 
     def names(self, passages: Sequence[Passage]) -> list[list[str]]:
@@ -186,13 +188,13 @@ def _learn(
     tables = lesson.tables if known is None else known.tables
     abbreviations = choose_abbreviations(tables[SHORT], tables[STOPPED])
     written = [WORDS.written(passage, abbreviations) for passage in passages]
-    for one in written:
-        lesson.add_words(one)
+    lesson.add_words(written)
     known = lesson.knowledge() if known is None else known.grown(lesson.knowledge())
+    decided = frozenset[str]().union(*(one.decided for one in written))
     starts = None
     if len(known.tables[TITLES]) > len(passages):  # of few passages most titles are not asked
         starts = frozenset(first for one in written for first, _ in one.starts)
-    return _Corpus(known, starts), written
+    return _Corpus(known, decided, starts), written
 
 
 class _Lesson:
@@ -206,17 +208,16 @@ class _Lesson:
         if passages:
             self.tables[PASSAGES][""] += len(passages)
         self.tables[TITLES].update(passage.title for passage in passages if passage.title)
-        for passage in passages:
-            short, stopped = WORDS.short_of(passage.text)
-            self.tables[SHORT].update(short)
-            self.tables[STOPPED].update(stopped)
+        short = [WORDS.short_of(passage.text) for passage in passages]
+        self.tables[SHORT].update(chain.from_iterable(every for every, _ in short))
+        self.tables[STOPPED].update(chain.from_iterable(stopped for _, stopped in short))
 
-    def add_words(self, written: Written) -> None:
-        """Count the words of a passage."""
-        self.tables[CAPITAL].update(written.capital)
-        self.tables[SMALL].update(written.small)
-        self.tables[CASELESS].update(written.caseless)
-        self.tables[PAIRS].update(written.pairs)
+    def add_words(self, written: Sequence[Written]) -> None:
+        """Count the words of passages."""
+        self.tables[CAPITAL].update(chain.from_iterable(one.capital for one in written))
+        self.tables[SMALL].update(chain.from_iterable(one.small for one in written))
+        self.tables[CASELESS].update(chain.from_iterable(one.caseless for one in written))
+        self.tables[PAIRS].update(chain.from_iterable(one.pairs for one in written))
 
     def knowledge(self) -> Knowledge:
         """Return what was counted."""
@@ -229,27 +230,37 @@ class _Corpus:
 
     Attributes:
         known: What was counted.
+        decided: The words of the passages that it decides on; see `Written`.
         starts: The words that titles are looked for by; None for all titles.
     """
 
     known: Knowledge
+    decided: frozenset[str]
     starts: frozenset[str] | None
 
     def evidence(self, passage: NormalizedPassage, written: Written) -> Evidence:
         """Return what the corpus says of the words of a passage."""
         tables, title_words = self.known.tables, self._title_words
-        small, capital = tables[SMALL], tables[CAPITAL]
         starts = sorted(written.starts & title_words.keys()) if title_words else []
         return Evidence(
             written.abbreviations,
-            frozenset([w for w in written.decided if small.get(w, 0) > capital.get(w, 0)]),
-            frozenset([w for w in written.decided if w in capital]),
+            written.decided & self._mostly_small,
+            written.decided & self._capital,
             written.singles & self.titles,
             tuple([(start, title_words[start]) for start in starts]),
             self._unspaced_titles_in(passage.text),
             frozenset([word for word in written.caseless if self._is_spaced_name(word)]),
             frozenset([w for w in written.pairs if tables[PAIRS].get(w, 0) >= MIN_JOINED]),
         )
+
+    @cached_property
+    def _mostly_small(self) -> frozenset[str]:
+        small, capital = self.known.tables[SMALL], self.known.tables[CAPITAL]
+        return frozenset(w for w in small.keys() & self.decided if small[w] > capital.get(w, 0))
+
+    @cached_property
+    def _capital(self) -> frozenset[str]:
+        return frozenset(self.known.tables[CAPITAL].keys() & self.decided)
 
     @cached_property
     def titles(self) -> frozenset[str]:
@@ -293,10 +304,18 @@ def _group_titles(titles: Sequence[str]) -> dict[tuple[str, str], tuple[tuple[st
     """Return the words of titles that have several, by the first two; the longest first."""
     by_start: defaultdict[tuple[str, str], set[tuple[str, ...]]] = defaultdict(set)
     for title in titles:
-        keys = tuple(word.key for word in find_words(title))
+        keys = _keys_of(title)
         if len(keys) > 1:
             by_start[keys[0], POSSESSIVE.sub("", keys[1])].add(keys)
     return {
         start: tuple(sorted(group, key=lambda keys: (-len(keys), keys)))
         for start, group in by_start.items()
     }
+
+
+def _keys_of(title: str) -> tuple[str, ...]:
+    """Return the words of a title, with their case folded."""
+    if (known := TITLE_KEYS.get(title)) is not None:
+        return known
+    keys = tuple(word.key for word in find_words(title))
+    return TITLE_KEYS.put(title, keys) if len(title) <= MAX_KEPT_TEXT else keys
