@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
 from typing import NamedTuple
 
 # signs that Python does not count among letters
@@ -18,11 +20,11 @@ MARKS = (
     "\u093a-\u094f\u0951-\u0957\u0962\u0963\u0980-\u0d4f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
 )
 _LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
-_WORD = re.compile(rf"{_LETTERS}(?:['’.&/\-‐‑·]{_LETTERS})*")
-_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['.&/\-][A-Za-z0-9]+)*")
+_WORD = re.compile(rf"({_LETTERS}(?:['’.&/\-‐‑·]{_LETTERS})*)")
+_ASCII_WORD = re.compile(r"([A-Za-z0-9]+(?:['.&/\-][A-Za-z0-9]+)*)")
 _QUOTED = re.compile(r"[“«„『「《]([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|\"([^\"\n]{2,80})\"")
 _SENTENCE_END = re.compile(r"[.!?…؟।۔։።][\"'”’»)\]]*(?:\s|$)|[。！？]|\n")
-POSSESSIVE = re.compile(r"['’]s?$")
+_POSSESSIVE = re.compile(r"['’]s?$")
 _SHORT_WORD = re.compile(r"([^\W\d_]{2,4})\b(\.(?= ))?")
 _INSIDE_NAME = (" ", ". ", " & ")  # what may be between two words of a name
 MIN_ABBREVIATED = 3  # times that an abbreviation has a full stop
@@ -43,6 +45,7 @@ class Word(NamedTuple):
         begins: Whether it is the first of its sentence.
         capital: Whether it has a capital.
         sentence: Where its sentence starts.
+        opens: Whether a name may begin with it: it has a capital, or its first letter has no case.
     """
 
     start: int
@@ -51,6 +54,7 @@ class Word(NamedTuple):
     begins: bool
     capital: bool
     sentence: int
+    opens: bool
 
 
 class Run(NamedTuple):
@@ -84,15 +88,24 @@ def count_short_words(texts: Iterable[str]) -> tuple[Counter[str], Counter[str]]
         >>> count_short_words(["St. Ives, the st of old"])
         (Counter({'st': 2, 'ives': 1, 'the': 1, 'of': 1, 'old': 1}), Counter({'st': 1}))
     """
-    found: Counter[tuple[str, str]] = Counter()
-    for text in texts:
-        found.update(_SHORT_WORD.findall(text))
     total, with_stop = Counter[str](), Counter[str]()
-    for (word, stop), times in found.items():
-        total[word.casefold()] += times
-        if stop:
-            with_stop[word.casefold()] += times
+    for text in texts:
+        every, stopped = find_short_words(text)
+        total.update(every)
+        with_stop.update(stopped)
     return total, with_stop
+
+
+def find_short_words(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the short words of a text, and those with a full stop, with their case folded.
+
+    Example:
+        >>> find_short_words("St. Ives, the st of old")
+        (('st', 'ives', 'the', 'st', 'of', 'old'), ('st',))
+    """
+    found = _SHORT_WORD.findall(text)
+    every = tuple([word.casefold() for word, _ in found])
+    return every, tuple([word.casefold() for word, stop in found if stop])
 
 
 def choose_abbreviations(total: Mapping[str, int], with_stop: Mapping[str, int]) -> frozenset[str]:
@@ -126,21 +139,29 @@ def find_words(text: str, abbreviations: Collection[str] = ()) -> list[Word]:
         >>> [(word.key, word.begins) for word in find_words("Anna left. Ben came.")]
         [('anna', True), ('left', False), ('ben', True), ('came', False)]
     """
-    words: list[Word] = []
-    end, sentence, last = 0, 0, ""
-    for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text):
-        start, behind = match.span()
-        gap = text[end:start]
-        begins = not words or (gap != " " and _ends_sentence(gap, last, abbreviations))
-        if begins:
+    parts = (_ASCII_WORD if text.isascii() else _WORD).split(text)  # gaps and words in turn
+    ends = list(accumulate(map(len, parts)))
+    found, starts = parts[1::2], ends[:-1:2]
+    keys = list(map(str.casefold, found))
+    begins, sentences = list[bool](), list[int]()
+    sentence, last = 0, ""
+    for gap, word, start in zip(parts[:-1:2], found, starts, strict=True):
+        is_first = not last or (gap != " " and _ends_sentence(gap, last, abbreviations))
+        if is_first:
             sentence = start
-        last, end = match[0], behind
-        if last.islower():
-            key, capital = last if last.isascii() else last.casefold(), False
-        else:
-            key, capital = last.casefold(), any(map(str.isupper, last))
-        words.append(Word(start, end, key, begins, capital, sentence))
-    return words
+        begins.append(is_first)
+        sentences.append(sentence)
+        last = word
+    capitals = [
+        word != key if word.isascii() else not word.islower() and any(map(str.isupper, word))
+        for word, key in zip(found, keys, strict=True)
+    ]
+    opens = [
+        capital or not ("a" <= key[0] <= "z" or key[0].lower() != key[0].upper())
+        for capital, key in zip(capitals, keys, strict=True)
+    ]
+    columns = zip(starts, ends[1::2], keys, begins, capitals, sentences, opens, strict=True)
+    return list(map(partial(tuple.__new__, Word), columns))  # in half the time of `Word._make`
 
 
 def find_runs(
@@ -162,7 +183,7 @@ def find_runs(
     """
     behind = 0  # the last run
     for i, word in enumerate(words):
-        if i < behind or not may_begin_name(word):
+        if i < behind or not word.opens:
             continue
         run_end = _run_end(text, words, i, inner_words, max_words) if word.capital else i
         title_end = i + _title_length(words, i, titles)
@@ -173,11 +194,14 @@ def find_runs(
         behind = max(run_end, title_end)
 
 
-def may_begin_name(word: Word) -> bool:
-    """Return whether a word has a capital, or letters that have none."""
-    letter = word.key[0]
-    has_case = "a" <= letter <= "z" or letter.lower() != letter.upper()
-    return word.capital or not has_case
+def without_possessive(word: str) -> str:
+    """Return a word without the ending of a possessive.
+
+    Example:
+        >>> without_possessive("Anna's"), without_possessive("Anna")
+        ('Anna', 'Anna')
+    """
+    return _POSSESSIVE.sub("", word) if "'" in word or "’" in word else word
 
 
 def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
@@ -237,9 +261,9 @@ def _title_length(words: Sequence[Word], first: int, titles: TitleWords) -> int:
     """Return how many words from the first on are a title; 0 if none is."""
     if first + 1 == len(words):
         return 0
-    start = words[first].key, POSSESSIVE.sub("", words[first + 1].key)
+    start = words[first].key, without_possessive(words[first + 1].key)
     for title in titles.get(start, ()):
         keys = tuple(word.key for word in words[first : first + len(title)])
-        if keys == title or (*keys[:-1], POSSESSIVE.sub("", keys[-1])) == title:
+        if keys == title or (*keys[:-1], without_possessive(keys[-1])) == title:
             return len(title)
     return 0

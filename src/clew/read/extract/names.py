@@ -18,7 +18,12 @@ from itertools import chain
 from clew.read.extract.caseless import MIN_JOINED, group_unspaced_titles, is_spaced_name
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.knowledge import Knowledge, PassagesOf
-from clew.read.extract.mentions import POSSESSIVE, choose_abbreviations, find_words, first_key
+from clew.read.extract.mentions import (
+    choose_abbreviations,
+    find_words,
+    first_key,
+    without_possessive,
+)
 from clew.read.extract.passage_names import (
     WORDS,
     Evidence,
@@ -306,7 +311,7 @@ def _group_titles(titles: Sequence[str]) -> dict[tuple[str, str], tuple[tuple[st
     for title in titles:
         keys = _keys_of(title)
         if len(keys) > 1:
-            by_start[keys[0], POSSESSIVE.sub("", keys[1])].add(keys)
+            by_start[keys[0], without_possessive(keys[1])].add(keys)
     return {
         start: tuple(sorted(group, key=lambda keys: (-len(keys), keys)))
         for start, group in by_start.items()

@@ -22,14 +22,13 @@ from clew.read.extract.caseless import (
 )
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.mentions import (
-    POSSESSIVE,
     Run,
     Word,
-    count_short_words,
     find_quoted,
     find_runs,
+    find_short_words,
     find_words,
-    may_begin_name,
+    without_possessive,
 )
 from clew.read.extract.relations import Mention, find_facts
 from clew.read.formats.markdown import front_matter_end, front_matter_title
@@ -154,8 +153,7 @@ class KeptWords:
         """
         if (known := self._short.get(text)) is not None:
             return known
-        total, with_stop = count_short_words([text])
-        short = tuple(total.elements()), tuple(with_stop.elements())
+        short = find_short_words(text)
         return self._short.put(text, short) if len(text) <= MAX_KEPT_TEXT else short
 
 
@@ -205,7 +203,7 @@ def find_mentions(passage: NormalizedPassage, evidence: Evidence, rules: Rules) 
     if text.isascii():
         return mentions
     pairs = dict.fromkeys(evidence.joined, MIN_JOINED)
-    caseless = [word for word in words if is_caseless(text, word)]
+    caseless = [word for word in words if word.opens and is_caseless(text, word)]
     mentions += find_unspaced_mentions(text, passage.start, dict(evidence.unspaced_titles))
     mentions += find_spaced_mentions(text, caseless, evidence.spaced_names, pairs)
     return mentions
@@ -276,22 +274,33 @@ def _written(text: str, words: Sequence[Word], abbreviations: frozenset[str]) ->
     No count depends on another, nor on other passages: a word behind a full stop is not counted,
     whether the stop ends a sentence or not. So counts can be added, and taken away.
     """
-    inside = [w for w in words if not w.begins and text[w.start - 2 : w.start] != ". "]
-    behind_stop = [w for w in words if not w.begins and text[w.start - 2 : w.start] == ". "]
-    cased = [word for word in words if word.capital]
-    starts = frozenset(
-        (word.key, POSSESSIVE.sub("", words[i].key))
+    capital, small, decided = list[str](), list[str](), set[str]()
+    for start, _, key, begins, has_capital, _, _ in words:
+        behind_stop = not begins and text[start - 2 : start] == ". "
+        if not begins and not behind_stop:
+            (capital if has_capital else small).append(key)
+        if has_capital or behind_stop:
+            decided.add(key)
+    singles = {
+        fold_case(without_possessive(text[word.start : word.end])) for word in words if word.capital
+    }
+    starts = {
+        (word.key, without_possessive(words[i].key))
         for i, word in enumerate(words[:-1], 1)
-        if may_begin_name(word)
+        if word.opens
+    }
+    caseless = (
+        []
+        if text.isascii()
+        else [word for word in words if word.opens and is_caseless(text, word)]
     )
-    caseless = [] if text.isascii() else [word for word in words if is_caseless(text, word)]
     return Written(
         abbreviations,
-        tuple(word.key for word in inside if word.capital),
-        tuple(word.key for word in inside if not word.capital),
-        frozenset(word.key for word in (*cased, *behind_stop)),
-        frozenset(fold_case(POSSESSIVE.sub("", text[w.start : w.end])) for w in cased),
-        starts,
+        tuple(capital),
+        tuple(small),
+        frozenset(decided),
+        frozenset(singles),
+        frozenset(starts),
         frozenset(word.key for word in caseless),
         frozenset(keys_of_pairs(caseless)),
     )
@@ -309,7 +318,7 @@ def _mentions_of_runs(
         parts = [run.words] if run.is_title else _cut_at_openings(text, run.words, evidence, rules)
         for words in parts:
             first = words[0]
-            name = POSSESSIVE.sub("", text[first.start : words[-1].end])
+            name = without_possessive(text[first.start : words[-1].end])
             opens_only = first.begins and first.key not in evidence.capital
             doubtful = (
                 not run.is_title

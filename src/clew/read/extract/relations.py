@@ -60,7 +60,9 @@ def find_facts(
     subject = title or (mentions[0].name if mentions else "")
     facts: dict[Triple, None] = {}
     relation, before = UNKNOWN_RELATION, None
+    subject_key, is_subject, was_subject = fold_case(subject), False, False
     for mention in mentions:
+        is_subject, was_subject = fold_case(mention.name) == subject_key, is_subject
         same_sentence = before is not None and before.sentence == mention.sentence
         begin = before.end if before is not None and same_sentence else mention.sentence
         between = text[begin : mention.start]
@@ -69,16 +71,12 @@ def find_facts(
             relation = " ".join(words[max(0, len(words) - max_relation_words) :])
             if not relation:
                 relation = UNKNOWN_RELATION
-            elif before is not None and same_sentence and not _same_name(before.name, subject):
+            elif same_sentence and not was_subject:
                 relation = ELLIPSIS + relation
-        if not _same_name(mention.name, subject):
+        if not is_subject:
             facts.setdefault((subject, relation, mention.name))
         before = mention
     yield from facts
-
-
-def _same_name(first: str, second: str) -> bool:
-    return fold_case(first) == fold_case(second)
 
 
 def _words(text: str) -> list[str]:
@@ -87,6 +85,8 @@ def _words(text: str) -> list[str]:
 
 def _is_list_gap(between: str, list_words: Collection[str]) -> bool:
     """Return whether the text between two names only separates members of a list."""
+    if between in (", ", "; "):
+        return True
     return (
         len(between) < MAX_LIST_GAP
         and all(word.casefold() in list_words for word in _words(between))
