@@ -112,11 +112,24 @@ def map_items(
         Exception: What the function raises for the first item for which it does.
         EndedProcessError: Another process was ended, as where memory runs out.
     """
-    team = _CURRENT.get()
-    others = 0 if team is None else min(team.number, sum(sizes) // MIN_SIZE) - 1
+    team, others = _CURRENT.get(), count_others(sizes)
     if team is None or others < 1:
         return list(_one_by_one(function, items, update))
     return team.map(function, items, _batches(sizes), others, update)
+
+
+def count_others(sizes: Sequence[int]) -> int:
+    """Return how many other processes `map_items` works with.
+
+    Args:
+        sizes: How large each item is, in characters or bytes.
+
+    Example:
+        >>> count_others([10_000_000])  # outside `working`
+        0
+    """
+    team = _CURRENT.get()
+    return 0 if team is None else max(0, min(team.number, sum(sizes) // MIN_SIZE) - 1)
 
 
 def serve() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from threading import Lock
 
 import numpy as np
@@ -52,7 +53,7 @@ class KeptVectors:
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return the vector of each text, float32 [n, dimensions], in an array of the caller's."""
         with self._lock:
-            places = np.array([self._place_of.get(text, -1) for text in texts], np.int64)
+            places = np.fromiter(map(self._place_of.get, texts, repeat(-1)), np.int64, len(texts))
             kept = self._vectors[places] if len(self._vectors) else None
         if kept is None:
             kept = np.zeros((len(texts), self.static.dimensions), np.uint16)

@@ -12,7 +12,7 @@ from functools import partial
 
 from clew.document import Document
 from clew.graph import Graph
-from clew.processes import end_others, map_items
+from clew.processes import count_others, end_others, map_items
 from clew.progress import progress_bar
 from clew.read.assemble import (
     Piece,
@@ -201,9 +201,10 @@ def _cut(
             semantic = embedder
         cut = replace(cut, count=cut.count or count, semantic=semantic)
     if cut is keep_whole or (type(cut) is Splitter and cut.semantic is False):
-        texts = [_without_others_objects(document) for document in documents]
         sizes = [len(document.text) for document in documents]
-        pieces = map_items(partial(_pieces_of, cut), texts, sizes=sizes, update=update)
+        if cut is not keep_whole or count_others(sizes):
+            documents = [_without_others_objects(document) for document in documents]
+        pieces = map_items(partial(_pieces_of, cut), documents, sizes=sizes, update=update)
         end_others()
         return pieces
     end_others()  # what a caller has made, or what loads a model, works in this process alone

@@ -40,8 +40,11 @@ class LlamaIndexNode(Protocol):
 
 def is_node(source: object) -> TypeGuard[LlamaIndexNode]:
     """Return whether an object has the attributes of a LlamaIndex node or document."""
-    return not isinstance(source, type) and all(
-        hasattr(source, name) for name in ("node_id", "get_content", "relationships")
+    return (
+        hasattr(source, "node_id")  # most have none
+        and hasattr(source, "get_content")
+        and hasattr(source, "relationships")
+        and not isinstance(source, type)
     )
 
 
