@@ -43,6 +43,7 @@ from clew.read.llama_index_nodes import without_relationships
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
 from clew.read.sources import LoadedDocuments, load_documents, load_single, text_id
 from clew.read.split.splitter import Splitter
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.tokens import make_counter
 
 __all__ = [
@@ -84,6 +85,9 @@ __all__ = [
     "without_relationships",
 ]
 
+LINKS = Kept[tuple[str, str], tuple[str, ...]](2_048)
+"""The link targets in texts by format and text: a candidate soon comes again."""
+
 
 def keep_whole(document: Document) -> Sequence[Piece]:
     """Return the document as one passage.
@@ -92,8 +96,12 @@ def keep_whole(document: Document) -> Sequence[Piece]:
         >>> [piece.text for piece in keep_whole(Document("moon", "The moon is far."))]
         ['The moon is far.']
     """
-    text = document.text
-    links = find_links(text, document.format)
+    text, key = document.text, (document.format, document.text)
+    links = LINKS.get(key)
+    if links is None:
+        links = find_links(text, document.format)
+        if len(text) <= MAX_KEPT_TEXT:
+            LINKS.put(key, links)
     return [Piece("passage", text, 0, len(text), references=links)]
 
 
