@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from clew.read.extract.code.code_file import (
     CALLS,
@@ -46,12 +47,17 @@ from clew.read.extract.knowledge import Knowledge, PassagesOf
 from clew.read.extract.names import FORM as NAMES_FORM
 from clew.read.extract.names import Names
 from clew.read.formats.source_code import CODE_FORMATS
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 RELATIONS = (
     *(CALLS, DECORATED_BY, DEFINES, IMPORTS, INHERITS),
     *(OVERRIDES, RAISES, REQUIRES, USES),
 )
 MENTIONS = "mentions"
+MODULES = Kept[CodeFile, Module](256)  # syntax trees, of some 150 kB each
+TAGGED = Kept[CodeFile, TaggedFile](1_024)
+CODE_NAMES = Kept[str, Sequence[str]](2_048)  # that texts in other formats write
+Parsed = TypeVar("Parsed", Module, TaggedFile)
 # `name`, ``name``, or a name by itself that has dots, underscores or inner capitals.
 _CODE_NAME = re.compile(r"`{1,2}~?(?P<quoted>[^\W\d][\w.]*+)(?:\(\))?`|(?P<plain>[^\W\d][\w.]*+)")
 _LOOKS_LIKE_CODE = re.compile(r"\w[._]\w|[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -244,12 +250,16 @@ def find_symbols(text: str, known: Mapping[str, str | None]) -> Iterator[str]:
             yield symbol
 
 
-def _written(text: str) -> Iterator[str]:
-    """Yield what a text writes in quotation marks of code, or what looks like code."""
-    for match in _CODE_NAME.finditer(text):
-        written = (match["quoted"] or match["plain"]).rstrip(".")
-        if match["quoted"] or _LOOKS_LIKE_CODE.search(written):
-            yield written
+def _written(text: str) -> Sequence[str]:
+    """Return what a text writes in quotation marks of code, or what looks like code."""
+    if (known := CODE_NAMES.get(text)) is not None:
+        return known
+    found = list[str]()
+    for quoted, plain in _CODE_NAME.findall(text):
+        written = (quoted or plain).rstrip(".")
+        if quoted or _LOOKS_LIKE_CODE.search(written):
+            found.append(written)
+    return CODE_NAMES.put(text, found) if len(text) <= MAX_KEPT_TEXT else found
 
 
 def _is_prose(passage: Passage) -> bool:
@@ -308,11 +318,21 @@ def _module_of(passage: Passage, path: PurePosixPath) -> str:
 def _read_files(files: Sequence[ReadFile]) -> list[ReadFile]:
     """Return files with what their parsers find in them."""
     return [
-        replace(file, module=read_module(file.code))
+        replace(file, module=_kept(MODULES, read_module, file.code))
         if file.code.format == PYTHON
-        else replace(file, tagged=read_tags(file.code))
+        else replace(file, tagged=_kept(TAGGED, read_tags, file.code))
         for file in files
     ]
+
+
+def _kept(
+    kept: Kept[CodeFile, Parsed], read: Callable[[CodeFile], Parsed], file: CodeFile
+) -> Parsed:
+    """Return what a parser finds in a file, which nothing changes afterwards."""
+    if (known := kept.get(file)) is not None:
+        return known
+    found = read(file)
+    return kept.put(file, found) if len(file.text) <= MAX_KEPT_TEXT else found
 
 
 def _read_facts(
