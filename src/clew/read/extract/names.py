@@ -247,12 +247,16 @@ class _Corpus:
         """Return what the corpus says of the words of a passage."""
         tables, title_words = self.known.tables, self._title_words
         starts = sorted(written.starts & title_words.keys()) if title_words else []
+        titles = [
+            (start, tuple([t for t in title_words[start] if f" {' '.join(t)}" in written.in_order]))
+            for start in starts
+        ]
         return Evidence(
             written.abbreviations,
             written.decided & self._mostly_small,
             written.decided & self._capital,
             written.singles & self.titles,
-            tuple([(start, title_words[start]) for start in starts]),
+            tuple([(start, group) for start, group in titles if group]),
             self._unspaced_titles_in(passage.text),
             frozenset([word for word in written.caseless if self._is_spaced_name(word)]),
             frozenset([w for w in written.pairs if tables[PAIRS].get(w, 0) >= MIN_JOINED]),

@@ -1,8 +1,8 @@
 """The names and facts of one passage, by what the corpus says of the words of this passage.
 
-Nothing else of the corpus counts. So a passage that is read again beside other passages, as the
-candidates of one question and of the next, gives the same facts where the corpus says the same of
-its words, and these facts are kept.
+Nothing else of the corpus counts, and little of that is asked for. So a passage that is read again
+beside other passages, as the candidates of one question and of the next, gives the same facts where
+the corpus says the same of the words that were asked for, and these facts are kept.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
 
 from clew.read.extract.caseless import (
     MIN_JOINED,
@@ -69,6 +70,7 @@ class Written(NamedTuple):
             stop of an abbreviation.
         singles: Those with a capital, without the ending of a possessive.
         starts: The first two words of what may be the title of another passage.
+        in_order: All words, each behind a space: a title that is not in there is not in the text.
         caseless: Words in scripts without capitals, each once.
         pairs: Two of these together, each once.
     """
@@ -79,6 +81,7 @@ class Written(NamedTuple):
     decided: frozenset[str]
     singles: frozenset[str]
     starts: frozenset[tuple[str, str]]
+    in_order: str
     caseless: frozenset[str]
     pairs: frozenset[str]
 
@@ -91,16 +94,16 @@ class Evidence(NamedTuple):
         mostly_small: Those that are mostly written small.
         capital: Those that have a capital within some sentence.
         titles: Those that are a title by themselves.
-        title_words: Titles of several words whose first two are here, by these two.
+        title_words: Titles of several words that may be here, by the first two.
         unspaced_titles: Titles in scripts without spaces, by the first two letters.
         spaced_names: Those without capitals that are names.
         joined: Two of these that come together again elsewhere.
     """
 
     abbreviations: frozenset[str]
-    mostly_small: frozenset[str]
-    capital: frozenset[str]
-    titles: frozenset[str]
+    mostly_small: AbstractSet[str]
+    capital: AbstractSet[str]
+    titles: AbstractSet[str]
     title_words: tuple[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], ...]
     unspaced_titles: tuple[tuple[str, tuple[str, ...]], ...]
     spaced_names: frozenset[str]
@@ -157,8 +160,43 @@ class KeptWords:
         return self._short.put(text, short) if len(text) <= MAX_KEPT_TEXT else short
 
 
+class _Asked(frozenset[str]):
+    """Words, and those that somebody asked whether they are among them."""
+
+    def __init__(self, _words: AbstractSet[str]) -> None:
+        self.asked = set[str]()
+
+    def __contains__(self, word: object) -> bool:
+        self.asked.add(str(word))
+        return super().__contains__(word)
+
+
+class KnownFacts(NamedTuple):
+    """The facts of a passage, and what they depend on.
+
+    Attributes:
+        asked: The words that were asked for, of `mostly_small`, `capital` and `titles` each.
+        found: Those of them that were there.
+        facts: The facts.
+    """
+
+    asked: tuple[frozenset[str], ...]
+    found: tuple[AbstractSet[str], ...]
+    facts: tuple[Triple, ...]
+
+    def hold(self, evidence: Evidence) -> bool:
+        """Return whether the corpus says the same of the words that were asked for."""
+        small, capital, titles = self.asked
+        return self.found == (
+            evidence.mostly_small & small,
+            evidence.capital & capital,
+            evidence.titles & titles,
+        )
+
+
 WORDS = KeptWords(most_words=512, most_written=4_096)
-FACTS = Kept[tuple[NormalizedPassage, Evidence, Rules], tuple[Triple, ...]](4_096)
+FACTS = Kept[Any, tuple[KnownFacts, ...]](4_096)
+MAX_KNOWN = 4  # times that the facts of a passage are kept, each for other words beside it
 
 
 def read_facts(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> tuple[Triple, ...]:
@@ -175,13 +213,24 @@ def read_facts(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> 
         >>> read_facts(NormalizedPassage("She married Ben in Rome.", "Anna", 0), evidence, rules)
         (('Anna', 'She married', 'Ben'), ('Anna', '… in', 'Rome'))
     """
-    key = passage, evidence, rules
-    if (known := FACTS.get(key)) is not None:
-        return known
-    facts = facts_of_mentions(
-        passage, without_overlaps(find_mentions(passage, evidence, rules)), rules
-    )
-    return FACTS.put(key, facts) if _is_kept(passage) else facts
+    abbreviations, small, capital, titles, *others = evidence
+    key = passage, rules, abbreviations, *others
+    known = FACTS.get(key, ())
+    for one in known:
+        if one.hold(evidence):
+            return one.facts
+    words = _Asked(small), _Asked(capital), _Asked(titles)
+    traced = Evidence(abbreviations, *words, *others)
+    mentions = without_overlaps(find_mentions(passage, traced, rules))
+    facts = facts_of_mentions(passage, mentions, rules)
+    if _is_kept(passage):
+        found = KnownFacts(
+            tuple([frozenset(some.asked) for some in words]),
+            tuple([some & some.asked for some in words]),
+            facts,
+        )
+        FACTS.put(key, (found, *known[: MAX_KNOWN - 1]))
+    return facts
 
 
 def facts_of_mentions(
@@ -301,6 +350,7 @@ def _written(text: str, words: Sequence[Word], abbreviations: frozenset[str]) ->
         frozenset(decided),
         frozenset(singles),
         frozenset(starts),
+        "".join(f" {word.key}" for word in words),
         frozenset(word.key for word in caseless),
         frozenset(keys_of_pairs(caseless)),
     )
