@@ -148,9 +148,8 @@ def _kept_stems(language: str) -> Kept[str, str]:  # noqa: ARG001  # the key
 def _is_english(text: str) -> bool:
     """Whether enough of the words are English function words; quicker than the identifier."""
     found = words(text)
-    return len(found) > 4 and sum(
-        word in FUNCTION_WORDS for word in found
-    ) > MIN_FUNCTION_WORDS * len(found)
+    n_function_words = sum(map(FUNCTION_WORDS.__contains__, found))
+    return len(found) > 4 and n_function_words > MIN_FUNCTION_WORDS * len(found)
 
 
 @lru_cache(maxsize=1)
