@@ -39,9 +39,11 @@ def test_numpy_and_scipy_give_the_same_bits(seed, monkeypatch):
     sparse = CompressedRows.summed(*drawn(seed + 9, 30, 8, 150), (30, 8))
     dense = np.random.default_rng(seed).normal(size=(30, 16))
     found = []
-    for most in (0, 10**9):
-        monkeypatch.setattr(compressed_rows, "MAX_BY_NUMPY", most)
+    for by_scipy in (False, True):
+        monkeypatch.setattr(compressed_rows, "_is_for_scipy", lambda _, by_scipy=by_scipy: by_scipy)
         product = matrix.times(sparse)
         assert (np.diff(product.columns)[np.diff(product.rows) == 0] > 0).all()
-        found.append((product.dense().tobytes(), matrix.times_dense(dense).tobytes()))
+        products = product.dense(), matrix.dense_product(sparse), matrix.times_dense(dense)
+        found.append([one.tobytes() for one in products])
     assert found[0] == found[1]
+    assert found[0][0] == found[0][1]

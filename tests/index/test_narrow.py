@@ -37,3 +37,16 @@ def test_programs_lead_to_no_names():
     asked = "Where does the husband of Anna Bell live?"
     assert names_to_follow(asked, [*prose, *code[:2]])[0] == "Ben Okri"
     assert names_to_follow(asked, [*prose, *code]) == ()
+
+
+def test_the_links_of_a_candidate_are_looked_for_once_in_each_format(monkeypatch):
+    text = "See [the tides](tides.md), which narrow reads."
+    documents = [clew.Document("a", text, format=format) for format in ("markdown", "python")]
+    looked = []
+    find = clew.read.find_links
+    monkeypatch.setattr(clew.read, "find_links", lambda *one: (looked.append(one), find(*one))[1])
+    clew.read.LINKS.clear()
+    for _ in range(2):
+        [linked], [program] = map(clew.read.keep_whole, documents)
+        assert (linked.references, program.references) == (("tides.md",), ())
+    assert looked == [(text, "markdown"), (text, "python")]

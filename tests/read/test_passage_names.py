@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.read import Names, NamesAndSymbols, Passage
-from clew.read.extract import passage_names
+from clew.read.extract import known_facts, names, passage_names
 from clew.text.kept import Kept
 
 SENTENCES = [
@@ -32,7 +32,8 @@ extractors = st.builds(Names, min_passages=st.sampled_from([1, 1, 2]), years=st.
 
 
 def forget():
-    for kept in (passage_names.FACTS, *vars(passage_names.WORDS).values()):
+    kept_words = vars(passage_names.WORDS).values()
+    for kept in (known_facts.FACTS, names.TITLE_KEYS, *kept_words):
         kept.clear()
 
 
@@ -44,6 +45,26 @@ def test_passages_read_after_others_have_the_facts_of_passages_read_first(questi
         forget()
         fresh.append(extractor.triples(question))
     assert kept == fresh
+
+
+def test_a_passage_is_read_again_only_for_words_that_its_facts_depend_on(monkeypatch):
+    read = []
+    find = known_facts.find_mentions
+    monkeypatch.setattr(
+        known_facts,
+        "find_mentions",
+        lambda one, *rest: (read.append(one.text), find(one, *rest))[1],
+    )
+    forget()
+    text = "Then she met Anna Bell. Bell left."
+    alone = Passage("a", text, "Ben")
+    within = Passage("b", "the anna of old, an anna", "May Bell")  # "anna" begins a longer name
+    opening = Passage("c", "the bell, a bell, no bell", "Mars")  # "bell" opens a sentence
+    facts = [Names().triples([alone, *others])[0] for others in ([], [within], [opening], [])]
+    assert read.count(text) == 2
+    assert facts[0] == facts[1] == facts[3]
+    assert {end for _, _, end in facts[0]} == {"Anna Bell", "Bell"}
+    assert {end for _, _, end in facts[2]} == {"Anna Bell"}
 
 
 @given(passages, passages)

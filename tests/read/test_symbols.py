@@ -9,6 +9,7 @@ import pytest
 
 from clew import Index, Names, NamesAndSymbols, Splitter, Symbols
 from clew.read import Passage, read_passages
+from clew.read.extract import symbols
 
 PYTHON = {
     "kit/__init__.py": "from kit.wood import carve as cut\nfrom kit.tools import *\n",
@@ -296,3 +297,26 @@ def test_code_beside_prose_adds_nothing_to_what_a_question_on_prose_reads():
     assert "Jonas Lund" in with_symbols.items[0].text
     assert with_symbols.ids[: len(without)] == without.ids
     assert len(with_symbols) <= len(without) + 1
+
+
+def test_files_read_beside_others_have_the_facts_of_files_read_first(tmp_path):
+    read = facts_of(PYTHON, tmp_path)
+    chosen = [
+        [passage for passage, _ in read[start::step]] for start, step in ((0, 1), (1, 2), (0, 3))
+    ]
+    kept = [Symbols().triples(passages) for passages in (*chosen, *chosen)]
+    fresh = []
+    for passages in (*chosen, *chosen):
+        symbols.MODULES.clear()
+        symbols.CODE_NAMES.clear()
+        fresh.append(Symbols().triples(passages))
+    assert kept == fresh
+    assert kept[0] != kept[1]
+
+
+def test_a_short_file_is_parsed_once(monkeypatch):
+    symbols.MODULES.clear()
+    passages = [Passage("a.py", "def cut(): ...", document="a.py", format="python")]
+    once = Symbols().triples(passages)
+    monkeypatch.setattr(symbols, "read_module", None)
+    assert Symbols().triples(passages) == once

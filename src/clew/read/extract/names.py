@@ -18,6 +18,7 @@ from itertools import chain
 from clew.read.extract.caseless import MIN_JOINED, group_unspaced_titles, is_spaced_name
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.knowledge import Knowledge, PassagesOf
+from clew.read.extract.known_facts import read_facts
 from clew.read.extract.mentions import (
     choose_abbreviations,
     find_words,
@@ -33,7 +34,6 @@ from clew.read.extract.passage_names import (
     facts_of_mentions,
     find_mentions,
     normalize,
-    read_facts,
     without_overlaps,
 )
 from clew.read.extract.relations import Mention

@@ -1,8 +1,6 @@
 """The names and facts of one passage, by what the corpus says of the words of this passage.
 
-Nothing else of the corpus counts, and little of that is asked for. So a passage that is read again
-beside other passages, as the candidates of one question and of the next, gives the same facts where
-the corpus says the same of the words that were asked for, and these facts are kept.
+Nothing else of the corpus counts.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clew.read.extract.caseless import (
     MIN_JOINED,
@@ -160,77 +158,7 @@ class KeptWords:
         return self._short.put(text, short) if len(text) <= MAX_KEPT_TEXT else short
 
 
-class _Asked(frozenset[str]):
-    """Words, and those that somebody asked whether they are among them."""
-
-    def __init__(self, _words: AbstractSet[str]) -> None:
-        self.asked = set[str]()
-
-    def __contains__(self, word: object) -> bool:
-        self.asked.add(str(word))
-        return super().__contains__(word)
-
-
-class KnownFacts(NamedTuple):
-    """The facts of a passage, and what they depend on.
-
-    Attributes:
-        asked: The words that were asked for, of `mostly_small`, `capital` and `titles` each.
-        found: Those of them that were there.
-        facts: The facts.
-    """
-
-    asked: tuple[frozenset[str], ...]
-    found: tuple[AbstractSet[str], ...]
-    facts: tuple[Triple, ...]
-
-    def hold(self, evidence: Evidence) -> bool:
-        """Return whether the corpus says the same of the words that were asked for."""
-        small, capital, titles = self.asked
-        return self.found == (
-            evidence.mostly_small & small,
-            evidence.capital & capital,
-            evidence.titles & titles,
-        )
-
-
 WORDS = KeptWords(most_words=512, most_written=4_096)
-FACTS = Kept[Any, tuple[KnownFacts, ...]](4_096)
-MAX_KNOWN = 4  # times that the facts of a passage are kept, each for other words beside it
-
-
-def read_facts(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> tuple[Triple, ...]:
-    """Return the facts of a passage: see `clew.read.extract.relations`.
-
-    Args:
-        passage: The passage.
-        evidence: What the corpus says of its words.
-        rules: What is a name, and what is a relation.
-
-    Example:
-        >>> evidence = Evidence(*[frozenset()] * 4, (), (), *[frozenset()] * 2)
-        >>> rules = Rules(6, 8, frozenset(), frozenset(), False)
-        >>> read_facts(NormalizedPassage("She married Ben in Rome.", "Anna", 0), evidence, rules)
-        (('Anna', 'She married', 'Ben'), ('Anna', '… in', 'Rome'))
-    """
-    abbreviations, small, capital, titles, *others = evidence
-    key = passage, rules, abbreviations, *others
-    known = FACTS.get(key, ())
-    for one in known:
-        if one.hold(evidence):
-            return one.facts
-    words = _Asked(small), _Asked(capital), _Asked(titles)
-    traced = Evidence(abbreviations, *words, *others)
-    mentions = without_overlaps(find_mentions(passage, traced, rules))
-    facts = facts_of_mentions(passage, mentions, rules)
-    if _is_kept(passage):
-        found = KnownFacts(
-            tuple([frozenset(some.asked) for some in words]),
-            tuple([some & some.asked for some in words]),
-            facts,
-        )
-        FACTS.put(key, (found, *known[: MAX_KNOWN - 1]))
-    return facts
 
 
 def facts_of_mentions(
@@ -339,9 +267,7 @@ def _written(text: str, words: Sequence[Word], abbreviations: frozenset[str]) ->
         if word.opens
     }
     caseless = (
-        []
-        if text.isascii()
-        else [word for word in words if word.opens and is_caseless(text, word)]
+        [] if text.isascii() else [word for word in words if word.opens and is_caseless(text, word)]
     )
     return Written(
         abbreviations,

@@ -1,0 +1,95 @@
+"""The facts of a passage, kept for the next time that it is read.
+
+A passage is read again beside other passages, as the candidates of one question and of the next.
+What the corpus says of its words changes with them, but little of that is asked for. So its facts
+are kept with what was asked, and are read anew only where the corpus says something else of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
+
+from clew.read.extract.extractor import Triple
+from clew.read.extract.passage_names import (
+    Evidence,
+    NormalizedPassage,
+    Rules,
+    facts_of_mentions,
+    find_mentions,
+    without_overlaps,
+)
+from clew.text.kept import MAX_KEPT_TEXT, Kept
+
+
+class _Asked(frozenset[str]):
+    """Words, and those that somebody asked whether they are among them."""
+
+    def __init__(self, _words: AbstractSet[str]) -> None:
+        self.asked = set[str]()
+
+    def __contains__(self, word: object) -> bool:
+        self.asked.add(str(word))
+        return super().__contains__(word)
+
+
+class KnownFacts(NamedTuple):
+    """The facts of a passage, and what they depend on.
+
+    Attributes:
+        asked: The words that were asked for, of `mostly_small`, `capital` and `titles` each.
+        found: Those of them that were there.
+        facts: The facts.
+    """
+
+    asked: tuple[frozenset[str], ...]
+    found: tuple[AbstractSet[str], ...]
+    facts: tuple[Triple, ...]
+
+    def hold(self, evidence: Evidence) -> bool:
+        """Return whether the corpus says the same of the words that were asked for."""
+        small, capital, titles = self.asked
+        return self.found == (
+            evidence.mostly_small & small,
+            evidence.capital & capital,
+            evidence.titles & titles,
+        )
+
+
+FACTS = Kept[Any, tuple[KnownFacts, ...]](4_096)
+NOTHING_ASKED: Any = dict.fromkeys(("mostly_small", "capital", "titles"), frozenset())
+MAX_KNOWN = 4  # times that the facts of a passage are kept, each for other words beside it
+
+
+def read_facts(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> tuple[Triple, ...]:
+    """Return the facts of a passage: see `clew.read.extract.relations`.
+
+    Args:
+        passage: The passage.
+        evidence: What the corpus says of its words.
+        rules: What is a name, and what is a relation.
+
+    Example:
+        >>> evidence = Evidence(*[frozenset()] * 4, (), (), *[frozenset()] * 2)
+        >>> rules = Rules(6, 8, frozenset(), frozenset(), False)
+        >>> read_facts(NormalizedPassage("She married Ben in Rome.", "Anna", 0), evidence, rules)
+        (('Anna', 'She married', 'Ben'), ('Anna', '… in', 'Rome'))
+    """
+    small, capital, titles = evidence.mostly_small, evidence.capital, evidence.titles
+    key = passage, rules, evidence._replace(**NOTHING_ASKED)
+    known = FACTS.get(key, ())
+    for one in known:
+        if one.hold(evidence):
+            return one.facts
+    words = _Asked(small), _Asked(capital), _Asked(titles)
+    traced = evidence._replace(mostly_small=words[0], capital=words[1], titles=words[2])
+    mentions = without_overlaps(find_mentions(passage, traced, rules))
+    facts = facts_of_mentions(passage, mentions, rules)
+    if len(passage.text) <= MAX_KEPT_TEXT:
+        found = KnownFacts(
+            tuple([frozenset(some.asked) for some in words]),
+            tuple([some & some.asked for some in words]),
+            facts,
+        )
+        FACTS.put(key, (found, *known[: MAX_KNOWN - 1]))
+    return facts
