@@ -93,6 +93,14 @@ def test_results_of_a_class_of_part_are_bounded_by_their_bytes(monkeypatch):
     assert set(graph._parts._sizes) == {Large(n) for n in kept} | {Shared()}
 
 
+def test_results_that_are_small_with_all_that_they_share_are_measured_when_somebody_asks():
+    graph = Graph.of(["the sea", "an island"])
+    graph.links(), graph.links(directed=True)
+    assert not graph._parts._sizes
+    assert graph.kept_bytes > graph.own_bytes
+    assert len(graph._parts._sizes) >= 2
+
+
 def test_filtered_indexes_are_bounded_by_their_bytes(embed):
     index = Index.from_documents(DOCUMENTS, embedder=embed, links=())
     counts = {}

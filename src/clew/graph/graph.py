@@ -54,7 +54,7 @@ class PartCache:
     A part is computed by one thread, under a lock of its own, while other parts go on. Of each
     class of part at most `MAX_RESULTS` results are kept, and at most `MAX_BYTES`, or twice the
     bytes of the graph where that is more: those of least recent use go first, the last one stays.
-    What several results share counts for the one that is measured first.
+    What several results share counts for the first one.
     """
 
     def __init__(self) -> None:
@@ -119,8 +119,8 @@ class PartCache:
             with self._guard:
                 self._results.setdefault(type(part), OrderedDict())[part] = result
                 self._unmeasured.append((part, result))
-                if len(self._results[type(part)]) > 1:  # one alone always stays
-                    self._measure_new(graph, type(part))
+                if self._may_be_too_large(type(part), graph):
+                    self._measure_all(graph)
                     self._forget_oldest(type(part))
                 self._locks.pop(part, None)
         return result
@@ -132,13 +132,25 @@ class PartCache:
             graph: the graph whose parts these are.
         """
         with self._guard:
-            self._measure_new(graph)
+            self._measure_all(graph)
             return sum(size for size, _ in self._sizes.values())
 
-    def _measure_new(self, graph: Graph, kind: type = object) -> None:
-        """Measure what has come of a class of part: a graph of one question needs few of them."""
-        waiting = [pair for pair in self._unmeasured if isinstance(pair[0], kind)]
-        self._unmeasured = [pair for pair in self._unmeasured if not isinstance(pair[0], kind)]
+    def _may_be_too_large(self, kind: type, graph: Graph) -> bool:
+        """Return whether results of a class of part may be beyond the bounds.
+
+        They are not where they are small with all that others share. Nothing else is measured then.
+        """
+        results = self._results[kind]
+        if len(results) == 1:  # one alone always stays
+            return False
+        if self._sizes or len(results) > MAX_RESULTS:
+            return True
+        estimate = SizeEstimate(stop=lambda value: value is graph)
+        return sum(map(estimate.bytes_of, results.values())) > MAX_BYTES
+
+    def _measure_all(self, graph: Graph) -> None:
+        """Measure what has come since the last time: a graph of one question never needs it."""
+        waiting, self._unmeasured = self._unmeasured, []
         for part, result in waiting:
             self._measure(part, result, graph)
 
