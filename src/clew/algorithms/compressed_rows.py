@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Floats, Mask, freeze, offsets_of
+from clew.graph import Floats, Mask, expand_ranges, freeze, offsets_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -118,6 +118,27 @@ class CompressedRows:
         some = slice(int(starts[0]), int(starts[-1]))
         return replace(
             self, starts=starts - starts[0], columns=self.columns[some], values=self.values[some]
+        )
+
+    def take(self, rows: Slots) -> CompressedRows:
+        """Return some rows, in any order."""
+        lengths = np.diff(self.starts)[rows]
+        places = expand_ranges(self.starts[rows], lengths)
+        return replace(
+            self,
+            starts=offsets_of(lengths),
+            columns=self.columns[places],
+            values=self.values[places],
+        )
+
+    @classmethod
+    def stacked(cls, parts: Sequence[CompressedRows]) -> CompressedRows:
+        """Return the rows of matrices of one width, one matrix below the other."""
+        return cls(
+            offsets_of(np.concatenate([np.diff(part.starts) for part in parts])),
+            np.concatenate([part.columns for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            parts[0].width,
         )
 
     def with_columns(self, stays: Mask) -> CompressedRows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,12 @@ from clew.embedding.bags import fit_bags
 from clew.embedding.compact import is_large
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
+from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import (
     EMPTY,
     AnyVectors,
+    DeferredSegment,
     Graph,
     VectorColumn,
     Vectors,
@@ -36,6 +39,7 @@ def attach_vectors(
     replacement_texts: Mapping[str, str] | None = None,
     known: Mapping[str, Vectors] | None = None,
     compact: bool = False,
+    counts: CountsOf | None = None,
     progress: bool = False,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder, and the graph with a vector for every content node, entity and fact.
@@ -50,6 +54,9 @@ def attach_vectors(
         known: text -> its vector, which is not computed again.
         compact: make the vectors of a large graph as bags of words, where None stands for the
             embedder; see `clew.embedding.compact`.
+        counts: counts texts for the embedded default, and then the facts' vectors are made when
+            they are first asked for, unless they are bags; None for `TextCounts.of`, and all at
+            once.
         progress: whether to show a progress bar.
 
     Example:
@@ -68,18 +75,19 @@ def attach_vectors(
             vectors=freeze(np.zeros((len(graph), 0)), np.float32),
             facts=replace(graph.facts, vectors=nothing),
         )
-        attached, known = fit_default(texts_with_headings(graph, graph.rows("passage").tolist()))
+        passages = texts_with_headings(graph, graph.rows("passage").tolist())
+        attached, known = fit_default(passages, counts)
     else:
         attached = Embedder.of(embedder)
-    known = known or {}
+    known, by_counts = known or {}, _by_counts(attached, counts)
     rows = rows_to_embed(graph)
     texts = texts_to_embed(graph, rows.tolist(), replacement_texts or EMPTY)
     is_there = has_vector(graph.vectors)[rows]
     bare, kept_rows = rows[~is_there], rows[is_there]
     bare_texts = [texts[i] for i in np.flatnonzero(~is_there).tolist()]
     kept, first = _kept(graph.vectors, kept_rows, bare)
-    has_facts = bool(len(graph.facts) and has_vector(graph.facts.vectors).all())
-    fact_texts = () if has_facts else graph.facts.texts
+    made = _made_facts(graph, attached, counts)
+    fact_texts = graph.facts.texts if made is None else ()
     missing = [t for t in dict.fromkeys([*bare_texts, *fact_texts]) if t not in known]
     width = graph.vectors.shape[1] if is_there.any() else _width_of(known)
     place_of = {text: place for place, text in enumerate(missing)}
@@ -89,7 +97,7 @@ def attach_vectors(
     vectors, fact_vectors = (
         np.zeros((n, width or 0), np.float32) for n in (len(graph) - first, len(fact_texts))
     )
-    for start, batch in embed_batches(attached, missing, width=width, progress=progress):
+    for start, batch in embed_batches(by_counts, missing, width=width, progress=progress):
         if not start:
             vectors = np.zeros((len(graph) - first, batch.shape[1]), np.float32)
             fact_vectors = np.zeros((len(fact_texts), batch.shape[1]), np.float32)
@@ -100,7 +108,7 @@ def attach_vectors(
     of_nodes.fill_known(vectors, known)
     of_facts.fill_known(fact_vectors, known)
     whole = seal(vectors) if kept is None else with_rows(kept, seal(vectors))
-    own = graph.facts.vectors if has_facts else seal(fact_vectors)
+    own = seal(fact_vectors) if made is None else made
     return attached, graph.unchecked(vectors=whole, facts=replace(graph.facts, vectors=own))
 
 
@@ -141,6 +149,25 @@ def _attach_bags(
     own = VectorColumn([segment.take(of_facts)])
     graph = replace(graph, facts=replace(facts, vectors=own))
     return Embedder.of(fitted), replace(graph, vectors=VectorColumn([segment.take(of_nodes)]))
+
+
+def _made_facts(graph: Graph, embedder: Embedder, counts: CountsOf | None) -> AnyVectors | None:
+    """Return the vectors of facts that need no batches; None for none."""
+    facts, fitted = graph.facts, embedder.fitted
+    if len(facts) and has_vector(facts.vectors).all():
+        return facts.vectors
+    if counts is not None and isinstance(fitted, StaticEmbedding):
+        shape, counted = (len(facts), fitted.dimensions), counts(facts.texts)
+        return VectorColumn([DeferredSegment(shape, partial(fitted.vectors_of, counted))])
+    return None
+
+
+def _by_counts(embedder: Embedder, counts: CountsOf | None) -> Embedder:
+    """Return an embedder that has texts counted by another function, where it is the default."""
+    fitted = embedder.fitted
+    if counts is None or not isinstance(fitted, StaticEmbedding):
+        return embedder
+    return replace(embedder, embed_texts=lambda texts: fitted.vectors_of(counts(texts)))
 
 
 def _width_of(vectors: Mapping[str, Vectors]) -> int | None:

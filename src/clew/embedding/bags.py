@@ -170,16 +170,19 @@ class BagTable:
             )
         return last[1]
 
-    def vectors(self, pieces: Bags, terms: Bags) -> Vectors:
-        """Return the vectors of some rows, as the embedder computes them."""
+    def counts(self, pieces: Bags, terms: Bags) -> TextCounts:
+        """Return the counts of some rows, as the embedder has them of their texts."""
         of_pieces, used_pieces = _counted(pieces, np.arange(PIECES))
         used = np.unique(terms.columns[terms.places]).tolist()
         used.sort(key=self.terms.__getitem__)
         rank = np.zeros(max(used, default=0) + 1, np.int64)
         rank[used] = np.arange(len(used))
         of_terms, _ = _counted(terms, rank)
-        counts = TextCounts([self.terms[i] for i in used], of_terms, used_pieces, of_pieces)
-        vectors, _ = self.embedder.embed_counts(counts)
+        return TextCounts([self.terms[i] for i in used], of_terms, used_pieces, of_pieces)
+
+    def vectors(self, pieces: Bags, terms: Bags) -> Vectors:
+        """Return the vectors of some rows, as the embedder computes them."""
+        vectors, _ = self.embedder.embed_counts(self.counts(pieces, terms))
         return vectors
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.embedding.raw_vectors import normalize_vectors, to_array
-from clew.embedding.static import StaticEmbedding
+from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import EMPTY, Vectors, seal
 from clew.progress import progress_bar
@@ -220,11 +220,17 @@ def _wrong_shape(came: str) -> ValueError:
     return ValueError(f"the embedder returned {came} for 1 text; wanted [1, d]")
 
 
-def fit_default(texts: Sequence[str]) -> tuple[Embedder, Mapping[str, Vectors]]:
+def fit_default(
+    texts: Sequence[str], counts_of: CountsOf | None = None
+) -> tuple[Embedder, Mapping[str, Vectors]]:
     """Return the embedded default, weighted by these texts, and the vectors that it has of them.
 
     Where its word vectors are not installed, it is that of the versions before, and a warning is
     logged. See `StaticEmbedding.fit`.
+
+    Args:
+        texts: the passages.
+        counts_of: counts texts; None for `TextCounts.of`.
 
     Example:
         >>> embedder, vectors = fit_default(["Anna knows Ben."])
@@ -232,7 +238,7 @@ def fit_default(texts: Sequence[str]) -> tuple[Embedder, Mapping[str, Vectors]]:
         ('clew-static-1', ['Anna knows Ben.'])
     """
     try:
-        fitted, vectors = StaticEmbedding.fit_and_embed(texts)
+        fitted, vectors = StaticEmbedding.fit_and_embed(texts, counts_of)
         return Embedder.of(fitted), dict(zip(texts, vectors, strict=True))
     except MissingVectorsError as error:
         logging.getLogger("clew").warning(

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -89,15 +89,18 @@ class StaticEmbedding:
         return cls.fit_and_embed(texts)[0]
 
     @classmethod
-    def fit_and_embed(cls, texts: Sequence[str]) -> tuple[StaticEmbedding, Vectors]:
+    def fit_and_embed(
+        cls, texts: Sequence[str], counts_of: CountsOf | None = None
+    ) -> tuple[StaticEmbedding, Vectors]:
         """Return the embedder that this corpus weights, and the vectors of its texts.
 
         A text is counted once for both, which is most of the time.
 
         Args:
             texts: as in `fit`.
+            counts_of: counts the texts; None for `TextCounts.of`.
         """
-        counts = TextCounts.of(texts)
+        counts = (counts_of or TextCounts.of)(texts)
         uncentred = cls._uncentred([counts])
         vectors, _ = uncentred._vectors_of(counts)
         fitted = uncentred._with_mean_of(vectors[_sample(len(texts))])
@@ -151,7 +154,11 @@ class StaticEmbedding:
 
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], unit rows; zeros for a text without letters or digits."""
-        return self._centre(self._vectors_of(TextCounts.of(list(texts)))[0])
+        return self.vectors_of(TextCounts.of(list(texts)))
+
+    def vectors_of(self, counts: TextCounts) -> Vectors:
+        """Return the vectors of texts that are counted: float32 [n, dimensions]."""
+        return self._centre(self._vectors_of(counts)[0])
 
     def embed_question(self, text: str) -> Vectors:
         """Return the vector of one text: float32 [dimensions]."""
@@ -295,6 +302,38 @@ class TextCounts:
     pieces: NDArray[np.int64]
     of_pieces: CompressedRows
 
+    def __len__(self) -> int:
+        return len(self.of_terms)
+
+    def take(self, rows: NDArray[np.int64]) -> TextCounts:
+        """Return the counts of some of the texts, in any order."""
+        return replace(self, of_terms=self.of_terms.take(rows), of_pieces=self.of_pieces.take(rows))
+
+    @classmethod
+    def joined(cls, parts: Sequence[TextCounts]) -> TextCounts:
+        """Return the counts of the texts of all parts, one part after the other.
+
+        Example:
+            >>> one, other = TextCounts.of(["a red fox"]), TextCounts.of(["the fox"])
+            >>> joined = TextCounts.joined([one, other])
+            >>> joined.terms, joined.of_terms.dense().tolist()
+            (['a', 'fox', 'red', 'the'], [[1.0, 1.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+        """
+        terms = sorted(set().union(*(part.terms for part in parts)))
+        number_of = {term: number for number, term in enumerate(terms)}
+        pieces = np.unique(np.concatenate([part.pieces for part in parts]))
+        of_terms = [
+            _with_numbers(part.of_terms, [number_of[term] for term in part.terms], len(terms))
+            for part in parts
+        ]
+        of_pieces = [
+            _with_numbers(part.of_pieces, np.searchsorted(pieces, part.pieces), len(pieces))
+            for part in parts
+        ]
+        return cls(
+            terms, CompressedRows.stacked(of_terms), pieces, CompressedRows.stacked(of_pieces)
+        )
+
     @classmethod
     def of(cls, texts: Sequence[str]) -> TextCounts:
         number_of_word, number_of_term = Numbering[str](), Numbering[str]()
@@ -323,6 +362,18 @@ class TextCounts:
         numbers = np.concatenate([lower_numbers[word_numbers[of_plain]], other_numbers])
         all_terms, of_terms = _by_name(list(number_of_term), rows, numbers, len(texts))
         return cls(all_terms, of_terms, pieces.astype(np.int64), of_pieces)
+
+
+CountsOf: TypeAlias = Callable[[Sequence[str]], TextCounts]
+"""What counts texts."""
+
+
+def _with_numbers(
+    counts: CompressedRows, numbers: Sequence[int] | NDArray[np.integer], width: int
+) -> CompressedRows:
+    """The counts with other numbers for the columns, in the same order."""
+    columns = np.asarray(numbers, np.int32)[counts.columns]
+    return replace(counts, columns=columns, width=width)
 
 
 def _by_name(

@@ -19,6 +19,7 @@ from clew.graph.columns import (
     unit_rows,
 )
 from clew.graph.core import CONNECTORS, GraphColumns
+from clew.graph.deferred_vectors import DeferredSegment
 from clew.graph.edges import Edges, Facts
 from clew.graph.generated import (
     ExtendablePart,
@@ -63,6 +64,7 @@ __all__ = [
     "EMPTY",
     "Adjacency",
     "AnyVectors",
+    "DeferredSegment",
     "DenseSegment",
     "Edges",
     "ExtendablePart",

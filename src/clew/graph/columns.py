@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import mmap
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -26,6 +27,7 @@ Value = TypeVar("Value", bound=np.generic, covariant=True)
 
 
 COPIED_ROWS = 512
+MIN_BISECTED = 16  # names for each that is looked for among them without a dictionary
 RELEASED_BYTES = 32 * 2**20  # of a mapped file are read before its pages are released
 
 
@@ -276,17 +278,18 @@ class Labels:
     def join(cls, parts: Sequence[Labels]) -> Labels:
         """Return the columns one after the other."""
         names = _joined_names([part.names for part in parts])
-        code: Mapping[str, int] = {}
-        if any(part.names is not names for part in parts):
-            code = {name: i for i, name in enumerate(names)}
+        others = [len(part.names) for part in parts if part.names is not names]
+        code_of: Callable[[str], int] = partial(bisect_left, names)  # of a few
+        if sum(others) > len(names) // MIN_BISECTED:
+            code_of = {name: i for i, name in enumerate(names)}.__getitem__
         chunks = [
             part.codes
             if part.names is names
-            else np.array([code[name] for name in part.names], np.int32)[part.codes]
+            else np.array(list(map(code_of, part.names)), np.int32)[part.codes]
             for part in parts
             if len(part)
         ]
-        return cls(names, freeze(np.concatenate(chunks) if chunks else [], np.int32))
+        return cls(names, seal(np.concatenate([freeze([], np.int32), *chunks])))
 
 
 def _joined_names(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -360,15 +363,14 @@ class Ragged:
             return Ragged(freeze(starts - starts[0], np.int64), self.values[starts[0] : starts[-1]])
         lengths = self.starts[rows + 1] - self.starts[rows]
         slots = expand_ranges(self.starts[rows], lengths)
-        return Ragged(freeze(offsets_of(lengths), np.int64), freeze(self.values[slots], np.int32))
+        return Ragged(seal(offsets_of(lengths)), seal(self.values[slots]))
 
     def renumbered(self, new: Rows) -> Ragged:
         """Return the lists with every value `v` replaced by `new[v]`, or left out if that is -1."""
         values = new[self.values] if len(self.values) else self.values
         present = values >= 0
         lengths = np.bincount(self.owners[present], minlength=len(self))
-        starts = offsets_of(lengths)
-        return Ragged(freeze(starts, np.int64), freeze(values[present], np.int32))
+        return Ragged(seal(offsets_of(lengths)), seal(values[present]))
 
     @classmethod
     def join(cls, parts: Sequence[Ragged]) -> Ragged:
@@ -377,4 +379,4 @@ class Ragged:
             return cls.empty(0)
         starts = offsets_of(np.concatenate([part.lengths for part in parts]))
         values = np.concatenate([part.values for part in parts])
-        return cls(freeze(starts, np.int64), freeze(values, np.int32))
+        return cls(seal(starts), seal(values))

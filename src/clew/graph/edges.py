@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.graph.columns import Labels, Ragged, Rows, Vectors, are_consecutive, freeze
+from clew.graph.columns import Labels, Ragged, Rows, Vectors, are_consecutive, freeze, seal
 from clew.graph.vector_column import AnyVectors
 
 
@@ -111,11 +111,11 @@ class Edges:
         if not parts:
             return cls()
         return cls(
-            freeze(np.concatenate([part.tails for part in parts]), np.int32),
-            freeze(np.concatenate([part.heads for part in parts]), np.int32),
+            seal(np.concatenate([part.tails for part in parts])),
+            seal(np.concatenate([part.heads for part in parts])),
             Labels.join([part.kinds for part in parts]),
-            freeze(np.concatenate([part.weights for part in parts]), np.float32),
-            freeze(np.concatenate([part.facts for part in parts]), np.int32),
+            seal(np.concatenate([part.weights for part in parts])),
+            seal(np.concatenate([part.facts for part in parts])),
             Ragged.join([part.read_from for part in parts]),
         )
 
@@ -124,11 +124,11 @@ class Edges:
         is_run = rows.dtype != np.bool_ and are_consecutive(rows)
         some = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
         return Edges(
-            freeze(self.tails[some], np.int32),
-            freeze(self.heads[some], np.int32),
+            seal(self.tails[some]),
+            seal(self.heads[some]),
             self.kinds.take(some),
-            freeze(self.weights[some], np.float32),
-            freeze(self.facts[some], np.int32),
+            seal(self.weights[some]),
+            seal(self.facts[some]),
             self.read_from.take(rows),
         )
 

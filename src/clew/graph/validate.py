@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clew.graph.columns import in_blocks
 from clew.graph.core import GraphColumns
+from clew.graph.deferred_vectors import DeferredSegment
 from clew.graph.vector_column import AnyVectors, DenseSegment, VectorColumn
 
 BLOCK_ROWS = 1024  # of vectors that are checked together
@@ -59,7 +60,7 @@ def validate_vectors(name: str, vectors: AnyVectors, owners: Sequence[str]) -> N
         start = 0
         for segment in vectors.segments:
             n = segment.shape[0]
-            if isinstance(segment, DenseSegment):
+            if isinstance(segment, DenseSegment) and not isinstance(segment, DeferredSegment):
                 validate_vectors(name, segment.array, owners[start : start + n])
             start += n
         return

@@ -12,13 +12,18 @@ from clew.document import Document
 from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import Embedder
+from clew.embedding.static import CountsOf
 from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
 from clew.processes import working
 from clew.progress import progress_bar
-from clew.read import CachedExtractor, Knowledge, Triple, read_nodes
+from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
 from clew.types import Generate, Link
+
+
+MAX_KEPT_ROWS = 80_000
+"""Nodes and facts of a filtered graph whose vectors do not become bags of words: 240 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +33,9 @@ class KnownResults:
     Attributes:
         vectors: Vectors by the text they are of.
         triples: Triples that the extractor read, by the key of the passage.
+        pieces: What documents were cut into, by their ids.
+        counts: Counts the words of texts for the embedded default, those that it knows already
+            without reading them; None for `TextCounts.of`.
         unread: None lets the extractor read passages that are not in `triples`. Otherwise an
             extractor that asks a language model is not called: such passages fail, with the reasons
             that are here by passage id, or a standard one.
@@ -35,7 +43,16 @@ class KnownResults:
 
     vectors: Mapping[str, Vectors] = field(default_factory=lambda: EMPTY)
     triples: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
+    pieces: Mapping[str, Sequence[Piece]] = field(default_factory=lambda: EMPTY)
+    counts: CountsOf | None = None
     unread: Mapping[str, str] | None = None
+
+    def keeps_vectors_of(self, graph: Graph) -> bool:
+        """Return whether the vectors of a graph stay as they are, so that a filter is quick.
+
+        That is where words are not counted again, and where there are not too many.
+        """
+        return self.counts is not None and len(graph) + len(graph.facts) <= MAX_KEPT_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +101,15 @@ def build_graph(
     """
     known = known or KnownResults()
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
-    graph = read_graph(documents, facts, config, extractor, progress)
+    splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
+    graph = read_graph(documents, facts, config, extractor, progress, splitter)
     embedder, graph = attach_vectors(
         graph,
         config.embedder,
         replacement_texts=texts_embedded_as(documents),
         known=known.vectors,
-        compact=not isinstance(config.nearest, HNSW),
+        compact=not isinstance(config.nearest, HNSW) and not known.keeps_vectors_of(graph),
+        counts=known.counts,
         progress=progress,
     )
     bar = progress_bar(config.links, shown=progress, label="linking", unit="kind")
@@ -105,6 +124,7 @@ def read_graph(
     config: IndexConfig,
     extractor: CachedExtractor,
     progress: bool = False,
+    splitter: Split | CutBefore | None = None,
 ) -> Graph:
     """Return the nodes and facts of the documents, without vectors and edges.
 
@@ -114,6 +134,7 @@ def read_graph(
         config: What the graph is made with.
         extractor: Reads more facts, where the configuration has an extractor.
         progress: Whether to show bars on stderr.
+        splitter: What cuts the documents; None for that of the configuration.
 
     Raises:
         ValueError: A document has no text.
@@ -124,7 +145,7 @@ def read_graph(
     with working(config.processes):
         graph = read_nodes(
             documents,
-            splitter=config.splitter,
+            splitter=splitter or config.splitter,
             facts=facts,
             extractor=None if config.extractor is None else extractor,
             count=config.count,

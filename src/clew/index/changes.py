@@ -42,6 +42,7 @@ def rebuild(
     ask_models: bool = True,
     progress: bool = False,
     added: bool = False,
+    known: KnownResults | None = None,
 ) -> Contents:
     """Return the index of these documents and facts, made as the given one was.
 
@@ -52,13 +53,16 @@ def rebuild(
         ask_models: Whether the extractor may ask a language model about passages that are new.
         progress: Whether to show bars on stderr.
         added: Whether documents were added alone, so that a generator may update its texts.
+        known: The pieces of documents and the counts of texts that are known; the rest of it is
+            what the index holds.
 
     Raises:
         ValueError: The index was made of a graph.
     """
     if not index.documents:
         raise ValueError(FROM_A_GRAPH)
-    known = KnownResults(
+    known = replace(
+        known or KnownResults(),
         vectors=_known_vectors(index),
         triples=index.extracted,
         unread=None if ask_models else dict(index.failed),

@@ -18,15 +18,18 @@ import numpy as np
 
 from clew.document import Document
 from clew.embedding.attach import attach_vectors
+from clew.embedding.embedded_texts import texts_embedded_as
+from clew.embedding.known_counts import known_counts
 from clew.forking import renew_after_fork
-from clew.graph import Edges, Graph, Mask, freeze
-from clew.index.build import edges_by
+from clew.graph import Edges, Graph, Mask, freeze, row_mask
+from clew.index.build import KnownResults, edges_by
 from clew.index.changes import rebuild
 from clew.index.contents import IndexContents
 from clew.index.in_place import filtered_in_place
 from clew.index.learning import Learned
 from clew.index.question import Where, metadata_test
-from clew.read import without_relationships
+from clew.read import pieces_in, without_relationships
+from clew.seed.known_words import carry_words
 
 Contents = TypeVar("Contents", bound=IndexContents)
 
@@ -257,6 +260,12 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     in_place = filtered_in_place(index, came - ids)
     if in_place is not None:
         return in_place
+    base = index.graph
+    row_of = {one.id: base.row(one.id) for one in documents if base.has(one.id)}
+    stays = row_mask([*row_of.values()], len(base))
+    stays |= (base.documents >= 0) & stays[base.documents]
+    counts = known_counts(base, stays, texts_embedded_as(documents)) if index.fitted else None
+    known = KnownResults(pieces=pieces_in(base, documents, row_of), counts=counts)
     documents = tuple(_without_others(document, ids, came) for document in documents)
     ids = {document.id for document in documents if not document.heading}
     ids |= {documents[i].id for i in _contents_of(documents)}
@@ -265,7 +274,8 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     left_out = [repr(generator) for generator in index.generators if generator not in free]
     config = replace(index.config, generators=free)
     without_models = replace(index, config=config, learned=Learned())
-    filtered = rebuild(without_models, documents, facts, ask_models=False)
+    filtered = rebuild(without_models, documents, facts, ask_models=False, known=known)
+    carry_words(filtered.graph, base, stays)
     reasons = ((name, ASKS_A_MODEL) for name in left_out)
     return replace(filtered, failed=(*filtered.failed, *reasons))
 

@@ -18,7 +18,7 @@ FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
 MODULE = "module:"  # the prefix of a link to a Python module
 _WORDS = re.compile(r"[/\\:.#\n]")  # what is between the words of a path
 # A link to a folder that it does not name, such as `..` or `guide/.`
-_UPWARDS = re.compile(r"(?:^|[/\\])\.{1,2}/*(?:#.*)?$", re.MULTILINE)
+_UPWARDS = re.compile(r"(?<![^/\\\n])\.{1,2}/*(?:#.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from clew.document import Document
-from clew.graph import Graph
+from clew.graph import EMPTY, Graph
 from clew.processes import count_others, end_others, map_items
 from clew.progress import progress_bar
 from clew.read.assemble import (
@@ -39,6 +39,7 @@ from clew.read.formats.rows import read_rows
 from clew.read.formats.table import find_links
 from clew.read.graph_documents import relation_words
 from clew.read.known_files import FileReading
+from clew.read.known_pieces import CutBefore, pieces_in
 from clew.read.llama_index_nodes import without_relationships
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
 from clew.read.sources import LoadedDocuments, load_documents, load_single, text_id
@@ -49,6 +50,7 @@ from clew.text.tokens import make_counter
 __all__ = [
     "CachedExtractor",
     "CannotLearnError",
+    "CutBefore",
     "ExtractionEstimate",
     "Extractor",
     "FileReading",
@@ -77,6 +79,7 @@ __all__ = [
     "load_single",
     "make_canonical",
     "passages_of_rows",
+    "pieces_in",
     "read_nodes",
     "read_passages",
     "read_rows",
@@ -108,7 +111,7 @@ def keep_whole(document: Document) -> Sequence[Piece]:
 def read_nodes(
     documents: Sequence[Document],
     *,
-    splitter: Split | None = None,
+    splitter: Split | CutBefore | None = None,
     facts: Mapping[str, Iterable[Triple]] | None = None,
     extractor: object = None,
     count: Callable[[str], int],
@@ -196,12 +199,15 @@ def estimate_extraction(
 
 def _cut(
     documents: Sequence[Document],
-    splitter: Split | None,
+    splitter: Split | CutBefore | None,
     count: Callable[[str], int],
     embedder: object = None,
     update: Callable[[int], object] = lambda _: None,
 ) -> list[Sequence[Piece]]:
     """Return the pieces of every document; it is the last work that is divided among processes."""
+    known: Mapping[str, Sequence[Piece]] = EMPTY
+    if isinstance(splitter, CutBefore):
+        known, splitter = splitter.pieces, splitter.splitter
     cut: Split = splitter or keep_whole
     if isinstance(cut, Splitter):
         semantic = cut.semantic
@@ -209,12 +215,15 @@ def _cut(
             semantic = embedder
         cut = replace(cut, count=cut.count or count, semantic=semantic)
     if cut is keep_whole or (type(cut) is Splitter and cut.semantic is False):
-        sizes = [len(document.text) for document in documents]
+        uncut = [document for document in documents if document.id not in known]
+        sizes = [len(document.text) for document in uncut]
+        texts = uncut
         if cut is not keep_whole or count_others(sizes):
-            documents = [_without_others_objects(document) for document in documents]
-        pieces = map_items(partial(_pieces_of, cut), documents, sizes=sizes, update=update)
+            texts = [_without_others_objects(document) for document in uncut]
+        fresh = iter(map_items(partial(_pieces_of, cut), texts, sizes=sizes, update=update))
         end_others()
-        return pieces
+        update(len(documents) - len(uncut))
+        return [known[d.id] if d.id in known else next(fresh) for d in documents]
     end_others()  # what a caller has made, or what loads a model, works in this process alone
     return map_items(partial(_pieces_of, cut), documents, sizes=[0] * len(documents), update=update)
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -25,6 +26,7 @@ from clew.text.stems import MAX_LETTERS, identify_language
 MAX_SAMPLE = 256  # documents whose languages are identified first
 MAX_PASSAGES = 8  # whose letters are looked at, of a document
 MIN_LETTERS = 64  # of a document whose language is identified by its own text
+MAX_KNOWN = 4096  # documents whose languages a saved index has, by which filters have a sample
 MIN_SHARE = 0.02  # of the sample, for a language to be one of the corpus
 
 
@@ -36,12 +38,22 @@ class LanguageSample:
         keys: the digests of how they begin, ascending; one that several share comes as often.
         whole: the digest of their beginnings together, by which short documents are identified.
         known: languages that were identified, by the digest of the text. Where the others cannot
-            change the languages of the corpus, they are not there.
+            change the languages of the corpus, they are not there. Of a saved index there are more
+            than those of the sample.
     """
 
     keys: tuple[int, ...] = ()
     whole: int = 0
     known: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def own(self) -> dict[int, str]:
+        """The languages of the documents of the sample alone."""
+        return {key: self.known[key] for key in (*self.keys, self.whole) if key in self.known}
+
+    def without(self, keys: AbstractSet[int]) -> LanguageSample:
+        """Return the sample without what is known of other documents."""
+        return replace(self, known={key: v for key, v in self.known.items() if key not in keys})
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +86,7 @@ class LanguagesPart:
     """
 
     def compute(self, graph: Graph) -> Languages:
-        return _identified(graph, _Documents(graph), Languages((), freeze([], np.int8)))
+        return identify_languages(graph, {})
 
     def grow(self, graph: Graph, base: Graph, before: Languages) -> Languages:
         """Return what `compute` returns."""
@@ -96,11 +108,41 @@ class LanguagesPart:
         if stays[documents.roots[gone]].any():
             return self.compute(graph)  # a document that stays has shrunk
         keys = set(before.sample.keys)
-        lost = np.flatnonzero(~stays[documents.rows]).tolist()
-        if keys and len(before.names) == 1 and not any(documents.key(one) in keys for one in lost):
-            return Languages(before.names, np.zeros(len(graph), np.int8), before.sample)
+        lost = {documents.key(one) for one in np.flatnonzero(~stays[documents.rows]).tolist()}
+        if keys and len(before.names) == 1 and not keys & lost:
+            sample = before.sample.without(lost)
+            return Languages(before.names, np.zeros(len(graph), np.int8), sample)
         left = Languages(before.names, before.of_rows[stays], before.sample)
         return _identified(graph, _Documents(graph), left)
+
+
+def identify_languages(graph: Graph, known: Mapping[int, str]) -> Languages:
+    """Return the languages of a graph, of which some are known by the digests of texts."""
+    nothing = Languages((), freeze([], np.int8), LanguageSample(known=known))
+    return _identified(graph, _Documents(graph), nothing)
+
+
+def identify_more(graph: Graph, languages: Languages) -> Languages:
+    """Return the languages of a graph with more that is known than its sample needs.
+
+    The first question to some of the documents has a sample of these, and a new process would take
+    half a second to load the identifier.
+
+    Args:
+        graph: The graph.
+        languages: Its own.
+    """
+    documents, sample = _Documents(graph), languages.sample
+    if len(documents.rows) <= len(sample.keys):
+        return languages
+    digests = ((documents.key(place), place) for place in range(len(documents.rows)))
+    identifier = _Identifier(sample.own)
+    for key, place in heapq.nsmallest(MAX_KNOWN, digests):
+        if key in sample.known:
+            identifier.known[key] = sample.known[key]
+        elif len(text := documents.beginning(place)) >= MIN_LETTERS:
+            identifier.language(key, text)
+    return replace(languages, sample=replace(sample, known=identifier.known))
 
 
 class _Documents:
@@ -154,7 +196,7 @@ def _identified(graph: Graph, documents: _Documents, before: Languages) -> Langu
         documents: its documents.
         before: what is known: `of_rows` of the first rows, by the sample before.
     """
-    digests = ((documents.key(place), place) for place in range(len(documents.rows)))
+    digests = [(documents.key(place), place) for place in range(len(documents.rows))]
     chosen = heapq.nsmallest(MAX_SAMPLE, digests)
     sample = [(key, documents.beginning(place)) for key, place in chosen]
     together = "\n".join(text[: MAX_LETTERS // 8] for _, text in sample)[:MAX_LETTERS]
@@ -179,8 +221,8 @@ def _identified(graph: Graph, documents: _Documents, before: Languages) -> Langu
             beginnings, names, lambda: identifier.language(whole, together)
         )
         of_rows = of_documents[documents.roots]
-    keys = tuple(key for key, _ in sample)
-    kept = {key: identifier.known[key] for key in (*keys, whole) if key in identifier.known}
+    keys, there = tuple(key for key, _ in sample), {whole, *(key for key, _ in digests)}
+    kept = {key: language for key, language in identifier.known.items() if key in there}
     return Languages(names, of_rows, LanguageSample(keys, whole, kept))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any
@@ -21,7 +21,7 @@ from clew.graph import (
     take_vectors,
 )
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
-from clew.seed.languages import Languages, LanguageSample, LanguagesPart
+from clew.seed.languages import Languages, LanguageSample, LanguagesPart, identify_more
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.text.stems import STEMMERS
 
@@ -44,8 +44,10 @@ SAMPLE = "words.language_sample"  # likewise; the last number is the digest of t
 def write_inverted_index(writer: ColumnWriter, graph: Graph) -> None:
     """Write the postings of the passages' words."""
     index, languages = graph.part(WORDS).without_unused(), graph.part(LANGUAGES)
+    languages = identify_more(graph, languages)
+    graph.set_part(LANGUAGES, languages)  # so that what is known stays when it grows
     writer.texts(NAME, index.stems)
-    _write_languages(writer, languages)
+    _write_languages(writer, languages, languages.sample.known)
     writer.numbers("words.forms.starts", np.cumsum([0, *map(len, index.forms)]), np.int64)
     writer.texts("words.forms", chain.from_iterable(index.forms))
     stem_of_form = [number for forms in index.forms for number in forms.values()]
@@ -94,16 +96,16 @@ def write_languages(writer: ColumnWriter, graph: Graph) -> None:
     """Write the languages of a graph whose words are known."""
     languages = graph.known_part(LANGUAGES)
     if languages is not None and graph.known_part(WORDS) is not None:
-        _write_languages(writer, languages)
+        _write_languages(writer, languages, languages.sample.own)
 
 
-def _write_languages(writer: ColumnWriter, languages: Languages) -> None:
+def _write_languages(writer: ColumnWriter, languages: Languages, known: Mapping[int, str]) -> None:
     writer.texts("words.languages", languages.names)
     writer.numbers("words.language_of_node", languages.of_rows, np.uint8)
     sample = languages.sample
     writer.numbers(SAMPLE, (*sample.keys, sample.whole), np.int64)
-    writer.numbers("words.known_languages.keys", [*sample.known], np.int64)
-    writer.texts("words.known_languages", sample.known.values())
+    writer.numbers("words.known_languages.keys", [*known], np.int64)
+    writer.texts("words.known_languages", known.values())
 
 
 def has_languages(names: Container[str]) -> bool:
@@ -151,7 +153,10 @@ def carry_inverted_index(graph: Graph, base: Graph, stays: Mask, languages: Lang
     words = base.known_part(WORDS)
     if words is None or graph.canonical is not None:
         return
-    graph.set_part(LANGUAGES, languages)
+    before = base.known_part(LANGUAGES)
+    known = {} if before is None else before.sample.known  # of more than a change has
+    sample = replace(languages.sample, known={**known, **languages.sample.known})
+    graph.set_part(LANGUAGES, replace(languages, sample=sample))
     n = int(stays.sum())
     left = _first_nodes(graph, n)
     left.set_part(LANGUAGES, Languages(languages.names, languages.of_rows[:n]))
