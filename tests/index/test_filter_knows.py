@@ -1,0 +1,169 @@
+"""A filter takes from the whole index what is known of its documents, and the result is that of these alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clew.text.stems
+from clew import Document, Index, Names, Splitter
+from clew.embedding import compact
+from clew.embedding.static import TextCounts
+from clew.read.split import splitter as splitting
+from clew.seed import bm25, languages
+from tests.text.test_stems import SENTENCES
+
+QUESTION = "Where did Anna Bell meet the captain of the ferry?"
+TEXTS = [
+    "# Ferries\n\nAnna Bell sails to Corfu. See [the guide](b1.md).\n\n## Ports\n\nSt. Ives and"
+    " St. Paul have ports. The captain met Anna Bell.",
+    "# Islands\n\n- Paxos\n- Corfu\n\nA ferry calls at Paxos on Sundays.\n\n# Anna Bell\n\nShe is"
+    " a captain.",
+    "Anna Bell met Ben in Rome.",
+    "* * *\n\nThe bell rang at nine; ANNA BELL heard it. " + "The ferry was late. " * 30,
+    SENTENCES["de"],
+    SENTENCES["fr"],
+]
+MADE = st.lists(
+    st.tuples(
+        st.sampled_from(TEXTS),
+        st.sampled_from(["text", "markdown"]),
+        st.integers(0, 1),
+        st.sampled_from(["alone", "alone", "follows", "inside", "piece"]),
+    ),
+    min_size=2,
+    max_size=7,
+)
+RECIPES = ("bm25", "fused", "hipporag")
+
+
+def document(i, made):
+    text, format, group, place = made
+    before = f"b{i - 1}.md" if i else None
+    return Document(
+        f"b{i}.md",
+        text if format == "markdown" else f"{i}. {text}",
+        {"group": group, "title": f"Part {i % 2}"} if i % 3 else {"group": group},
+        format=format,
+        previous=before if place == "follows" else None,
+        parent=before if place == "inside" else None,
+        source="book" if place == "piece" else None,
+        span=(0, len(text)) if place == "piece" and i % 2 else None,
+    )
+
+
+def build(documents):
+    return Index.from_documents(documents, splitter=Splitter(tokens=24), extractor=Names())
+
+
+def described(index):
+    """Return all that a graph holds, as plain values."""
+    graph, edges, facts = index.graph, index.graph.edges, index.graph.facts
+    return {
+        "nodes": list(zip(graph.ids, graph.kinds, graph.texts, graph.references, strict=True)),
+        "places": [each.tolist() for each in (graph.parents, graph.documents, graph.previous)],
+        "spans": graph.spans.tolist(),
+        "vectors": np.asarray(graph.vectors).tobytes(),
+        "facts": list(zip(facts.texts, facts.subjects.tolist(), facts.objects, strict=True)),
+        "vectors of facts": np.asarray(facts.vectors).tobytes(),
+        "edges": list(zip(edges.tails, edges.heads, edges.kinds, edges.weights, strict=True)),
+        "languages": [graph.part(languages.LanguagesPart()).names],
+        "known": index.knowledge,
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("index")
+
+
+@given(MADE)
+def test_a_filter_of_an_opened_index_is_an_index_of_what_it_allows(folder, made):
+    documents = [document(i, one) for i, one in enumerate(made)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compact, "MIN_ROWS", 0)
+        build(documents).save(folder / "saved")
+        opened = Index.load(folder / "saved")
+    opened.ask(QUESTION, recipe="bm25")
+    for group in (0, 1):
+        allowed = [one for one in documents if one.metadata["group"] == group]
+        if not allowed:
+            continue
+        ids = {one.id for one in allowed} | {"book"}
+        alone = build(
+            [
+                Document(
+                    one.id,
+                    one.text,
+                    one.metadata,
+                    format=one.format,
+                    previous=one.previous if one.previous in ids else None,
+                    parent=one.parent if one.parent in ids else None,
+                    source=one.source,
+                    span=one.span,
+                )
+                for one in allowed
+            ]
+        )
+        filtered = opened.filtered({"group": group})
+        assert described(filtered) == described(alone)
+        for recipe in RECIPES:
+            some, anew = (
+                each.ask(QUESTION, recipe=recipe, budget=90) for each in (filtered, alone)
+            )
+            assert (some.text, some.ids) == (anew.text, anew.ids)
+            assert [item.score for item in some] == pytest.approx([item.score for item in anew])
+
+
+def test_nothing_that_is_known_is_cut_read_counted_or_identified_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(compact, "MIN_ROWS", 0)
+    monkeypatch.setattr(languages, "MAX_SAMPLE", 16)
+    documents = [
+        Document(
+            f"{i}",
+            f"# {i}\n\n{SENTENCES['fr' if i % 6 > 3 else 'de']} Anna met Ben in Rome.",
+            {"group": i % 2},
+            format="markdown",
+        )
+        for i in range(60)
+    ]
+    build(documents).save(tmp_path)
+    opened = Index.load(tmp_path)
+    opened.ask(QUESTION, recipe="bm25")
+    done = []
+
+    def noted(owner, name):
+        function = getattr(owner, name)
+
+        def note(*arguments):
+            done.append((name, arguments[0]))
+            return function(*arguments)
+
+        monkeypatch.setattr(owner, name, note)
+
+    noted(splitting._Cutter, "cut")
+    noted(bm25, "_kept_terms")
+    noted(clew.text.stems, "_identify_among")
+    with monkeypatch.context() as patch:
+        patch.setattr(TextCounts, "of", lambda texts: pytest.fail(f"counted {texts}"))
+        filtered = opened.filtered({"group": 0})
+    filtered.ask(QUESTION, recipe="bm25")
+    assert set(done) <= {("_identify_among", QUESTION)}
+    assert len(filtered.documents) == len(documents) // 2
+    assert not filtered.graph.facts.vectors.segments[0].is_made, "no question has compared facts"
+
+
+def test_a_splitter_of_the_caller_s_is_asked_again(tmp_path):
+    asked = []
+
+    def split(document):
+        asked.append(document.id)
+        return Splitter()(document)
+
+    documents = [Document(f"{i}", f"Text {i}.", {"group": i % 2}) for i in range(4)]
+    index = Index.from_documents(documents, splitter=split)
+    asked.clear()
+    index.filtered({"group": 1})
+    assert asked == ["1", "3"]
