@@ -217,7 +217,8 @@ def _stated(graph: Graph, edge: int, source: int, target: int) -> str:
     mentioned = graph.part(MentionedEntitiesPart())
     if kind == RELATED and (text := _relation(graph, mentioned[source], mentioned[target])):
         return text
-    both = np.intersect1d(mentioned[source], mentioned[target])
+    shared = set(mentioned[source].tolist()).intersection(mentioned[target].tolist())
+    both = np.array(sorted(shared), np.int64)  # `np.intersect1d` imports masked arrays
     rarest = both[np.argsort(graph.read_from.lengths[both], kind="stable")]
     names = [graph.texts[row] for row in rarest[:MAX_SHARED].tolist()]
     return ", ".join([*names, *(["…"] if len(both) > MAX_SHARED else [])])

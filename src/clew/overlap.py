@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +30,8 @@ class DuplicatesPart:
 
     def compute(self, graph: Graph) -> Duplicates:
         by_text: defaultdict[str, list[int]] = defaultdict(list)
-        for row, text in compress(enumerate(graph.texts), graph.content.tolist()):
-            by_text[text.strip()].append(row)
+        for row in np.flatnonzero(graph.content).tolist():  # no other text need be made
+            by_text[graph.texts[row].strip()].append(row)
         by_key: defaultdict[tuple[str, tuple[str, ...], str], list[int]] = defaultdict(list)
         for text, rows in by_text.items():
             for row in rows if len(rows) > 1 else ():

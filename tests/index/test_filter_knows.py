@@ -17,10 +17,8 @@ from tests.text.test_stems import SENTENCES
 
 QUESTION = "Where did Anna Bell meet the captain of the ferry?"
 TEXTS = [
-    "# Ferries\n\nAnna Bell sails to Corfu. See [the guide](b1.md).\n\n## Ports\n\nSt. Ives and"
-    " St. Paul have ports. The captain met Anna Bell.",
-    "# Islands\n\n- Paxos\n- Corfu\n\nA ferry calls at Paxos on Sundays.\n\n# Anna Bell\n\nShe is"
-    " a captain.",
+    "# Ferries\n\nAnna Bell sails to Corfu. See [it](b1.md).\n\n## Ports\n\nSt. Ives. St. Paul. Ben.",
+    "# Islands\n\n- Paxos\n- Corfu\n\nA ferry calls on Sundays.\n\n# Anna Bell\n\nShe is a captain.",
     "Anna Bell met Ben in Rome.",
     "* * *\n\nThe bell rang at nine; ANNA BELL heard it. " + "The ferry was late. " * 30,
     SENTENCES["de"],
@@ -114,7 +112,8 @@ def test_a_filter_of_an_opened_index_is_an_index_of_what_it_allows(folder, made)
                 each.ask(QUESTION, recipe=recipe, budget=90) for each in (filtered, alone)
             )
             assert (some.text, some.ids) == (anew.text, anew.ids)
-            assert [item.score for item in some] == pytest.approx([item.score for item in anew])
+            scores = [item.score for item in anew]  # of vectors, and not of bags of words
+            assert [item.score for item in some] == pytest.approx(scores, abs=1e-6)
 
 
 def test_nothing_that_is_known_is_cut_read_counted_or_identified_again(tmp_path, monkeypatch):

@@ -173,7 +173,8 @@ class BagTable:
     def counts(self, pieces: Bags, terms: Bags) -> TextCounts:
         """Return the counts of some rows, as the embedder has them of their texts."""
         of_pieces, used_pieces = _counted(pieces, np.arange(PIECES))
-        used = np.unique(terms.columns[terms.places]).tolist()
+        # `np.unique` imports masked arrays, a tenth of the time to open an index.
+        used = np.flatnonzero(np.bincount(terms.columns[terms.places])).tolist()
         used.sort(key=self.terms.__getitem__)
         rank = np.zeros(max(used, default=0) + 1, np.int64)
         rank[used] = np.arange(len(used))

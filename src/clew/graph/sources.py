@@ -57,13 +57,10 @@ class SourcesPart:
         outermost = above
         for _ in range(len(graph).bit_length()):  # each time twice as far up
             outermost = outermost[outermost]
-        ids = np.fromiter(graph.ids, np.object_, len(graph))
-        namings: tuple[list[str], ...] = (
-            [_source_name(graph, row, int(outermost[row])) for row in content.tolist()],
-            ids[outermost[content]].tolist(),
-            ids[documents[content]].tolist(),
-        )
-        names = next((some for some in namings if len(set(some)) > 1), namings[-1])
+        names = [_source_name(graph, row, int(outermost[row])) for row in content.tolist()]
+        for rows in (outermost, documents):
+            if len(set(names)) < 2:
+                names = [graph.ids[row] for row in rows[content].tolist()]
         numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
         of_nodes = np.full(len(graph), NO_SOURCE, np.int32)
         of_nodes[content] = [numbers[name] for name in names]

@@ -21,7 +21,6 @@ from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
 from clew.types import Generate, Link
 
-
 MAX_KEPT_ROWS = 80_000
 """Nodes and facts of a filtered graph whose vectors do not become bags of words: 240 MB."""
 

@@ -178,15 +178,12 @@ def check_embedder(embedder: Embedder, graph: Graph, ids_with_own_vector: frozen
     if not len(graph):
         return  # an emptied index has no vectors, and takes those of any embedder
     width = graph.vectors.shape[1]
-    rows = [
+    comparable = (
         row
         for row in np.flatnonzero(graph.content | graph.kinds.mask("entity")).tolist()
         if graph.texts[row].strip()
-    ]
-    comparable = (
-        row
-        for row in rows
-        if graph.ids[row] not in ids_with_own_vector and graph.vectors[row].any()
+        and graph.ids[row] not in ids_with_own_vector
+        and graph.vectors[row].any()
     )
     row = next(comparable, None)
     text = PROBE if row is None else text_with_heading(graph, row)

@@ -18,6 +18,7 @@ from clew.store.text_column import StringTable, TextColumn
 Arrays = dict[str, NDArray[Any]]
 
 BLOCK = 256  # texts that are read at once
+MIN_RUN = 8  # texts side by side that are made together
 MIN_STORED = 10_000  # texts in all that stay as they were saved; fewer are made at once
 
 
@@ -160,7 +161,7 @@ class ColumnReader:
         if not isinstance(self._strings, StringTable):
             return self._strings, codes
         used, places = np.unique(codes, return_inverse=True)
-        return list(map(self._strings.make, used.tolist())), places
+        return _made_in_runs(self._strings, used), places
 
     def _codes(self, name: str) -> Rows:
         return _check_codes(name, self.numbers(name), len(self._strings), -1)
@@ -187,6 +188,19 @@ def _strings(raw: NDArray[Any], starts: NDArray[np.int64]) -> list[str]:
             strings += [text[a:b] for a, b in pairwise(bounds)]
         else:
             strings += [block[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+    return strings
+
+
+def _made_in_runs(table: StringTable, codes: NDArray[Any]) -> list[str]:
+    """Return texts by their ascending codes: those of a column mostly stand side by side."""
+    bounds = [0, *(np.flatnonzero(np.diff(codes) != 1) + 1).tolist(), len(codes)]
+    strings: list[str] = []
+    for first, behind in pairwise(bounds):
+        if behind - first < MIN_RUN:
+            strings += map(table.make, codes[first:behind].tolist())
+        else:
+            own = table.starts[codes[first] : codes[behind - 1] + 2]
+            strings += _strings(table.raw[own[0] : own[-1]], own - own[0])
     return strings
 
 
