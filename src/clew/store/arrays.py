@@ -26,7 +26,17 @@ from clew.store import disk
 
 DATA = "data"
 WRITTEN_ROWS = 4096  # of a table, at once
-ITEM_SIZES = {"<f4": 4, "<f8": 8, "<i4": 4, "<i8": 8, "|b1": 1, "|u1": 1, "<u2": 2}
+ITEM_SIZES = {
+    "<f4": 4,
+    "<f8": 8,
+    "|i1": 1,
+    "<i2": 2,
+    "<i4": 4,
+    "<i8": 8,
+    "|b1": 1,
+    "|u1": 1,
+    "<u2": 2,
+}
 FILE_NAME = re.compile(r"[a-z_.]+-[0-9]{8,}-[0-9a-f]{16}\.npy")
 
 

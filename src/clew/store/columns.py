@@ -22,6 +22,8 @@ from clew.store.fitted_embedder import read_fitted, write_fitted
 from clew.store.inverted_index import NAME as WORDS
 from clew.store.inverted_index import restore_inverted_index, write_inverted_index
 from clew.store.knowledge import read_knowledge, write_knowledge
+from clew.store.manifest import BAGS
+from clew.store.narrow import narrowed
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.source_maps import read_source_maps, write_source_maps
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
@@ -83,7 +85,8 @@ def columns_of(index: SavedIndex) -> Arrays:
         write_fitted(writer, index.embedder.fitted)
     _write_nearest(writer, index)
     write_inverted_index(writer, index.graph)
-    return writer.done()
+    arrays = writer.done()
+    return narrowed(arrays) if BAGS in arrays else arrays  # both are read from one format on
 
 
 def read_columns(

@@ -23,8 +23,11 @@ from clew.store.arrays import DATA, FILE_NAME, Entry, write_file
 from clew.store.config_record import check_settings
 from clew.store.format_1 import upgrade_settings
 
-FORMAT = 4
-"""The newest format: vectors as bags of words."""
+FORMAT = 5
+"""The newest format: vectors as bags of words, and numbers in the narrowest type that they fit.
+
+Format 4 has the bags alone, and numbers of 32 and 64 bits.
+"""
 
 CHANGES_FORMAT = 3
 """The format of a generation with changes since a whole one."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.graph import AnyVectors, Labels, Ragged, Rows, freeze
+from clew.store.narrow import widening
 from clew.store.text_column import StringTable, TextColumn
 
 Arrays = dict[str, NDArray[Any]]
@@ -95,7 +96,7 @@ class ColumnReader:
     """
 
     def __init__(self, array: Callable[[str], NDArray[Any]]) -> None:
-        self._array = array
+        self._array = widening(array)
         raw = self.numbers("strings.bytes")
         starts = self._starts("strings.starts", raw)
         are_many = len(starts) > MIN_STORED

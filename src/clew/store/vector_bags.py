@@ -95,7 +95,7 @@ def _read_table(reader: ColumnReader, embedder: StaticEmbedding) -> BagTable:
 
 def _read_segment(reader: ColumnReader, owner: str, table: BagTable) -> BagSegment:
     scales = freeze(reader.numbers(f"{owner}.bags.scales", 2), np.float32)
-    other_rows = reader.numbers(f"{owner}.bags.other_rows")
+    other_rows = reader.numbers(f"{owner}.bags.other_rows").astype(np.int64, copy=False)
     others = freeze(reader.numbers(f"{owner}.bags.others", 2), np.float32)
     n, bags = len(scales), {}
     for kind, dtype in KINDS.items():
@@ -123,7 +123,12 @@ def _read_bags(reader: ColumnReader, name: str, dtype: type[Any], n: int, width:
     if len(counts) != len(columns) or not is_in_range:
         raise ValueError(f"{name} has {len(counts)} counts for {len(columns)} columns of {width}")
     starts = freeze(starts, np.int32)
-    return Bags(starts[:-1], starts[1:], freeze(columns, dtype), freeze(counts, np.uint8))
+    return Bags(starts[:-1], starts[1:], _as_read(columns, dtype), freeze(counts, np.uint8))
+
+
+def _as_read(columns: Any, dtype: type[Any]) -> Any:  # noqa: ANN401  # arrays
+    """Return columns in the type of their kind; narrow ones stay mapped."""
+    return freeze(columns, np.uint16 if columns.dtype == np.uint16 else dtype)
 
 
 def _check_starts(name: str, starts: Any, n: int, total: int) -> None:  # noqa: ANN401  # an array
