@@ -17,6 +17,7 @@ from clew.graph import EMPTY, AnyVectors, Edges, Facts, Graph, Vectors, freeze
 from clew.read import Knowledge, Triple
 from clew.read.json_values import to_json
 from clew.store.column_kinds import parse_metadata
+from clew.store.document_parts import parts_of_documents
 from clew.store.file_readings import StoredReading, read_readings, write_readings
 from clew.store.fitted_embedder import read_fitted, write_fitted
 from clew.store.inverted_index import NAME as WORDS
@@ -32,7 +33,9 @@ from clew.store.vector_bags import read_vectors, write_vectors
 ROW_COLUMNS = ("tokens", "documents", "parents", "previous")
 ATTACHED_NAMES, ATTACHED_TEXTS = "attached.names", "attached.texts"
 NEAREST_GONE = "nearest.gone"  # vectors of deleted rows of the approximate index
+PARTS = "documents.parts"  # in place of "documents.text"
 DOCUMENT_TEXTS = ("id", "text", "source", "parent", "previous", "embedded_as", "format")
+OTHER_TEXTS = tuple(name for name in DOCUMENT_TEXTS if name != "text")
 
 Metadata = Mapping[str, Any]
 
@@ -68,7 +71,8 @@ def columns_of(index: SavedIndex) -> Arrays:
     writer = ColumnWriter()
     _write_graph(writer, index.graph)
     write_vectors(writer, index)
-    write_documents(writer, index.documents, index.graph)
+    parts = parts_of_documents(index) if BAGS in writer.arrays else None
+    write_documents(writer, index.documents, index.graph, parts)
     _write_metadata(writer, index)
     write_triples(writer, "given.documents", "given.facts", index.facts)
     writer.lists("skipped", index.skipped)
@@ -317,10 +321,25 @@ def _read_edges(reader: ColumnReader) -> Edges:
     )
 
 
-def write_documents(writer: ColumnWriter, documents: Sequence[Document], graph: Graph) -> None:
-    """Write documents, but for their metadata; their vectors as the rows of the graph's."""
-    for name in DOCUMENT_TEXTS:
+def write_documents(
+    writer: ColumnWriter,
+    documents: Sequence[Document],
+    graph: Graph,
+    parts: Sequence[Sequence[str]] | None = None,
+) -> None:
+    """Write documents, but for their metadata; their vectors as the rows of the graph's.
+
+    Args:
+        writer: The writer.
+        documents: The documents.
+        graph: The graph with their nodes.
+        parts: What the text of each consists of, so that no passage is written twice; None to write
+            the texts whole.
+    """
+    for name in DOCUMENT_TEXTS if parts is None else OTHER_TEXTS:
         writer.texts(f"documents.{name}", [getattr(document, name) for document in documents])
+    if parts is not None:
+        writer.lists(PARTS, parts)
     writer.lists("documents.references", [document.references for document in documents])
     writer.numbers("documents.heading", [document.heading for document in documents], np.bool_)
     spans = [document.span or (-1, -1) for document in documents]
@@ -349,7 +368,7 @@ def read_documents(
     """Return documents, each with its metadata and its own vector or None."""
     columns: dict[str, Sequence[Any]] = {
         "id": reader.texts("documents.id"),
-        "text": reader.texts("documents.text"),
+        "text": _read_texts(reader),
         "metadata": metadata,
         "vector": vectors,
         "source": reader.optional_texts("documents.source"),
@@ -370,6 +389,13 @@ def read_documents(
         Document(**dict(zip(names, values, strict=True)))
         for values in zip(*columns.values(), strict=True)
     )
+
+
+def _read_texts(reader: ColumnReader) -> Sequence[str]:
+    """Return the texts of documents, put together where they were saved in parts."""
+    if not reader.has(f"{PARTS}.starts"):
+        return reader.texts("documents.text")
+    return list(map("".join, reader.lists(PARTS)))
 
 
 def _read_numbers(reader: ColumnReader, name: str, n: int, minimum: int = 0) -> list[int]:

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph import offsets_of
+
+STARTS = ".starts"
 WIDE = (np.dtype(np.int32), np.dtype(np.int64))
 UNSIGNED = (np.uint8, np.uint16, np.int32)
 SIGNED = (np.int8, np.int16, np.int32)
@@ -32,24 +35,48 @@ def narrowed(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         >>> narrowed({"edges.tails": np.array([3, 300], np.int32)})["edges.tails"].dtype
         dtype('uint16')
     """
-    return {name: _narrowed(name, array) for name, array in arrays.items()}
+    result: dict[str, NDArray[Any]] = {}
+    for name, array in arrays.items():
+        if name.endswith(STARTS) and array.ndim == 1 and len(array) > 1 and array[0] == 0:
+            name, array = _lengths(name), np.diff(array)  # written instead
+        result[name] = _narrowed(name, array)
+    return result
+
+
+def _lengths(name: str) -> str:
+    return name.removesuffix(STARTS) + ".lengths"
 
 
 def widening(array: Callable[[str], NDArray[Any]]) -> Callable[[str], NDArray[Any]]:
     """Return the function from a name to its array that has what was narrowed as int32.
+
+    Where lists start is on the disk as how long each is.
 
     Args:
         array: returns arrays as they are on the disk, by name.
     """
 
     def widened(name: str) -> NDArray[Any]:
-        found = array(name)
+        try:
+            found = array(name)
+        except (KeyError, ValueError):
+            if not name.endswith(STARTS):
+                raise
+            return _starts_of(array, name)
         is_narrow = found.dtype.kind in "iu" and found.dtype.itemsize < WIDE[0].itemsize
         if not is_narrow or AS_THEY_ARE.fullmatch(name):
             return found
         return found.astype(np.int32)
 
     return widened
+
+
+def _starts_of(array: Callable[[str], NDArray[Any]], name: str) -> NDArray[np.int64]:
+    try:
+        lengths = array(_lengths(name))
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{name} is missing") from error
+    return offsets_of(lengths)
 
 
 def _narrowed(name: str, array: NDArray[Any]) -> NDArray[Any]:
