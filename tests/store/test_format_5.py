@@ -52,11 +52,14 @@ def documents(n=30):
     return [*cut, *pieces]
 
 
-@pytest.fixture
-def index(monkeypatch):
+def build(extractor):
+    return Index.from_documents(documents(), splitter=Splitter(tokens=16), extractor=extractor)
+
+
+@pytest.fixture(autouse=True)
+def of_any_size(monkeypatch):
     every_size(monkeypatch)
     monkeypatch.setattr(compact, "MIN_ROWS", 0)
-    return Index.from_documents(documents(), splitter=Splitter(tokens=16), extractor=Names())
 
 
 def sizes_of(folder):
@@ -64,7 +67,8 @@ def sizes_of(folder):
     return {name: entry.bytes for name, entry in entries.items()}
 
 
-def test_no_passage_is_written_twice_and_every_document_has_its_text(index, tmp_path):
+def test_no_passage_is_written_twice_and_every_document_has_its_text(tmp_path):
+    index = build(None)  # facts have words of passages, too
     index.save(tmp_path)
     (file,) = (tmp_path / "data").glob("strings.bytes-*")
     raw = file.read_bytes()
@@ -76,7 +80,8 @@ def test_no_passage_is_written_twice_and_every_document_has_its_text(index, tmp_
     same(loaded.graph, index.graph)
 
 
-def test_what_an_earlier_clew_saved_opens_and_changes_as_before(index, tmp_path, monkeypatch):
+def test_what_an_earlier_clew_saved_opens_and_changes_as_before(tmp_path, monkeypatch):
+    index = build(Names())
     index.save(tmp_path / "now")
     with monkeypatch.context() as earlier:
         earlier.setattr(columns, "narrowed", lambda arrays: arrays)
