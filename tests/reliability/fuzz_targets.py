@@ -87,6 +87,10 @@ SAMPLE = {
     "markdown": (b"---\ntitle: T\n---\n# A `b` *c*\n\n- [x](y.md) ![z](w)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\nd\n```\n> e\n<b>f</b>\n[g]: h\n",),
     "html": (b"<html><head><title>T</title></head><body><h1>A</h1><p>b <a href='c'>d</a><ul><li>e</ul><table><tr><td>f</table><pre>g</pre><!-- h --></html>",),
     "rst": (b"Title\n=====\n\n.. note:: a\n\n:ref:`b` `c <d>`_ ``e``\n\n* f\n\n.. code-block:: py\n\n   g\n",),
+    "manual page": (
+        b'.TH A 1\n.ds B c\n.SH NAME\na \\- \\fBb\\fR \\*B\n.TP\n.BR \\-d " e"\nf\n.nf\ng\n.fi\n.if n \\{.RS\n.IP \\(bu\nh\n.RE\\}\n.TS\nl l.\ni\tT{\nj\nT}\n.TE\n.de K\nl \\\\$1\n..\n.K m\n',
+        b".Dd n\n.Dt A 1\n.Sh NAME\n.Nm a\n.Nd b\n.Bl -tag\n.It Fl c Ns Ar d Xo\n.Oo e Oc\n.Xc\n.Op Fl f\n.Xr g 1 .\n.El\n.Bd -literal\nh\n.Ed\n",
+    ),
     "notebook": (b'{"cells": [{"cell_type": "markdown", "source": ["# A\\n"], "metadata": {}}, {"cell_type": "code", "source": "b", "outputs": [{"text": "c"}]}], "metadata": {"kernelspec": {"language": "python"}}, "nbformat": 4}',),
     "record": (
         b'[{"name": "Anna", "text": "b", "c": [1, 2.5, null]}]',

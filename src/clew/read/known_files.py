@@ -130,7 +130,7 @@ def reader_of(name: str, encoding: str | None) -> str:
 
 def _look_at(file: FileToRead, readers: Callable[[str, str | None], str]) -> FileReading:
     """Return the reading of a file that is still to be read."""
-    reader = readers(f"file{file.path.suffix}", file.encoding)
+    reader = readers(f"file{''.join(file.path.suffixes[-2:])}", file.encoding)
     return FileReading(file.path.as_posix(), file.id, reader, look_of(file.path))
 
 

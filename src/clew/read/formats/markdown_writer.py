@@ -274,7 +274,7 @@ class MarkdownWriter:
         if len(marks) != len(lines):
             marks = marks[:1]
         if not self._heading_level:
-            lines = [_escape_mark(line) for line in lines]
+            lines = [escape_mark(line) for line in lines]
             marked = [
                 _MarkedLine(i, mark, further=self.source.lines_within(line, mark))
                 for i, (line, mark) in enumerate(zip(lines, marks, strict=False))
@@ -405,7 +405,13 @@ class MarkdownWriter:
         self._line[begin:] = [f"{fence}{space}{code}{space}{fence}"] if code else []
 
 
-def _escape_mark(line: str) -> str:
+def escape_mark(line: str) -> str:
+    r"""Return a line of words in Markdown, where its start would be read as a mark.
+
+    Example:
+        >>> escape_mark("# of files"), escape_mark("of # files")
+        ('\\# of files', 'of # files')
+    """
     line = _NUMBER.sub(r"\1\\\2", line)
     return "\\" + line if _MARK.match(line) else line
 

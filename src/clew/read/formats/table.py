@@ -15,6 +15,7 @@ from typing import Any
 
 from clew.read.formats.file_format import Format
 from clew.read.formats.html import HTML
+from clew.read.formats.manual_page import MANUAL_PAGE
 from clew.read.formats.markdown import MARKDOWN
 from clew.read.formats.notebook import NOTEBOOK
 from clew.read.formats.outline import Outline, Share
@@ -27,7 +28,18 @@ from clew.read.formats.text import TEXT
 
 FORMATS: dict[str, Format] = {
     format.name: format
-    for format in (TEXT, MARKDOWN, RST, PYTHON, RECORD, *SOURCE_CODE, HTML, NOTEBOOK, PDF)
+    for format in (
+        TEXT,
+        MARKDOWN,
+        RST,
+        PYTHON,
+        RECORD,
+        *SOURCE_CODE,
+        HTML,
+        NOTEBOOK,
+        PDF,
+        MANUAL_PAGE,
+    )
 }
 FILE_NAME_KEYS = ("file_name", "file_path", "path", "source")  # metadata of loaders and frameworks
 
@@ -35,16 +47,18 @@ FILE_NAME_KEYS = ("file_name", "file_path", "path", "source")  # metadata of loa
 def format_of_file(name: str) -> Format:
     """Return the format of a file by the suffix of its name; plain text where no format has it.
 
-    Of several formats with one suffix the last in the table counts.
+    Of several formats with one suffix the last in the table counts. The last two suffixes together,
+    as in `tar.1.gz`, come before the last one.
 
     Example:
         >>> format_of_file("docs/README.MD").name, format_of_file("LICENSE").name
         ('markdown', 'text')
     """
-    suffix = PurePosixPath(name.lower()).suffix
-    for format in reversed(FORMATS.values()):
-        if suffix in format.suffixes:
-            return format
+    suffixes = PurePosixPath(name.lower()).suffixes
+    for suffix in ("".join(suffixes[-2:]), "".join(suffixes[-1:])):
+        for format in reversed(FORMATS.values()):
+            if suffix in format.suffixes:
+                return format
     return FORMATS["text"]
 
 
