@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from clew.read.formats.manual_blocks import ManualBlocks, link
 from clew.read.formats.manual_table import ManualTable
 from clew.read.formats.mdoc import INLINE, MdocLine
-from clew.read.formats.roff import RoffLine, Roff, arguments
+from clew.read.formats.roff import Roff, RoffLine, arguments
 from clew.source_map import LineStart
 
 # Requests that place or shape what is written, or speak to the formatter alone.
@@ -26,7 +26,7 @@ _REQUESTS = """
 IGNORED = frozenset(_REQUESTS.split())
 ALTERNATING = frozenset(("BI", "BR", "IB", "IR", "RB", "RI"))
 CODE, CODE_ENDS = ("nf", "EX", "Vb", "CS", "DS", "Ds", "Vx"), ("fi", "EE", "Ve", "CE", "DE", "De")
-PAGE = re.compile(r"(?<![\w(\[/])([A-Za-z0-9_][\w.:+-]*)\((\d[a-z]{0,3}|n)\)")
+PAGE = re.compile(r"(?<![\w(\[/.:+-])([A-Za-z0-9_][\w.:+-]*+)\((\d[a-z]{0,3}|n)\)")
 _LITERAL = ("-literal", "-unfilled")
 _NO_TAG = ("-bullet", "-dash", "-hyphen", "-enum", "-item")
 _BULLETS = frozenset(("•", "*", "-", "o", "·", "+", "—", "–", "−", "∙", "‣", "◦", "⋅", "◊", "→"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 _SEPARATOR = re.compile(r"tab\s*\((.)\)")
-_RULE = re.compile(r"\s*(?:[_=]|\\_|\s)+\s*")
+_RULE = re.compile(r"(?:[_=\s]|\\_)++")
 
 
 class ManualTable:

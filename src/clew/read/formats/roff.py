@@ -36,7 +36,7 @@ _ESCAPE = re.compile(
 _SAME = {"e": "\\", "E": "\\", "\\": "\\", " ": " ", "~": " ", "0": " ", "t": "\t", "a": " "}
 _NOTHING = frozenset("|^&)/,%:{}dcurp!?")
 _CONTROL = re.compile(r"[.'][ \t]*([^\s\\]*|\\[{}])[ \t]*(.*)", re.DOTALL)
-_COMMENT = re.compile(r'[ \t]*\\["#].*|\\.', re.DOTALL)
+_COMMENT = re.compile(r'\\["#].*|\\.', re.DOTALL)
 _ARGUMENT = re.compile(r'"((?:[^"]|"")*+)"?|((?:\\[\s\S]|[^ \t\\]|\\\Z)++)')
 _PLACE = re.compile(r"\\{1,2}\$(?:([1-9])|([*@])|\([0-9]{2})")
 _NUMBER_PART = re.compile(r"(-?\d+)[a-z]?|([<>=]=?|[&:+*/-])")
@@ -273,7 +273,7 @@ def _joined_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _unless_comment(match: re.Match[str]) -> str:
-    return "" if match[0].lstrip()[1:2] in ('"', "#") else match[0]
+    return "" if match[0][1:2] in ('"', "#") else match[0]
 
 
 def _name_in(escape: str, start: int) -> str:
