@@ -12,6 +12,7 @@ from clew.read.formats import FORMATS
 from clew.read.formats.manual_page import parse_page
 from clew.read.formats.table import find_links, format_of_file
 from tests.read.test_places import WORD, Words, index_of, line_of, passages
+from tests.reliability import growth
 
 TIDES = r""".\" A comment
 '\" t
@@ -276,6 +277,13 @@ def test_hostile_pages_are_read_to_their_end(unit):
     page = parse_page(".TH A 1\n.SH NAME\nquay\n" + unit * 20_000)
     assert page.text.startswith("# NAME\n")
     assert "quay" in page.text
+
+
+@pytest.mark.parametrize(
+    "unit", [".Bl\n.It\n", ".RS\na\n", ".Op a ", ".ie n \\{a\n", "\\*(lq", "a+a"]
+)
+def test_hostile_pages_take_linear_time(unit):
+    growth.check_linear(lambda text: parse_page(text), ".TH A 1\n.SH SEE ALSO\n", unit, "", 500_000)
 
 
 def test_strings_and_macros_do_not_multiply_a_page():

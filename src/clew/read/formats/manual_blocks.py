@@ -93,7 +93,8 @@ class ManualBlocks:
         self.end_code()
         self.end_paragraph()
         mark = f"{mark} " if _NUMBERED.fullmatch(mark) else "- "
-        self._mark = "".join(self._indents[:-1][:MAX_DEPTH]) + mark
+        n_around = min(len(self._indents) - 1, MAX_DEPTH)
+        self._mark = "".join(self._indents[:n_around]) + mark
         self._indents[-1] = " " * len(mark)
 
     def end_item(self) -> None:
