@@ -14,7 +14,7 @@ from clew.graph.core import GraphColumns
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MIN_COUNTED = 200_000  # pairs that are sorted by counting; of fewer, scipy would take time to load
+MIN_COUNTED = 400_000  # pairs that are sorted by counting; of fewer, scipy would take time to load
 
 Kinds = tuple[str | tuple[str, float], ...] | None
 

@@ -60,7 +60,7 @@ class InOwnWords:
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         find_alone, factors = self.seed.on(graph), np.ones(len(graph))
         for row in graph.rows("passage").tolist():
-            own_words = count_beside_links(graph.texts[row])
+            own_words = count_beside_links(graph.texts[row], enough=self.full)
             if own_words is not None and own_words < self.full:
                 factors[row] = (own_words + 1) / (self.full + 1)
         if (factors == 1).all():
@@ -73,19 +73,27 @@ class InOwnWords:
         return find_seeds
 
 
-def count_beside_links(text: str) -> int | None:
+def count_beside_links(text: str, enough: int | None = None) -> int | None:
     """Return the number of words of a text outside of its links; None for a text without links.
 
     Args:
         text: The text, in Markdown, reStructuredText or plain.
+        enough: So many are not counted on: this number stands for it and for more.
 
     Example:
         >>> count_beside_links("See [the manual](manual.md) or https://example.org, please.")
         3
         >>> count_beside_links("See the manual.") is None
         True
+        >>> count_beside_links("https://example.org has all that you need", enough=4)
+        4
     """
     if not any(mark in text for mark in _MARKS):
         return None
     beside, links = _LINK.subn(" ", text)
-    return len(words(beside)) if links else None
+    if not links:
+        return None
+    # What begins with a letter behind white space has a word of its own: that is counted faster.
+    if enough is not None and sum(part[0].isalpha() for part in beside.split()) >= enough:
+        return enough
+    return len(words(beside))
