@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.read import Names, NamesAndSymbols, Passage
-from clew.read.extract import known_facts, names, passage_names
+from clew.read.extract import corpus, known_facts, passage_names
 from clew.text.kept import Kept
 
 SENTENCES = [
@@ -33,7 +33,7 @@ extractors = st.builds(Names, min_passages=st.sampled_from([1, 1, 2]), years=st.
 
 def forget():
     kept_words = vars(passage_names.WORDS).values()
-    for kept in (known_facts.FACTS, names.TITLE_KEYS, *kept_words):
+    for kept in (known_facts.FACTS, corpus.TITLE_KEYS, *kept_words):
         kept.clear()
 
 

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from clew.read.extract.mentions import Word
 from clew.read.extract.relations import Mention
+from clew.read.extract.word_columns import Word, WordColumns
 from clew.text.words import IDEOGRAPHS
 
 _UNSPACED = re.compile(rf"[{IDEOGRAPHS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
@@ -23,10 +23,21 @@ MAX_SHARE = 0.05  # of the passages that may have a word without capitals that i
 MIN_JOINED = 2  # times that two words come together in the name that they form
 
 
-def is_caseless(text: str, word: Word) -> bool:
-    """Return whether a word is written in letters that have no capitals."""
-    letter = text[word.start]
-    return letter.isalpha() and letter.lower() == letter.upper()
+def caseless_words(text: str, words: WordColumns) -> list[Word]:
+    """Return the words that are written in letters that have no capitals.
+
+    Args:
+        text: The text.
+        words: Its words.
+    """
+    if text.isascii():
+        return []
+    letters = [text[start] for start in words.starts]
+    return [
+        words.word(i)
+        for i, letter in enumerate(letters)
+        if not letter.isascii() and letter.isalpha() and letter.lower() == letter.upper()
+    ]
 
 
 def blank_unspaced(text: str) -> str:

@@ -14,22 +14,23 @@ from typing import NamedTuple
 from clew.read.extract.caseless import (
     MIN_JOINED,
     blank_unspaced,
+    caseless_words,
     find_spaced_mentions,
     find_unspaced_mentions,
-    is_caseless,
     keys_of_pairs,
 )
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.mentions import (
     Run,
-    Word,
+    ShortWords,
+    TitleWords,
     find_quoted,
     find_runs,
     find_short_words,
-    find_words,
     without_possessive,
 )
 from clew.read.extract.relations import Mention, find_facts
+from clew.read.extract.word_columns import Word, WordColumns, find_columns
 from clew.read.formats.markdown import front_matter_end, front_matter_title
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
@@ -57,31 +58,44 @@ class Rules(NamedTuple):
     years: bool
 
 
+class CountedWords(NamedTuple):
+    """The words of a passage that are counted.
+
+    No count depends on another, nor on other passages: a word behind a full stop is not counted,
+    whether the stop ends a sentence or not. So counts can be added, and taken away.
+
+    Attributes:
+        capital: Words within sentences that have a capital, as often as they come.
+        small: Words within sentences that have none.
+        caseless: Words in scripts without capitals, each once.
+        pairs: Two of these together, each once.
+    """
+
+    capital: tuple[str, ...]
+    small: tuple[str, ...]
+    caseless: frozenset[str]
+    pairs: frozenset[str]
+
+
 class Written(NamedTuple):
     """How the words of a passage are written.
 
     Attributes:
         abbreviations: Its words whose full stop ends no sentence.
-        capital: Words within sentences that have a capital, as often as they come.
-        small: Words within sentences that have none.
+        counted: Those that are counted.
         decided: Words that the corpus decides on: those with a capital, and those behind the full
             stop of an abbreviation.
         singles: Those with a capital, without the ending of a possessive.
         starts: The first two words of what may be the title of another passage.
         in_order: All words, each behind a space: a title that is not in there is not in the text.
-        caseless: Words in scripts without capitals, each once.
-        pairs: Two of these together, each once.
     """
 
     abbreviations: frozenset[str]
-    capital: tuple[str, ...]
-    small: tuple[str, ...]
+    counted: CountedWords
     decided: frozenset[str]
     singles: frozenset[str]
     starts: frozenset[tuple[str, str]]
     in_order: str
-    caseless: frozenset[str]
-    pairs: frozenset[str]
 
 
 class Evidence(NamedTuple):
@@ -115,9 +129,9 @@ class KeptWords:
     """
 
     def __init__(self, most_words: int, most_written: int) -> None:
-        self._words = Kept[tuple[str, int, frozenset[str]], list[Word]](most_words)
+        self._words = Kept[tuple[str, int, frozenset[str]], WordColumns](most_words)
         self._written = Kept[tuple[str, int, frozenset[str]], Written](most_written)
-        self._short = Kept[str, tuple[tuple[str, ...], tuple[str, ...]]](most_written)
+        self._short = Kept[str, ShortWords](most_written)
 
     def written(self, passage: NormalizedPassage, abbreviations: Collection[str]) -> Written:
         """Return how the words of a passage are written.
@@ -133,7 +147,7 @@ class KeptWords:
         written = _written(passage.text, self.of(passage, own), own)
         return self._written.put(key, written) if _is_kept(passage) else written
 
-    def of(self, passage: NormalizedPassage, abbreviations: frozenset[str]) -> list[Word]:
+    def of(self, passage: NormalizedPassage, abbreviations: frozenset[str]) -> WordColumns:
         """Return the words of a passage behind its title.
 
         Args:
@@ -143,11 +157,10 @@ class KeptWords:
         key = passage.text, passage.start, abbreviations
         if (known := self._words.get(key)) is not None:
             return known
-        found = find_words(blank_unspaced(passage.text), abbreviations)
-        words = [word for word in found if word.start >= passage.start]
+        words = find_passage_words(passage, abbreviations)
         return self._words.put(key, words) if _is_kept(passage) else words
 
-    def short_of(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def short_of(self, text: str) -> ShortWords:
         """Return the short words of a text, and those with a full stop, as often as they come.
 
         Others than the latter are no abbreviations of its own, whatever other texts say.
@@ -158,7 +171,8 @@ class KeptWords:
         return self._short.put(text, short) if len(text) <= MAX_KEPT_TEXT else short
 
 
-WORDS = KeptWords(most_words=512, most_written=4_096)
+MOST_WRITTEN = 4_096
+WORDS = KeptWords(512, MOST_WRITTEN)
 
 
 def facts_of_mentions(
@@ -171,16 +185,66 @@ def facts_of_mentions(
 
 def find_mentions(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> list[Mention]:
     """Return what is a name in a passage; names may overlap."""
-    text, words = passage.text, WORDS.of(passage, evidence.abbreviations)
-    titles = dict(evidence.title_words)
-    runs = list(find_runs(text, words, titles, rules.inner_words, rules.max_name_words))
+    words = WORDS.of(passage, evidence.abbreviations)
+    runs = find_passage_runs(passage, words, dict(evidence.title_words), rules)
+    caseless = caseless_words(passage.text, words)
+    return choose_mentions(passage, runs, caseless, evidence, rules)
+
+
+def find_passage_words(passage: NormalizedPassage, abbreviations: Collection[str]) -> WordColumns:
+    """Return the words of a passage behind its title.
+
+    Args:
+        passage: The passage.
+        abbreviations: Its words whose full stop ends no sentence.
+
+    Example:
+        >>> find_passage_words(NormalizedPassage("Moon. It is far.", "Moon", 4), ()).keys
+        ['it', 'is', 'far']
+    """
+    return find_columns(blank_unspaced(passage.text), abbreviations).from_place(passage.start)
+
+
+def find_passage_runs(
+    passage: NormalizedPassage, words: WordColumns, titles: TitleWords, rules: Rules
+) -> list[Run]:
+    """Return what may be a name in a passage, whatever the corpus says of its words.
+
+    Args:
+        passage: The passage.
+        words: Its words.
+        titles: The words of titles by their first two, the longest title first.
+        rules: What is a name.
+    """
+    text, inner_words = passage.text, rules.inner_words
+    runs = list(find_runs(text, words, titles, inner_words, rules.max_name_words))
     if rules.years:
-        runs += [Run((word,), is_title=True) for word in words if _is_year(word)]
+        years = [words.word(i) for i, key in enumerate(words.keys) if _is_year(key)]
+        runs += [Run((year,), is_title=True) for year in years]
+    return runs
+
+
+def choose_mentions(
+    passage: NormalizedPassage,
+    runs: Sequence[Run],
+    caseless: Sequence[Word],
+    evidence: Evidence,
+    rules: Rules,
+) -> list[Mention]:
+    """Return what is a name in a passage, by what the corpus says; names may overlap.
+
+    Args:
+        passage: The passage.
+        runs: What `find_passage_runs` returns.
+        caseless: What `caseless_words` returns.
+        evidence: What the corpus says; its `abbreviations` and `title_words` are in `runs` already.
+        rules: What is a name.
+    """
+    text = passage.text
     mentions = [*_mentions_of_runs(text, runs, evidence, rules), *_quoted_mentions(passage, runs)]
     if text.isascii():
         return mentions
     pairs = dict.fromkeys(evidence.joined, MIN_JOINED)
-    caseless = [word for word in words if word.opens and is_caseless(text, word)]
     mentions += find_unspaced_mentions(text, passage.start, dict(evidence.unspaced_titles))
     mentions += find_spaced_mentions(text, caseless, evidence.spaced_names, pairs)
     return mentions
@@ -245,45 +309,50 @@ def _is_kept(passage: NormalizedPassage) -> bool:
     return len(passage.text) <= MAX_KEPT_TEXT
 
 
-def _written(text: str, words: Sequence[Word], abbreviations: frozenset[str]) -> Written:
-    """Return how words are written.
+def count_words(words: WordColumns, caseless: Sequence[Word]) -> CountedWords:
+    """Return the words of a passage that are counted.
 
-    No count depends on another, nor on other passages: a word behind a full stop is not counted,
-    whether the stop ends a sentence or not. So counts can be added, and taken away.
+    Args:
+        words: All.
+        caseless: Those in scripts without capitals.
+
+    Example:
+        >>> count_words(find_columns("Then Anna left. Ben came."), [])[:2]
+        (('anna',), ('left', 'came'))
     """
-    capital, small, decided = list[str](), list[str](), set[str]()
-    for start, _, key, begins, has_capital, _, _ in words:
-        behind_stop = not begins and text[start - 2 : start] == ". "
-        if not begins and not behind_stop:
-            (capital if has_capital else small).append(key)
-        if has_capital or behind_stop:
-            decided.add(key)
-    singles = {
-        fold_case(without_possessive(text[word.start : word.end])) for word in words if word.capital
-    }
-    starts = {
-        (word.key, without_possessive(words[i].key))
-        for i, word in enumerate(words[:-1], 1)
-        if word.opens
-    }
-    caseless = (
-        [] if text.isascii() else [word for word in words if word.opens and is_caseless(text, word)]
-    )
-    return Written(
-        abbreviations,
-        tuple(capital),
-        tuple(small),
-        frozenset(decided),
-        frozenset(singles),
-        frozenset(starts),
-        "".join(f" {word.key}" for word in words),
-        frozenset(word.key for word in caseless),
+    looks = zip(words.keys, words.begins, words.behind_stop, words.capitals, strict=True)
+    within = [(key, capital) for key, begins, stop, capital in looks if not (begins or stop)]
+    return CountedWords(
+        tuple([key for key, capital in within if capital]),
+        tuple([key for key, capital in within if not capital]),
+        frozenset([word.key for word in caseless]),
         frozenset(keys_of_pairs(caseless)),
     )
 
 
-def _is_year(word: Word) -> bool:
-    return len(word.key) == YEAR_DIGITS and word.key.isdigit()
+def _written(text: str, words: WordColumns, abbreviations: frozenset[str]) -> Written:
+    keys, begins = words.keys, words.begins
+    cased = [i for i, has_capital in enumerate(words.capitals) if has_capital]
+    doubtful = [i for i, stop in enumerate(words.behind_stop) if stop and not begins[i]]
+    last = len(keys) - 1
+    starts = [(keys[i], without_possessive(keys[i + 1])) for i in words.openings() if i < last]
+    return Written(
+        abbreviations,
+        count_words(words, caseless_words(text, words)),
+        frozenset([keys[i] for i in (*cased, *doubtful)]),
+        frozenset([_single(text[words.starts[i] : words.ends[i]], keys[i]) for i in cased]),
+        frozenset(starts),
+        f" {' '.join(keys)}" if keys else "",
+    )
+
+
+def _single(word: str, key: str) -> str:
+    """Return the name that a word with a capital is by itself, with its case folded."""
+    return key if word.isascii() and "'" not in word else fold_case(without_possessive(word))
+
+
+def _is_year(key: str) -> bool:
+    return len(key) == YEAR_DIGITS and key.isdigit()
 
 
 def _mentions_of_runs(

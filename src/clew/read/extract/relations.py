@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from clew.read.extract.extractor import Triple
-from clew.read.extract.mentions import MARKS
+from clew.read.extract.word_columns import MARKS
 from clew.text.words import IDEOGRAPHS, fold_case
 
 UNKNOWN_RELATION, ELLIPSIS = "mentions", "… "

@@ -42,9 +42,9 @@ from clew.read.extract.code.python_facts import KnownModules, read_python_facts
 from clew.read.extract.code.python_scopes import Module, read_module
 from clew.read.extract.code.tagged_code import TaggedFile, read_tags
 from clew.read.extract.code.tagged_facts import read_tagged_facts
+from clew.read.extract.corpus import FORM as NAMES_FORM
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.knowledge import Knowledge, PassagesOf
-from clew.read.extract.names import FORM as NAMES_FORM
 from clew.read.extract.names import Names
 from clew.read.formats.source_code import CODE_FORMATS
 from clew.text.kept import MAX_KEPT_TEXT, Kept

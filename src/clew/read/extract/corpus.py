@@ -1,0 +1,205 @@
+"""What all passages teach of each: how their words are written, and which titles there are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+from clew.read.extract.caseless import (
+    MIN_JOINED,
+    group_unspaced_titles,
+    is_spaced_name,
+    keys_of_pairs,
+)
+from clew.read.extract.knowledge import Knowledge
+from clew.read.extract.mentions import ShortWords, choose_abbreviations, without_possessive
+from clew.read.extract.passage_names import CountedWords, Evidence, NormalizedPassage, Written
+from clew.read.extract.word_columns import Word, find_columns, first_key
+from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.text.words import fold_case
+
+FORM = "names 1"
+"""How names are learnt: another number wherever the tables below count in another way."""
+PASSAGES, TITLES = "names.passages", "names.titles"  # all passages, by ""; titles as they are shown
+SHORT, STOPPED = "names.short", "names.stopped"  # short words, and those before a full stop
+SMALL, CAPITAL = "names.small", "names.capital"  # words within sentences
+CASELESS, PAIRS = "names.caseless", "names.pairs"  # passages that have a word, two words together
+TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
+TITLE_KEYS = Kept[str, tuple[str, ...]](4_096)
+
+
+class Lesson:
+    """Counts what passages teach about how words are written.
+
+    Args:
+        before: What others have taught; None where there are no others.
+    """
+
+    def __init__(self, before: Knowledge | None) -> None:
+        self._before = before
+        self._tables: dict[str, Counter[str]] = {name: Counter() for name in TABLES}
+
+    def add_passages(
+        self, passages: Sequence[NormalizedPassage], short: Sequence[ShortWords]
+    ) -> None:
+        """Count passages, their titles, and their short words.
+
+        Args:
+            passages: The passages.
+            short: What `find_short_words` returns of each.
+        """
+        if passages:
+            self._tables[PASSAGES][""] += len(passages)
+        self._tables[TITLES].update(passage.title for passage in passages if passage.title)
+        self._tables[SHORT].update(chain.from_iterable(every for every, _ in short))
+        self._tables[STOPPED].update(chain.from_iterable(stopped for _, stopped in short))
+
+    def add_words(self, counted: Sequence[CountedWords]) -> None:
+        """Count the words of passages."""
+        self._tables[CAPITAL].update(chain.from_iterable(one.capital for one in counted))
+        self._tables[SMALL].update(chain.from_iterable(one.small for one in counted))
+        self._tables[CASELESS].update(chain.from_iterable(one.caseless for one in counted))
+        self._tables[PAIRS].update(chain.from_iterable(one.pairs for one in counted))
+
+    def abbreviations(self) -> frozenset[str]:
+        """Return the short words whose full stop ends no sentence."""
+        tables = self.known().tables
+        return choose_abbreviations(tables[SHORT], tables[STOPPED])
+
+    def known(self) -> Knowledge:
+        """Return what is known with all that was counted until now."""
+        counted = Knowledge(FORM, self._tables)
+        if self._before is None:
+            return counted
+        self._before = self._before.grown(counted)
+        self._tables = {name: Counter() for name in TABLES}
+        return self._before
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What all passages teach of each.
+
+    Attributes:
+        known: What was counted.
+        decided: The words that it decides on, of passages that are read; None for all words.
+        starts: The words that titles are looked for by; None for all titles.
+    """
+
+    known: Knowledge
+    decided: frozenset[str] | None = None
+    starts: frozenset[str] | None = None
+
+    def evidence(self, passage: NormalizedPassage, written: Written) -> Evidence:
+        """Return what the corpus says of the words of a passage."""
+        title_words = self.title_words
+        starts = sorted(written.starts & title_words.keys()) if title_words else []
+        titles = [
+            (start, tuple([t for t in title_words[start] if f" {' '.join(t)}" in written.in_order]))
+            for start in starts
+        ]
+        return Evidence(
+            written.abbreviations,
+            written.decided & self._mostly_small,
+            written.decided & self._capital,
+            written.singles & self.titles,
+            tuple([(start, group) for start, group in titles if group]),
+            self._unspaced_titles_in(passage.text),
+            *self._of_caseless(written.counted.caseless, written.counted.pairs),
+        )
+
+    def evidence_beside_titles(
+        self, passage: NormalizedPassage, abbreviations: frozenset[str], caseless: Sequence[Word]
+    ) -> Evidence:
+        """Return what the corpus says of all words, for a passage whose titles are found.
+
+        Args:
+            passage: The passage.
+            abbreviations: Its own.
+            caseless: Its words in scripts without capitals.
+        """
+        keys = frozenset([word.key for word in caseless])
+        return Evidence(
+            abbreviations,
+            self._mostly_small,
+            self._capital,
+            self.titles,
+            (),
+            self._unspaced_titles_in(passage.text),
+            *self._of_caseless(keys, frozenset(keys_of_pairs(caseless))),
+        )
+
+    @cached_property
+    def _mostly_small(self) -> frozenset[str]:
+        small, capital = self.known.tables[SMALL], self.known.tables[CAPITAL]
+        words = small.keys() if self.decided is None else small.keys() & self.decided
+        return frozenset(word for word in words if small[word] > capital.get(word, 0))
+
+    @cached_property
+    def _capital(self) -> AbstractSet[str]:
+        words = self.known.tables[CAPITAL].keys()
+        return words if self.decided is None else frozenset(words & self.decided)
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """All titles, with their case folded."""
+        return frozenset(fold_case(title) for title in self.known.tables[TITLES])
+
+    @cached_property
+    def title_words(self) -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """The words of titles that have several, by the first two; the longest first."""
+        titles, starts = self.known.tables[TITLES], self.starts
+        return _group_titles(
+            [title for title in titles if starts is None or first_key(title) in starts]
+        )
+
+    @cached_property
+    def _unspaced_titles(self) -> Mapping[str, list[str]]:
+        return group_unspaced_titles(list(self.known.tables[TITLES]))
+
+    def _unspaced_titles_in(self, text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        groups = self._unspaced_titles
+        if not groups or text.isascii():
+            return ()
+        starts = {text[i : i + 2] for i in range(len(text) - 1)} & groups.keys()
+        return tuple((start, tuple(groups[start])) for start in sorted(starts))
+
+    def _of_caseless(
+        self, words: frozenset[str], pairs: frozenset[str]
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Return which caseless words are names, and which pairs of these come together again."""
+        together = self.known.tables[PAIRS]
+        return (
+            frozenset([word for word in words if self._is_spaced_name(word)]),
+            frozenset([pair for pair in pairs if together.get(pair, 0) >= MIN_JOINED]),
+        )
+
+    def _is_spaced_name(self, word: str) -> bool:
+        tables = self.known.tables
+        n_passages = tables[PASSAGES].get("", 0)
+        return word in self.titles or is_spaced_name(word, tables[CASELESS], n_passages)
+
+
+def _group_titles(titles: Sequence[str]) -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the words of titles that have several, by the first two; the longest first."""
+    by_start: defaultdict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
+    for title in titles:
+        keys = _keys_of(title)
+        if len(keys) > 1:
+            by_start[keys[0], without_possessive(keys[1])].add(keys)
+    return {
+        start: tuple(sorted(group, key=lambda keys: (-len(keys), keys)))
+        for start, group in by_start.items()
+    }
+
+
+def _keys_of(title: str) -> tuple[str, ...]:
+    """Return the words of a title, with their case folded."""
+    if (known := TITLE_KEYS.get(title)) is not None:
+        return known
+    keys = tuple(find_columns(title).keys)
+    return TITLE_KEYS.put(title, keys) if len(title) <= MAX_KEPT_TEXT else keys

@@ -1,0 +1,172 @@
+"""The words of a text, with what their looks say: capitals, and where sentences begin.
+
+They are found in columns, a list for each thing that is known of a word. Most words are counted and
+never looked at again, and an object for each would take most of the time, of the garbage collector
+above all.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+# signs that Python does not count among letters
+MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0903"
+    "\u093a-\u094f\u0951-\u0957\u0962\u0963\u0980-\u0d4f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+)
+_LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
+_WORD = re.compile(rf"({_LETTERS}(?:['’.&/\-‐‑·]{_LETTERS})*)")
+_ASCII_WORD = re.compile(r"([A-Za-z0-9]+(?:['.&/\-][A-Za-z0-9]+)*)")
+_SENTENCE_END = re.compile(r"[.!?…؟।۔։።][\"'”’»)\]]*(?:\s|$)|[。！？]|\n")
+MAX_KEPT_GAP = 8  # signs between two words of which it is kept whether they end a sentence
+_STOP = ". "  # behind a word; it may end a sentence, or an abbreviation
+
+
+class Word(NamedTuple):
+    """A word in a text.
+
+    Attributes:
+        start: Where the word starts.
+        end: Where it ends.
+        key: The word with its case folded.
+        begins: Whether it is the first of its sentence.
+        capital: Whether it has a capital.
+        sentence: Where its sentence starts.
+    """
+
+    start: int
+    end: int
+    key: str
+    begins: bool
+    capital: bool
+    sentence: int
+
+
+class WordColumns(NamedTuple):
+    """The words of a text: entry `i` of every list is of word `i`; see `Word`.
+
+    Attributes:
+        starts: Where each starts.
+        ends: Where each ends.
+        keys: Each with its case folded.
+        begins: Whether each is the first of its sentence.
+        capitals: Whether each has a capital.
+        sentences: Where the sentence of each starts.
+        behind_stop: Whether a full stop and a space stand before each.
+    """
+
+    starts: list[int]
+    ends: list[int]
+    keys: list[str]
+    begins: list[bool]
+    capitals: list[bool]
+    sentences: list[int]
+    behind_stop: list[bool]
+
+    def from_place(self, start: int) -> WordColumns:
+        """Return the words that start at a place of the text or behind it.
+
+        Example:
+            >>> find_columns("Anna left.").from_place(1).keys
+            ['left']
+        """
+        first = bisect_left(self.starts, start)
+        return WordColumns._make([column[first:] for column in self]) if first else self
+
+    def word(self, i: int) -> Word:
+        """Return the object for a word.
+
+        Example:
+            >>> find_columns("Anna left.").word(1)
+            Word(start=5, end=9, key='left', begins=False, capital=False, sentence=0)
+        """
+        return Word(
+            self.starts[i],
+            self.ends[i],
+            self.keys[i],
+            self.begins[i],
+            self.capitals[i],
+            self.sentences[i],
+        )
+
+    def openings(self) -> list[int]:
+        """Return the numbers of the words that a name may begin with.
+
+        They have a capital, or their first letter has no case.
+
+        Example:
+            >>> find_columns("in 1990 Anna left").openings()
+            [1, 2]
+        """
+        return [
+            i
+            for i, (key, capital) in enumerate(zip(self.keys, self.capitals, strict=True))
+            if capital or not ("a" <= key[0] <= "z" or key[0].lower() != key[0].upper())
+        ]
+
+
+def find_columns(text: str, abbreviations: Collection[str] = ()) -> WordColumns:
+    """Return the words of a text as columns.
+
+    Args:
+        text: The text, in NFKC.
+        abbreviations: Words with their case folded whose full stop ends no sentence.
+
+    Example:
+        >>> found = find_columns("Anna left. Ben came.")
+        >>> found.keys, found.begins
+        (['anna', 'left', 'ben', 'came'], [True, False, True, False])
+    """
+    is_ascii = text.isascii()
+    parts = (_ASCII_WORD if is_ascii else _WORD).split(text)  # gap, word, gap, word, ..., gap
+    gaps, found = parts[:-1:2], parts[1::2]
+    places = list(accumulate(map(len, parts)))
+    starts, ends = places[:-1:2], places[1::2]
+    if is_ascii:
+        keys = list(map(str.lower, found))
+        capitals = [word != key for word, key in zip(found, keys, strict=True)]
+    else:
+        keys = list(map(str.casefold, found))
+        capitals = [not word.islower() and any(map(str.isupper, word)) for word in found]
+    begins, behind_stop = [False] * len(found), [False] * len(found)
+    sentences, first = list[int](), 0
+    for i in [i for i, gap in enumerate(gaps) if gap != " " or not i]:
+        gap = gaps[i]
+        if gap == ", " and i:
+            continue
+        behind_stop[i] = gap.endswith(_STOP)
+        if not i or _ends_sentence(gap, found[i - 1], abbreviations):
+            begins[i] = True
+            sentences += starts[first : first + 1] * (i - first)
+            first = i
+    sentences += starts[first : first + 1] * (len(found) - first)
+    return WordColumns(starts, ends, keys, begins, capitals, sentences, behind_stop)
+
+
+def first_key(text: str) -> str:
+    """Return the key of the first word of a text, or "".
+
+    Example:
+        >>> first_key("“The Tempest”"), first_key("...")
+        ('the', '')
+    """
+    match = (_ASCII_WORD if text.isascii() else _WORD).search(text)
+    return match[0].casefold() if match else ""
+
+
+def _ends_sentence(gap: str, before: str, abbreviations: Collection[str]) -> bool:
+    """Return whether a sentence ends in the gap behind a word, which is more than a space."""
+    is_abbreviated = len(before) == 1 or "." in before or before.casefold() in abbreviations
+    if gap == _STOP and is_abbreviated:
+        return False
+    return _has_end(gap) if len(gap) <= MAX_KEPT_GAP else _SENTENCE_END.search(gap) is not None
+
+
+@lru_cache(4096)  # most gaps are one of a few
+def _has_end(gap: str) -> bool:
+    return _SENTENCE_END.search(gap) is not None
