@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from clew.document import Document
-from clew.graph import EMPTY, Facts, Graph, Labels, Ragged, Vectors, freeze
+from clew.graph import EMPTY, Graph, Ragged, Vectors
+from clew.read.collected_facts import CollectedFacts
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
 from clew.read.header_metadata import headings_above
@@ -83,8 +84,8 @@ def assemble(
         ('moon', 'entity:moon', 'entity:sea')
     """
     nodes = _collect_nodes(documents, pieces)
-    extracted = {} if extractor is None else nodes.extract(extractor)
-    read = _collect_facts(nodes, facts or {}, extracted)
+    # Nothing else holds the triples, so that they are gone when the graph is built.
+    read = _collect_facts(nodes, facts or {}, {} if extractor is None else nodes.extract(extractor))
     return _build_graph(nodes.nodes, read, count)
 
 
@@ -345,33 +346,11 @@ def _collect_nodes(documents: Sequence[Document], pieces: Sequence[Sequence[Piec
     return nodes
 
 
-@dataclass
-class _ReadFacts:
-    """Facts and entities under construction.
-
-    An entity is known by its name with its case folded. Rows are keys of dicts, in their order.
-
-    Attributes:
-        names: The name of every entity, as it is written first.
-        named_in: The passages that name an entity.
-        stated_in: The passages that state a fact (entity, relation, entity).
-    """
-
-    names: dict[str, str] = field(default_factory=dict)
-    named_in: dict[str, dict[int, None]] = field(default_factory=dict)
-    stated_in: dict[Triple, dict[int, None]] = field(default_factory=dict)
-
-    def add(self, end: str, name: str, passage: int) -> None:
-        """Note that a passage names an entity."""
-        self.names.setdefault(end, name)
-        self.named_in.setdefault(end, {})[passage] = None
-
-
 def _collect_facts(
     nodes: _Nodes,
     facts: Mapping[str, Iterable[Triple]],
     extracted: Mapping[int, Iterable[Triple]],
-) -> _ReadFacts:
+) -> CollectedFacts:
     unknown = [id for id in facts if id not in nodes.passages_of]
     if unknown:
         raise ValueError(
@@ -380,7 +359,7 @@ def _collect_facts(
         )
     sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
     sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
-    read, folded, spaced = _ReadFacts(), _Known(fold_case), _Known(_with_single_spaces)
+    read, folded, spaced = CollectedFacts(), _Known(fold_case), _Known(_with_single_spaces)
     for id, passages, triples in sources:
         for triple in triples:
             subject, relation, object = _check_triple(triple, id)
@@ -392,9 +371,7 @@ def _collect_facts(
             if not ends[0] or not ends[1]:
                 continue
             passage = nodes.choose_passage(passages, ends)
-            read.add(ends[0], subject, passage)
-            read.add(ends[1], object, passage)
-            read.stated_in.setdefault((ends[0], spaced[relation], ends[1]), {})[passage] = None
+            read.add(ends, (subject, object), spaced[relation], passage)
     return read
 
 
@@ -414,12 +391,12 @@ def _with_single_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
-def _build_graph(nodes: Sequence[_Node], read: _ReadFacts, count: Callable[[str], int]) -> Graph:
+def _build_graph(
+    nodes: Sequence[_Node], read: CollectedFacts, count: Callable[[str], int]
+) -> Graph:
     """Return the graph of the nodes, the entities behind them, and the facts."""
     n, entities, names = len(nodes), len(read.names), read.names
-    row_of_entity = {end: n + i for i, end in enumerate(names)}
     no_rows = [NO_ROW] * entities
-    facts = read.stated_in
     return Graph.of(
         [*(node.text for node in nodes), *names.values()],
         ids=[*(node.id for node in nodes), *(f"entity:{end}" for end in names)],
@@ -432,16 +409,9 @@ def _build_graph(nodes: Sequence[_Node], read: _ReadFacts, count: Callable[[str]
         references=(*(node.references for node in nodes), *[()] * entities),
         metadata=(*(node.metadata for node in nodes), *[EMPTY] * entities),
         originals=(*(node.original for node in nodes), *[None] * entities),
-        read_from=Ragged.of([*[()] * n, *read.named_in.values()]),
+        read_from=Ragged.join([Ragged.empty(n), read.named_in()]),
         vectors=_known_vectors([node.vector for node in nodes], entities),
-        facts=Facts(
-            tuple(" ".join((names[a], relation, names[b])) for a, relation, b in facts),
-            freeze(np.zeros((len(facts), 0)), np.float32),
-            freeze([row_of_entity[subject] for subject, _, _ in facts], np.int32),
-            freeze([row_of_entity[object] for _, _, object in facts], np.int32),
-            Labels.of([relation for _, relation, _ in facts]),
-            Ragged.of(facts.values()),
-        ),
+        facts=read.as_facts(first_entity=n),
     )
 
 

@@ -32,7 +32,7 @@ TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
 TITLE_KEYS = Kept[str, tuple[str, ...]](4_096)
 
 
-class Lesson:
+class CorpusCounts:
     """Counts what passages teach about how words are written.
 
     Args:

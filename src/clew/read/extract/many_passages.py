@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
 from clew.read.extract.caseless import caseless_words
-from clew.read.extract.corpus import Corpus, Lesson
+from clew.read.extract.corpus import Corpus, CorpusCounts
 from clew.read.extract.knowledge import Knowledge
 from clew.read.extract.mentions import Run, find_short_words
 from clew.read.extract.passage_names import (
@@ -44,13 +44,13 @@ def find_in_many(
         before: What others have taught; None where there are no others.
         rules: What is a name.
     """
-    lesson, stopped = Lesson(before), list[tuple[str, ...]]()
+    counts, stopped = CorpusCounts(before), list[tuple[str, ...]]()
     for block in _blocks(passages):
         short = [find_short_words(passage.text) for passage in block]
-        lesson.add_passages(block, short)
+        counts.add_passages(block, short)
         stopped += [tuple(dict.fromkeys(words)) for _, words in short]
-    abbreviations = lesson.abbreviations()
-    title_words = Corpus(lesson.known()).title_words
+    abbreviations = counts.abbreviations()
+    title_words = Corpus(counts.known()).title_words
     runs, with_caseless, number = list["array[int]"](), set[int](), 0
     for block in _blocks(passages):
         counted = []
@@ -62,8 +62,8 @@ def find_in_many(
             if caseless:
                 with_caseless.add(number)
             number += 1
-        lesson.add_words(counted)
-    corpus = Corpus(lesson.known())
+        counts.add_words(counted)
+    corpus = Corpus(counts.known())
 
     def mentions(number: int) -> list[Mention]:
         passage, own = passages[number], abbreviations.intersection(stopped[number])

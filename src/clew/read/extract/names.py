@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clew.read.extract.corpus import FORM, TITLES, Corpus, Lesson
+from clew.read.extract.corpus import FORM, TITLES, Corpus, CorpusCounts
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.knowledge import Knowledge, PassagesOf
 from clew.read.extract.known_facts import read_facts
@@ -100,10 +100,10 @@ class Names:
 
     def forget(self, passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
         """Return what is known without some passages; see `LearningExtractor`."""
-        normalized, lesson = _normalize_all(passages), Lesson(None)
-        lesson.add_passages(normalized, [WORDS.short_of(one.text) for one in normalized])
-        lesson.add_words([WORDS.written(one, ()).counted for one in normalized])
-        return known.shrunk(lesson.known())
+        normalized, counts = _normalize_all(passages), CorpusCounts(None)
+        counts.add_passages(normalized, [WORDS.short_of(one.text) for one in normalized])
+        counts.add_words([WORDS.written(one, ()).counted for one in normalized])
+        return known.shrunk(counts.known())
 
     def names(self, passages: Sequence[Passage]) -> list[list[str]]:
         """Return the names in every passage, each once, as they are written there first."""
@@ -163,12 +163,12 @@ def _learn(
     passages: Sequence[NormalizedPassage], before: Knowledge | None
 ) -> tuple[Corpus, list[Written]]:
     """Return what is known with these passages, and how each of them writes its words."""
-    lesson = Lesson(before)
-    lesson.add_passages(passages, [WORDS.short_of(passage.text) for passage in passages])
-    abbreviations = lesson.abbreviations()
+    counts = CorpusCounts(before)
+    counts.add_passages(passages, [WORDS.short_of(passage.text) for passage in passages])
+    abbreviations = counts.abbreviations()
     written = [WORDS.written(passage, abbreviations) for passage in passages]
-    lesson.add_words([one.counted for one in written])
-    known = lesson.known()
+    counts.add_words([one.counted for one in written])
+    known = counts.known()
     decided = frozenset[str]().union(*(one.decided for one in written))
     starts = None
     if len(known.tables[TITLES]) > len(passages):  # of few passages most titles are not asked

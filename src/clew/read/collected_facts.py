@@ -1,0 +1,98 @@
+"""Facts and entities as they are read, and the columns that they become."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+
+from clew.graph import Facts, Labels, Ragged, freeze, offsets_of, seal
+
+
+class CollectedFacts:
+    """Facts and entities under construction, numbered in the order in which they come first.
+
+    Attributes:
+        names: The name of every entity as it is written first, by its name with its case folded.
+
+    Example:
+        >>> collected = CollectedFacts()
+        >>> collected.add(("anna", "ben"), ("Anna", "Ben"), "met", passage=0)
+        >>> collected.add(("anna", "ben"), ("ANNA", "Ben"), "met", passage=3)
+        >>> collected.names, [passages.tolist() for passages in collected.named_in()]
+        ({'anna': 'Anna', 'ben': 'Ben'}, [[0, 3], [0, 3]])
+        >>> collected.as_facts(first_entity=4).texts
+        ('Anna met Ben',)
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self._entities: dict[str, int] = {}
+        self._relations: dict[str, int] = {}
+        self._facts: dict[tuple[int, int, int], int] = {}
+        self._named_in, self._stated_in = _Places(), _Places()
+
+    def add(
+        self, ends: tuple[str, str], names: tuple[str, str], relation: str, passage: int
+    ) -> None:
+        """Note that a passage states a fact.
+
+        Args:
+            ends: Its two entities, with their case folded.
+            names: These as they are written.
+            relation: What is between them.
+            passage: The row of the passage.
+        """
+        subject, object = self._entity(ends[0], names[0]), self._entity(ends[1], names[1])
+        fact = subject, self._relations.setdefault(relation, len(self._relations)), object
+        self._named_in.add(subject, passage)
+        self._named_in.add(object, passage)
+        self._stated_in.add(self._facts.setdefault(fact, len(self._facts)), passage)
+
+    def named_in(self) -> Ragged:
+        """Return the passages that name each entity."""
+        return self._named_in.lists(len(self.names))
+
+    def as_facts(self, first_entity: int) -> Facts:
+        """Return the facts, without vectors.
+
+        Args:
+            first_entity: The row of the first entity; the others follow.
+        """
+        names, relations = [*self.names.values()], [*self._relations]
+        facts = np.array([*self._facts], np.int32).reshape(-1, 3)
+        return Facts(
+            tuple([f"{names[a]} {relations[r]} {names[b]}" for a, r, b in self._facts]),
+            freeze(np.zeros((len(facts), 0)), np.float32),
+            freeze(first_entity + facts[:, 0], np.int32),
+            freeze(first_entity + facts[:, 2], np.int32),
+            Labels.of([relations[relation] for relation in facts[:, 1].tolist()]),
+            self._stated_in.lists(len(facts)),
+        )
+
+    def _entity(self, end: str, name: str) -> int:
+        self.names.setdefault(end, name)
+        return self._entities.setdefault(end, len(self._entities))
+
+
+class _Places:
+    """Which passages have which things, as whole numbers: a list for each would take much more."""
+
+    def __init__(self) -> None:
+        self._things, self._passages = array("i"), array("i")
+
+    def add(self, thing: int, passage: int) -> None:
+        """Note that a passage has a thing."""
+        self._things.append(thing)
+        self._passages.append(passage)
+
+    def lists(self, n: int) -> Ragged:
+        """Return the passages of each of `n` things, each once, in the order of their coming."""
+        things, passages = (np.array(one, np.int32) for one in (self._things, self._passages))
+        order = np.lexsort((passages, things))  # stable: of equal pairs, the first comes first
+        again = np.zeros(len(order), np.bool_)
+        again[1:] = (np.diff(things[order]) == 0) & (np.diff(passages[order]) == 0)
+        first = np.sort(order[~again])
+        by_thing = first[np.argsort(things[first], kind="stable")]
+        lengths = np.bincount(things[first], minlength=n)
+        return Ragged(seal(offsets_of(lengths)), seal(passages[by_thing]))
