@@ -5,7 +5,7 @@ Exactly up to `MAX_EXACT` rows, and for single rows always; of more rows, most o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -42,7 +42,7 @@ MAX_BY_PRODUCTS = 500  # new vectors; for more, those that are no arrays are mad
 COPIED_ROWS = 4096  # vectors that are compared with newer ones at once
 TILE = 32  # columns of a block that are passed over together
 
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Floats]  # rows, neighbours, cosines
+Pairs = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, neighbours, cosines
 
 
 class Neighbours(NamedTuple):
@@ -133,7 +133,7 @@ def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
         blocks.append(_candidates_of(cosines, some, others, k, floors))
         waiting += len(blocks[-1][2])
         if waiting > max(MAX_WAITING // 4, 4 * n * k):
-            blocks = [_nearest_of(_distinct(_joined(blocks), n), k, min_cosine)]
+            blocks = [_narrow(_nearest_of(_distinct(_joined(blocks), n), k, min_cosine))]
             waiting = len(blocks[0][2])
     return [_distinct(_joined(blocks), n)] if blocks else []
 
@@ -145,14 +145,20 @@ def _candidates_of(
     own_floors = floors[some]
     rows, places, scores = _candidates(cosines, k, own_floors)
     floors[some] = own_floors
-    return some[rows], others[places], scores
+    return _narrow((some[rows], others[places], scores))
+
+
+def _narrow(pairs: Pairs) -> Pairs:
+    """Return pairs in half the memory; their cosines were computed as float32."""
+    rows, others, scores = pairs
+    return rows.astype(np.int32), others.astype(np.int32), scores.astype(np.float32)
 
 
 def _distinct(pairs: Pairs, n: int) -> Pairs:
     """Return each pair once."""
     rows, others, scores = pairs
-    _, first = np.unique(rows * n + others, return_index=True)
-    return rows[first], others[first], scores[first]
+    _, first = np.unique(rows.astype(np.int64) * n + others, return_index=True)
+    return rows[first], others[first], scores[first].astype(np.float64)
 
 
 def _bounding_vectors(vectors: Vectors, min_cosine: float) -> Vectors | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Vectors
+from clew.graph import Vectors, offsets_of
 
 PIVOTS_PER_ROOT = 4  # pivots, for each unit of the square root of the rows
 PROBES = 48  # lists that a row is compared with
@@ -43,16 +43,16 @@ def pairs_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Pairs]:
     if not len(known):
         return
     lists = _near_lists(vectors, known, probes)
-    home = lists[:, 0]
-    members = _grouped(home, known)
-    for list_ in sorted(members):
-        own = members[list_]
-        yield own, own, vectors[own] @ vectors[own].T
-    visitors = _grouped(lists[:, 1:].reshape(-1), np.repeat(known, lists.shape[1] - 1))
-    for list_ in sorted(members):
-        own = members[list_]
+    members, visitors = _Grouped(lists[:, :1]), _Grouped(lists[:, 1:])
+    for list_ in range(len(members)):
+        own = known[members.of(list_)]
+        if len(own):
+            yield own, own, vectors[own] @ vectors[own].T
+    del lists
+    for list_ in range(len(members)):
+        own = known[members.of(list_)]
         height = max(1, BLOCK_BYTES // (4 * (len(own) + vectors.shape[1])))
-        some = visitors.get(list_, known[:0])
+        some = known[visitors.of(list_)] if len(own) else own
         for start in range(0, len(some), height):
             rows = some[start : start + height]
             yield rows, own, vectors[rows] @ vectors[own].T
@@ -73,9 +73,27 @@ def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDAr
     return lists
 
 
-def _grouped(keys: NDArray[np.int32], rows: NDArray[np.int64]) -> dict[int, NDArray[np.int64]]:
-    """Return the rows of each key, ascending."""
-    order = np.argsort(keys, kind="stable")
-    distinct, starts = np.unique(keys[order], return_index=True)
-    parts = np.split(rows[order], starts[1:])
-    return dict(zip(distinct.tolist(), parts, strict=True))
+class _Grouped:
+    """The rows that have each key, ascending.
+
+    Args:
+        keys: int32 [rows, m], those of each row.
+    """
+
+    def __init__(self, keys: NDArray[np.int32]) -> None:
+        flat, self._width = keys.reshape(-1), max(1, keys.shape[1])
+        self._starts = offsets_of(np.bincount(flat))
+        # Keys of 16 bits are sorted by their digits, in time that grows with their number.
+        narrow = flat.astype(np.uint16) if len(self._starts) <= 2**16 else flat
+        self._order = np.argsort(narrow, kind="stable").astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def of(self, key: int) -> NDArray[np.int32]:
+        """Return the rows that have a key."""
+        behind = min(key + 1, len(self))
+        rows: NDArray[np.int32] = (
+            self._order[self._starts[min(key, behind)] : self._starts[behind]] // self._width
+        )
+        return rows
