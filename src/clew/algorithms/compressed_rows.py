@@ -66,9 +66,14 @@ class CompressedRows:
         keys *= shape[1]
         keys += columns
         keys.sort()
-        first = np.flatnonzero(np.diff(keys, prepend=-1))
-        counts = np.diff(first, append=len(keys)).astype(dtype)
-        return cls._of_keys(keys[first], counts, shape)
+        is_first = np.ones(len(keys), np.bool_)
+        np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+        keys = keys[is_first]
+        places = np.append(np.flatnonzero(is_first), len(is_first))
+        counts = np.empty(len(keys), dtype)
+        np.subtract(places[1:], places[:-1], out=counts, casting="unsafe")
+        del places, is_first  # as long as the text: not beside what `_of_keys` makes
+        return cls._of_keys(keys, counts, shape)
 
     @classmethod
     def summed(
@@ -96,9 +101,9 @@ class CompressedRows:
     @classmethod
     def _of_keys(cls, keys: Slots, values: NDArray[Any], shape: tuple[int, int]) -> CompressedRows:
         """Return the matrix with entries at different keys, row * width + column, ascending."""
-        rows, columns = np.divmod(keys, max(shape[1], 1))
-        starts = offsets_of(np.bincount(rows, minlength=shape[0]))
-        return cls(starts, columns.astype(np.int32), values, shape[1])
+        width = max(shape[1], 1)
+        starts = np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * width)
+        return cls(starts, (keys % width).astype(np.int32), values, shape[1])
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -9,10 +9,10 @@ score depends on is a sum over segments, so that scores are those of texts count
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class Postings:
     @classmethod
     def of(cls, texts: Iterable[Sequence[int]]) -> Postings:
         """Return the postings of texts that are given as the numbers of their terms."""
-        return cls((_counted(list(texts)),))
+        return cls((_counted(texts),))
 
     @classmethod
     def of_arrays(
@@ -159,7 +159,7 @@ class Postings:
 
     def with_texts(self, texts: Iterable[Sequence[int]]) -> Postings:
         """Return the postings of these texts too, which come after the others."""
-        segments = [*self.segments, _counted(list(texts))]
+        segments = [*self.segments, _counted(texts)]
         while len(segments) > 1 and segments[-2].width <= MERGED_BELOW * segments[-1].width:
             segments[-2:] = [_stacked(segments[-2:])]
         return Postings(tuple(segments))
@@ -208,12 +208,15 @@ class Postings:
             first += segment.width
 
 
-def _counted(texts: Sequence[Sequence[int]]) -> CompressedRows:
-    """Return how often each text has each term."""
-    lengths = [len(text) for text in texts]
-    terms = np.fromiter(chain.from_iterable(texts), np.int32, sum(lengths))
-    shape = int(terms.max(initial=-1)) + 1, len(texts)
-    owners = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
+def _counted(texts: Iterable[Sequence[int]]) -> CompressedRows:
+    """Return how often each text has each term; the texts may be made one by one."""
+    numbers, lengths = array("i"), array("i")
+    for text in texts:
+        numbers.extend(text)
+        lengths.append(len(text))
+    terms = np.array(numbers, np.int32)
+    shape = int(terms.max(initial=-1)) + 1, len(lengths)
+    owners = np.repeat(np.arange(len(lengths), dtype=np.int32), np.array(lengths, np.int32))
     return CompressedRows.counted(terms, owners, shape, np.float32)
 
 

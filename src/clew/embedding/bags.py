@@ -359,12 +359,12 @@ def fit_bags(
         >>> bool((rows[:] == static([*texts, "Corfu"])).all())
         True
     """
-    counted = deque(map(TextCounts.of, _batches(corpus)))
+    counted = deque(_narrowed(TextCounts.of(batch)) for batch in _batches(corpus))
     embedder = StaticEmbedding.fit_counted(corpus, counted)
     number_of, start = Numbering[str](), 0
     rows = _Rows(len(corpus) + len(others))
     waiting = map(TextCounts.of, _batches(others))
-    while (counts := counted.popleft() if counted else next(waiting, None)) is not None:
+    while (counts := _widened(counted.popleft()) if counted else next(waiting, None)) is not None:
         made, scales = embedder.embed_counts(counts)
         behind = start + len(made)
         is_made = np.array(made.any(axis=1), np.bool_)
@@ -374,6 +374,31 @@ def fit_bags(
         progress(len(made))
         start = behind
     return embedder, rows.segment(BagTable(embedder, list(number_of)))
+
+
+def _narrowed(counts: TextCounts) -> TextCounts:
+    """Return counts that wait for their turn, of which no value is looked at, in less memory."""
+
+    def narrowed(rows: CompressedRows) -> CompressedRows:
+        is_small = not len(rows.values) or rows.values.max() <= np.iinfo(np.uint8).max
+        columns: NDArray[Any] = rows.columns
+        if rows.width <= 2**16:
+            columns = columns.astype(np.uint16)
+        values = rows.values.astype(np.uint8) if is_small else rows.values
+        return replace(rows, columns=columns, values=values)
+
+    return replace(counts, of_terms=narrowed(counts.of_terms), of_pieces=narrowed(counts.of_pieces))
+
+
+def _widened(counts: TextCounts) -> TextCounts:
+    """Return counts as `TextCounts.of` does, of what `_narrowed` returns."""
+
+    def widened(rows: CompressedRows) -> CompressedRows:
+        return replace(
+            rows, columns=rows.columns.astype(np.int32), values=rows.values.astype(np.float64)
+        )
+
+    return replace(counts, of_terms=widened(counts.of_terms), of_pieces=widened(counts.of_pieces))
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
