@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from clew.algorithms.kernels.bags import bag_sums
 from clew.embedding import bags
-from clew.embedding.bags import Source, as_bags
+from clew.embedding.bags import Source, as_bags, fit_bags
 from clew.embedding.static import StaticEmbedding
 from clew.graph import VectorColumn, has_vector, products, row_addresses, take_vectors, with_rows
 
@@ -105,3 +105,13 @@ def test_the_loop_and_its_plain_form_add_alike(rows):
     assert one.tobytes() == other.tobytes()
     wanted = [sum(weights[count] * numbers[column] for column, count in row) for row in rows]
     np.testing.assert_allclose(one, wanted)
+
+
+def test_counts_that_wait_for_their_vectors_lose_nothing(monkeypatch):
+    monkeypatch.setattr(bags, "BATCH", 2)
+    corpus = ["the sea of Corfu", LONG, "", "sea " * 255, "sea " * 256, "naïve Anna"]
+    others = ["Ben leaves", LONG]
+    fitted, rows = fit_bags(corpus, others)
+    whole = StaticEmbedding.fit(corpus)
+    assert fitted.has_counts_of(whole)
+    assert rows[:].tobytes() == whole([*corpus, *others]).tobytes()

@@ -1,11 +1,17 @@
 """What is kept of a passage is what is read of it: beside other passages, in any order."""
 
+import re
+from unittest.mock import patch
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.read import Names, NamesAndSymbols, Passage
-from clew.read.extract import corpus, known_facts, passage_names
+from clew.read.extract import corpus, known_facts, many_passages, names, passage_names
+from clew.read.extract.mentions import find_short_words
+from clew.read.extract.word_columns import find_columns
 from clew.text.kept import Kept
+from tests.traced_memory import traced_memory
 
 SENTENCES = [
     "Anna Bell met Ben in St. Louis.",
@@ -84,3 +90,91 @@ def test_only_the_last_things_are_kept():
         kept.put(i % 7, i)
         assert len(kept) <= 3
         assert kept[i % 7] == i
+
+
+def many():
+    """Have any number of passages read as many are."""
+    return patch.object(names, "MANY", -1)
+
+
+@given(passages, passages, extractors)
+def test_many_passages_are_read_as_few_are(first, second, extractor):
+    few, known = extractor.learn(first)
+    with many():
+        assert extractor.learn(first) == (few, known)
+    if known is not None:
+        more = extractor.learn_more(second, known, lambda _: [])
+        with many():
+            assert extractor.learn_more(second, known, lambda _: []) == more
+
+
+@given(st.lists(st.sampled_from(SENTENCES), max_size=5), st.booleans())
+def test_runs_are_unpacked_as_they_were_packed(sentences, years):
+    passage = passage_names.NormalizedPassage(" ".join(sentences), "", 0)
+    words = passage_names.find_passage_words(passage, ["st"])
+    titles = {("the", "moon"): [("the", "moon")], ("in", "may"): [("in", "may")]}
+    rules = passage_names.Rules(6, 8, frozenset(["de", "of"]), frozenset(), years)
+    runs = passage_names.find_passage_runs(passage, words, titles, rules)
+    assert list(many_passages.unpack_runs(passage.text, many_passages.pack_runs(runs))) == runs
+
+
+def test_each_of_many_passages_is_cut_into_words_once(monkeypatch):
+    found, find = [], passage_names.find_columns
+    monkeypatch.setattr(
+        passage_names,
+        "find_columns",
+        lambda text, *rest: (found.append(text), find(text, *rest))[1],
+    )
+    texts = [f"Then Anna {i} met Ben in Rome." for i in range(many_passages.MANY + 1)]
+    Names().triples([Passage(f"{i}", text) for i, text in enumerate(texts)])
+    assert found == texts
+
+
+def test_many_passages_are_read_in_ten_times_the_memory_of_their_texts():
+    """With an object for each word, it was more than forty times."""
+    sentence = "{} wrote that the old harbour of Corfu lies {} miles from any other town."
+    given = [
+        Passage(f"{i}", " ".join(sentence.format(f"Anna{i}", 10 * i + j) for j in range(8)))
+        for i in range(many_passages.MANY + 1)
+    ]
+    _, peak = traced_memory(lambda: Names().triples(given))
+    assert peak < 10 * sum(len(passage.text) for passage in given)
+
+
+LETTERS = "aBé夏ßم9_.'’-,!\n\" ́"
+texts = st.text(LETTERS, max_size=40) | st.lists(
+    st.sampled_from(["St", "st", "U.S.", "Anna", "it's", ".", ". ", " ", ", ", "\n", "99", "夏"])
+).map("".join)
+
+
+@given(texts, st.sampled_from([(), ("st", "a")]))
+def test_words_are_found_in_columns_as_one_by_one(text, abbreviations):
+    mark = "̀-ًͯ-ٟ"
+    letters = rf"[^\W_]+(?:[{mark}]+[^\W_]*)*"
+    sentence, before, found = 0, None, []
+    for match in re.finditer(rf"{letters}(?:['’.&/\-‐‑·]{letters})*", text):
+        word, start = match[0], match.start()
+        gap = text[before.end() : start] if before else "\n"
+        ends = re.search(r"[.!?…][\"'”’»)\]]*(?:\s|$)|\n", gap) is not None
+        if before and gap == ". ":
+            last = before[0]
+            ends = not (len(last) == 1 or "." in last or last.casefold() in abbreviations)
+        sentence = start if ends else sentence
+        capital = any(letter.isupper() for letter in word)
+        opens = capital or word.casefold()[0].lower() == word.casefold()[0].upper()
+        behind = text[:start].endswith(". ")
+        found.append((start, match.end(), word.casefold(), ends, capital, sentence, behind, opens))
+        before = match
+    columns = find_columns(text, abbreviations)
+    opening = [i in columns.openings() for i in range(len(columns.keys))]
+    assert list(zip(*columns, opening, strict=True)) == found
+    for place in (0, 3, len(text)):
+        assert columns.from_place(place).starts == [one[0] for one in found if one[0] >= place]
+
+
+@given(texts)
+def test_short_words_are_the_ends_of_words(text):
+    matches = list(re.finditer(r"[^\W\d_]{2,4}\b", text))
+    short = [match[0].casefold() for match in matches]
+    stopped = [m[0].casefold() for m in matches if text[m.end() : m.end() + 2] == ". "]
+    assert find_short_words(text) == (tuple(short), tuple(stopped))
