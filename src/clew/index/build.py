@@ -16,6 +16,7 @@ from clew.embedding.static import CountsOf
 from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
+from clew.index.free_memory import release_free_memory
 from clew.processes import working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
@@ -51,7 +52,7 @@ class KnownResults:
 
         That is where words are not counted again, and where there are not too many.
         """
-        return self.counts is not None and len(graph) + len(graph.facts) <= MAX_KEPT_ROWS
+        return self.counts is not None and not _is_large(graph)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,9 @@ def build_graph(
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
     graph = read_graph(documents, facts, config, extractor, progress, splitter)
+    is_large = _is_large(graph)
+    if is_large:
+        release_free_memory()
     embedder, graph = attach_vectors(
         graph,
         config.embedder,
@@ -112,9 +116,20 @@ def build_graph(
         progress=progress,
     )
     bar = progress_bar(config.links, shown=progress, label="linking", unit="kind")
-    graph = graph.with_edges(Edges.join([edges_by(link, graph) for link in bar]))
+    edges = list[Edges]()
+    for link in bar:
+        if is_large:
+            release_free_memory()
+        edges.append(edges_by(link, graph))
+    graph = graph.with_edges(Edges.join(edges))
+    if is_large:
+        release_free_memory()
     failed = tuple(extractor.failed)
     return BuiltGraph(graph, embedder, extractor.read_triples, failed, extractor.knowledge)
+
+
+def _is_large(graph: Graph) -> bool:
+    return len(graph) + len(graph.facts) > MAX_KEPT_ROWS
 
 
 def read_graph(
