@@ -21,6 +21,7 @@ from clew.graph.columns import (
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.deferred_vectors import DeferredSegment
 from clew.graph.edges import Edges, Facts
+from clew.graph.free_memory import release_free_memory
 from clew.graph.generated import (
     ExtendablePart,
     Generated,
@@ -102,6 +103,7 @@ __all__ = [
     "offsets_of",
     "overlay_generated",
     "products",
+    "release_free_memory",
     "release_pages",
     "row_addresses",
     "row_mask",

@@ -13,10 +13,9 @@ from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import Embedder
 from clew.embedding.static import CountsOf
-from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated
+from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated, release_free_memory
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
-from clew.index.free_memory import release_free_memory
 from clew.processes import working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes

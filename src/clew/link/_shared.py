@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from clew.algorithms.nearest.exact import Neighbours, nearest_of_some, nearest_pairs, with_newer
-from clew.graph import Edges, Graph, Mask, Rows, take_vectors
+from clew.graph import Edges, Graph, Mask, Rows, release_free_memory, take_vectors
+
+MANY_VECTORS = 20_000
 
 
 def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: float) -> Edges:
@@ -19,6 +21,8 @@ def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: f
         min_similarity: the lowest cosine of an edge, > 0.
     """
     vectors = np.asarray(take_vectors(graph.vectors, rows))
+    if len(vectors) > MANY_VECTORS:
+        release_free_memory()  # what it took to make these
     tails, heads, cosines = nearest_pairs(vectors, k, min_similarity)
     return Edges.of(kind, rows[tails], rows[heads], cosines)
 

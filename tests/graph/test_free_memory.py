@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from clew import Index
+from clew.graph import release_free_memory
 from clew.index import build
-from clew.index.free_memory import release_free_memory
 
 
 def anonymous_bytes():
