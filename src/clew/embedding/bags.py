@@ -84,7 +84,8 @@ class Bags:
 
     def compact(self) -> Bags:
         """Return the same rows with entries of their own, row by row."""
-        return Bags.of(self.lengths, self.columns[self.places], self.counts[self.places])
+        places = self.places
+        return Bags.of(self.lengths, self.columns[places], self.counts[places])
 
     @classmethod
     def of(cls, lengths: NDArray[Any], columns: NDArray[Any], counts: NDArray[np.uint8]) -> Bags:
