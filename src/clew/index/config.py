@@ -20,6 +20,7 @@ from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
 from clew.processes import working
 from clew.read import (
+    FILES,
     Extractor,
     FileReading,
     LoadedDocuments,
@@ -95,7 +96,9 @@ class IndexConfig:
             in `Index.failed`, with the reasons; `Index.add([])` tries them again. None reads no
             facts.
         splitter: Cuts documents into sections, passages and sentences, as `clew.Splitter()` does.
-            None keeps each document whole.
+            `clew.SplitFiles()`, which is there without being named, cuts what is read from files
+            alone: a text or a document that is handed in stays as its caller cut it. None keeps
+            every document whole.
         links: The kinds of edge to make.
         canonical: A function from a text to the text by which it is found, such as `clew.Plain()`,
             for passages and questions alike. What is read stays as it is. None changes nothing.
@@ -134,7 +137,7 @@ class IndexConfig:
 
     embedder: Embedder | None = None
     extractor: ExtractorLike | None = SYMBOLS
-    splitter: Split | None = None
+    splitter: Split | None = FILES
     links: tuple[Link, ...] = DEFAULT_LINKS
     canonical: Callable[[str], str] | None = None
     count: Callable[[str], int] = estimate_tokens

@@ -28,7 +28,7 @@ from clew.pipeline import Pipeline
 from clew.read import NamesAndSymbols, Triple, load_documents, load_single
 from clew.types import Method
 
-CANDIDATES = IndexConfig(extractor=NamesAndSymbols())
+CANDIDATES = IndexConfig(extractor=NamesAndSymbols(), splitter=None)
 """What the small graph of candidates is made with, unless somebody says otherwise: names, symbols
 and facts about them are read, which takes milliseconds and joins what the retriever found apart."""
 

@@ -36,18 +36,19 @@ from clew.read.extract.names import Names
 from clew.read.extract.symbols import NamesAndSymbols, Symbols
 from clew.read.extract.tagger import TaggedEntities
 from clew.read.formats.rows import read_rows
-from clew.read.formats.table import find_links
 from clew.read.graph_documents import relation_words
 from clew.read.known_files import FileReading
 from clew.read.known_pieces import CutBefore, pieces_in
 from clew.read.llama_index_nodes import without_relationships
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
 from clew.read.sources import LoadedDocuments, load_documents, load_single, text_id
+from clew.read.split.files import SplitFiles, is_of_file
 from clew.read.split.splitter import Splitter
-from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.read.split.whole import keep_whole
 from clew.text.tokens import make_counter
 
 __all__ = [
+    "FILES",
     "CachedExtractor",
     "CannotLearnError",
     "CutBefore",
@@ -65,6 +66,7 @@ __all__ = [
     "Piece",
     "Plain",
     "Split",
+    "SplitFiles",
     "Splitter",
     "Symbols",
     "TaggedEntities",
@@ -88,24 +90,8 @@ __all__ = [
     "without_relationships",
 ]
 
-LINKS = Kept[tuple[str, str], tuple[str, ...]](2_048)
-"""The link targets in texts by format and text: a candidate soon comes again."""
-
-
-def keep_whole(document: Document) -> Sequence[Piece]:
-    """Return the document as one passage.
-
-    Example:
-        >>> [piece.text for piece in keep_whole(Document("moon", "The moon is far."))]
-        ['The moon is far.']
-    """
-    text, key = document.text, (document.format, document.text)
-    links = LINKS.get(key)
-    if links is None:
-        links = find_links(text, document.format)
-        if len(text) <= MAX_KEPT_TEXT:
-            LINKS.put(key, links)
-    return [Piece("passage", text, 0, len(text), references=links)]
+FILES = SplitFiles()
+"""What cuts documents unless somebody says otherwise: files, which hold more than a page."""
 
 
 def read_nodes(
@@ -143,7 +129,7 @@ def read_nodes(
 def read_passages(
     sources: object,
     *,
-    splitter: Split | None = None,
+    splitter: Split | None = FILES,
     count: object = None,
     include: str | Sequence[str] = (),
     exclude: str | Sequence[str] = (),
@@ -170,7 +156,7 @@ def estimate_extraction(
     sources: object,
     extractor: Triples,
     *,
-    splitter: Split | None = None,
+    splitter: Split | None = FILES,
     count: object = None,
     include: str | Sequence[str] = (),
     exclude: str | Sequence[str] = (),
@@ -209,6 +195,9 @@ def _cut(
     if isinstance(splitter, CutBefore):
         known, splitter = splitter.pieces, splitter.splitter
     cut: Split = splitter or keep_whole
+    if isinstance(cut, SplitFiles):
+        whole = {one.id: keep_whole(one) for one in documents if not is_of_file(one)}
+        known, cut = {**whole, **known}, Splitter(cut.tokens)
     if isinstance(cut, Splitter):
         semantic = cut.semantic
         if semantic is True and embedder is not None:
