@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, zip_longest
 from typing import Any
 
 from clew.document import Document
@@ -25,6 +25,9 @@ from clew.text.tokens import span_counter
 from clew.text.words import has_content
 
 Parts = Sequence[Heading | Block | Close]
+
+MAX_LEAD_IN = 100  # characters of a line that leads in what stands behind it
+SENTENCE_ENDS = (".", "!", "?", ";", ",", "。", "！", "？", "؟", "।", "…")
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,7 @@ class _Cutter:
         flush()
 
     def _add_passages(self, blocks: Sequence[Block], parent: int | None) -> None:
-        units = [unit for block in blocks for unit in self._units(block)]
+        units = self._units_of(blocks)
         sentence_spans = self._sentence_spans(blocks)
         starts = [i for i, unit in enumerate(units) if i and unit[0] in self._subject_starts]
         packed = [
@@ -228,6 +231,33 @@ class _Cutter:
             yield from sentences(self._text, block.start, block.end, self._language)
         else:
             yield block.start, block.end
+
+    def _units_of(self, blocks: Sequence[Block]) -> list[Unit]:
+        """Return the units of blocks; a line that leads in what follows is one with its begin."""
+        units = list[Unit]()
+        start: int | None = None  # of the lines that lead in the next block
+        led_in = 0  # where these end
+        for block, following in zip_longest(blocks, blocks[1:]):
+            own = list(self._units(block))
+            if start is not None:
+                begin = self._size(start, own[0][1])
+                if begin <= self._max_tokens:
+                    own[0] = (start, own[0][1], begin)
+                else:
+                    units.append((start, led_in, self._size(start, led_in)))
+                start = None
+            if following is not None and len(own) == 1 and self._leads_in(block):
+                start, led_in = own[0][0], own[0][1]
+            else:
+                units += own
+        return units
+
+    def _leads_in(self, block: Block) -> bool:
+        """Return whether a block is a line such as a term before its definition, or "Example:"."""
+        if self._options.semantic is not False or block.kind != "prose" or block.parts:
+            return False
+        line = self._text[block.start : block.end].strip()
+        return "\n" not in line and len(line) <= MAX_LEAD_IN and line[-1:] not in SENTENCE_ENDS
 
     def _units(self, block: Block) -> Iterator[Unit]:
         """Yield the largest parts of a block that fit, with their tokens.
