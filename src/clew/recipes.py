@@ -94,8 +94,8 @@ VECTOR_LINKS = ("similar",)
 READ_WHOLE = ("passage", "report")
 
 # Passages by words, vectors, the words of the document around them, how long their section is, and
-# whether they say something or only link.
-PASSAGES = seed.InOwnWords()
+# whether they say something or only link; where a question asks what something is, what defines it.
+PASSAGES = seed.InDefinitions()
 
 # On ordinary documents no passage that answers had a smaller share of the highest score.
 NEAR_THE_BEST = select.Top(min_share=0.4, min_share_with_facts=0.0003)

@@ -3,6 +3,7 @@
 from clew.seed.blend import Blend
 from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
+from clew.seed.in_definitions import InDefinitions
 from clew.seed.in_documents import InDocuments
 from clew.seed.in_own_words import InOwnWords
 from clew.seed.in_passages import InPassages
@@ -17,6 +18,7 @@ __all__ = [
     "BM25",
     "Blend",
     "Dense",
+    "InDefinitions",
     "InDocuments",
     "InOwnWords",
     "InPassages",
