@@ -33,9 +33,9 @@ class InDefinitions:
         >>> from clew.seed import BM25
         >>> graph = Graph.of(["See blob.", "A blob is the contents of a file."])
         >>> InDefinitions(BM25()).on(graph)(Query("blob")).scores.round(2).tolist()
-        [0.1, 0.08]
+        [0.1, 0.06]
         >>> InDefinitions(BM25()).on(graph)(Query("Define blob")).scores.round(2).tolist()
-        [0.1, 0.15]
+        [0.1, 0.11]
     """
 
     seed: Seed = InOwnWords()
@@ -70,6 +70,6 @@ class InDefinitions:
     def _gain(self, asked: DefinitionQuestion, graph: Graph, row: int) -> float:
         text, above = graph.texts[row], int(graph.parents[row])
         is_entry = asked.is_entry_in(text) or (
-            above >= 0 and row == above + 1 and asked.is_entry_in(graph.texts[above])
+            above >= 0 and row == above + 1 and asked.is_named_by(graph.texts[above])
         )
         return self.entry * is_entry + self.sentence * asked.is_defined_in(text)

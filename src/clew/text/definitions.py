@@ -52,11 +52,11 @@ _CALLED = re.compile(
     rf"\b(?:called|known\s+as|termed|referred\s+to\s+as|genannt|называ\w+)\s+{_ARTICLE}{_OPEN}\Z",
     re.IGNORECASE,
 )
-# A mark of an item has a space behind it: an option such as "--commit" is no term.
-_LINE_BEGINS = re.compile(
-    rf"(?:\A|\n)(?:[ \t>#*+•|`_\"“”:.]|-(?=[ \t]))*{_ARTICLE}{_OPEN}\Z", re.IGNORECASE
-)
-_LINE_ENDS = re.compile(rf"{_CLOSE}{_ASIDE}[ \t]*(?:¶|$|:|[–—-]\s)", re.MULTILINE)
+_LINE_BEGINS = re.compile(rf"(?:\A|\n)[ \t>#|`_\"“”:.]*(?:\*\*)?{_ARTICLE}{_OPEN}\Z", re.IGNORECASE)
+_LINE_ENDS = re.compile(rf"{_CLOSE}{_ASIDE}[ \t]*(?:¶|\n|:|[–—-]\s)\s*\S")
+# In a list the mark has a space behind it ("--commit" is no term), and a term alone says nothing.
+_ITEM_BEGINS = re.compile(rf"(?:\A|\n)[ \t>]*[*+•-][ \t]+{_ARTICLE}{_OPEN}\Z", re.IGNORECASE)
+_ITEM_ENDS = re.compile(rf"{_CLOSE}{_ASIDE}[ \t]*(?::|[–—-]\s|\n[ \t]+[^\s*+•-])")
 _MAX_BEFORE = 60  # characters in front of a term that are looked at
 
 
@@ -93,16 +93,26 @@ class DefinitionQuestion:
         return None
 
     def is_entry_in(self, text: str) -> bool:
-        """Return whether a line has the term alone, or in front of a colon or dash.
+        """Return whether a line has the term alone, above others, or in front of a colon or dash.
 
         Example:
             >>> DefinitionQuestion("blob").is_entry_in("**blob** - the contents of a file")
             True
         """
-        return any(
-            _LINE_ENDS.match(text, match.end()) and _LINE_BEGINS.search(_before(text, match))
-            for match in self._term.finditer(text)
-        )
+        for match in self._term.finditer(text):
+            for ends, begins in ((_LINE_ENDS, _LINE_BEGINS), (_ITEM_ENDS, _ITEM_BEGINS)):
+                if ends.match(text, match.end()) and begins.search(_before(text, match)):
+                    return True
+        return False
+
+    def is_named_by(self, heading: str) -> bool:
+        """Return whether a heading is the term.
+
+        Example:
+            >>> DefinitionQuestion("blob").is_named_by("Blobs (git)")
+            True
+        """
+        return self.is_entry_in(f"{heading}\n.")
 
     def is_defined_in(self, text: str) -> bool:
         """Return whether a sentence says what the term is, or what it is short for.
