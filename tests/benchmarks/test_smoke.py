@@ -85,6 +85,8 @@ def folder(tmp_path_factory):
         (path / name).write_text(
             "".join(json.dumps(record) + "\n" for record in records), encoding="utf-8"
         )
+    entries = "".join(f"<dt>{one}</dt><dd><p>{text}</p></dd>" for one, _, text in pairs[:9])
+    (path / "glossary.html").write_text(f"<dl>{entries}</dl>", encoding="utf-8")
     for i, (one, _, text) in enumerate(pairs):
         (path / f"page{i}.md").write_text(
             f"# {one}\n\n{text}\n\nNobody else came.\n", encoding="utf-8"

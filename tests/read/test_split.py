@@ -282,3 +282,21 @@ def test_a_sign_that_does_not_fit_is_kept():
 def test_a_limit_that_is_none_is_refused(tokens):
     with pytest.raises(ValueError, match="whole number of at least 1"):
         Splitter(tokens)
+
+
+def test_a_line_that_leads_in_stands_with_what_it_leads_in():
+    terms = [
+        f"term {i}\n\nIt is the one of the number {i}, which is longer than its name."
+        for i in range(9)
+    ]
+    text = "\n\n".join(terms) + "\n\nFor example:\n\n```\n" + "run it\n" * 12 + "```\n"
+    pieces = Splitter(tokens=50)(Document("d", text, format="markdown"))
+    assert len(pieces) > 4
+    assert not [piece.text for piece in pieces if piece.text.endswith((":", *"012345678"))]
+    assert all(
+        f"term {i}" in piece.text
+        for piece in pieces
+        for i in range(9)
+        if f"number {i}," in piece.text
+    )
+    assert " ".join(piece.text for piece in pieces).split() == text.split()
