@@ -238,10 +238,12 @@ RECIPES: dict[str, Recipe] = {
     ),
     "kurisu": Recipe(
         Pipeline(
-            seed.InPassages(
-                seed.InSections(
-                    seed.InDocuments(
-                        seed.Blend((seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE)))
+            seed.InDefinitions(
+                seed.InPassages(
+                    seed.InSections(
+                        seed.InDocuments(
+                            seed.Blend((seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE)))
+                        )
                     )
                 )
             ),
