@@ -188,3 +188,11 @@ def test_links_in_brackets_are_found_and_brackets_without_an_end_are_not_looked_
     monkeypatch.setattr(ParserInline, "skipToken", lambda *given: calls.append(1) or skip(*given))
     outline("![" * 1000)
     assert len(calls) < 20_000  # it was five times as many
+
+
+def test_names_of_a_heading_s_place_below_it_belong_to_the_heading():
+    text = "# Summary\n[summary]: #summary\n\nFerries sail.\n\n[other]: https://example.org\n"
+    pieces = Splitter()(Document("d", text, format="markdown"))
+    assert [piece.text for piece in pieces if piece.kind == "section"] == ["Summary"]
+    assert pieces[-1].text.startswith("Ferries sail.")
+    assert "https://example.org" in pieces[-1].text

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +30,8 @@ _FRONT_MATTER = re.compile(
 )
 _TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
 _LINE_END = re.compile(_END)
+# Definitions of references to places of the same page, such as Rust's RFCs have below headings.
+_OWN_ANCHORS = re.compile(r"(?:\[[^\]\n]+\]:[ \t]*#\S*\s*)+")
 _LABEL = re.compile(r"\([^()\s]{1,256}\)=")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
 _NO_TOKEN = -1
@@ -67,6 +70,14 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
     for (line, i), (end_line, next_token) in zip(begins, ends, strict=True):
         start, end = trim_span(text, starts[line], starts[end_line])
         if start == end:
+            continue
+        before = parts[-1] if parts else None
+        if (
+            i == _NO_TOKEN
+            and isinstance(before, Heading)
+            and _OWN_ANCHORS.fullmatch(text, start, end)
+        ):
+            parts[-1] = replace(before, end=end)
             continue
         kind = tokens[i].type if i != _NO_TOKEN else "paragraph_open"
         if kind == "heading_open":
