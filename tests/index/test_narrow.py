@@ -6,6 +6,7 @@ import pytest
 
 import clew
 from clew.adapters import names_to_follow
+from clew.read.split import whole
 
 TEXTS = ["The ferry sails at nine.", "Nobody sails.", "Ben likes tea."]
 
@@ -43,8 +44,8 @@ def test_the_links_of_a_candidate_are_looked_for_once_in_each_format(monkeypatch
     text = "See [the tides](tides.md), which narrow reads."
     documents = [clew.Document("a", text, format=format) for format in ("markdown", "python")]
     looked = []
-    find = clew.read.find_links
-    monkeypatch.setattr(clew.read, "find_links", lambda *one: (looked.append(one), find(*one))[1])
+    find = whole.find_links
+    monkeypatch.setattr(whole, "find_links", lambda *one: (looked.append(one), find(*one))[1])
     clew.read.LINKS.clear()
     for _ in range(2):
         [linked], [program] = map(clew.read.keep_whole, documents)

@@ -87,7 +87,9 @@ def test_a_new_row_is_read_from_a_folder_cut_and_linked(toy, folder):
     links = graph.edges.kinds.mask("hyperlink")
     assert [graph.ids[row] for row in graph.edges.heads[links]] == ["trains.TOY"]
     assert [reason for _, reason in index.skipped] == ["read as text: it says that it is broken"]
-    assert len(Index.from_documents(folder).graph.rows("passage")) == 3, "each whole, unsplit"
+    assert len(Index.from_documents(folder, splitter=None).graph.rows("passage")) == 3, (
+        "each whole, unsplit"
+    )
 
 
 def test_a_new_row_is_known_to_pieces_of_frameworks_and_to_errors(toy):

@@ -307,7 +307,7 @@ def test_a_moved_text_is_not_read_anew_but_opens_where_it_is(tmp_path):
     embedder = clew.Embedder("counted", embed, lambda text: [1.0, 1.0])
     page = tmp_path / "a.html"
     page.write_text("<h1 id=a>Tides</h1>\n<p>They ebb.</p>")
-    index = clew.Index.from_documents(tmp_path, embedder=embedder)
+    index = clew.Index.from_documents(tmp_path, embedder=embedder, splitter=None)
     page.write_text("<!-- new -->\n\n<h1 id=b>Tides</h1>\n<p>They ebb.</p>")
     calls.clear()
     moved = index.sync(tmp_path)

@@ -203,5 +203,5 @@ def test_an_index_of_a_folder_finds_its_files_and_knows_what_it_skipped(tmp_path
         },
     )
     index = Index.from_documents(tmp_path)
-    assert index.ask("How far is the moon?", recipe="bm25", limit=1).ids == ["moon.md"]
+    assert index.ask("How far is the moon?", recipe="bm25", limit=1).ids == ["moon.md#7-50"]
     assert [reason for _, reason in index.skipped] == ["binary"]

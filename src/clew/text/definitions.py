@@ -1,4 +1,4 @@
-"""Questions for what something is, and passages that say it.
+"""Questions for what something is, and texts that say it.
 
 A term is defined where a line has it alone (a heading, an entry of a glossary, an item "term: ...")
 and where a sentence begins "A term is ..." or ends "... called a term". An abbreviation is where it
@@ -12,52 +12,48 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-MAX_LONG_FORM = 100  # characters in front of an abbreviation in which its long form is
 MAX_WORDS = 5  # of a term; a longer question asks for more than a definition
-_ARTICLES = (
-    r"(?:an?|the|une?|le|la|les|l['’]|el|los|las|una|der|die|das|den|ein|eine|einen|einem|einer"
-    r"|il|lo|i|gli|un['’]|o|os|um|uma|de|het|een)"
+MAX_AROUND = 100  # characters on each side of a term that are looked at
+MAX_ASIDE = 60  # characters in parentheses between a term and what it is
+
+_QUOTES = "`*_\"'“”‘’«»"
+_ARTICLE_WORDS = (
+    "a an the der die das den ein eine einen einem einer le la les un une el los las il lo gli uno "
+    "o os um uma as de het een"
 )
-_ARTICLE = rf"(?:{_ARTICLES}\s+|l['’]|un['’])?"
+_ARTICLES = frozenset(_ARTICLE_WORDS.split())
+_ELIDED = ("l'", "l’", "un'", "un’")
+
+# What stands before the term in a question, and behind it, where blanks are single.
 _ASKED = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?:so,?\s+)?what(?:\s+(?:is|are|was|were)|['’]s)\s+(?:meant\s+by\s+)?{_ARTICLE}(.+)",
-        rf"what\s+do(?:es)?\s+{_ARTICLE}(.+?)\s+(?:mean|stand\s+for|refer\s+to|denote)",
-        rf"(?:please\s+)?define\s+{_ARTICLE}(.+)",
-        rf"(?:what(?:\s+is|['’]s)\s+)?(?:the\s+)?(?:definition|meaning)\s+of\s+{_ARTICLE}(.+)",
-        rf"was\s+(?:ist|sind|bedeute[nt]|hei(?:ß|ss)t|versteht\s+man\s+unter)\s+{_ARTICLE}(.+)",
-        rf"qu['’]est[\s-]ce\s+qu(?:e|['’])\s*(?:c['’]est\s+qu(?:e|['’])\s*)?{_ARTICLE}(.+)",
-        rf"(?:¿\s*)?qu[ée]\s+(?:es|son|significan?)\s+{_ARTICLE}(.+)",
-        rf"(?:che\s+)?cos(?:['’]è|a\s+(?:è|sono|significa))\s+{_ARTICLE}(.+)",
-        rf"o\s+que\s+(?:é|são|significam?)\s+{_ARTICLE}(.+)",
-        rf"wat\s+(?:is|zijn|betekent)\s+{_ARTICLE}(.+)",
-        r"что\s+(?:такое|значит|означает)\s+(.+)",
-        r"什么是(.+)",
-        r"(.+?)(?:是什么|是什麼|とは何ですか|とは何か|とは)",
+    re.compile(rf"\A{before}(.+){behind}\Z", re.IGNORECASE)
+    for before, behind in (
+        (r"(?:so,? )?what(?: is| are| was| were|['’]s) (?:meant by )?", ""),
+        (r"what do(?:es)? ", r" (?:mean|stand for|refer to|denote)"),
+        (r"(?:please )?define ", ""),
+        (r"(?:what(?: is|['’]s) )?(?:the )?(?:definition|meaning) of ", ""),
+        (r"was (?:ist|sind|bedeutet|bedeuten|heißt|heisst|versteht man unter) ", ""),
+        (r"qu['’]est[ -]ce qu(?:e |['’])(?:c['’]est qu(?:e |['’]))?", ""),
+        (r"qu[ée] (?:es|son|significan?) ", ""),
+        (r"(?:che )?cos(?:['’]è|a è|a sono|a significa) ", ""),
+        (r"o que (?:é|são|significam?) ", ""),
+        (r"wat (?:is|zijn|betekent) ", ""),
+        (r"что (?:такое|значит|означает) ", ""),
+        (r"什么是", ""),
     )
 )
-_OPEN, _CLOSE = r"[`*_\"“”‘«]*", r"[`*_\"“”’»]*"
-_ASIDE = rf"(?:[ \t]*\([^()\n]{{1,60}}\))?{_CLOSE}"
-_IS = re.compile(
-    rf"{_CLOSE}{_ASIDE}(?:,?\s+(?:is|are|was|were|means?|refers?\s+to|stands?\s+for|denotes?"
-    r"|describes?|represents?|ist|sind|bedeutet|bezeichnet|est|sont|désigne|es|son|é|são|è|sono|это"
-    r"|является|означает|zijn|betekent|—)(?!\w)|\s*(?:是|指|とは|は))",
-    re.IGNORECASE,
+_ASKED_BEHIND = ("是什么", "是什麼", "とは何ですか", "とは何か", "とは")
+
+_IS_WORDS = (
+    "is,are,was,were,mean,means,refers to,refer to,stands for,stand for,denotes,describes,"
+    "represents,ist,sind,bedeutet,bezeichnet,est,sont,désigne,es,son,é,são,è,sono,zijn,betekent,"
+    "это,является,означает,—"
 )
-_SENTENCE_BEGINS = re.compile(
-    rf"(?:^|[.!?:;(\n。！？])[\s>#*+•|_\"“”-]*{_ARTICLE}{_OPEN}\Z", re.IGNORECASE
-)
-_CALLED = re.compile(
-    rf"\b(?:called|known\s+as|termed|referred\s+to\s+as|genannt|называ\w+)\s+{_ARTICLE}{_OPEN}\Z",
-    re.IGNORECASE,
-)
-_LINE_BEGINS = re.compile(rf"(?:\A|\n)[ \t>#|`_\"“”:.]*(?:\*\*)?{_ARTICLE}{_OPEN}\Z", re.IGNORECASE)
-_LINE_ENDS = re.compile(rf"{_CLOSE}{_ASIDE}[ \t]*(?:¶|\n|:|[–—-]\s)\s*\S")
-# In a list the mark has a space behind it ("--commit" is no term), and a term alone says nothing.
-_ITEM_BEGINS = re.compile(rf"(?:\A|\n)[ \t>]*[*+•-][ \t]+{_ARTICLE}{_OPEN}\Z", re.IGNORECASE)
-_ITEM_ENDS = re.compile(rf"{_CLOSE}{_ASIDE}[ \t]*(?::|[–—-]\s|\n[ \t]+[^\s*+•-])")
-_MAX_BEFORE = 60  # characters in front of a term that are looked at
+_IS = tuple(_IS_WORDS.split(","))
+_IS_JOINED = ("是", "指", "とは", "は")  # between words that no blank divides
+_CALLED = ("called", "known as", "termed", "referred to as", "genannt", "называется", "называют")
+_SENTENCE_ENDS = ".!?:;(。！？"
+_MARKS = ' \t>#*+•|_"“”-'
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ class DefinitionQuestion:
     """A question for what something is.
 
     Attributes:
-        term: What it is called, without articles and marks.
+        term: What it is called, without articles and quotes.
 
     Example:
         >>> asked = DefinitionQuestion.of("What is a bare repository?")
@@ -84,13 +80,25 @@ class DefinitionQuestion:
     @classmethod
     def of(cls, question: str) -> DefinitionQuestion | None:
         """Return what a question asks the meaning of; None where it asks something else."""
-        text = question.strip(" \t\n¿?？!.。")
+        text = " ".join(question.split()).strip(" ¿?？!.。")
         for asked in _ASKED:
-            if match := asked.fullmatch(text):
-                term = match[1].strip(" \"'“”‘’«»`*_")
-                if term and len(term.split()) <= MAX_WORDS:
-                    return cls(" ".join(term.split()))
+            if match := asked.match(text):
+                return cls._of_words(match[1])
+        for behind in _ASKED_BEHIND:
+            if text.endswith(behind):
+                return cls._of_words(text.removesuffix(behind))
         return None
+
+    @classmethod
+    def _of_words(cls, words: str) -> DefinitionQuestion | None:
+        words = words.strip(_QUOTES + " ")
+        elided = next((one for one in _ELIDED if words.lower().startswith(one)), "")
+        words = words[len(elided) :]
+        first, blank, others = words.partition(" ")
+        if blank and first.lower() in _ARTICLES:
+            words = others
+        words = words.strip(_QUOTES + " ")
+        return cls(words) if words and words.count(" ") < MAX_WORDS else None
 
     def is_entry_in(self, text: str) -> bool:
         """Return whether a line has the term alone, above others, or in front of a colon or dash.
@@ -100,9 +108,11 @@ class DefinitionQuestion:
             True
         """
         for match in self._term.finditer(text):
-            for ends, begins in ((_LINE_ENDS, _LINE_BEGINS), (_ITEM_ENDS, _ITEM_BEGINS)):
-                if ends.match(text, match.end()) and begins.search(_before(text, match)):
-                    return True
+            before, behind = _before(text, match), _behind(text, match)
+            if _begins_line(before) and _ends_entry(behind):
+                return True
+            if _begins_item(before) and _ends_item(behind):
+                return True
         return False
 
     def is_named_by(self, heading: str) -> bool:
@@ -124,33 +134,100 @@ class DefinitionQuestion:
         """
         for match in self._term.finditer(text):
             before = _before(text, match)
-            if _IS.match(text, match.end()) and _SENTENCE_BEGINS.search(before):
+            if _begins_sentence(before) and _says_what_it_is(_behind(text, match)):
                 return True
-            if _CALLED.search(before):
+            if before.rstrip().lower().endswith(_CALLED):
                 return True
-            if before[-1:] == "(" and text[match.end() : match.end() + 1] in (")", ",", ";"):
-                long_form = text[max(0, match.start() - MAX_LONG_FORM) : match.start() - 1]
-                if _is_short_for(self.term, long_form):
-                    return True
+            if text[match.end() : match.end() + 1] in (")", ",", ";") and _is_short_for(
+                self.term, _long_form(text, match)
+            ):
+                return True
         return False
 
     @cached_property
     def _term(self) -> re.Pattern[str]:
         """The pattern of the term, in the singular and the plural."""
-        *first, last = map(re.escape, re.split(r"[\s_-]+", self.term))
-        singular = re.sub(r"(?<=\w\w)s$", "", last)
-        words = r"[\s_-]+".join([*first, f"{singular}(?:s|es)?"])
-        if re.search(
-            r"[\u3040-\u30ff\u4e00-\u9fff]$", self.term
-        ):  # words without spaces between them
+        if re.search(r"[\u3040-\u30ff\u4e00-\u9fff]\Z", self.term):  # no blank divides its words
             return re.compile(re.escape(self.term))
+        *first, last = map(re.escape, re.split(r"[\s_-]", self.term))
+        singular = re.sub(r"(?<=\w\w)s\Z", "", last)
+        words = r"[\s_-]".join([*first, f"{singular}(?:s|es)?"])
         return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
 def _before(text: str, match: re.Match[str]) -> str:
-    """Return what stands in front of a match; as the begin of a text only where it is one."""
-    start = match.start() - _MAX_BEFORE
-    return text[: match.start()] if start <= 0 else "…" + text[start : match.start()]
+    """Return what stands in front of a term, without an article and quotes.
+
+    What is cut off at its begin has a mark there, so that it does not look like a begin.
+    """
+    start = match.start() - MAX_AROUND
+    before = text[: match.start()] if start <= 0 else "…" + text[start : match.start()]
+    before = before.rstrip(_QUOTES)
+    words = before.rstrip(" \t\n")
+    last = re.split(r"\W", words)[-1]
+    if last.lower() in _ARTICLES and len(words) < len(before):
+        before = words[: -len(last)].rstrip(_QUOTES)
+    return before
+
+
+def _behind(text: str, match: re.Match[str]) -> str:
+    """Return what stands behind a term, without quotes and an aside in parentheses."""
+    behind = text[match.end() : match.end() + 2 * MAX_AROUND].lstrip(_QUOTES)
+    aside = behind.lstrip(" \t")
+    if aside[:1] == "(" and (end := aside.find(")", 0, MAX_ASIDE)) > 0:
+        behind = aside[end + 1 :].lstrip(_QUOTES)
+    return behind
+
+
+def _begins_sentence(before: str) -> bool:
+    stripped = before.rstrip(_MARKS + "\n")
+    return not stripped or "\n" in before[len(stripped) :] or stripped[-1] in _SENTENCE_ENDS
+
+
+def _says_what_it_is(behind: str) -> bool:
+    if behind.startswith(_IS_JOINED):
+        return True
+    behind = behind.removeprefix(",")
+    words = behind.lstrip().lower()
+    return len(words) < len(behind) and any(
+        words.startswith(verb) and not words[len(verb) : len(verb) + 1].isalnum() for verb in _IS
+    )
+
+
+def _begins_line(before: str) -> bool:
+    stripped = before.rstrip(' \t>#|:."“”')
+    return not stripped or stripped[-1] == "\n"
+
+
+def _ends_entry(behind: str) -> bool:
+    rest = behind.lstrip(" \t")
+    is_end = rest[:1] in ("¶", "\n", ":") or (rest[:1] in ("–", "—", "-") and rest[1:2].isspace())
+    return bool(rest) and is_end and bool(rest[1:].strip())
+
+
+def _begins_item(before: str) -> bool:
+    """Return whether a mark of an item is in front; "--option" has no blank behind it."""
+    mark = before.rstrip(" \t*_`")
+    if not mark.endswith(("-", "+", "•")):
+        mark = before.rstrip(" \t")
+    if not mark.endswith(("-", "+", "•", "*")) or not before[len(mark) :].startswith((" ", "\t")):
+        return False
+    around = mark[:-1].rstrip(" \t>")
+    return not around or around[-1] == "\n"
+
+
+def _ends_item(behind: str) -> bool:
+    rest = behind.lstrip(" \t")
+    if rest[:1] == "\n":  # a list of names alone says nothing of them
+        inside = rest[1:].lstrip(" \t")
+        return len(inside) < len(rest) - 1 and inside[:1] not in ("", "\n", "-", "+", "*", "•")
+    return _ends_entry(behind)
+
+
+def _long_form(text: str, match: re.Match[str]) -> str:
+    """Return what stands before the parenthesis that a term begins; empty without one."""
+    before = text[max(0, match.start() - MAX_AROUND) : match.start()].rstrip(_QUOTES)
+    return before[:-1] if before.endswith("(") else ""
 
 
 def _is_short_for(term: str, before: str) -> bool:
