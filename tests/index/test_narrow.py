@@ -46,7 +46,7 @@ def test_the_links_of_a_candidate_are_looked_for_once_in_each_format(monkeypatch
     looked = []
     find = whole.find_links
     monkeypatch.setattr(whole, "find_links", lambda *one: (looked.append(one), find(*one))[1])
-    clew.read.LINKS.clear()
+    whole.LINKS.clear()
     for _ in range(2):
         [linked], [program] = map(clew.read.keep_whole, documents)
         assert (linked.references, program.references) == (("tides.md",), ())
