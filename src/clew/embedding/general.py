@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from clew.embedding.embedder import FITTED, Embedder, fit_default
 from clew.embedding.static import PRIOR_TEXTS, StaticEmbedding
+from clew.embedding.word_table import WordTable
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.forking import renew_after_fork
 from clew.graph import Vectors, freeze
@@ -39,7 +40,8 @@ class KeptVectors:
 
     def __init__(self, static: StaticEmbedding, most: int = MAX_KEPT) -> None:
         self.static, self._most = static, most
-        self._texts: list[str] = []  # by their place
+        self._table = WordTable(static)
+        self._texts: list[str | None] = []  # by their place
         self._place_of: dict[str, int] = {}
         self._vectors = np.zeros((0, static.dimensions), np.uint16)
         self._next = 0
@@ -61,27 +63,32 @@ class KeptVectors:
         missing = np.flatnonzero(places < 0).tolist()
         if missing:
             new = [texts[i] for i in missing]
-            made = _to_bfloat16(self.static(new))
+            made = _to_bfloat16(self._table.vectors(new))
             vectors[missing] = _from_bfloat16(made)  # the same as when it is kept
             with self._lock:
                 self._keep(new, made)
         return vectors
 
     def _keep(self, texts: Sequence[str], vectors: NDArray[np.uint16]) -> None:
-        for text, vector in zip(texts, vectors, strict=True):
-            if text in self._place_of or len(text) > MAX_KEPT_TEXT:
-                continue
-            place = self._next
-            self._next = (place + 1) % self._most
-            if place < len(self._texts):
-                del self._place_of[self._texts[place]]
-                self._texts[place] = text
-            else:
-                self._texts.append(text)
-            if place >= len(self._vectors):
-                size = min(self._most, max(512, 2 * len(self._vectors)))
-                self._vectors = np.resize(self._vectors, (size, self._vectors.shape[1]))
-            self._vectors[place], self._place_of[text] = vector, place
+        row_of = {
+            text: row
+            for row, text in enumerate(texts)
+            if text not in self._place_of and len(text) <= MAX_KEPT_TEXT
+        }
+        new = list(row_of)[-self._most :]
+        places = (self._next + np.arange(len(new))) % self._most
+        self._next = (self._next + len(new)) % self._most
+        end = int(places.max(initial=-1)) + 1
+        if end > len(self._vectors):
+            size = min(self._most, max(512, 2 * len(self._vectors), end))
+            self._vectors = np.resize(self._vectors, (size, self._vectors.shape[1]))
+        self._texts += [None] * (end - len(self._texts))
+        for text, place in zip(new, places.tolist(), strict=True):
+            if (before := self._texts[place]) is not None:
+                del self._place_of[before]
+            self._texts[place] = text
+            self._place_of[text] = place
+        self._vectors[places] = vectors[[row_of[text] for text in new]]
 
 
 def _to_bfloat16(vectors: Vectors) -> NDArray[np.uint16]:
@@ -129,7 +136,7 @@ class GeneralEmbedding(StaticEmbedding):
 
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], unit rows; zeros for a text without letters or digits."""
-        return self._centre(kept_vectors()(list(texts)))
+        return self.centre(kept_vectors()(list(texts)))
 
 
 def general_embedder(texts: Sequence[str]) -> Embedder:

@@ -104,7 +104,7 @@ class StaticEmbedding:
         uncentred = cls._uncentred([counts])
         vectors, _ = uncentred._vectors_of(counts)
         fitted = uncentred._with_mean_of(vectors[_sample(len(texts))])
-        return fitted, fitted._centre(vectors)
+        return fitted, fitted.centre(vectors)
 
     @classmethod
     def fit_counted(cls, texts: Sequence[str], batches: Sequence[TextCounts]) -> StaticEmbedding:
@@ -158,7 +158,7 @@ class StaticEmbedding:
 
     def vectors_of(self, counts: TextCounts) -> Vectors:
         """Return the vectors of texts that are counted: float32 [n, dimensions]."""
-        return self._centre(self._vectors_of(counts)[0])
+        return self.centre(self._vectors_of(counts)[0])
 
     def embed_question(self, text: str) -> Vectors:
         """Return the vector of one text: float32 [dimensions]."""
@@ -202,7 +202,7 @@ class StaticEmbedding:
             halves = np.sqrt(factors) / np.where(lengths[some] > 0, lengths[some], 1)
             scales[some, :2] = halves * scale[:, None]
             scales[some, 2] = np.where(factors.any(axis=1), 1 / np.maximum(centred, 1e-300), 0)
-        return self._centre(vectors), scales
+        return self.centre(vectors), scales
 
     def _vectors_of(self, counts: TextCounts) -> tuple[Vectors, Floats]:
         """The two halves side by side, unit rows, before the mean is subtracted, and their lengths.
@@ -245,7 +245,7 @@ class StaticEmbedding:
         weights: Floats = _idf(frequencies, rarest, self.n_texts) ** TERM_IDF_POWER
         return weights
 
-    def _centre(self, vectors: Vectors) -> Vectors:
+    def centre(self, vectors: Vectors) -> Vectors:
         """Subtract the mean from the vectors, in place, and return them as unit rows."""
         for start in range(0, len(vectors), BATCH):
             some = vectors[start : start + BATCH]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain, groupby
+from itertools import accumulate, chain, groupby
 from string import ascii_letters
 
 # Sets of characters, for use in a regular expression between brackets.
@@ -27,6 +28,10 @@ ASCII_WORD = re.compile(f"[A-Za-z0-9]{{1,{MAX_WORD_LENGTH}}}")
 SPACE_FOR_OTHERS = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))
 SPACE_BUT_UNDERSCORE = "".join(
     sign if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128))
+)
+BOUNDARY = "\x01"  # between texts that are looked through together; it is in no word, and no space
+SPACE_BUT_BOUNDARY = "".join(
+    sign if sign.isalnum() or sign == BOUNDARY else " " for sign in map(chr, range(128))
 )
 SIMPLE_WORD = re.compile(rf"[^\W_]{{1,{MAX_WORD_LENGTH}}}")  # where no sign is unspaced or a mark
 # What is not of the Latin, Greek and Cyrillic scripts, or a sign of punctuation or mathematics. In
@@ -71,6 +76,24 @@ def cased_words(text: str) -> list[str]:
     if text.isascii():
         return _ascii_words(text)
     return _split(unicodedata.normalize("NFKC", text))
+
+
+def cased_words_of_all(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return the words of all texts, one text after the other, and where each starts and ends.
+
+    Example:
+        >>> cased_words_of_all(["The cat", "...", "42nd"])
+        (['The', 'cat', '42nd'], [0, 2, 2, 3])
+    """
+    together = f" {BOUNDARY} ".join(texts)
+    if together.isascii() and together.count(BOUNDARY) == len(texts) - 1:
+        found = together.translate(SPACE_BUT_BOUNDARY).split()
+        if max(map(len, found), default=0) <= MAX_WORD_LENGTH:
+            ends = [i for i, word in enumerate(found) if word == BOUNDARY]
+            starts = [0, *(end - before for before, end in enumerate(ends))]
+            return [word for word in found if word != BOUNDARY], [*starts, len(found) - len(ends)]
+    lists = list(map(cased_words, texts))
+    return list(chain.from_iterable(lists)), [0, *accumulate(map(len, lists))]
 
 
 def has_content(text: str) -> bool:
