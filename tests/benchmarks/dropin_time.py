@@ -45,8 +45,10 @@ def forget_texts() -> None:
             kept.clear()
     stems._identify_among.cache_clear()
     stems._is_english.cache_clear()
-    general.kept_vectors.cache_clear()
-    assert general.kept_vectors().static.piece_weights.any(), "they are made now, not in a question"
+    vectors = general.kept_vectors()  # what it knows of words stays, too
+    vectors._texts.clear()
+    vectors._place_of.clear()
+    vectors._next = 0
     gc.collect()
 
 

@@ -1,6 +1,7 @@
 """Vectors by what is kept of words: those of the embedder, whatever was asked for before."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -39,9 +40,7 @@ def test_the_vectors_are_those_of_the_embedder(questions, most):
 @given(some_texts)
 def test_the_words_of_several_texts_are_those_of_each(texts):
     words, starts = cased_words_of_all(texts)
-    assert [words[a:b] for a, b in zip(starts, starts[1:], strict=False)] == [
-        cased_words(text) for text in texts
-    ]
+    assert [words[a:b] for a, b in pairwise(starts)] == list(map(cased_words, texts))
 
 
 def test_many_threads_may_learn_words_at_once():
